@@ -1,0 +1,104 @@
+//! What a lookup answers: the evaluations of one position.
+//!
+//! Scores are from White's point of view, whoever moves, in centipawns or in moves to mate, as in the Lichess
+//! evaluation database. Node counts are in kilonodes.
+
+use core::cmp::Reverse;
+use core::fmt;
+
+use shakmaty::Move;
+
+use crate::position::Position;
+
+/// An evaluation of a position or the verdict of mate, from White's point of view.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Score {
+    /// Centipawns; positive is good for White.
+    Cp(i32),
+    /// Moves (not plies) to mate; positive when White mates, never 0.
+    Mate(i32),
+}
+
+impl Score {
+    /// The largest centipawn value, in absolute terms, that a database holds.
+    pub const MAX_CP: i32 = 1_000_000;
+    /// The largest distance to mate, in moves, that a database holds.
+    pub const MAX_MATE: i32 = 10_000;
+
+    /// Whether the value is one that a database holds.
+    pub fn is_in_range(self) -> bool {
+        match self {
+            Score::Cp(cp) => cp.unsigned_abs() <= Score::MAX_CP.unsigned_abs(),
+            Score::Mate(moves) => moves != 0 && moves.unsigned_abs() <= Score::MAX_MATE.unsigned_abs(),
+        }
+    }
+}
+
+/// `+0.20`, `-1.25`, `0.00`, `#3`, `#-5`.
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Score::Cp(0) => f.write_str("0.00"),
+            Score::Cp(cp) => {
+                let sign = if cp < 0 { '-' } else { '+' };
+                let cp = cp.unsigned_abs();
+                write!(f, "{sign}{}.{:02}", cp / 100, cp % 100)
+            }
+            Score::Mate(moves) => write!(f, "#{moves}"),
+        }
+    }
+}
+
+/// A principal variation: a score and the line that leads to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pv {
+    /// From White's point of view.
+    pub score: Score,
+    /// Legal moves from the evaluated position; may be empty where the source gave none.
+    pub line: Vec<Move>,
+}
+
+/// One analysis of a position.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Evaluation {
+    /// Search depth in plies.
+    pub depth: u16,
+    /// Nodes searched, in thousands.
+    pub knodes: u64,
+    /// MultiPV, in the order of the source: best first for the side to move. Never empty.
+    pub pvs: Vec<Pv>,
+}
+
+/// All that a database knows of one position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Eval {
+    /// The position, canonical.
+    pub position: Position,
+    /// Best first: deepest, then more PVs, then more nodes; no two are equal. Never empty.
+    pub evaluations: Vec<Evaluation>,
+}
+
+impl Eval {
+    /// The deepest evaluation; of equally deep ones that with more PVs, then that with more nodes.
+    pub fn best(&self) -> Option<&Evaluation> {
+        self.evaluations.first()
+    }
+
+    /// Brings evaluations into the order of [`Eval::evaluations`] and drops what stands twice.
+    ///
+    /// The order is total, so that merging is commutative and a build does not depend on the order of its sources.
+    pub fn normalise(evaluations: &mut Vec<Evaluation>) {
+        evaluations.sort_by_cached_key(|evaluation| {
+            let tie: Vec<(Score, Vec<[u8; 3]>)> =
+                evaluation.pvs.iter().map(|pv| (pv.score, pv.line.iter().map(|m| move_bytes(*m)).collect())).collect();
+            (Reverse(evaluation.depth), Reverse(evaluation.pvs.len()), Reverse(evaluation.knodes), tie)
+        });
+        evaluations.dedup();
+    }
+}
+
+/// Origin, target (the rook's square when castling) and promotion: tells the moves of one position apart.
+fn move_bytes(m: Move) -> [u8; 3] {
+    let from = m.from().map_or(64, |square| square as u8);
+    [from, m.to() as u8, m.promotion().map_or(0, |role| role as u8)]
+}

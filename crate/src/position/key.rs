@@ -1,0 +1,252 @@
+//! The exact code of a position, whose order as a byte string is the order of the table: pawns, then material, then
+//! pieces.
+//!
+//! Pawn structure changes least along a game; comparing it first, file by file from the centre, keeps the positions of
+//! one game close together. `FORMAT.md` freezes the bytes.
+
+use core::fmt;
+
+use shakmaty::{
+    Bitboard, Board, ByColor, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds, Rank, Role, Setup,
+    Square,
+};
+
+use super::Position;
+
+/// Files in the order in which pawn structures are compared.
+pub(crate) const FILES: [File; 8] = [File::D, File::E, File::C, File::F, File::B, File::G, File::A, File::H];
+
+/// Kinds of pieces, pawns and kings aside, in the order in which material and squares are compared.
+pub(crate) const KINDS: [Piece; 8] = [
+    Piece { color: Color::White, role: Role::Queen },
+    Piece { color: Color::Black, role: Role::Queen },
+    Piece { color: Color::White, role: Role::Rook },
+    Piece { color: Color::Black, role: Role::Rook },
+    Piece { color: Color::White, role: Role::Bishop },
+    Piece { color: Color::Black, role: Role::Bishop },
+    Piece { color: Color::White, role: Role::Knight },
+    Piece { color: Color::Black, role: Role::Knight },
+];
+
+/// Bytes of the pawn structure: eight file codes of ten bits each.
+pub(crate) const PAWN_BYTES: usize = 10;
+const MATERIAL_BYTES: usize = 6;
+const TAIL_BYTES: usize = 4;
+/// Pawns, material, two kings and at most 62 pieces, then side to move, castling rights and en-passant file.
+const MAX_BYTES: usize = PAWN_BYTES + MATERIAL_BYTES + 64 + TAIL_BYTES;
+
+/// The exact code of a position: equal keys are equal positions.
+#[derive(Clone, Copy)]
+pub struct Key {
+    len: u8,
+    bytes: [u8; MAX_BYTES],
+}
+
+/// Why a byte string is not the key of a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyError {
+    /// The string has another length than its material asks for.
+    Length {
+        /// Bytes that the material asks for.
+        expected: usize,
+        /// Bytes found.
+        found: usize,
+    },
+    /// A byte has a value that no key has at that place.
+    Byte {
+        /// Its place in the key.
+        at: usize,
+        /// Its value.
+        found: u8,
+    },
+    /// The position cannot be played on.
+    Unplayable(PositionErrorKinds),
+    /// The position is written in another way than its canonical one.
+    NotCanonical,
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyError::Length { expected, found } => write!(f, "position key of {found} bytes, expected {expected}"),
+            KeyError::Byte { at, found } => write!(f, "position key has byte {found:#04x} at {at}"),
+            KeyError::Unplayable(kinds) => write!(f, "position key without legal play: {kinds:?}"),
+            KeyError::NotCanonical => f.write_str("position key is not in canonical form"),
+        }
+    }
+}
+
+impl core::error::Error for KeyError {}
+
+impl Key {
+    pub(super) fn new(position: &Position) -> Key {
+        let setup = position.chess().to_setup(EnPassantMode::Legal);
+        Key::from_setup(&setup)
+    }
+
+    /// The code of `setup`, which must be canonical.
+    pub(crate) fn from_setup(setup: &Setup) -> Key {
+        let mut key = Key { len: 0, bytes: [0; MAX_BYTES] };
+        for byte in pawn_bytes(&setup.board) {
+            key.push(byte);
+        }
+        let material = KINDS.iter().fold(0u64, |code, &kind| (code << 6) | setup.board.by_piece(kind).count() as u64);
+        for byte in &material.to_be_bytes()[2..] {
+            key.push(*byte);
+        }
+        for color in Color::ALL {
+            for square in setup.board.by_piece(color.king()) {
+                key.push(square as u8);
+            }
+        }
+        for kind in KINDS {
+            for square in setup.board.by_piece(kind) {
+                key.push(square as u8);
+            }
+        }
+        key.push(u8::from(setup.turn.is_black()));
+        let rights = setup.castling_rights.0;
+        key.push((rights & 0xff) as u8);
+        key.push((rights >> 56) as u8);
+        key.push(setup.ep_square.map_or(0, |square| square.file() as u8 + 1));
+        key
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.bytes[usize::from(self.len)] = byte;
+        self.len += 1;
+    }
+
+    /// The code as bytes; their order is the order of keys.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// The bytes of the pawn structure, by which neighbours in the table are grouped.
+    pub(crate) fn pawns(&self) -> &[u8] {
+        &self.bytes[..PAWN_BYTES]
+    }
+
+    /// Reads a key back into its position.
+    ///
+    /// # Errors
+    ///
+    /// Any byte string that [`Position::key`] does not produce.
+    pub fn decode(bytes: &[u8]) -> Result<Position, KeyError> {
+        let setup = decode_setup(bytes)?;
+        let position = Position::from_setup(setup).map_err(KeyError::Unplayable)?;
+        if position.key().as_bytes() == bytes { Ok(position) } else { Err(KeyError::NotCanonical) }
+    }
+}
+
+fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
+    let short = |expected| KeyError::Length { expected, found: bytes.len() };
+    let (pawns, rest) = bytes.split_at_checked(PAWN_BYTES).ok_or(short(PAWN_BYTES))?;
+    let (material, rest) = rest.split_at_checked(MATERIAL_BYTES).ok_or(short(PAWN_BYTES + MATERIAL_BYTES))?;
+    let material = material.iter().fold(0u64, |code, &byte| (code << 8) | u64::from(byte));
+    let counts: [usize; 8] = core::array::from_fn(|kind| (material >> (6 * (7 - kind)) & 63) as usize);
+    let expected = PAWN_BYTES + MATERIAL_BYTES + 2 + counts.iter().sum::<usize>() + TAIL_BYTES;
+    if bytes.len() != expected || expected > MAX_BYTES {
+        return Err(short(expected));
+    }
+
+    let mut setup = Setup::empty();
+    setup.board = pawn_board(pawns)?;
+    let kinds = KINDS.iter().zip(counts).flat_map(|(&kind, count)| core::iter::repeat_n(kind, count));
+    let pieces = [Color::White.king(), Color::Black.king()].into_iter().chain(kinds);
+    let at = PAWN_BYTES + MATERIAL_BYTES;
+    for (n, (piece, &byte)) in pieces.zip(rest).enumerate() {
+        let square = Square::try_from(byte).map_err(|_| KeyError::Byte { at: at + n, found: byte })?;
+        if setup.board.occupied().contains(square) {
+            return Err(KeyError::Byte { at: at + n, found: byte });
+        }
+        setup.board.set_piece_at(square, piece);
+    }
+    let tail = bytes.len() - TAIL_BYTES;
+    setup.turn = match bytes[tail] {
+        0 => Color::White,
+        1 => Color::Black,
+        found => return Err(KeyError::Byte { at: tail, found }),
+    };
+    setup.castling_rights = Bitboard(u64::from(bytes[tail + 1]) | u64::from(bytes[tail + 2]) << 56);
+    setup.ep_square = match bytes[tail + 3] {
+        0 => None,
+        file @ 1..=8 => {
+            let rank = setup.turn.fold_wb(Rank::Sixth, Rank::Third);
+            Some(Square::from_coords(File::new(u32::from(file) - 1), rank))
+        }
+        found => return Err(KeyError::Byte { at: tail + 3, found }),
+    };
+    Ok(setup)
+}
+
+/// Base-3 code of the pawns on `file`: rank 2 is the most significant digit; 0 none, 1 White's, 2 Black's.
+pub(crate) fn file_code(board: &Board, file: File) -> u16 {
+    let pawns = ByColor { white: board.white() & board.pawns(), black: board.black() & board.pawns() };
+    (1..7).fold(0, |code, rank| {
+        let square = Square::from_coords(file, Rank::new(rank));
+        code * 3 + u16::from(pawns.white.contains(square)) + 2 * u16::from(pawns.black.contains(square))
+    })
+}
+
+/// Puts the pawns of a file code on the board; `None` if there is no such code.
+pub(crate) fn set_file_code(board: &mut Board, file: File, mut code: u16) -> Option<()> {
+    for rank in (1..7).rev() {
+        let square = Square::from_coords(file, Rank::new(rank));
+        match code % 3 {
+            1 => board.set_piece_at(square, Color::White.pawn()),
+            2 => board.set_piece_at(square, Color::Black.pawn()),
+            _ => {}
+        }
+        code /= 3;
+    }
+    (code == 0).then_some(())
+}
+
+fn pawn_bytes(board: &Board) -> [u8; PAWN_BYTES] {
+    let code = FILES.iter().fold(0u128, |code, &file| (code << 10) | u128::from(file_code(board, file)));
+    let mut bytes = [0; PAWN_BYTES];
+    bytes.copy_from_slice(&code.to_be_bytes()[16 - PAWN_BYTES..]);
+    bytes
+}
+
+fn pawn_board(bytes: &[u8]) -> Result<Board, KeyError> {
+    let code = bytes.iter().fold(0u128, |code, &byte| (code << 8) | u128::from(byte));
+    let mut board = Board::empty();
+    for (n, &file) in FILES.iter().enumerate() {
+        let file_code = (code >> (10 * (7 - n)) & 1023) as u16;
+        let at = 10 * n / 8;
+        set_file_code(&mut board, file, file_code).ok_or(KeyError::Byte { at, found: bytes[at] })?;
+    }
+    Ok(board)
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Key) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Key) -> core::cmp::Ordering {
+        self.as_bytes().cmp(other.as_bytes())
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(")?;
+        for byte in self.as_bytes() {
+            write!(f, "{byte:02x}")?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,96 @@
+//! Canonical positions: whatever way a position is written, it is one [`Position`] with one [`Key`].
+//!
+//! Canonical means: no move counters, castling rights only where king and rook stand ready, an en-passant square only
+//! where a legal capture uses it. Everything that can be played on is a position, even where no game reaches it (nine
+//! queens, an impossible check); without legal play (a missing king, the side not to move in check, a pawn on the
+//! first or last rank) it is not.
+
+mod fen;
+mod key;
+
+pub use fen::FenError;
+pub use key::{Key, KeyError};
+
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::str::FromStr;
+
+use shakmaty::fen::Epd;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, Position as _, PositionErrorKinds, Setup};
+
+/// A chess position in canonical form.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Position(Chess);
+
+impl Position {
+    /// Makes `setup` canonical: castling rights without king and rook in place, an en-passant square that no legal
+    /// capture uses and the move counters are dropped.
+    ///
+    /// # Errors
+    ///
+    /// The reasons for which the position cannot be played on.
+    pub fn from_setup(mut setup: Setup) -> Result<Position, PositionErrorKinds> {
+        setup.halfmoves = 0;
+        setup.fullmoves = core::num::NonZeroU32::MIN;
+        let ep_square = setup.ep_square;
+        let chess = playable(setup.clone())?;
+        if ep_square.is_some() && chess.legal_ep_square().is_none() {
+            setup.ep_square = None;
+            return playable(setup).map(Position);
+        }
+        Ok(Position(chess))
+    }
+
+    /// The position after a game's moves, made canonical.
+    pub fn from_chess(chess: &Chess) -> Position {
+        let setup = chess.to_setup(EnPassantMode::Legal);
+        // A position that was reached by legal moves from a playable one is playable: fall back on it as it is.
+        Position::from_setup(setup).unwrap_or_else(|_| Position(chess.clone()))
+    }
+
+    /// The rules of chess for this position.
+    pub fn chess(&self) -> &Chess {
+        &self.0
+    }
+
+    /// The exact code of this position, by which tables are ordered.
+    pub fn key(&self) -> Key {
+        Key::new(self)
+    }
+}
+
+fn playable(setup: Setup) -> Result<Chess, PositionErrorKinds> {
+    Chess::from_setup(setup, CastlingMode::Chess960)
+        .or_else(|error| error.ignore_invalid_castling_rights())
+        .or_else(|error| error.ignore_invalid_ep_square())
+        .or_else(|error| error.ignore_too_much_material())
+        .or_else(|error| error.ignore_impossible_check())
+        .map_err(|error| error.kinds())
+}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// The first four fields of FEN, with X-FEN castling letters.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Epd::from_position(&self.0, EnPassantMode::Legal).fmt(f)
+    }
+}
+
+impl fmt::Debug for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Position({self})")
+    }
+}
+
+impl FromStr for Position {
+    type Err = FenError;
+
+    fn from_str(fen: &str) -> Result<Position, FenError> {
+        fen::parse(fen)
+    }
+}
