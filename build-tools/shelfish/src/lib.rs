@@ -1,0 +1,8 @@
+//! The commands of `shelfish`, one module each.
+
+pub mod serve;
+
+/// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.
+///
+/// 0 is success, 1 a failure or a problem found, 2 wrong usage, 130 and 143 an interruption by SIGINT and SIGTERM.
+pub type Outcome = Result<std::process::ExitCode, Box<dyn std::error::Error + Send + Sync>>;
