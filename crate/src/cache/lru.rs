@@ -1,0 +1,98 @@
+//! Least recently used goes first, bounded in bytes.
+
+use core::fmt;
+
+use lru::LruCache;
+
+/// Values by name that cost at most so many bytes together.
+pub struct Lru<V> {
+    values: LruCache<String, (V, usize)>,
+    bytes: usize,
+    capacity: usize,
+}
+
+impl<V> Lru<V> {
+    /// An empty one of at most `capacity` bytes.
+    pub fn new(capacity: usize) -> Lru<V> {
+        Lru { values: LruCache::unbounded(), bytes: 0, capacity }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The value of `name`, which becomes the most recently used one.
+    pub fn get(&mut self, name: &str) -> Option<&V> {
+        self.values.get(name).map(|(value, _)| value)
+    }
+
+    /// Holds `value`, which costs `bytes`, and gives up the least recently used ones that no longer fit beside it.
+    /// What is larger than the capacity is not held.
+    pub fn put(&mut self, name: String, value: V, bytes: usize) {
+        if bytes > self.capacity {
+            self.remove(&name);
+            return;
+        }
+        if let Some((_, former)) = self.values.put(name, (value, bytes)) {
+            self.bytes -= former;
+        }
+        self.bytes += bytes;
+        while self.bytes > self.capacity {
+            let Some((_, (_, freed))) = self.values.pop_lru() else { break };
+            self.bytes -= freed;
+        }
+    }
+
+    /// Gives up the value of `name`.
+    pub fn remove(&mut self, name: &str) {
+        if let Some((_, freed)) = self.values.pop(name) {
+            self.bytes -= freed;
+        }
+    }
+}
+
+impl<V> fmt::Debug for Lru<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lru({} values, {} of {} bytes)", self.values.len(), self.bytes, self.capacity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_recently_used_goes_first() {
+        let mut lru = Lru::new(3);
+        for name in ["a", "b", "c"] {
+            lru.put(name.to_string(), name, 1);
+        }
+        assert_eq!(lru.get("a"), Some(&"a"));
+        lru.put("d".to_string(), "d", 1);
+        assert_eq!(lru.get("b"), None);
+        assert_eq!(lru.get("a"), Some(&"a"));
+    }
+
+    #[test]
+    fn bytes_stay_within_the_capacity() {
+        let mut lru = Lru::new(10);
+        for size in [1, 9, 4, 11, 4, 4, 0, 10] {
+            lru.put(size.to_string(), size, size);
+            assert!(lru.bytes() <= 10, "{lru:?}");
+        }
+        assert_eq!(lru.bytes(), 10);
+        lru.remove("10");
+        assert_eq!(lru.bytes(), 0);
+    }
+
+    #[test]
+    fn a_value_that_is_replaced_or_too_large_does_not_count() {
+        let mut lru = Lru::new(10);
+        lru.put("a".to_string(), 1, 6);
+        lru.put("a".to_string(), 2, 7);
+        assert_eq!((lru.bytes(), lru.get("a").copied()), (7, Some(2)));
+        lru.put("a".to_string(), 3, 11);
+        assert_eq!((lru.bytes(), lru.get("a")), (0, None));
+    }
+}

@@ -1,0 +1,57 @@
+//! A database in a directory.
+
+use core::ops::Range;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::{Fault, Source, SourceError};
+
+/// The files of a directory.
+#[derive(Clone, Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// Reads from `path`, which need not exist until a file is asked for.
+    pub fn new(path: impl AsRef<Path>) -> Directory {
+        Directory(path.as_ref().to_path_buf())
+    }
+
+    fn read(&self, file: &str, from: u64, length: u64) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        let mut file = File::open(self.0.join(file)).map_err(|error| io(&error))?;
+        file.seek(SeekFrom::Start(from)).map_err(|error| io(&error))?;
+        file.take(length).read_to_end(&mut bytes).map_err(|error| io(&error))?;
+        Ok(bytes)
+    }
+}
+
+fn io(error: &std::io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::NotFound => Fault::Io(ErrorKind::NotFound, "no such file".to_string()),
+        kind => Fault::Io(kind, error.to_string()),
+    }
+}
+
+impl Source for Directory {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        let expected = range.end.saturating_sub(range.start);
+        let bytes = self.read(file, range.start, expected).and_then(|bytes| match bytes.len() as u64 {
+            found if found < expected => Err(Fault::Short { expected, found }),
+            _ => Ok(bytes),
+        });
+        bytes.map_err(|fault| SourceError { at: self.locate(file), fault })
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        let bytes = self.read(file, 0, cap.saturating_add(1)).and_then(|bytes| match bytes.len() as u64 {
+            found if found > cap => Err(Fault::Long { expected: cap }),
+            _ => Ok(bytes),
+        });
+        bytes.map_err(|fault| SourceError { at: self.locate(file), fault })
+    }
+
+    fn locate(&self, file: &str) -> String {
+        self.0.join(file).display().to_string()
+    }
+}

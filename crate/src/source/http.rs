@@ -1,0 +1,307 @@
+//! Judges answers over HTTP: what was asked for, what the head of the answer allows, whether the body keeps to it.
+//!
+//! A range is asked for with both ends (`bytes=a-b`: no CORS preflight). Accepted are 206 with exactly the range, and
+//! 200 where the whole file is small. Headers that cross-origin rules hide are not missed: the length of the body is
+//! checked all the same, and its checksum by the reader. Nothing is read past a cap.
+
+use core::ops::Range;
+
+use super::Fault;
+
+/// The largest file that is taken whole in place of a range.
+pub const WHOLE_CAP: u64 = 1 << 20;
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A range of a file, not empty.
+    Range(Range<u64>),
+    /// A whole file of at most this many bytes.
+    Whole {
+        /// Bytes at most.
+        cap: u64,
+    },
+}
+
+/// What an answer says of itself before its body; `None` where a header is absent or hidden.
+#[derive(Clone, Debug, Default)]
+pub struct Head<'a> {
+    /// The status code.
+    pub status: u16,
+    /// `Content-Range`.
+    pub content_range: Option<&'a str>,
+    /// `Content-Length`.
+    pub content_length: Option<&'a str>,
+    /// `Content-Encoding`.
+    pub content_encoding: Option<&'a str>,
+}
+
+impl Ask {
+    /// The value of the `Range` header to send, if any.
+    pub fn range_header(&self) -> Option<String> {
+        match self {
+            Ask::Range(range) => Some(format!("bytes={}-{}", range.start, range.end.saturating_sub(1))),
+            Ask::Whole { .. } => None,
+        }
+    }
+
+    /// Whether an answer with this head may be taken, and how its body is to be read.
+    ///
+    /// # Errors
+    ///
+    /// The status is neither that of success nor that of a range, or a header says that the body is another one.
+    pub fn judge(&self, head: &Head<'_>) -> Result<Body, Fault> {
+        let coding = head.content_encoding.filter(|coding| !coding.is_empty() && *coding != "identity");
+        // The length announced is that of the compressed form; clients hand out the decompressed one.
+        let length = head.content_length.filter(|_| coding.is_none());
+        let announced = length.and_then(|length| length.trim().parse::<u64>().ok());
+        match (self, head.status) {
+            (Ask::Range(range), 206) => {
+                if let Some(coding) = coding {
+                    return Err(Fault::ContentEncoding(coding.to_string()));
+                }
+                if let Some(found) = head.content_range
+                    && !is_range(found, range)
+                {
+                    return Err(Fault::ContentRange { expected: range.clone(), found: found.to_string() });
+                }
+                let expected = range.end.saturating_sub(range.start);
+                if let Some(found) = length
+                    && announced != Some(expected)
+                {
+                    return Err(Fault::ContentLength { expected, found: found.to_string() });
+                }
+                Ok(Body { bytes: Vec::new(), cap: expected, exact: Some(expected), part: None })
+            }
+            (Ask::Range(range), 200) => {
+                if announced.is_some_and(|length| length > WHOLE_CAP) || range.end > WHOLE_CAP {
+                    return Err(Fault::RangeIgnored { length: announced, cap: WHOLE_CAP });
+                }
+                if let Some(found) = announced.filter(|length| *length < range.end) {
+                    return Err(Fault::Short { expected: range.end, found });
+                }
+                Ok(Body { bytes: Vec::new(), cap: WHOLE_CAP, exact: announced, part: Some(range.clone()) })
+            }
+            (&Ask::Whole { cap }, 200) => {
+                if announced.is_some_and(|length| length > cap) {
+                    return Err(Fault::Long { expected: cap });
+                }
+                Ok(Body { bytes: Vec::new(), cap, exact: announced, part: None })
+            }
+            (_, status) => Err(Fault::Status(status)),
+        }
+    }
+}
+
+/// Whether `Content-Range` names exactly `range`; the length of the file may be unknown (`*`) but not too short.
+fn is_range(found: &str, range: &Range<u64>) -> bool {
+    let parse = || {
+        let (ends, size) = found.trim().strip_prefix("bytes")?.trim_start().split_once('/')?;
+        let (first, last) = ends.split_once('-')?;
+        let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
+        let fits = size.trim() == "*" || size.trim().parse::<u64>().ok()? > last;
+        Some(fits && first == range.start && last.checked_add(1)? == range.end)
+    };
+    parse().unwrap_or(false)
+}
+
+/// The body of an accepted answer, collected piece by piece.
+#[derive(Debug)]
+pub struct Body {
+    bytes: Vec<u8>,
+    cap: u64,
+    exact: Option<u64>,
+    /// The part to keep of a whole file.
+    part: Option<Range<u64>>,
+}
+
+impl Body {
+    /// Takes the next piece.
+    ///
+    /// # Errors
+    ///
+    /// The body is longer than it may be; the request is to be given up.
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        let length = self.bytes.len() as u64 + piece.len() as u64;
+        if length > self.cap {
+            return Err(match self.part {
+                Some(_) => Fault::RangeIgnored { length: None, cap: self.cap },
+                None => Fault::Long { expected: self.cap },
+            });
+        }
+        self.bytes.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// The bytes asked for, once the body has ended.
+    ///
+    /// # Errors
+    ///
+    /// The body ended early, or is not as long as announced.
+    pub fn finish(mut self) -> Result<Vec<u8>, Fault> {
+        let found = self.bytes.len() as u64;
+        let least = self.part.as_ref().map_or(0, |part| part.end);
+        if let Some(expected) = self.exact.or(Some(least)).filter(|expected| found < *expected) {
+            return Err(Fault::Short { expected, found });
+        }
+        if let Some(expected) = self.exact.filter(|expected| found > *expected) {
+            return Err(Fault::Long { expected });
+        }
+        if let Some(part) = self.part {
+            // Both ends are at most WHOLE_CAP and the length of the body, see `judge` and above.
+            self.bytes.truncate(part.end as usize);
+            self.bytes.drain(..(part.start as usize).min(self.bytes.len()));
+        }
+        Ok(self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const ASK: Ask = Ask::Range(10..14);
+
+    fn partial() -> Head<'static> {
+        Head { status: 206, content_range: Some("bytes 10-13/100"), content_length: Some("4"), ..Head::default() }
+    }
+
+    fn take(ask: &Ask, head: &Head<'_>, pieces: &[&[u8]]) -> Result<Vec<u8>, Fault> {
+        let mut body = ask.judge(head)?;
+        pieces.iter().try_for_each(|piece| body.push(piece))?;
+        body.finish()
+    }
+
+    #[test]
+    fn a_range_is_asked_for_with_both_ends() {
+        assert_eq!(ASK.range_header().as_deref(), Some("bytes=10-13"));
+        assert_eq!(Ask::Whole { cap: 1 }.range_header(), None);
+    }
+
+    #[test]
+    fn the_right_range_is_taken_in_any_number_of_pieces() {
+        assert_eq!(take(&ASK, &partial(), &[b"abcd"]).unwrap(), b"abcd");
+        assert_eq!(take(&ASK, &partial(), &[b"a", b"", b"bcd"]).unwrap(), b"abcd");
+    }
+
+    #[test]
+    fn headers_that_cross_origin_rules_hide_are_not_missed() {
+        let head = Head { status: 206, ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[b"abcd"]).unwrap(), b"abcd");
+    }
+
+    #[test]
+    fn an_unknown_file_length_is_fine() {
+        let head = Head { content_range: Some("bytes 10-13/*"), ..partial() };
+        assert_eq!(take(&ASK, &head, &[b"abcd"]).unwrap(), b"abcd");
+    }
+
+    #[test]
+    fn another_content_range_is_refused() {
+        for found in [
+            "bytes 0-3/100",
+            "bytes 10-14/100",
+            "bytes 10-13/13",
+            "bytes */100",
+            "bytes 10-13",
+            "items 10-13/100",
+            "bytes 10-18446744073709551615/*",
+            "",
+        ] {
+            let head = Head { content_range: Some(found), ..partial() };
+            let expected = Fault::ContentRange { expected: 10..14, found: found.to_string() };
+            assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(expected));
+        }
+    }
+
+    #[test]
+    fn another_content_length_is_refused() {
+        for found in ["3", "5", "-4", "four"] {
+            let head = Head { content_length: Some(found), ..partial() };
+            let expected = Fault::ContentLength { expected: 4, found: found.to_string() };
+            assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(expected));
+        }
+    }
+
+    #[test]
+    fn a_compressed_range_is_refused() {
+        let head = Head { content_encoding: Some("gzip"), ..partial() };
+        assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(Fault::ContentEncoding("gzip".to_string())));
+        let head = Head { content_encoding: Some("identity"), ..partial() };
+        assert!(take(&ASK, &head, &[b"abcd"]).is_ok());
+    }
+
+    #[test]
+    fn a_short_body_is_refused() {
+        assert_eq!(take(&ASK, &partial(), &[b"abc"]), Err(Fault::Short { expected: 4, found: 3 }));
+        assert_eq!(take(&ASK, &partial(), &[]), Err(Fault::Short { expected: 4, found: 0 }));
+    }
+
+    #[test]
+    fn a_long_body_is_given_up_at_the_cap() {
+        let mut body = ASK.judge(&partial()).unwrap();
+        body.push(b"abcd").unwrap();
+        assert_eq!(body.push(b"e"), Err(Fault::Long { expected: 4 }));
+    }
+
+    #[test]
+    fn other_statuses_are_refused_as_what_they_are() {
+        for status in [204, 304, 403, 404, 416, 500, 503] {
+            let head = Head { status, ..Head::default() };
+            assert_eq!(take(&ASK, &head, &[]), Err(Fault::Status(status)));
+            assert_eq!(take(&Ask::Whole { cap: 9 }, &head, &[]), Err(Fault::Status(status)));
+        }
+        assert_eq!(take(&Ask::Whole { cap: 9 }, &partial(), &[b"abcd"]), Err(Fault::Status(206)));
+    }
+
+    #[test]
+    fn a_small_file_may_come_whole_in_place_of_a_range() {
+        let whole = b"0123456789abcdefgh";
+        let head = Head { status: 200, content_length: Some("18"), ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[whole]).unwrap(), b"abcd");
+        let head = Head { status: 200, ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[&whole[..12], &whole[12..]]).unwrap(), b"abcd");
+    }
+
+    #[test]
+    fn a_small_file_may_come_compressed_when_whole() {
+        let head = Head { status: 200, content_length: Some("9"), content_encoding: Some("br"), ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[b"0123456789abcdefgh"]).unwrap(), b"abcd");
+        assert_eq!(take(&Ask::Whole { cap: 18 }, &head, &[b"0123456789abcdefgh"]).unwrap().len(), 18);
+    }
+
+    #[test]
+    fn a_large_file_is_not_taken_in_place_of_a_range() {
+        let ignored = |length| Err(Fault::RangeIgnored { length, cap: WHOLE_CAP });
+        let head = Head { status: 200, content_length: Some("67108864"), ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[]), ignored(Some(67_108_864)));
+        let head = Head { status: 200, ..Head::default() };
+        let mut body = ASK.judge(&head).unwrap();
+        body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
+        assert_eq!(body.push(&[0]), Err(Fault::RangeIgnored { length: None, cap: WHOLE_CAP }));
+        assert_eq!(take(&Ask::Range(u64::MAX - 4..u64::MAX), &head, &[]), ignored(None));
+    }
+
+    #[test]
+    fn a_whole_file_that_ends_before_the_range_is_refused() {
+        let head = Head { status: 200, content_length: Some("12"), ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[b"0123456789ab"]), Err(Fault::Short { expected: 14, found: 12 }));
+        let head = Head { status: 200, ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[b"0123456789ab"]), Err(Fault::Short { expected: 14, found: 12 }));
+        let head = Head { status: 200, content_length: Some("18"), ..Head::default() };
+        assert_eq!(take(&ASK, &head, &[b"0123456789abcdef"]), Err(Fault::Short { expected: 18, found: 16 }));
+    }
+
+    #[test]
+    fn a_whole_file_keeps_to_its_cap_and_to_its_announced_length() {
+        let ask = Ask::Whole { cap: 4 };
+        let head = |content_length| Head { status: 200, content_length, ..Head::default() };
+        assert_eq!(take(&ask, &head(Some("4")), &[b"abcd"]).unwrap(), b"abcd");
+        assert_eq!(take(&ask, &head(None), &[]).unwrap(), b"");
+        assert_eq!(take(&ask, &head(Some("5")), &[]), Err(Fault::Long { expected: 4 }));
+        assert_eq!(take(&ask, &head(None), &[b"abcde"]), Err(Fault::Long { expected: 4 }));
+        assert_eq!(take(&ask, &head(Some("3")), &[b"abcd"]), Err(Fault::Long { expected: 3 }));
+        assert_eq!(take(&ask, &head(Some("4")), &[b"abc"]), Err(Fault::Short { expected: 4, found: 3 }));
+    }
+}

@@ -1,0 +1,155 @@
+//! Where bytes come from: a directory, a host that answers HTTP range requests, the browser's `fetch`.
+//!
+//! A source hands out ranges of immutable files and whole small files. It promises that what it returns is exactly as
+//! long as what was asked for, and that it gives up in the end; whether the bytes are right is for the reader to check,
+//! which knows their checksums. [`http`] is the one judge of every answer over HTTP, whoever sent the request.
+
+#[cfg(target_arch = "wasm32")]
+pub mod fetch;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod file;
+pub mod http;
+
+use core::fmt;
+use core::ops::Range;
+use core::time::Duration;
+
+/// Files of one database, by name.
+///
+/// The futures are not `Send`: in a browser there is one thread, and natively a reader is driven by `block_on`.
+/// Dropping a future gives the request up.
+#[expect(async_fn_in_trait, reason = "futures of a source are not meant to be Send")]
+pub trait Source {
+    /// The bytes `range` of `file`, exactly.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, shorter than the range, or could not be read.
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError>;
+
+    /// All of `file`, as it is now, unless it is longer than `cap` bytes.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, longer than `cap`, or could not be read.
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError>;
+
+    /// Where `file` is, for messages and as the name of what a cache keeps across sessions.
+    fn locate(&self, file: &str) -> String;
+}
+
+/// What went wrong with which file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceError {
+    /// URL or path of the file.
+    pub at: String,
+    /// What went wrong.
+    pub fault: Fault,
+}
+
+/// What can go wrong between a request and the bytes that it asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// No answer came, or it broke off: no connection, no such host, refused by CORS.
+    Network(String),
+    /// The answer was not complete in time.
+    Timeout(Duration),
+    /// The host answered with this status.
+    Status(u16),
+    /// The host answered a range request with the whole of a file that is too large to take for one range.
+    RangeIgnored {
+        /// Length of the file, if the host told it.
+        length: Option<u64>,
+        /// The largest file that is taken whole.
+        cap: u64,
+    },
+    /// The host sent another range than it was asked for.
+    ContentRange {
+        /// What was asked for.
+        expected: Range<u64>,
+        /// The header as it came.
+        found: String,
+    },
+    /// The host announced another length than that of the range.
+    ContentLength {
+        /// What was asked for.
+        expected: u64,
+        /// The header as it came.
+        found: String,
+    },
+    /// The range is that of a compressed representation, so its bytes are not those of the file.
+    ContentEncoding(String),
+    /// The body or file ended early.
+    Short {
+        /// Bytes expected.
+        expected: u64,
+        /// Bytes found.
+        found: u64,
+    },
+    /// The body or file is longer than expected or allowed; the rest was not read.
+    Long {
+        /// Bytes expected or allowed.
+        expected: u64,
+    },
+    /// A file could not be read.
+    Io(std::io::ErrorKind, String),
+}
+
+impl Fault {
+    /// Whether the file is not what the manifest says, so that another build may have taken its place; other faults
+    /// are those of the way to it.
+    pub fn is_stale(&self) -> bool {
+        match self {
+            // Stores that may not be listed (S3) answer 403 for what does not exist.
+            Fault::Status(status) => matches!(status, 403 | 404 | 410 | 416),
+            Fault::ContentRange { .. } | Fault::ContentLength { .. } | Fault::Short { .. } | Fault::Long { .. } => true,
+            Fault::Io(kind, _) => *kind == std::io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+
+    /// Whether no answer came at all, as when a device is offline.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Fault::Network(_) | Fault::Timeout(_))
+    }
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.fault)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Network(why) => write!(f, "no answer ({why})"),
+            Fault::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis()),
+            Fault::Status(status) => write!(f, "the host answered with status {status}"),
+            Fault::RangeIgnored { length, cap } => {
+                f.write_str("the host ignores range requests and sends the whole file")?;
+                if let Some(length) = length {
+                    write!(f, " of {length} bytes")?;
+                }
+                write!(f, "; at most {cap} bytes are taken whole")
+            }
+            Fault::ContentRange { expected, found } => {
+                let last = expected.end.saturating_sub(1);
+                write!(f, "asked for bytes {}-{last}, the host sent Content-Range {found:?}", expected.start)
+            }
+            Fault::ContentLength { expected, found } => {
+                write!(f, "asked for {expected} bytes, the host sent Content-Length {found:?}")
+            }
+            Fault::ContentEncoding(found) => {
+                write!(f, "the host compresses ranges (Content-Encoding {found:?}); it must send the files as they are")
+            }
+            Fault::Short { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
+            Fault::Long { expected } => write!(f, "expected at most {expected} bytes, found more"),
+            Fault::Io(_, why) => f.write_str(why),
+        }
+    }
+}
+
+impl core::error::Error for SourceError {}
+impl core::error::Error for Fault {}
