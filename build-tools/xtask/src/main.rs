@@ -1,1 +1,40 @@
-fn main() {}
+//! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
+
+mod demo;
+mod npm;
+mod sample;
+mod shell;
+mod stamp;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The chores of this repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Chore {
+    /// Build the sample database, the WebAssembly and the site, and serve them on this machine
+    Demo(demo::Args),
+    /// Check and test everything, in a real browser too
+    Test(test::Args),
+    /// Cut the sample dump of `static-shards` out of a larger dump
+    Sample(sample::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Chore::parse() {
+        Chore::Demo(args) => demo::run(&args),
+        Chore::Test(args) => test::run(&args),
+        Chore::Sample(args) => sample::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

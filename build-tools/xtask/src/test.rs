@@ -1,0 +1,224 @@
+//! `cargo xtask test`: every check that a change must pass, one step after the other, whatever fails on the way.
+
+use std::{
+    io::Write,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Result, bail};
+
+use crate::{
+    demo, npm,
+    shell::{call, cargo, command, npm as npm_command, release_binary, root, say, watch},
+    tools,
+};
+
+/// Options of `cargo xtask test`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run these steps only
+    #[arg(long, value_name = "STEP", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Run the tests whose name contains this only
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Name the steps and stop
+    #[arg(long)]
+    list: bool,
+}
+
+/// How many tests passed and failed.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+}
+
+struct Step {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Args) -> Result<Tally>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "fmt", about: "formatting", run: |_| check(cargo().args(["fmt", "--all", "--check"])) },
+    Step { name: "clippy", about: "lints, native", run: clippy },
+    Step { name: "clippy-wasm", about: "lints, wasm32", run: clippy_wasm },
+    Step { name: "doc", about: "documentation builds without warnings", run: doc },
+    Step { name: "rust", about: "unit, property and integration tests", run: rust },
+    Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
+    Step { name: "site", about: "the demo site: types, tests, build", run: site },
+    Step { name: "browser", about: "end to end in a headless Chromium", run: browser },
+];
+
+/// Runs the steps.
+pub fn run(args: &Args) -> Result<()> {
+    if args.list {
+        STEPS.iter().for_each(|step| println!("{:12} {}", step.name, step.about));
+        return Ok(());
+    }
+    if let Some(unknown) = args.only.iter().find(|name| STEPS.iter().all(|step| step.name != *name)) {
+        bail!("there is no step {unknown}; `cargo xtask test --list` names them");
+    }
+    tools::components()?;
+
+    let mut lines = Vec::new();
+    let mut sum = Tally::default();
+    for step in STEPS.iter().filter(|step| args.only.is_empty() || args.only.iter().any(|name| name == step.name)) {
+        say(format!("{}: {}", step.name, step.about));
+        let start = Instant::now();
+        let tally = (step.run)(args).unwrap_or_else(|error| {
+            eprintln!("error: {error:#}");
+            Tally { passed: 0, failed: 1 }
+        });
+        let verdict = if tally.failed == 0 { "ok" } else { "FAILED" };
+        lines.push(line(step.name, verdict, tally, start.elapsed()));
+        sum.passed += tally.passed;
+        sum.failed += tally.failed;
+    }
+
+    println!("\n{}", lines.join("\n"));
+    println!("{} passed, {} failed", sum.passed, sum.failed);
+    std::io::stdout().flush()?;
+    if sum.failed > 0 {
+        bail!("{} of {} failed", sum.failed, sum.passed + sum.failed);
+    }
+    Ok(())
+}
+
+fn line(name: &str, verdict: &str, tally: Tally, time: Duration) -> String {
+    format!("{name:12} {verdict:7} {:4} passed {:3} failed {:6.1} s", tally.passed, tally.failed, time.as_secs_f64())
+}
+
+fn clippy(_: &Args) -> Result<Tally> {
+    let workspace = check(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    // The reader alone, without the writer's features that the workspace turns on.
+    let reader = check(cargo().args(["clippy", "--package", "shelfish", "--lib", "--", "-D", "warnings"]))?;
+    Ok(workspace.and(reader))
+}
+
+fn clippy_wasm(_: &Args) -> Result<Tally> {
+    tools::wasm_target()?;
+    let target = ["--target", "wasm32-unknown-unknown"];
+    check(cargo().args(["clippy", "--package", "shelfish", "--lib"]).args(target).args(["--", "-D", "warnings"]))
+}
+
+fn doc(_: &Args) -> Result<Tally> {
+    let mut doc = cargo();
+    doc.args(["doc", "--package", "shelfish", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-D warnings");
+    check(&mut doc)
+}
+
+fn rust(args: &Args) -> Result<Tally> {
+    let mut tests = cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast"]);
+    counted(tests.args(args.filter.iter().flat_map(|filter| ["--", filter])), cargo_counts)
+}
+
+fn module(args: &Args) -> Result<Tally> {
+    npm::build()?;
+    tools::npm_ci("tests")?;
+    let types = check(npm_command().args(["run", "check"]).current_dir(root().join("tests")))?;
+    release_tools()?;
+    Ok(types.and(node_tests(args, "tests/npm", &mut command(tools::node()?))?))
+}
+
+fn site(_: &Args) -> Result<Tally> {
+    demo::site()?;
+    let www = root().join("www");
+    let types = check(npm_command().args(["run", "check"]).current_dir(&www))?;
+    Ok(types.and(counted(npm_command().arg("test").current_dir(&www), vitest_counts)?))
+}
+
+fn browser(args: &Args) -> Result<Tally> {
+    let chromium = tools::chromium()?;
+    tools::npm_ci("tests")?;
+    let site = demo::assemble(&demo::default_out())?;
+    let mut node = command(tools::node()?);
+    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site);
+    node_tests(args, "tests/browser", &mut node)
+}
+
+/// The native program, for tests that need a database or a server.
+fn release_tools() -> Result<()> {
+    call(cargo().args(["build", "--release", "--package", "shelfish-cli"]))
+}
+
+/// Runs Node's own test runner over the `*.test.mjs` of a directory.
+fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
+    let mut files: Vec<_> = std::fs::read_dir(root().join(directory))?.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
+    files.sort();
+    node.args(["--test", "--test-reporter=spec"]).env("SHELFISH", release_binary("shelfish"));
+    if let Some(filter) = &args.filter {
+        node.arg(format!("--test-name-pattern={filter}"));
+    }
+    // One file at a time: two browsers on two cores would only wait for each other.
+    counted(node.arg("--test-concurrency=1").args(files), node_counts)
+}
+
+/// A command that passes or fails as one.
+fn check(command: &mut Command) -> Result<Tally> {
+    call(command)?;
+    Ok(Tally { passed: 1, failed: 0 })
+}
+
+/// A command that says how many of its tests passed; one that fails without a failed test counts as one more failure.
+fn counted(command: &mut Command, count: fn(&str) -> Tally) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let fine = watch(command, |line| tally = tally.and(count(line)))?;
+    if !fine && tally.failed == 0 {
+        tally.failed = 1;
+    }
+    Ok(tally)
+}
+
+/// `test result: ok. 12 passed; 0 failed; ...`
+fn cargo_counts(line: &str) -> Tally {
+    let number = |before: &str| line.split_once(before)?.0.rsplit(' ').next()?.parse().ok();
+    match line.starts_with("test result:") {
+        true => Tally { passed: number(" passed;").unwrap_or(0), failed: number(" failed;").unwrap_or(0) },
+        false => Tally::default(),
+    }
+}
+
+/// `ℹ pass 12`, `ℹ fail 0`
+fn node_counts(line: &str) -> Tally {
+    let number = |word: &str| line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse().ok();
+    match line.starts_with(['ℹ', '#']) {
+        true => Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0) },
+        false => Tally::default(),
+    }
+}
+
+/// `Tests  1 failed | 11 passed (12)`
+fn vitest_counts(line: &str) -> Tally {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let before = |word: &str| words.windows(2).find(|pair| pair[1] == word)?[0].parse().ok();
+    match words.first() {
+        Some(&"Tests") => Tally { passed: before("passed").unwrap_or(0), failed: before("failed").unwrap_or(0) },
+        _ => Tally::default(),
+    }
+}
+
+impl Tally {
+    fn and(self, other: Tally) -> Tally {
+        Tally { passed: self.passed + other.passed, failed: self.failed + other.failed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_are_read() {
+        let tally = cargo_counts("test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out");
+        assert_eq!((tally.passed, tally.failed), (12, 3));
+        assert_eq!((node_counts("ℹ pass 7").passed, node_counts("ℹ fail 2").failed), (7, 2));
+        assert_eq!(node_counts("ok 7 pass 3").passed, 0);
+        let tally = vitest_counts("      Tests  1 failed | 11 passed (12)");
+        assert_eq!((tally.passed, tally.failed), (11, 1));
+    }
+}

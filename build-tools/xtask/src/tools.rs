@@ -1,0 +1,160 @@
+//! What the chores need beyond rustup and Node: found if it is here, installed if it is not.
+//!
+//! Programs are installed under `target/tools`, so nothing outside of the repository changes but the toolchain's own
+//! parts (`rustup target add`, `rustup component add`) and, for the browser tests on Debian, the package `chromium`.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::{
+    shell::{call, cargo, command, npm, output, root, say, target_dir, which},
+    stamp::Stamp,
+};
+
+const WASM_TARGET: &str = "wasm32-unknown-unknown";
+const WASM_PACK: &str = "0.15.1";
+const NODE: u32 = 20;
+
+/// The Rust target of browsers.
+pub fn wasm_target() -> Result<()> {
+    let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]));
+    if libraries.is_some_and(|path| Path::new(&path).is_dir()) {
+        return Ok(());
+    }
+    say(format!("Installing the Rust target {WASM_TARGET}"));
+    call(command("rustup").args(["target", "add", WASM_TARGET]))
+        .with_context(|| format!("the Rust target {WASM_TARGET} is missing; rustup (https://rustup.rs) installs it"))
+}
+
+/// rustfmt and clippy, which a minimal toolchain lacks.
+pub fn components() -> Result<()> {
+    for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        if output(cargo().args([subcommand, "--version"])).is_none() {
+            say(format!("Installing {component}"));
+            call(command("rustup").args(["component", "add", component]))
+                .with_context(|| format!("{component} is missing; rustup (https://rustup.rs) installs it"))?;
+        }
+    }
+    Ok(())
+}
+
+/// wasm-pack, with the wasm-bindgen of Cargo.lock beside it. Run it with [`path`] as its `PATH`.
+pub fn wasm_pack() -> Result<PathBuf> {
+    wasm_target()?;
+    installed("wasm-bindgen-cli", "wasm-bindgen", &locked_version("wasm-bindgen")?)?;
+    installed("wasm-pack", "wasm-pack", WASM_PACK)
+}
+
+/// `PATH` with our own tools first.
+pub fn path() -> std::ffi::OsString {
+    let others = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(std::iter::once(tools().join("bin")).chain(env::split_paths(&others))).unwrap_or(others)
+}
+
+/// Node, new enough.
+pub fn node() -> Result<PathBuf> {
+    let advice = format!("Node {NODE} or newer is needed: https://nodejs.org");
+    let node = which(["node"]).ok_or_else(|| anyhow!("node was not found. {advice}"))?;
+    let version = output(command(&node).arg("--version")).unwrap_or_default();
+    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    match major {
+        Some(major) if major >= NODE => Ok(node),
+        _ => bail!("{} says that it is {version:?}. {advice}", node.display()),
+    }
+}
+
+/// The packages of a `package-lock.json`, installed once for each of its states.
+pub fn npm_ci(directory: &str) -> Result<()> {
+    node()?;
+    let directory = root().join(directory);
+    let stamp = Stamp::new("npm", &directory, &[directory.join("package-lock.json")])?;
+    if stamp.fresh() && directory.join("node_modules").is_dir() {
+        return Ok(());
+    }
+    say(format!("Installing the npm packages of {}", crate::shell::relative(&directory)));
+    call(npm().args(["ci", "--no-audit", "--no-fund"]).current_dir(&directory))?;
+    stamp.set()
+}
+
+/// A Chromium or Chrome to test in.
+pub fn chromium() -> Result<PathBuf> {
+    if let Some(path) = env::var_os("CHROMIUM").map(PathBuf::from) {
+        return if path.is_file() { Ok(path) } else { bail!("CHROMIUM names {}, which is no file", path.display()) };
+    }
+    if let Some(path) = find_chromium() {
+        return Ok(path);
+    }
+    if which(["apt-get"]).is_some() {
+        let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {
+            Some("0") => &[],
+            _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
+            _ => bail!("no Chromium was found. Install one (sudo apt-get install chromium) or name one in CHROMIUM"),
+        };
+        say("Installing the Debian package chromium, to test in");
+        let apt_get = |arguments: &[&str]| {
+            let words: Vec<&str> =
+                sudo.iter().copied().chain(["apt-get", "-q"]).chain(arguments.iter().copied()).collect();
+            call(command(words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+        };
+        let install = ["install", "-y", "--no-install-recommends", "chromium"];
+        // Package lists may be missing or stale: fetch them when the first try fails.
+        apt_get(&install).or_else(|_| apt_get(&["update"]).and_then(|()| apt_get(&install)))?;
+    }
+    find_chromium().ok_or_else(|| {
+        anyhow!("no Chromium or Chrome was found. Install one (https://www.chromium.org) or name one in CHROMIUM")
+    })
+}
+
+fn find_chromium() -> Option<PathBuf> {
+    let on_path = which(["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]);
+    on_path.or_else(|| {
+        let applications = [
+            "/Applications/Chromium.app/Contents/MacOS/Chromium",
+            "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+            r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+        ];
+        applications.iter().map(PathBuf::from).find(|path| path.is_file())
+    })
+}
+
+fn tools() -> PathBuf {
+    target_dir().join("tools")
+}
+
+/// A program of exactly this version: the one on `PATH`, ours, or a new one by `cargo install`.
+fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
+    let ours = tools().join("bin").join(format!("{program}{}", env::consts::EXE_SUFFIX));
+    let right = |path: &PathBuf| {
+        let said = output(command(path).arg("--version")).unwrap_or_default();
+        said.split_whitespace().any(|word| word == version)
+    };
+    if let Some(path) = std::iter::once(ours.clone()).chain(which([program])).find(right) {
+        return Ok(path);
+    }
+    say(format!("Installing {package} {version} under {} (once, a minute or two)", crate::shell::relative(&tools())));
+    let install = |lock: &[&str]| {
+        let mut install = cargo();
+        install.args(["install", package, "--version", &format!("={version}"), "--force", "--debug"]).args(lock);
+        install.arg("--root").arg(tools()).arg("--target-dir").arg(tools().join("build"));
+        // Our lints and flags are not theirs.
+        call(install.arg("--quiet").env_remove("RUSTFLAGS"))
+    };
+    // With its own lock if the registry still has those versions, with newer ones if not.
+    install(&["--locked"])
+        .or_else(|_| install(&[]))
+        .with_context(|| format!("{package} {version} could not be installed"))?;
+    Ok(ours)
+}
+
+/// The version of a package in Cargo.lock.
+fn locked_version(package: &str) -> Result<String> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock could not be read")?;
+    let entry = format!("name = \"{package}\"\nversion = \"");
+    let version =
+        lock.split_once(&entry).and_then(|(_, rest)| rest.split_once('"')).map(|(version, _)| version.to_owned());
+    version.ok_or_else(|| anyhow!("Cargo.lock does not name {package}"))
+}
