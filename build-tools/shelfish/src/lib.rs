@@ -1,5 +1,6 @@
 //! The commands of `shelfish`, one module each.
 
+pub mod build;
 pub mod serve;
 
 /// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.

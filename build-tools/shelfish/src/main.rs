@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use shelfish_cli::serve;
+use shelfish_cli::{build, serve};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -15,6 +15,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Build a database of evaluation dumps
+    Build(build::command::Args),
     /// Serve a directory over HTTP, for development
     Serve(serve::Args),
     /// Print the completions of a shell
@@ -26,6 +28,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Build(args) => build::command::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "shelfish", &mut std::io::stdout());

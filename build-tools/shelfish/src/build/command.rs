@@ -1,0 +1,88 @@
+//! The command line of `shelfish build`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::dump::Source;
+use super::{MIN_MEMORY, Options, Selection, build};
+use crate::Outcome;
+
+/// Build a database of evaluation dumps.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Dumps in the format of the Lichess evaluation database, one JSON object a line, plain or compressed with zstd
+    /// or gzip; `-` is standard input. Several are merged
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// The directory of the database; a database that is there is replaced when the new one is complete
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// Memory to use: a number with K, M, G or KiB, MiB, GiB; without, MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = memory)]
+    max_memory: usize,
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Leave out evaluations of less depth
+    #[arg(long, value_name = "PLIES", default_value_t = 0)]
+    min_depth: u16,
+    /// Keep the first N PVs of each evaluation
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_pvs: Option<u32>,
+    /// Keep the first N moves of each PV; 0 keeps the scores alone
+    #[arg(long, value_name = "N")]
+    max_plies: Option<u32>,
+    /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
+    #[arg(long)]
+    best_only: bool,
+    /// Write lines that cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Reads a size in bytes.
+fn memory(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "" | "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        unit => return Err(format!("unknown unit {unit:?}, expected KiB, MiB or GiB")),
+    };
+    let number: usize = digits.trim().parse().map_err(|_| "expected a number such as 512MiB or 1GiB".to_owned())?;
+    let bytes = number.checked_mul(unit).ok_or("too much")?;
+    if bytes < MIN_MEMORY { Err(format!("expected at least {} MiB", MIN_MEMORY >> 20)) } else { Ok(bytes) }
+}
+
+/// Builds, and prints a summary.
+///
+/// # Errors
+///
+/// No database was made.
+pub fn run(args: Args) -> Outcome {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options {
+        sources: args.sources.iter().map(|path| Source::from(Path::new(path))).collect(),
+        out: args.out,
+        max_memory: args.max_memory,
+        threads: args.threads.map_or(cores, usize::from),
+        selection: Selection {
+            min_depth: args.min_depth,
+            max_pvs: args.max_pvs.map(|n| n as usize),
+            max_plies: args.max_plies.map(|n| n as usize),
+            best_only: args.best_only,
+        },
+        rejects: args.rejects,
+        quiet: args.quiet,
+    };
+    let summary = build(&options)?;
+    println!("{summary:?}");
+    Ok(ExitCode::SUCCESS)
+}

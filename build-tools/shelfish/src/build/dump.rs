@@ -1,0 +1,214 @@
+//! Evaluation dumps: files or standard input, plain or compressed, read as chunks of whole lines.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The longest line that is looked at.
+pub const MAX_LINE: usize = 16 << 20;
+
+/// How much of a dump goes to a worker at a time.
+const CHUNK: usize = 1 << 20;
+
+/// How much of a line that is too long is kept, to recognise it by.
+const BEGINNING: usize = 256;
+
+/// The largest window of a zstd frame that is accepted: what `zstd -d` accepts by default.
+const MAX_WINDOW_LOG: u32 = 27;
+
+/// Enough of a file to tell its compression and, for zstd, its window.
+const HEAD: usize = 6;
+
+/// Where a dump comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Source {
+        if path == "-" { Source::Stdin } else { Source::File(path.to_owned()) }
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::File(path) => path.display().fmt(f),
+            Source::Stdin => f.write_str("standard input"),
+        }
+    }
+}
+
+/// A dump, opened.
+pub struct Dump {
+    reader: Box<dyn Read + Send>,
+    /// Memory that decompression needs.
+    pub window: usize,
+    /// Bytes of the file, compressed as it is; unknown for pipes.
+    pub size: Option<u64>,
+}
+
+impl Dump {
+    /// Opens a dump and tells its compression by its first bytes. `read` counts the bytes that are read of it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened or read.
+    pub fn open(source: &Source, read: Arc<AtomicU64>) -> io::Result<Dump> {
+        let (reader, size): (Box<dyn Read + Send>, _) = match source {
+            Source::Stdin => (Box::new(io::stdin()), None),
+            Source::File(path) => {
+                let file = File::open(path)?;
+                let metadata = file.metadata()?;
+                (Box::new(file), metadata.is_file().then(|| metadata.len()))
+            }
+        };
+        Dump::sniff(Counted { reader, read }, size)
+    }
+
+    fn sniff(mut reader: impl Read + Send + 'static, size: Option<u64>) -> io::Result<Dump> {
+        let mut head = Vec::with_capacity(HEAD);
+        reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+        let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
+        let is_gzip = head.starts_with(&[0x1f, 0x8b]);
+        let window = if is_zstd { zstd_window(&head) } else { 0 };
+        let reader = io::Cursor::new(head).chain(reader);
+        let reader: Box<dyn Read + Send> = if is_zstd {
+            let mut decoder = zstd::Decoder::new(reader)?;
+            decoder.window_log_max(MAX_WINDOW_LOG)?;
+            Box::new(decoder)
+        } else if is_gzip {
+            Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, reader)))
+        } else {
+            Box::new(reader)
+        };
+        Ok(Dump { reader, window, size })
+    }
+
+    /// The dump's lines.
+    pub fn chunks(self) -> Chunks {
+        Chunks { reader: self.reader, rest: Vec::new(), line: 1, is_over: false }
+    }
+}
+
+/// The window of the zstd frame that begins with `head`; a guess for a single-segment or skippable frame.
+fn zstd_window(head: &[u8]) -> usize {
+    const USUAL: usize = 8 << 20;
+    match head {
+        [0x28, 0xb5, 0x2f, 0xfd, descriptor, window, ..] if descriptor & 0x20 == 0 => {
+            let base = 1usize << (10 + (window >> 3)).min(30);
+            base + base / 8 * usize::from(window & 7)
+        }
+        _ => USUAL,
+    }
+}
+
+struct Counted<R> {
+    reader: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(buffer)?;
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+/// Some lines of a dump.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The number of its first line, from 1.
+    pub line: u64,
+    /// What it holds.
+    pub text: Text,
+}
+
+/// What a chunk holds.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Whole lines.
+    Lines(Vec<u8>),
+    /// The beginning of one line that is longer than [`MAX_LINE`].
+    TooLong(Vec<u8>),
+}
+
+/// The lines of a dump, some at a time. Memory is bounded by [`MAX_LINE`].
+pub struct Chunks {
+    reader: Box<dyn Read + Send>,
+    /// The beginning of a line whose end has not been read yet.
+    rest: Vec<u8>,
+    line: u64,
+    is_over: bool,
+}
+
+impl Chunks {
+    fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
+        loop {
+            if self.is_over && self.rest.is_empty() {
+                return Ok(None);
+            }
+            let searched = self.rest.len();
+            if !self.is_over {
+                self.is_over = self.fill()? == 0;
+            }
+            if self.is_over {
+                return Ok(Some(self.cut(self.rest.len())));
+            }
+            if let Some(end) = self.rest[searched..].iter().rposition(|&byte| byte == b'\n') {
+                return Ok(Some(self.cut(searched + end + 1)));
+            }
+            if self.rest.len() > MAX_LINE {
+                return self.skip_line().map(Some);
+            }
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<usize> {
+        let missing = CHUNK - self.rest.len() % CHUNK;
+        self.rest.reserve_exact(missing);
+        self.reader.by_ref().take(missing as u64).read_to_end(&mut self.rest)
+    }
+
+    /// Cuts the first `end` bytes off.
+    fn cut(&mut self, end: usize) -> Chunk {
+        let rest = self.rest.split_off(end);
+        let lines = core::mem::replace(&mut self.rest, rest);
+        let line = self.line;
+        self.line += lines.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        Chunk { line, text: Text::Lines(lines) }
+    }
+
+    /// Reads on to the end of a line that is too long and keeps only its beginning.
+    fn skip_line(&mut self) -> io::Result<Chunk> {
+        let mut start = core::mem::take(&mut self.rest);
+        start.truncate(BEGINNING);
+        start.shrink_to_fit();
+        let chunk = Chunk { line: self.line, text: Text::TooLong(start) };
+        self.line += 1;
+        while self.fill()? > 0 {
+            if let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+                self.rest.drain(..=end);
+                return Ok(chunk);
+            }
+            self.rest.clear();
+        }
+        self.is_over = true;
+        Ok(chunk)
+    }
+}
+
+impl Iterator for Chunks {
+    type Item = io::Result<Chunk>;
+
+    fn next(&mut self) -> Option<io::Result<Chunk>> {
+        self.next_chunk().transpose()
+    }
+}

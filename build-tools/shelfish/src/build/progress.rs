@@ -1,0 +1,100 @@
+//! What a build says while it works: bars on a terminal, a plain line now and then elsewhere.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+
+/// Between plain lines.
+const PLAIN: Duration = Duration::from_secs(10);
+/// Between two looks of a bar.
+const BAR: Duration = Duration::from_millis(200);
+
+/// How the work of a phase is measured.
+#[derive(Clone)]
+pub struct Work {
+    /// What is being done.
+    pub phase: &'static str,
+    /// How much has been done.
+    pub done: Arc<AtomicU64>,
+    /// How much there is to do, if it is known.
+    pub total: Option<u64>,
+    /// Whether it is measured in bytes.
+    pub is_bytes: bool,
+    /// Positions so far.
+    pub positions: Arc<AtomicU64>,
+}
+
+/// Reports on a phase until it is dropped.
+pub struct Progress {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Begins to report, unless `quiet`.
+    pub fn start(work: Work, quiet: bool) -> Progress {
+        let (stop, stopped) = channel();
+        let is_terminal = std::io::stderr().is_terminal();
+        let thread = (!quiet).then(|| {
+            thread::spawn(move || {
+                let start = Instant::now();
+                let bar = is_terminal.then(|| bar(&work));
+                let interval = if is_terminal { BAR } else { PLAIN };
+                while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(interval) {
+                    match &bar {
+                        Some(bar) => {
+                            bar.set_position(work.done.load(Relaxed));
+                            bar.set_message(rate(&work, start));
+                        }
+                        None => eprintln!("{}", line(&work, start)),
+                    }
+                }
+                if let Some(bar) = bar {
+                    bar.finish_and_clear();
+                }
+            })
+        });
+        Progress { stop: Some(stop), thread }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn bar(work: &Work) -> ProgressBar {
+    let count = if work.is_bytes { "{bytes}/{total_bytes}" } else { "{human_pos}/{human_len}" };
+    let (bar, template) = match work.total {
+        Some(total) => (ProgressBar::new(total), format!("{{prefix}} [{{bar:30}}] {count}, {{msg}}, {{eta}} left")),
+        None => (ProgressBar::new_spinner(), "{prefix} {spinner} {bytes}, {msg}".to_owned()),
+    };
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style.progress_chars("=> ")).with_prefix(work.phase)
+}
+
+fn rate(work: &Work, start: Instant) -> String {
+    let positions = work.positions.load(Relaxed);
+    let per_second = positions as f64 / start.elapsed().as_secs_f64().max(0.001);
+    format!("{} positions, {}/s", HumanCount(positions), HumanCount(per_second as u64))
+}
+
+fn line(work: &Work, start: Instant) -> String {
+    let done = work.done.load(Relaxed);
+    let amount = |n| if work.is_bytes { HumanBytes(n).to_string() } else { HumanCount(n).to_string() };
+    let of = work.total.map_or(String::new(), |total| {
+        let left = start.elapsed().as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
+        let left = HumanDuration(Duration::from_secs_f64(left.clamp(0.0, 1e9)));
+        format!(" of {}, {:.0} %, {left} left", amount(total), 100.0 * done as f64 / total.max(1) as f64)
+    });
+    format!("{}: {}{of}; {}", work.phase, amount(done), rate(work, start))
+}

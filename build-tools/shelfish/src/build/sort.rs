@@ -1,0 +1,347 @@
+//! External merge sort of spooled records by key.
+//!
+//! Each worker fills an arena of fixed size; when it is full, the worker sorts an index of it and writes the records
+//! as one compressed run. Runs are merged by a heap; records of one key become one. Memory is what was given, whatever
+//! the input; equal multisets of records give equal output, whatever the arenas and workers.
+//!
+//! The sorting crates at hand fall short here: `extsort` counts records instead of bytes, `ext-sort` holds each
+//! record in allocations of its own and sorts on a pool of its own; neither merges equal keys, compresses runs or
+//! bounds how many it opens at once.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use shelfish::eval::Evaluation;
+use shelfish::position::Key;
+
+use super::spool;
+
+/// Memory that a merge needs for each run that it reads: buffers and the window of zstd.
+pub const MERGE_MEMORY: usize = 640 << 10;
+/// The window of compressed runs: small, as every run of a merge has one.
+const WINDOW_LOG: u32 = 17;
+const WRITE_BUFFER: usize = 64 << 10;
+const READ_BUFFER: usize = 32 << 10;
+/// Records go on to the next stage in batches of about this size.
+const BATCH: usize = 64 << 10;
+
+/// Where runs are kept.
+pub struct Shelf {
+    dir: PathBuf,
+    count: AtomicUsize,
+}
+
+impl Shelf {
+    /// Keeps runs in `dir`.
+    pub fn new(dir: &Path) -> Shelf {
+        Shelf { dir: dir.to_owned(), count: AtomicUsize::new(0) }
+    }
+
+    fn writer(&self) -> io::Result<RunWriter> {
+        let path = self.dir.join(format!("{}.run", self.count.fetch_add(1, Relaxed)));
+        RunWriter::create(path)
+    }
+}
+
+/// A sorted file of records, removed when dropped.
+pub struct Run {
+    path: PathBuf,
+    /// Records in it.
+    pub records: u64,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // The whole directory goes in the end; an error here is of no consequence.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// One worker's arena of records, and the runs that came of it.
+pub struct Sorter<'a> {
+    shelf: &'a Shelf,
+    records: Vec<u8>,
+    index: Vec<Entry>,
+    scratch: Vec<u8>,
+    runs: Vec<Run>,
+}
+
+/// A record of the arena: the beginning of its key, which decides most comparisons, and its place.
+#[derive(Clone, Copy)]
+struct Entry {
+    high: u64,
+    low: u32,
+    at: u32,
+}
+
+impl<'a> Sorter<'a> {
+    /// A sorter that uses `memory` bytes.
+    pub fn new(shelf: &'a Shelf, memory: usize) -> Sorter<'a> {
+        // Records take 60 to 200 bytes, their entries 16. Pages that are not touched take no memory.
+        let index = memory / 5 / size_of::<Entry>();
+        let records = (memory - memory / 5).min(u32::MAX as usize);
+        let (records, index) = (Vec::with_capacity(records), Vec::with_capacity(index));
+        Sorter { shelf, records, index, scratch: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    ///
+    /// The arena is full and cannot be written.
+    pub fn push(&mut self, key: &Key, evaluations: &[Evaluation]) -> io::Result<()> {
+        let mut record = std::mem::take(&mut self.scratch);
+        record.clear();
+        spool::push(&mut record, key.as_bytes(), evaluations);
+        let is_full = self.records.len() + record.len() > self.records.capacity();
+        if is_full || self.index.len() == self.index.capacity() {
+            self.spill()?;
+        }
+        let at = u32::try_from(self.records.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.index.push(Entry::new(key.as_bytes(), at));
+        self.records.extend_from_slice(&record);
+        self.scratch = record;
+        Ok(())
+    }
+
+    /// The runs, all records written.
+    ///
+    /// # Errors
+    ///
+    /// What is left cannot be written.
+    pub fn finish(mut self) -> io::Result<Vec<Run>> {
+        self.spill()?;
+        Ok(self.runs)
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        if self.index.is_empty() {
+            return Ok(());
+        }
+        let record = |entry: &Entry| spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default();
+        self.index
+            .sort_unstable_by(|a, b| (a.high, a.low).cmp(&(b.high, b.low)).then_with(|| record(a).0.cmp(record(b).0)));
+        let mut run = self.shelf.writer()?;
+        let mut payloads = Vec::new();
+        for same in self.index.chunk_by(|a, b| (a.high, a.low) == (b.high, b.low) && record(a).0 == record(b).0) {
+            let (key, payload) = record(&same[0]);
+            if same.len() == 1 {
+                run.push(key, payload)?;
+            } else {
+                payloads.clear();
+                same.iter().for_each(|entry| payloads.extend_from_slice(record(entry).1));
+                run.push(key, &spool::merge(&payloads)?)?;
+            }
+        }
+        self.runs.push(run.finish()?);
+        self.records.clear();
+        self.index.clear();
+        Ok(())
+    }
+}
+
+impl Entry {
+    fn new(key: &[u8], at: u32) -> Entry {
+        let mut start = [0; 16];
+        let length = key.len().min(12);
+        start[..length].copy_from_slice(&key[..length]);
+        let start = u128::from_be_bytes(start);
+        Entry { high: (start >> 64) as u64, low: (start >> 32) as u32, at }
+    }
+}
+
+/// Writes a run: keys as what they share with the one before and the rest.
+struct RunWriter {
+    path: PathBuf,
+    encoder: zstd::Encoder<'static, File>,
+    buffer: Vec<u8>,
+    key: Vec<u8>,
+    records: u64,
+}
+
+impl RunWriter {
+    fn create(path: PathBuf) -> io::Result<RunWriter> {
+        let mut encoder = zstd::Encoder::new(File::create(&path)?, 1)?;
+        encoder.window_log(WINDOW_LOG)?;
+        encoder.include_checksum(true)?;
+        Ok(RunWriter { path, encoder, buffer: Vec::with_capacity(2 * WRITE_BUFFER), key: Vec::new(), records: 0 })
+    }
+
+    fn push(&mut self, key: &[u8], payload: &[u8]) -> io::Result<()> {
+        let shared = self.key.iter().zip(key).take_while(|(a, b)| a == b).count();
+        spool::push_varint(&mut self.buffer, shared as u64);
+        spool::push_parts(&mut self.buffer, &key[shared..], payload);
+        self.key.truncate(shared);
+        self.key.extend_from_slice(&key[shared..]);
+        self.records += 1;
+        if self.buffer.len() >= WRITE_BUFFER {
+            self.encoder.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<Run> {
+        self.encoder.write_all(&self.buffer)?;
+        self.encoder.finish()?;
+        Ok(Run { path: self.path, records: self.records })
+    }
+}
+
+/// A run that is being read, at one of its records.
+struct RunReader {
+    reader: BufReader<zstd::Decoder<'static, BufReader<File>>>,
+    key: Vec<u8>,
+    payload: Vec<u8>,
+    _run: Run,
+}
+
+impl RunReader {
+    /// Opens a run at its first record; `None` if it has none.
+    fn open(run: Run) -> io::Result<Option<RunReader>> {
+        let file = BufReader::with_capacity(READ_BUFFER, File::open(&run.path)?);
+        let reader = BufReader::with_capacity(READ_BUFFER, zstd::Decoder::with_buffer(file)?);
+        let mut reader = RunReader { reader, key: Vec::new(), payload: Vec::new(), _run: run };
+        Ok(reader.advance()?.then_some(reader))
+    }
+
+    /// Goes to the next record; false if there is none.
+    fn advance(&mut self) -> io::Result<bool> {
+        if self.reader.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        let shared = read_varint(&mut self.reader)?;
+        self.key.truncate(shared);
+        let length = read_varint(&mut self.reader)?;
+        read_onto(&mut self.reader, length, &mut self.key)?;
+        let length = read_varint(&mut self.reader)?;
+        self.payload.clear();
+        read_onto(&mut self.reader, length, &mut self.payload)?;
+        Ok(true)
+    }
+}
+
+fn read_varint(reader: &mut impl Read) -> io::Result<usize> {
+    let mut value = 0;
+    for shift in (0..usize::BITS).step_by(7) {
+        let mut byte = [0];
+        reader.read_exact(&mut byte)?;
+        value |= usize::from(byte[0] & 0x7f) << shift;
+        if byte[0] < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err(io::ErrorKind::InvalidData.into())
+}
+
+fn read_onto(reader: &mut impl Read, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let start = bytes.len();
+    bytes.resize(start + length, 0);
+    reader.read_exact(&mut bytes[start..])
+}
+
+/// In a heap, the reader with the least key is the greatest.
+impl Ord for RunReader {
+    fn cmp(&self, other: &RunReader) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl PartialOrd for RunReader {
+    fn partial_cmp(&self, other: &RunReader) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for RunReader {
+    fn eq(&self, other: &RunReader) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for RunReader {}
+
+/// Runs, merged.
+pub struct Merge {
+    heap: BinaryHeap<RunReader>,
+    key: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Merge {
+    /// Merges any number of runs with at most `memory` bytes, in several passes if need be.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot be read or written.
+    pub fn new(mut runs: Vec<Run>, shelf: &Shelf, memory: usize) -> io::Result<Merge> {
+        let fan_in = (memory / MERGE_MEMORY).max(2);
+        while runs.len() > fan_in {
+            // Only as many as must go; the shortest first, as they will be read twice.
+            runs.sort_by_key(|run| std::cmp::Reverse(run.records));
+            let many = (runs.len() - fan_in + 1).min(fan_in);
+            let some = runs.split_off(runs.len() - many);
+            let mut merge = Merge::open(some)?;
+            let mut run = shelf.writer()?;
+            while merge.advance()? {
+                run.push(&merge.key, &merge.payload)?;
+            }
+            runs.push(run.finish()?);
+        }
+        Merge::open(runs)
+    }
+
+    fn open(runs: Vec<Run>) -> io::Result<Merge> {
+        let readers = runs.into_iter().filter_map(|run| RunReader::open(run).transpose());
+        Ok(Merge { heap: readers.collect::<io::Result<_>>()?, key: Vec::new(), payload: Vec::new() })
+    }
+
+    /// Goes to the next key; false if there is none.
+    fn advance(&mut self) -> io::Result<bool> {
+        let Some(mut top) = self.heap.peek_mut() else { return Ok(false) };
+        std::mem::swap(&mut self.key, &mut top.key);
+        std::mem::swap(&mut self.payload, &mut top.payload);
+        // The reader needs its key to read the next one.
+        top.key.clone_from(&self.key);
+        Merge::step(top)?;
+        let mut several = false;
+        while let Some(top) = self.heap.peek_mut().filter(|top| top.key == self.key) {
+            self.payload.extend_from_slice(&top.payload);
+            Merge::step(top)?;
+            several = true;
+        }
+        if several {
+            self.payload = spool::merge(&self.payload)?;
+        }
+        Ok(true)
+    }
+
+    fn step(mut top: PeekMut<RunReader>) -> io::Result<()> {
+        if !top.advance()? {
+            PeekMut::pop(top);
+        }
+        Ok(())
+    }
+
+    fn next_batch(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut batch = Vec::with_capacity(BATCH + BATCH / 8);
+        while batch.len() < BATCH && self.advance()? {
+            spool::push_parts(&mut batch, &self.key, &self.payload);
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}
+
+/// Batches of records, keys ascending and each once.
+impl Iterator for Merge {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
+        self.next_batch().transpose()
+    }
+}
