@@ -1,1 +1,17 @@
 //! Lines of moves, each move as its rank among the legal ones, best guess first.
+//!
+//! A record's lines become a few columns of small integers: how many moves a line shares with an earlier line of the
+//! record and with which, how long it is, and the ranks of the moves that it does not share. The guess is an integer
+//! linear model with frozen weights, so that it is the same on every machine. Nothing outside the record is needed to
+//! decode it, and records before it are passed over without generating a move.
+
+mod features;
+mod line;
+mod memory;
+mod order;
+mod sight;
+#[cfg(test)]
+mod tests;
+
+pub use line::LineError;
+pub(crate) use line::{COLUMNS, Cursors, LineColumns, Outline, encode};

@@ -1,0 +1,126 @@
+//! A softmax over the legal moves, fitted by Adagrad.
+
+use shakmaty::{Move, Position as _};
+
+use super::features::{Scene, Trail, WEIGHTS};
+use super::line::{barred, common};
+use super::memory::Memory;
+use crate::data::Record;
+
+/// Weights for one unit of log-odds.
+pub(crate) const SCALE: f32 = 24.0;
+
+/// The choices of one position: features of all moves, how many each has, and which was played.
+#[derive(Default)]
+pub(crate) struct Choice {
+    features: Vec<u16>,
+    ends: Vec<usize>,
+    played: usize,
+}
+
+/// Calls `each` for every move that the line codec ranks.
+pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut(&Choice)) {
+    let mut memory = Memory::default();
+    for (i, (_, line)) in record.lines.iter().enumerate() {
+        let earlier = || record.lines[..i].iter().map(|(_, line)| line.as_slice());
+        let shared = earlier().map(|other| common(line, other)).max().unwrap_or(0);
+        let barred = barred(earlier(), &line[..shared]);
+        let mut position = record.position.clone();
+        let mut trail = Trail::default();
+        let mut last: Option<Move> = None;
+        for (ply, m) in line.iter().enumerate() {
+            if ply >= shared {
+                let scene = Scene::new(&position, &trail);
+                let hint = memory.hint(position.turn(), ply, last);
+                choice.features.clear();
+                choice.ends.clear();
+                for legal in &position.legal_moves() {
+                    if legal == m {
+                        choice.played = choice.ends.len();
+                    } else if ply == shared && barred.contains(legal) {
+                        continue;
+                    }
+                    scene.ask(*legal, hint.recall(*legal), |feature| choice.features.push(feature as u16));
+                    choice.ends.push(choice.features.len());
+                }
+                each(choice);
+            }
+            position.play_unchecked(*m);
+            trail.push(*m);
+            last = Some(*m);
+        }
+        memory.learn(record.position.turn(), line);
+    }
+}
+
+impl Choice {
+    fn of(&self, i: usize) -> &[u16] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.features[start..self.ends[i]]
+    }
+
+    pub(crate) fn odds(&self, weights: &[f32], odds: &mut Vec<f32>) {
+        odds.clear();
+        odds.extend((0..self.ends.len()).map(|i| self.of(i).iter().map(|f| weights[*f as usize]).sum::<f32>()));
+    }
+
+    pub(crate) fn played(&self) -> usize {
+        self.played
+    }
+}
+
+struct Model {
+    weights: Vec<f32>,
+    squares: Vec<f32>,
+    odds: Vec<f32>,
+}
+
+impl Model {
+    fn learn(&mut self, choice: &Choice, rate: f32) -> f32 {
+        choice.odds(&self.weights, &mut self.odds);
+        let most = self.odds.iter().copied().fold(f32::MIN, f32::max);
+        let mut sum = 0.0;
+        for odds in &mut self.odds {
+            *odds = (*odds - most).exp();
+            sum += *odds;
+        }
+        let loss = -(self.odds[choice.played] / sum).log2();
+        for i in 0..choice.ends.len() {
+            let slope = self.odds[i] / sum - if i == choice.played { 1.0 } else { 0.0 };
+            if slope.abs() < 1e-4 {
+                continue;
+            }
+            for f in choice.of(i) {
+                let f = *f as usize;
+                self.squares[f] += slope * slope;
+                self.weights[f] -= rate * slope / self.squares[f].sqrt();
+            }
+        }
+        loss
+    }
+}
+
+/// The fitted weights, as signed bytes.
+pub(crate) fn fit(records: &[Record], epochs: usize) -> Vec<u8> {
+    let mut model = Model { weights: vec![0.0; WEIGHTS], squares: vec![1.0; WEIGHTS], odds: Vec::new() };
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut choice = Choice::default();
+    for epoch in 0..epochs {
+        for i in (1..order.len()).rev() {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            order.swap(i, (seed >> 33) as usize % (i + 1));
+        }
+        let rate = 0.12 * (1.0 - epoch as f32 / epochs as f32);
+        let (mut loss, mut count) = (0.0, 0usize);
+        for i in &order {
+            choices(&records[*i], &mut choice, |choice| {
+                loss += f64::from(model.learn(choice, rate));
+                count += 1;
+            });
+        }
+        eprintln!("epoch {epoch}: {count} moves, {:.4} bits", loss / count as f64);
+    }
+    // Weights that all answers of a table share change nothing; rare answers stay near 0.
+    model.weights.iter().map(|w| (w * SCALE).round().clamp(-127.0, 127.0) as i8 as u8).collect()
+}

@@ -1,0 +1,105 @@
+//! What the fitted weights cost on records that they have not seen.
+
+use std::fmt;
+
+use super::fit::{Choice, choices};
+use super::line::{COLUMNS, LineColumns, encode};
+use crate::data::Record;
+
+pub(crate) struct Verdict {
+    records: usize,
+    moves: usize,
+    ranked: usize,
+    /// Order-0 entropy in bytes a record of each column, in one piece.
+    whole: [f64; COLUMNS],
+    /// The same in blocks of 600 records.
+    blocks: [f64; COLUMNS],
+    seconds: f64,
+}
+
+fn entropy(column: &[u8]) -> f64 {
+    let mut counts = [0usize; 256];
+    for value in column {
+        counts[*value as usize] += 1;
+    }
+    let sum = column.len() as f64;
+    counts.iter().filter(|n| **n > 0).map(|n| -(*n as f64) * (*n as f64 / sum).log2()).sum::<f64>() / 8.0
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sum = |columns: &[f64; COLUMNS]| columns.iter().sum::<f64>();
+        let ranks = self.blocks[super::line::RANK..super::line::WIDE].iter().sum::<f64>();
+        let ranks_whole = self.whole[super::line::RANK..super::line::WIDE].iter().sum::<f64>();
+        writeln!(
+            f,
+            "{} moves, {} ranked, {:.0} ns a ranked move",
+            self.moves,
+            self.ranked,
+            self.seconds * 1e9 / self.ranked as f64
+        )?;
+        writeln!(
+            f,
+            "  bits a ranked move: {:.4} whole, {:.4} in blocks",
+            ranks_whole * 8.0 * self.records as f64 / self.ranked as f64,
+            ranks * 8.0 * self.records as f64 / self.ranked as f64
+        )?;
+        writeln!(f, "  bytes a record: {:.3} whole, {:.3} in blocks", sum(&self.whole), sum(&self.blocks))?;
+        write!(f, "  by column:")?;
+        for column in self.blocks {
+            write!(f, " {column:.3}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Judges the weights that the library was built with.
+pub(crate) fn judge(records: &[Record]) -> Verdict {
+    let began = std::time::Instant::now();
+    let n = records.len() as f64;
+    let mut all = LineColumns::default();
+    let mut blocks = [0.0; COLUMNS];
+    let mut moves = 0;
+    for block in records.chunks(600) {
+        let mut out = LineColumns::default();
+        for record in block {
+            let lines: Vec<_> = record.lines.iter().map(|(outline, line)| (*outline, line.as_slice())).collect();
+            moves += lines.iter().map(|(_, line)| line.len()).sum::<usize>();
+            encode(&record.position, &lines, &mut out);
+        }
+        for (i, column) in out.columns.iter().enumerate() {
+            blocks[i] += entropy(column) / n;
+            all.columns[i].extend_from_slice(column);
+        }
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let ranked = all.columns[super::line::RANK..super::line::WIDE].iter().map(Vec::len).sum();
+    let whole = all.columns.each_ref().map(|column| entropy(column) / n);
+    Verdict { records: records.len(), moves, ranked, whole, blocks, seconds }
+}
+
+/// A quick look at weights before the library is built with them: rank entropy in one column, and cross-entropy.
+pub(crate) fn judge_with(records: &[Record], weights: &[u8]) -> String {
+    let weights: Vec<f32> = weights.iter().map(|w| f32::from(*w as i8)).collect();
+    let mut counts = [0usize; 256];
+    let mut cross = 0.0;
+    let mut choice = Choice::default();
+    let mut odds: Vec<f32> = Vec::new();
+    for record in records.iter() {
+        choices(record, &mut choice, |choice| {
+            choice.odds(&weights, &mut odds);
+            let played = odds[choice.played()];
+            counts[odds.iter().filter(|other| **other > played).count().min(255)] += 1;
+            let sum: f32 = odds.iter().map(|o| ((o - played) / super::fit::SCALE).exp()).sum();
+            cross += f64::from(sum.log2());
+        });
+    }
+    let n = counts.iter().sum::<usize>() as f64;
+    let rank: f64 = counts.iter().filter(|c| **c > 0).map(|c| -(*c as f64) / n * (*c as f64 / n).log2()).sum();
+    format!(
+        "{n} ranked, rank entropy {rank:.4}, cross-entropy {:.4}, first {:.1} %, first three {:.1} %",
+        cross / n,
+        counts[0] as f64 / n * 100.0,
+        counts[..3].iter().sum::<usize>() as f64 / n * 100.0
+    )
+}

@@ -1,0 +1,64 @@
+//! Fits the weights by which moves are ranked to evaluation dumps, and judges them on the other half of each.
+
+mod data;
+
+/// The library's own rooms, so that what is fitted is what is run.
+#[path = "../../../crate/src/moves"]
+#[allow(dead_code, unused_imports)]
+mod moves {
+    pub(crate) mod features;
+    pub(crate) mod line;
+    pub(crate) mod memory;
+    pub(crate) mod order;
+    pub(crate) mod sight;
+
+    #[path = "../../../build-tools/fit-moves/src/fit.rs"]
+    pub(crate) mod fit;
+    #[path = "../../../build-tools/fit-moves/src/judge.rs"]
+    pub(crate) mod judge;
+}
+
+use std::error::Error;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut fit = false;
+    let mut epochs = 4;
+    let mut sources = Vec::new();
+    let mut weights = PathBuf::from("crate/src/moves/weights.bin");
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--fit" => fit = true,
+            "--epochs" => epochs = args.next().ok_or("--epochs N")?.parse()?,
+            "--weights" => weights = args.next().ok_or("--weights FILE")?.into(),
+            source => {
+                let (path, most) = source.split_once('@').unwrap_or((source, "1000000000"));
+                sources.push((PathBuf::from(path), most.parse::<usize>()?));
+            }
+        }
+    }
+    if sources.is_empty() {
+        return Err("usage: fit-moves [--fit] [--epochs N] [--weights FILE] DUMP[@RECORDS]...".into());
+    }
+    let mut train = Vec::new();
+    let mut judge = Vec::new();
+    for (path, most) in &sources {
+        let (fitted, held) = data::read(path, *most)?;
+        eprintln!("{}: {} records to fit, {} to judge", path.display(), fitted.len(), held.len());
+        train.extend(fitted);
+        judge.push((path, held));
+    }
+    if fit {
+        let bytes = moves::fit::fit(&train, epochs);
+        std::fs::write(&weights, &bytes)?;
+        for (path, held) in &judge {
+            println!("{}: {}", path.display(), moves::judge::judge_with(held, &bytes));
+        }
+    } else {
+        for (path, held) in &judge {
+            println!("{}: {}", path.display(), moves::judge::judge(held));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! The lines of one record as columns of small integers.
+
+use core::error::Error;
+use core::fmt;
+
+use shakmaty::{Chess, Move, Position as _};
+
+use super::features::Trail;
+use super::memory::Memory;
+use super::order::Order;
+
+/// What is known of a line before it is decoded: it stands in cheaper columns.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outline {
+    /// Whether it is the first PV of its evaluation.
+    pub(crate) leads: bool,
+    /// The depth of its evaluation.
+    pub(crate) depth: u16,
+}
+
+/// Number of columns.
+pub(crate) const COLUMNS: usize = WIDE + 1;
+
+/// Moves shared with an earlier line: of lines that lead their evaluation, of others.
+const SHARED: usize = 0;
+/// Which earlier line it is.
+const SOURCE: usize = 2;
+/// Moves in all: of shallow lines, of deep ones.
+const LENGTH: usize = 3;
+/// The ranks of the moves that are not shared.
+pub(super) const RANK: usize = 5;
+/// The four-byte numbers that escapes stand for.
+pub(super) const WIDE: usize = 6;
+
+/// A byte of this value stands for a four-byte number in the column of wide values.
+const ESCAPE: u8 = u8::MAX;
+
+/// The columns of a block, written record after record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineColumns {
+    /// Each ends in its own entropy table.
+    pub(crate) columns: [Vec<u8>; COLUMNS],
+}
+
+impl LineColumns {
+    fn put(&mut self, column: usize, value: usize) {
+        if value < usize::from(ESCAPE) {
+            self.columns[column].push(value as u8);
+        } else {
+            self.columns[column].push(ESCAPE);
+            self.columns[WIDE].extend_from_slice(&(value as u32).to_le_bytes());
+        }
+    }
+}
+
+/// Where a reader stands in the columns of a block.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Cursors<'a> {
+    rest: [&'a [u8]; COLUMNS],
+}
+
+/// Why the lines of a record cannot be decoded: the columns are not those that an encoder wrote.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum LineError {
+    /// A column ended within the record.
+    Ended {
+        /// Number of the column.
+        column: usize,
+    },
+    /// A line refers to an earlier line that is not there.
+    Source {
+        /// The line referred to.
+        source: usize,
+        /// How many lines there are before.
+        lines: usize,
+    },
+    /// A line shares more moves with another than that one has, or than it has itself.
+    Shared {
+        /// Moves said to be shared.
+        shared: usize,
+        /// Moves there are.
+        length: usize,
+    },
+    /// A move's rank is beyond the legal moves.
+    Rank {
+        /// Moves played before it.
+        ply: usize,
+        /// The rank found.
+        rank: usize,
+        /// Number of legal moves.
+        legal: usize,
+    },
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            LineError::Ended { column } => write!(f, "line column {column} ends within a record"),
+            LineError::Source { source, lines } => write!(f, "line refers to line {source} of {lines}"),
+            LineError::Shared { shared, length } => write!(f, "line of {length} moves shares {shared}"),
+            LineError::Rank { ply, rank, legal } => write!(f, "rank {rank} of {legal} legal moves at ply {ply}"),
+        }
+    }
+}
+
+impl Error for LineError {}
+
+/// The head of a line: how it begins and how long it is.
+struct Head {
+    shared: usize,
+    source: usize,
+    length: usize,
+}
+
+/// Which column holds the lengths of lines with this outline.
+fn length_column(outline: Outline) -> usize {
+    LENGTH + usize::from(outline.depth > 8)
+}
+
+/// Appends the lines of one record: those of its best evaluation first, each evaluation's best first.
+///
+/// A line ends before its first illegal move.
+pub(crate) fn encode(position: &Chess, lines: &[(Outline, &[Move])], out: &mut LineColumns) {
+    let mut memory = Memory::default();
+    for (i, &(outline, line)) in lines.iter().enumerate() {
+        let earlier = || lines[..i].iter().map(|(_, line)| *line);
+        let (mut source, mut shared) = (0, 0);
+        for (at, other) in earlier().enumerate() {
+            let common = common(line, other);
+            if common > shared {
+                (source, shared) = (at, common);
+            }
+        }
+        let of = usize::from(!outline.leads);
+        if i > 0 {
+            out.put(SHARED + of, shared);
+        }
+        if i > 1 && shared > 0 {
+            out.put(SOURCE, source);
+        }
+        out.put(length_column(outline), line.len());
+        let mut walk = Walk::new(position, &line[..shared]);
+        let mut barred = barred(earlier(), &line[..shared]);
+        for m in &line[shared..] {
+            let Some(rank) = walk.order(&memory, &barred).rank(*m) else {
+                debug_assert!(false, "illegal move in a line");
+                return;
+            };
+            out.put(RANK, rank);
+            walk.play(*m);
+            barred.clear();
+        }
+        if i + 1 < lines.len() {
+            memory.learn(position.turn(), line);
+        }
+    }
+}
+
+/// How many moves two lines begin with alike.
+pub(super) fn common(a: &[Move], b: &[Move]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The moves by which earlier lines leave `prefix`: a line that shared no more goes on with none of them.
+pub(super) fn barred<'a>(earlier: impl Iterator<Item = &'a [Move]>, prefix: &[Move]) -> Vec<Move> {
+    earlier.filter(|line| line.starts_with(prefix)).filter_map(|line| line.get(prefix.len())).copied().collect()
+}
+
+/// A position on its way down a line.
+struct Walk {
+    position: Chess,
+    trail: Trail,
+    last: Option<Move>,
+}
+
+impl Walk {
+    fn new(position: &Chess, prefix: &[Move]) -> Walk {
+        let mut walk = Walk { position: position.clone(), trail: Trail::default(), last: None };
+        for m in prefix {
+            walk.play(*m);
+        }
+        walk
+    }
+
+    fn order(&self, memory: &Memory, barred: &[Move]) -> Order {
+        Order::new(&self.position, &self.trail, memory, self.last, barred)
+    }
+
+    /// Plays a legal move.
+    fn play(&mut self, m: Move) {
+        self.position.play_unchecked(m);
+        self.trail.push(m);
+        self.last = Some(m);
+    }
+}
+
+impl<'a> Cursors<'a> {
+    /// At the first record of a block.
+    pub(crate) fn new(columns: [&'a [u8]; COLUMNS]) -> Cursors<'a> {
+        Cursors { rest: columns }
+    }
+
+    /// Bytes left in each column, for a later reader to begin here.
+    pub(crate) fn left(&self) -> [usize; COLUMNS] {
+        self.rest.map(<[u8]>::len)
+    }
+
+    /// Whether every column is used up, as it is after the last record of a block.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.iter().all(|column| column.is_empty())
+    }
+
+    fn take(&mut self, column: usize) -> Result<usize, LineError> {
+        let ended = LineError::Ended { column };
+        let (value, rest) = self.rest[column].split_first().ok_or(ended)?;
+        self.rest[column] = rest;
+        if *value < ESCAPE {
+            return Ok(usize::from(*value));
+        }
+        let (wide, rest) = self.rest[WIDE].split_first_chunk().ok_or(LineError::Ended { column: WIDE })?;
+        self.rest[WIDE] = rest;
+        Ok(u32::from_le_bytes(*wide) as usize)
+    }
+
+    fn head(&mut self, i: usize, outline: Outline) -> Result<Head, LineError> {
+        let of = usize::from(!outline.leads);
+        let shared = if i > 0 { self.take(SHARED + of)? } else { 0 };
+        let source = if i > 1 && shared > 0 { self.take(SOURCE)? } else { 0 };
+        let length = self.take(length_column(outline))?;
+        if length < shared {
+            return Err(LineError::Shared { shared, length });
+        }
+        Ok(Head { shared, source, length })
+    }
+
+    /// Passes over the lines of a record without decoding them.
+    ///
+    /// # Errors
+    ///
+    /// A column ended, or a line is shorter than what it shares.
+    pub(crate) fn skip(&mut self, outlines: &[Outline]) -> Result<(), LineError> {
+        for (i, outline) in outlines.iter().enumerate() {
+            let head = self.head(i, *outline)?;
+            for _ in head.shared..head.length {
+                self.take(RANK)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes the lines of the next record.
+    ///
+    /// # Errors
+    ///
+    /// The columns say what no line can be.
+    pub(crate) fn decode(&mut self, position: &Chess, outlines: &[Outline]) -> Result<Vec<Vec<Move>>, LineError> {
+        let mut memory = Memory::default();
+        let mut lines: Vec<Vec<Move>> = Vec::new();
+        for (i, outline) in outlines.iter().enumerate() {
+            let Head { shared, source, length } = self.head(i, *outline)?;
+            let prefix = match lines.get(source) {
+                Some(line) => line.get(..shared).ok_or(LineError::Shared { shared, length: line.len() })?,
+                None if shared == 0 => &[],
+                None => return Err(LineError::Source { source, lines: lines.len() }),
+            };
+            let mut walk = Walk::new(position, prefix);
+            let mut barred = barred(lines.iter().map(Vec::as_slice), prefix);
+            let mut line = prefix.to_vec();
+            for ply in shared..length {
+                let rank = self.take(RANK)?;
+                let m =
+                    walk.order(&memory, &barred).pick(rank).map_err(|legal| LineError::Rank { ply, rank, legal })?;
+                walk.play(m);
+                line.push(m);
+                barred.clear();
+            }
+            if i + 1 < outlines.len() {
+                memory.learn(position.turn(), &line);
+            }
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,190 @@
+//! A position as the side to move sees it: its own pawns go up the board, and every square knows who attacks it.
+
+use shakmaty::attacks::{aligned, between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
+use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Role, Square};
+
+/// Pawn, knight, bishop, rook, queen, king: 0 to 5.
+pub(super) const ROLES: usize = 6;
+
+/// 0 to 5 for pawn to king.
+pub(super) fn index(role: Role) -> usize {
+    role as usize - 1
+}
+
+/// A number from 0 to 7 for each square, as three bitboards.
+#[derive(Copy, Clone, Default)]
+pub(super) struct Classes([Bitboard; 3]);
+
+impl Classes {
+    fn assign(&mut self, squares: Bitboard, class: u8) {
+        for (bit, plane) in self.0.iter_mut().enumerate() {
+            if class >> bit & 1 == 1 {
+                *plane |= squares;
+            } else {
+                *plane &= !squares;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn at(&self, square: Square) -> usize {
+        let bit = |plane: Bitboard| (plane.0 >> square as u32 & 1) as usize;
+        bit(self.0[0]) | bit(self.0[1]) << 1 | bit(self.0[2]) << 2
+    }
+}
+
+/// What one side has on the board and attacks.
+pub(super) struct Side {
+    pub(super) pieces: [Bitboard; ROLES],
+    pub(super) all: Bitboard,
+    /// Squares attacked by each role.
+    pub(super) by_role: [Bitboard; ROLES],
+    /// Squares attacked once or more.
+    pub(super) attacks: Bitboard,
+    /// Squares attacked twice or more.
+    pub(super) twice: Bitboard,
+    /// The least attacker: 0 none, 1 pawn, 2 knight or bishop, 3 rook, 4 queen, 5 king.
+    pub(super) least: Classes,
+}
+
+/// A position from the point of view of the side to move; Black's is turned upside down.
+pub(super) struct Sight {
+    pub(super) us: Side,
+    pub(super) them: Side,
+    pub(super) occupied: Bitboard,
+    pub(super) king: Square,
+    pub(super) their_king: Square,
+    pub(super) checkers: Bitboard,
+    /// Pieces of either side that alone stand between their king and our slider.
+    pub(super) screens: Bitboard,
+    /// Our pieces that are pinned to our king.
+    pub(super) pinned: Bitboard,
+    /// Our pieces that stand to be lost: attacked by less, or attacked and not defended.
+    pub(super) threatened: Bitboard,
+    /// Their pieces that stand to be lost.
+    pub(super) loose: Bitboard,
+    /// Squares attacked by the piece of ours on each square.
+    pub(super) reach: [Bitboard; 64],
+}
+
+/// The square as the side to move sees it.
+#[inline]
+pub(super) fn turned(square: Square, turn: Color) -> Square {
+    if turn.is_white() { square } else { square.flip_vertical() }
+}
+
+/// Squares attacked by a piece of the side to move.
+#[inline]
+pub(super) fn reach(role: Role, from: Square, occupied: Bitboard) -> Bitboard {
+    match role {
+        Role::Pawn => pawn_attacks(Color::White, from),
+        Role::Knight => knight_attacks(from),
+        Role::Bishop => bishop_attacks(from, occupied),
+        Role::Rook => rook_attacks(from, occupied),
+        Role::Queen => bishop_attacks(from, occupied) | rook_attacks(from, occupied),
+        Role::King => king_attacks(from),
+    }
+}
+
+impl Side {
+    fn new(board: &Board, side: Color, turn: Color) -> Side {
+        let own = board.by_color(side);
+        let see = |squares: Bitboard| if turn.is_white() { squares } else { squares.flip_vertical() };
+        let pieces = Role::ALL.map(|role| see(board.by_role(role) & own));
+        Side {
+            pieces,
+            all: see(own),
+            by_role: [Bitboard::EMPTY; ROLES],
+            attacks: Bitboard::EMPTY,
+            twice: Bitboard::EMPTY,
+            least: Classes::default(),
+        }
+    }
+
+    fn add(&mut self, role: usize, squares: Bitboard) {
+        self.by_role[role] |= squares;
+        self.twice |= self.attacks & squares;
+        self.attacks |= squares;
+    }
+
+    /// Fills in what this side attacks; `up` tells whether its pawns go up the board.
+    fn attack(&mut self, occupied: Bitboard, up: bool, mut each: impl FnMut(Square, Bitboard)) {
+        const NOT_A: Bitboard = Bitboard(!0x0101_0101_0101_0101);
+        const NOT_H: Bitboard = Bitboard(!0x8080_8080_8080_8080);
+        let pawns = self.pieces[0];
+        let ahead = if up { pawns.0 << 8 } else { pawns.0 >> 8 };
+        self.add(0, Bitboard((ahead & NOT_A.0) >> 1));
+        self.add(0, Bitboard((ahead & NOT_H.0) << 1));
+        for role in &Role::ALL[1..] {
+            for square in self.pieces[index(*role)] {
+                let squares = reach(*role, square, occupied);
+                self.add(index(*role), squares);
+                each(square, squares);
+            }
+        }
+        let minor = self.by_role[1] | self.by_role[2];
+        for (squares, class) in
+            [(self.by_role[5], 5), (self.by_role[4], 4), (self.by_role[3], 3), (minor, 2), (self.by_role[0], 1)]
+        {
+            self.least.assign(squares, class);
+        }
+    }
+
+    /// Pieces of this side that `other` can take for less or for nothing.
+    fn threatened_by(&self, other: &Side) -> Bitboard {
+        let [pawns, knights, bishops, rooks, ..] = other.by_role;
+        let minors = knights | bishops;
+        let heavy = self.pieces[3] | self.pieces[4];
+        let worth = heavy | self.pieces[1] | self.pieces[2];
+        (pawns & worth)
+            | (minors & heavy)
+            | (rooks & self.pieces[4])
+            | (other.attacks & self.all & !self.attacks & !self.pieces[5])
+    }
+}
+
+impl Sight {
+    pub(super) fn new(position: &Chess) -> Sight {
+        let turn = position.turn();
+        let board = position.board();
+        let mut us = Side::new(board, turn, turn);
+        let mut them = Side::new(board, !turn, turn);
+        let occupied = us.all | them.all;
+        let mut reach = [Bitboard::EMPTY; 64];
+        us.attack(occupied, true, |square, squares| reach[square as usize] = squares);
+        them.attack(occupied, false, |_, _| ());
+        for square in us.pieces[0] {
+            reach[square as usize] = pawn_attacks(Color::White, square);
+        }
+        // Both sides have a king: `Chess` promises it.
+        let king = us.pieces[5].first().unwrap_or(Square::A1);
+        let their_king = them.pieces[5].first().unwrap_or(Square::A1);
+        let checkers = position.checkers();
+        let checkers = if turn.is_white() { checkers } else { checkers.flip_vertical() };
+        let screens = screens_of(their_king, &us, occupied);
+        let pinned = screens_of(king, &them, occupied) & us.all;
+        let threatened = us.threatened_by(&them);
+        let loose = them.threatened_by(&us);
+        Sight { us, them, occupied, king, their_king, checkers, screens, pinned, threatened, loose, reach }
+    }
+
+    /// Whether a piece that leaves `from` for `to` uncovers a check.
+    #[inline]
+    pub(super) fn uncovers(&self, from: Square, to: Square) -> bool {
+        self.screens.contains(from) && !aligned(self.their_king, from, to)
+    }
+}
+
+/// Pieces that alone stand between `king` and a slider of `side`.
+fn screens_of(king: Square, side: &Side, occupied: Bitboard) -> Bitboard {
+    let straight = rook_attacks(king, Bitboard::EMPTY) & (side.pieces[3] | side.pieces[4]);
+    let diagonal = bishop_attacks(king, Bitboard::EMPTY) & (side.pieces[2] | side.pieces[4]);
+    let mut screens = Bitboard::EMPTY;
+    for slider in straight | diagonal {
+        let line = between(king, slider) & occupied;
+        if !line.more_than_one() {
+            screens |= line;
+        }
+    }
+    screens
+}

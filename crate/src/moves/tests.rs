@@ -1,0 +1,175 @@
+use proptest::prelude::*;
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Move, Position as _};
+
+use super::{COLUMNS, Cursors, LineColumns, LineError, Outline, encode};
+
+type Record = (Chess, Vec<(Outline, Vec<Move>)>);
+
+fn position(fen: &str) -> Chess {
+    fen.parse::<Fen>()
+        .expect("FEN")
+        .into_position(CastlingMode::Chess960)
+        .or_else(|error| error.ignore_too_much_material())
+        .or_else(|error| error.ignore_impossible_check())
+        .unwrap_or_else(|error| panic!("{fen}: {error}"))
+}
+
+fn line(position: &Chess, words: &str) -> Vec<Move> {
+    let mut position = position.clone();
+    let mut line = Vec::new();
+    for word in words.split_whitespace() {
+        let m = word.parse::<UciMove>().expect("UCI").to_move(&position).expect("legal");
+        position.play_unchecked(m);
+        line.push(m);
+    }
+    line
+}
+
+fn encoded(records: &[Record]) -> LineColumns {
+    let mut out = LineColumns::default();
+    for (position, lines) in records {
+        let lines: Vec<_> = lines.iter().map(|(outline, line)| (*outline, line.as_slice())).collect();
+        encode(position, &lines, &mut out);
+    }
+    out
+}
+
+fn cursors(columns: &LineColumns) -> Cursors<'_> {
+    Cursors::new(columns.columns.each_ref().map(Vec::as_slice))
+}
+
+fn outlines(record: &Record) -> Vec<Outline> {
+    record.1.iter().map(|(outline, _)| *outline).collect()
+}
+
+fn lines(record: &Record) -> Vec<Vec<Move>> {
+    record.1.iter().map(|(_, line)| line.clone()).collect()
+}
+
+const LEAD: Outline = Outline { leads: true, depth: 20 };
+const NEXT: Outline = Outline { leads: false, depth: 8 };
+
+/// Castling both ways and from odd squares, promotions, en passant, pins, checks, crowds.
+const STARTS: [&str; 10] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "1rk3r1/pppppppp/8/8/8/8/PPPPPPPP/1RK3R1 w BGbg - 0 1",
+    "rk5r/8/8/8/8/8/8/RK5R b AHah - 0 1",
+    "8/PPPPPPPk/8/8/8/8/Kppppppp/8 w - - 0 1",
+    "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "kqqqqqqq/q6q/q6q/q6q/q6q/q6q/br5q/Kbqqqqqq b - - 0 1",
+    "kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - - 0 1",
+    "3k4/8/8/8/8/8/qqqqqqqq/K7 w - - 0 1",
+];
+
+/// Random lines from one position, some of which follow earlier ones for a while.
+fn record() -> impl Strategy<Value = Record> {
+    let line = (any::<bool>(), 0..30u16, any::<u8>(), 0..8usize, prop::collection::vec(any::<u16>(), 0..24));
+    (0..STARTS.len(), prop::collection::vec(any::<u16>(), 0..12), prop::collection::vec(line, 0..6)).prop_map(
+        |(start, walk, lines)| {
+            let mut position = position(STARTS[start]);
+            playout(&mut position, &walk);
+            let mut out: Vec<(Outline, Vec<Move>)> = Vec::new();
+            for (i, (leads, depth, source, shared, further)) in lines.into_iter().enumerate() {
+                let mut line = Vec::new();
+                let mut at = position.clone();
+                if i > 0 {
+                    for m in out[usize::from(source) % i].1.iter().take(shared) {
+                        at.play_unchecked(*m);
+                        line.push(*m);
+                    }
+                }
+                line.extend(playout(&mut at, &further));
+                out.push((Outline { leads: leads || i == 0, depth }, line));
+            }
+            (position, out)
+        },
+    )
+}
+
+fn playout(position: &mut Chess, choices: &[u16]) -> Vec<Move> {
+    let mut line = Vec::new();
+    for choice in choices {
+        let legal = position.legal_moves();
+        if legal.is_empty() {
+            break;
+        }
+        let m = legal[usize::from(*choice) % legal.len()];
+        position.play_unchecked(m);
+        line.push(m);
+    }
+    line
+}
+
+proptest! {
+    #[test]
+    fn what_is_encoded_is_decoded(records in prop::collection::vec(record(), 1..5)) {
+        let columns = encoded(&records);
+        let mut all = cursors(&columns);
+        for (i, record) in records.iter().enumerate() {
+            prop_assert_eq!(all.decode(&record.0, &outlines(record)), Ok(lines(record)));
+            let mut one = cursors(&columns);
+            for before in &records[..i] {
+                prop_assert_eq!(one.skip(&outlines(before)), Ok(()));
+            }
+            prop_assert_eq!(one.decode(&record.0, &outlines(record)), Ok(lines(record)));
+        }
+        prop_assert!(all.is_empty());
+    }
+
+    #[test]
+    fn corrupt_columns_are_no_panic(record in record(), flips in prop::collection::vec((0..COLUMNS, any::<u16>(), any::<u8>()), 1..6), cut in 0..COLUMNS) {
+        let mut columns = encoded(std::slice::from_ref(&record));
+        for (column, at, value) in flips {
+            let column = &mut columns.columns[column];
+            if !column.is_empty() {
+                let at = usize::from(at) % column.len();
+                column[at] = value;
+            }
+        }
+        let _ = cursors(&columns).skip(&outlines(&record));
+        let _ = cursors(&columns).decode(&record.0, &outlines(&record));
+        columns.columns[cut].pop();
+        let _ = cursors(&columns).skip(&outlines(&record));
+        let _ = cursors(&columns).decode(&record.0, &outlines(&record));
+    }
+}
+
+#[test]
+fn a_line_of_a_thousand_moves_and_a_crowd_of_queens_survive() {
+    let start = position(STARTS[0]);
+    let shuffle = line(&start, &"g1f3 g8f6 f3g1 f6g8 ".repeat(250));
+    let mut longer = shuffle.clone();
+    longer.extend(line(&start, "e2e4 c7c5"));
+    let long = (start, vec![(LEAD, shuffle), (NEXT, longer)]);
+    let crowd = position(STARTS[8]);
+    let every = crowd.legal_moves().iter().map(|m| (NEXT, vec![*m])).collect();
+    let records = [long, (crowd, every)];
+    let columns = encoded(&records);
+    let mut cursors = cursors(&columns);
+    for record in &records {
+        assert_eq!(cursors.decode(&record.0, &outlines(record)), Ok(lines(record)));
+    }
+}
+
+#[test]
+fn a_rank_beyond_the_legal_moves_is_named() {
+    let start = position(STARTS[0]);
+    let mut columns = encoded(&[(start.clone(), vec![(LEAD, line(&start, "e2e4"))])]);
+    let ranks = columns.columns.iter().rposition(|column| !column.is_empty()).expect("a rank");
+    columns.columns[ranks][0] = 20;
+    let error = cursors(&columns).decode(&start, &[LEAD]);
+    assert_eq!(error, Err(LineError::Rank { ply: 0, rank: 20, legal: 20 }));
+}
+
+#[test]
+fn colours_are_treated_alike() {
+    let white = position("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
+    let black = position("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 2");
+    let of_white = encoded(&[(white.clone(), vec![(LEAD, line(&white, "g1f3 b8c6 f1b5 a7a6 b5c6"))])]);
+    let of_black = encoded(&[(black.clone(), vec![(LEAD, line(&black, "g8f6 b1c3 f8b4 a2a3 b4c3"))])]);
+    assert_eq!(of_white, of_black);
+}
