@@ -1,0 +1,179 @@
+/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows, previews of lines. */
+import { Chessground } from "@lichess-org/chessground";
+import type { Api } from "@lichess-org/chessground/api";
+import type { DrawShape } from "@lichess-org/chessground/draw";
+import type { Key } from "@lichess-org/chessground/types";
+import type { Position } from "chessops/chess";
+import { chessgroundDests } from "chessops/compat";
+import { makeBoardFen } from "chessops/fen";
+import type { NormalMove, Role, SquareName } from "chessops/types";
+import { makeSquare, parseSquare, squareFile, squareRank } from "chessops/util";
+import { byId, calm, make } from "./dom";
+import { moveNumber, type Node, type Step, squares } from "./game";
+
+const PROMOTIONS: Role[] = ["queen", "knight", "rook", "bishop"];
+
+/** Arrows, best line first. */
+const BRUSHES = ["best", "second", "other"] as const;
+
+/** The board of the page. */
+export class Board {
+  readonly #ground: Api;
+  readonly #promotion = byId("promotion");
+  #node: Node | undefined;
+  #arrows: DrawShape[] = [];
+  #previewing = false;
+
+  /** `onMove` gets every legal move that a person makes. */
+  constructor(private readonly onMove: (move: NormalMove) => void) {
+    this.#ground = Chessground(byId("board"), {
+      animation: { enabled: !calm(), duration: 160 },
+      movable: { free: false, events: { after: (from, to) => this.#moved(from, to) } },
+      premovable: { enabled: false },
+      draggable: { showGhost: true },
+      drawable: {
+        brushes: {
+          green: { key: "g", color: "#15781B", opacity: 1, lineWidth: 10 },
+          red: { key: "r", color: "#882020", opacity: 1, lineWidth: 10 },
+          blue: { key: "b", color: "#003088", opacity: 1, lineWidth: 10 },
+          yellow: { key: "y", color: "#e68f00", opacity: 1, lineWidth: 10 },
+          best: { key: "best", color: "#0b5c57", opacity: 0.95, lineWidth: 11 },
+          second: { key: "second", color: "#0b5c57", opacity: 0.5, lineWidth: 9 },
+          other: { key: "other", color: "#0b5c57", opacity: 0.35, lineWidth: 7 },
+        },
+      },
+    });
+  }
+
+  /** Shows the position of a node, to be moved on. */
+  show(node: Node): void {
+    this.#node = node;
+    this.#previewing = false;
+    this.#closePromotion();
+    this.#ground.set({
+      ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
+      movable: { color: node.position.turn, dests: chessgroundDests(node.position) },
+    });
+    this.#mark();
+    byId("board").setAttribute("aria-label", describe(node));
+    byId("position-text").textContent = pieces(node.position);
+  }
+
+  /** Draws the first moves of the lines, the best one strongest. */
+  arrows(moves: readonly Step[], before: Position): void {
+    const seen = new Set<string>();
+    this.#arrows = moves.flatMap((step, index) => {
+      const [orig, dest] = squares(before, step.move) as Key[];
+      if (!orig || !dest || seen.has(orig + dest)) return [];
+      seen.add(orig + dest);
+      return [{ orig, dest, brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other" }];
+    });
+    // The best arrow lies on top.
+    this.#arrows.reverse();
+    this.#mark();
+  }
+
+  /** Shows the position after a step of a line without going there; undefined ends it. */
+  preview(step: Step | undefined, before?: Position): void {
+    if (!step) {
+      if (this.#previewing && this.#node) this.show(this.#node);
+      return;
+    }
+    this.#previewing = true;
+    this.#ground.set({
+      ...picture(step.position, before && squares(before, step.move)),
+      movable: { color: undefined, dests: new Map() },
+    });
+    this.#mark();
+  }
+
+  /** Turns the board round and says whose side is below now. */
+  flip(): "white" | "black" {
+    this.#ground.toggleOrientation();
+    this.#closePromotion();
+    return this.#ground.state.orientation;
+  }
+
+  #mark(): void {
+    byId("board").classList.toggle("preview", this.#previewing);
+    this.#ground.setAutoShapes(this.#previewing ? [] : this.#arrows);
+  }
+
+  #moved(orig: Key, dest: Key): void {
+    const node = this.#node;
+    const from = parseSquare(orig as SquareName);
+    const to = parseSquare(dest as SquareName);
+    if (!node || from === undefined || to === undefined) return;
+    if (node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7)) this.#askPromotion(node, from, to);
+    else this.onMove({ from, to });
+  }
+
+  #askPromotion(node: Node, from: number, to: number): void {
+    const { turn } = node.position;
+    const file = this.#ground.state.orientation === "white" ? squareFile(to) : 7 - squareFile(to);
+    const choose = (promotion?: Role) => {
+      this.#closePromotion();
+      if (promotion) this.onMove({ from, to, promotion });
+      else this.show(node);
+    };
+    const buttons = PROMOTIONS.map((role) => {
+      const button = make(
+        "button",
+        { type: "button", title: role, "aria-label": role, "data-testid": `promote-${role}` },
+        // The class names draw the piece.
+        Object.assign(document.createElement("piece"), { className: `${role} ${turn}` }),
+      );
+      button.addEventListener("click", (event) => (event.stopPropagation(), choose(role)));
+      return button;
+    });
+    this.#promotion.replaceChildren(...buttons);
+    this.#promotion.style.left = `${file * 12.5}%`;
+    this.#promotion.classList.toggle("below", turn !== this.#ground.state.orientation);
+    this.#promotion.hidden = false;
+    this.#promotion.onkeydown = (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      choose();
+    };
+    buttons[0]?.focus();
+    // The click that made the move is still under way.
+    setTimeout(() => document.addEventListener("pointerdown", this.#dismiss), 0);
+  }
+
+  readonly #dismiss = (event: Event): void => {
+    if (event.target instanceof Element && this.#promotion.contains(event.target)) return;
+    if (this.#node) this.show(this.#node);
+  };
+
+  #closePromotion(): void {
+    document.removeEventListener("pointerdown", this.#dismiss);
+    this.#promotion.hidden = true;
+  }
+}
+
+function picture(position: Position, lastMove: string[] | undefined) {
+  return {
+    fen: makeBoardFen(position.board),
+    turnColor: position.turn,
+    check: position.isCheck(),
+    lastMove: lastMove as Key[] | undefined,
+    selected: undefined,
+  };
+}
+
+function describe(node: Node): string {
+  const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san}. ` : "";
+  return `Chess board. ${last}${node.position.turn === "white" ? "White" : "Black"} to move.`;
+}
+
+/** The position in words, for those who do not see it. */
+function pieces(position: Position): string {
+  const side = (color: "white" | "black") =>
+    ["king", "queen", "rook", "bishop", "knight", "pawn"]
+      .flatMap((role) => {
+        const found = Array.from(position.board.pieces(color, role as Role), makeSquare);
+        return found.length > 0 ? [`${role} ${found.join(" ")}`] : [];
+      })
+      .join(", ");
+  return `White: ${side("white")}. Black: ${side("black")}.`;
+}

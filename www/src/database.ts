@@ -1,0 +1,81 @@
+/** The shelf that answers come from: opened when first needed, opened again after a failure, each answer with its cost. */
+import { type Database, type Eval, open, ShelfishError } from "shelfish";
+import { type Cost, spent } from "./cost";
+
+/** What a manifest says of the database. */
+export type Manifest = Database["manifest"];
+
+/** A failure in words: what happened, and what to do about it. */
+export interface Explanation {
+  title: string;
+  advice: string;
+}
+
+/** One database. */
+export class Shelf {
+  #database: Promise<Database> | undefined;
+
+  /** `url` is the manifest's. */
+  constructor(readonly url: URL) {}
+
+  /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
+  open(): Promise<Database> {
+    this.#database ??= open(this.url).catch((error: unknown) => {
+      this.#database = undefined;
+      throw error;
+    });
+    return this.#database;
+  }
+
+  /** The evaluation of one position, null if it is not there. */
+  async lookup(fen: string, signal: AbortSignal): Promise<{ answer: Eval | null; cost: Cost }> {
+    const database = await this.open();
+    signal.throwIfAborted();
+    const [answer, cost] = await metered(database, () => database.lookup(fen, { signal, castling: "chess960" }));
+    return { answer, cost };
+  }
+
+  /** The evaluations of many positions in one go, in their order. */
+  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (Eval | null)[]; cost: Cost }> {
+    const database = await this.open();
+    signal.throwIfAborted();
+    const [answers, cost] = await metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
+    return { answers: answers.map((answer) => (answer instanceof ShelfishError ? null : answer)), cost };
+  }
+}
+
+async function metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {
+  const before = database.stats();
+  const start = performance.now();
+  const result = await work();
+  return [result, spent(before, database.stats(), performance.now() - start)];
+}
+
+/** Says what went wrong with the database at `url`, and what the reader of the page can do. */
+export function explain(error: unknown, url: URL): Explanation {
+  const code = error instanceof ShelfishError ? error.code : undefined;
+  const detail = error instanceof Error ? error.message : String(error);
+  const again = "Try again; if it stays, the host is down or refuses this page (CORS).";
+  switch (code) {
+    case "status":
+    case "manifest":
+      return {
+        title: "There is no readable database here.",
+        advice: `${detail}. Expected: ${url.href}. Build one with “shelfish build DUMP -o db”, put it next to this page as db/, or name another with ?db=URL.`,
+      };
+    case "version":
+      return { title: "This database is of another version.", advice: `${detail}. Rebuild the database, or update this page.` };
+    case "network":
+      return { title: "The database cannot be reached.", advice: navigator.onLine ? `${detail}. ${again}` : "You are offline. Positions that you have seen before still answer." };
+    case "timeout":
+      return { title: "The database takes too long to answer.", advice: `${detail}. ${again}` };
+    case "range":
+      return { title: "The host does not serve parts of files.", advice: `${detail}. A database needs a host that honours HTTP range requests.` };
+    case "corrupt":
+      return { title: "The database is damaged.", advice: `${detail}. Run “shelfish verify” on it; an upload may be unfinished.` };
+    case "stale":
+      return { title: "The database was replaced meanwhile.", advice: "Try again to read the new one." };
+    default:
+      return { title: "The lookup failed.", advice: detail };
+  }
+}

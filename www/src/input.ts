@@ -1,0 +1,160 @@
+/** What a person pastes: a FEN or a PGN, told apart by its looks, read, or refused with the fault named. */
+import { Chess, IllegalSetup, type Position } from "chessops/chess";
+import { InvalidFen, parseFen } from "chessops/fen";
+import { type ChildNode, type Node as PgnNode, type PgnNodeData, parsePgn, parseVariant } from "chessops/pgn";
+import { Game, moveNumber, type Node, parseMove } from "./game";
+
+/** The text holds no position or game; the message says what is wrong with it. */
+export class InputError extends Error {}
+
+/** What was read, and a remark if something had to be left out. */
+export interface Opened {
+  games: Game[];
+  remark?: string;
+}
+
+/** Longest text that is read: some hundred games. */
+const MAX_LENGTH = 1_000_000;
+/** Most games taken from one text. */
+const MAX_GAMES = 100;
+
+/** Reads a FEN or a PGN with one or more games. Throws an `InputError`. */
+export function read(text: string): Opened {
+  const trimmed = text.replace(/^\uFEFF/, "").trim();
+  if (trimmed === "") throw new InputError("Nothing to open: paste a FEN or a PGN.");
+  if (trimmed.length > MAX_LENGTH) throw new InputError("This text is too long: at most a million characters.");
+  return looksLikeFen(trimmed) ? { games: [readFen(trimmed)] } : readPgn(trimmed);
+}
+
+/** A FEN starts with ranks joined by slashes; a PGN never does. */
+export function looksLikeFen(text: string): boolean {
+  const board = text.split(/[\s_]/, 1)[0] ?? "";
+  return (board.match(/\//g)?.length ?? 0) >= 3 && !board.includes("[");
+}
+
+/** A game that starts, and so far ends, at the FEN. Throws an `InputError`. */
+export function readFen(text: string): Game {
+  return new Game(positionOf(text.trim()));
+}
+
+function positionOf(fen: string): Position {
+  const setup = parseFen(fen);
+  if (setup.isErr) throw new InputError(fenFault(setup.error.message, fen));
+  if (setup.value.pockets || setup.value.remainingChecks) throw new InputError("This FEN is of a chess variant; only standard chess and Chess960 are known here.");
+  const position = Chess.fromSetup(setup.value);
+  if (position.isErr) throw new InputError(positionFault(position.error.message, setup.value.turn));
+  return position.value;
+}
+
+function fenFault(code: string, fen: string): string {
+  const [board = "", turn, castling, enPassant, halfmoves, fullmoves] = fen.split(/[\s_]+/);
+  switch (code) {
+    case InvalidFen.Turn:
+      return `FEN, side to move: “${clip(turn)}” should be w or b.`;
+    case InvalidFen.Castling:
+      return `FEN, castling: “${clip(castling)}” should be -, or letters such as KQkq.`;
+    case InvalidFen.EpSquare:
+      return `FEN, en passant: “${clip(enPassant)}” should be - or a square such as e3.`;
+    case InvalidFen.Halfmoves:
+      return `FEN, half-move clock: “${clip(halfmoves)}” should be a number.`;
+    case InvalidFen.Fullmoves:
+      return `FEN, move number: “${clip(fullmoves)}” should be a number.`;
+    case InvalidFen.Board:
+    case InvalidFen.Pockets:
+      return `FEN, board: ${boardFault(board)}.`;
+    default:
+      return "FEN: there is more text than its six fields.";
+  }
+}
+
+function boardFault(board: string): string {
+  const ranks = board.split("/");
+  const alien = [...board].find((letter) => !/[pnbrqkPNBRQK1-8/]/.test(letter));
+  if (alien) return `“${alien}” is neither a piece (pnbrqk PNBRQK) nor a number of empty squares (1 to 8)`;
+  if (ranks.length !== 8) return `it has ${ranks.length} ranks instead of 8`;
+  for (const [index, rank] of ranks.entries()) {
+    const width = [...rank].reduce((sum, letter) => sum + (Number(letter) || 1), 0);
+    if (width !== 8) return `rank ${8 - index} (“${rank}”) has ${width} squares instead of 8`;
+  }
+  return "it cannot be read";
+}
+
+function positionFault(code: string, turn: string): string {
+  const side = turn === "white" ? "White" : "Black";
+  switch (code) {
+    case IllegalSetup.Empty:
+      return "The board is empty.";
+    case IllegalSetup.Kings:
+      return "Each side needs exactly one king.";
+    case IllegalSetup.OppositeCheck:
+      return `It is ${side}’s move, but the other king is in check already.`;
+    case IllegalSetup.PawnsOnBackrank:
+      return "There is a pawn on the first or the last rank.";
+    default:
+      return "This position cannot be played on.";
+  }
+}
+
+function readPgn(text: string): Opened {
+  const games: Game[] = [];
+  let cut = 0;
+  const parsed = parsePgn(text).filter((game) => game.moves.children.length > 0 || game.headers.has("FEN"));
+  if (parsed.length === 0)
+    throw new InputError("Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.");
+  for (const [index, source] of parsed.slice(0, MAX_GAMES).entries()) {
+    const where = parsed.length > 1 ? `Game ${index + 1}: ` : "";
+    const variant = source.headers.get("Variant");
+    if (parseVariant(variant) !== "chess") throw new InputError(`${where}the variant “${clip(variant)}” is not known here.`);
+    const fen = source.headers.get("FEN");
+    let start: Position;
+    try {
+      start = fen ? positionOf(fen) : Chess.default();
+    } catch (error) {
+      throw error instanceof InputError ? new InputError(where + error.message) : error;
+    }
+    const game = new Game(start, known(source.headers));
+    cut += graft(game, game.root, source.moves, where);
+    game.sourcePlies = game.mainline().length - 1;
+    games.push(game);
+  }
+  const remarks = [];
+  if (cut > 0) remarks.push(cut === 1 ? "One variation was cut at an illegal move." : `${cut} variations were cut at illegal moves.`);
+  if (parsed.length > MAX_GAMES) remarks.push(`Only the first ${MAX_GAMES} of ${parsed.length} games were opened.`);
+  return remarks.length > 0 ? { games, remark: remarks.join(" ") } : { games };
+}
+
+/** Headers that say something. */
+function known(headers: Map<string, string>): Map<string, string> {
+  return new Map([...headers].filter(([, value]) => value !== "" && !/^[?.*]+$/.test(value)));
+}
+
+/** Copies the tree below `source` to `at`. An illegal move ends a variation (counted), but is an error in the main line. */
+function graft(game: Game, at: Node, source: PgnNode<PgnNodeData>, where: string): number {
+  let cut = 0;
+  // A stack instead of recursion, because a line may be thousands of moves long.
+  const open: { at: Node; child: ChildNode<PgnNodeData>; main: boolean }[] = [];
+  const push = (node: Node, children: ChildNode<PgnNodeData>[], main: boolean) => {
+    for (let i = children.length - 1; i >= 0; i--) {
+      const child = children[i];
+      if (child) open.push({ at: node, child, main: main && i === 0 });
+    }
+  };
+  push(at, source.children, true);
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { at: node, child, main } = next;
+    const move = parseMove(node.position, child.data.san);
+    if (!move) {
+      if (main) throw new InputError(`${where}${moveNumber(node.position)} ${clip(child.data.san)} is not a legal move.`);
+      cut++;
+      continue;
+    }
+    push(game.play(node, move), child.children, main);
+  }
+  return cut;
+}
+
+/** Pasted text may be anything: a message quotes only its start. */
+function clip(text: string | undefined): string {
+  if (text === undefined) return "";
+  return text.length > 24 ? `${text.slice(0, 24)}…` : text;
+}

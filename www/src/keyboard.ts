@@ -1,0 +1,19 @@
+/** Keys that work anywhere on the page, except where somebody types. */
+import { isField } from "./dialogs";
+
+/** Binds keys, named as in `KeyboardEvent.key`, to actions. */
+export function bindKeys(actions: Record<string, () => void>): void {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const { target, key } = event;
+    if (isField(target)) return;
+    // A list of choices keeps its own keys; left and right mean nothing to it.
+    if (target instanceof HTMLSelectElement && key !== "ArrowLeft" && key !== "ArrowRight") return;
+    // Space and Enter press the focused button.
+    if (key === " " && target instanceof HTMLElement && target.matches("button, a, summary")) return;
+    const action = actions[key.length === 1 ? key.toLowerCase() : key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}

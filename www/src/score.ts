@@ -1,0 +1,29 @@
+/** Scores as people read them: a share of the bar, a word for a screen reader. White's point of view throughout. */
+
+/** Centipawns or moves to mate, White's point of view; one of the two is set. */
+export interface Score {
+  cp?: number;
+  mate?: number;
+}
+
+/** White's expected advantage from -1 to 1: the logistic curve that Lichess fitted to games of human players. */
+export function advantage({ cp, mate }: Score): number {
+  if (mate !== undefined) return mate > 0 ? 1 : -1;
+  const bounded = Math.max(-1000, Math.min(1000, cp ?? 0));
+  return 2 / (1 + Math.exp(-0.00368208 * bounded)) - 1;
+}
+
+/** The score in words, for those who hear it. */
+export function spoken({ cp, mate }: Score): string {
+  if (mate !== undefined) return `${mate > 0 ? "White" : "Black"} mates in ${Math.abs(mate)}`;
+  const pawns = (cp ?? 0) / 100;
+  if (pawns === 0) return "Equal";
+  return `${pawns > 0 ? "White" : "Black"} is better by ${Math.abs(pawns).toFixed(2)}`;
+}
+
+/** Thousands of nodes, short: 575 kn, 12.3 Mn, 4.5 Gn. */
+export function nodes(knodes: number): string {
+  if (knodes < 1000) return `${knodes} kn`;
+  const mega = knodes / 1000;
+  return mega < 1000 ? `${mega < 10 ? mega.toFixed(1) : Math.round(mega)} Mn` : `${(mega / 1000).toFixed(1)} Gn`;
+}

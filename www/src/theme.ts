@@ -1,0 +1,23 @@
+/** Light or dark: the system's choice until the button is pressed, then the button's. */
+import { byId } from "./dom";
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const isDark = (): boolean => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+
+/** Binds the button. */
+export function bindTheme(): void {
+  const button = byId("theme");
+  const label = () => button.setAttribute("aria-label", isDark() ? "Use the light theme" : "Use the dark theme");
+  button.addEventListener("click", () => {
+    const theme = isDark() ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
+    try {
+      localStorage.setItem("theme", theme);
+    } catch {
+      // Storage may be forbidden: the choice then lasts as long as the page.
+    }
+    label();
+  });
+  system.addEventListener("change", label);
+  label();
+}

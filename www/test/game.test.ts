@@ -1,0 +1,64 @@
+import { Chess } from "chessops/chess";
+import { describe, expect, it } from "vitest";
+import { ending, Game, parseMove, squares, steps } from "../src/game";
+import { readFen } from "../src/input";
+
+const at = (fen: string) => readFen(fen).root.position;
+
+describe("a game", () => {
+  it("keeps a second move from one position as a variation", () => {
+    const game = new Game();
+    const play = (from: typeof game.root, san: string) => game.play(from, parseMove(from.position, san)!);
+    const e4 = play(game.root, "e4");
+    play(e4, "e5");
+    play(e4, "c5");
+    expect(game.mainline().map((node) => node.san)).toEqual(["", "e4", "e5"]);
+    expect(e4.children.map((node) => node.san)).toEqual(["e5", "c5"]);
+    expect(play(e4, "c5")).toBe(e4.children[1]);
+  });
+
+  it("knows when it is over", () => {
+    expect(ending(at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"))).toMatchObject({ result: "0-1", title: "Checkmate" });
+    expect(ending(at("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"))).toMatchObject({ result: "½-½" });
+    expect(ending(Chess.default())).toBeUndefined();
+  });
+});
+
+describe("a typed move", () => {
+  it.each([
+    ["Nf3", "g1f3"],
+    ["nf3", "g1f3"],
+    ["g1f3", "g1f3"],
+    ["e4!?", "e2e4"],
+  ])("%s is understood", (text, uci) => {
+    expect(parseMove(Chess.default(), text)).toEqual(steps(Chess.default(), [uci])[0]!.move);
+  });
+
+  it("castles by any of its names", () => {
+    const position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+    const castled = parseMove(position, "O-O")!;
+    for (const name of ["0-0", "o-o", "e1g1", "e1h1"]) expect(parseMove(position, name)).toEqual(castled);
+    expect(squares(position, castled)).toEqual(["e1", "g1"]);
+  });
+
+  it("promotes only with a piece named", () => {
+    const position = at("8/P6k/8/8/8/8/8/K7 w - - 0 1");
+    expect(parseMove(position, "a8=N")).toMatchObject({ promotion: "knight" });
+    expect(parseMove(position, "a8")).toBeUndefined();
+  });
+
+  it("is refused when it is not legal", () => {
+    for (const text of ["e5", "Ke2", "", "x", "e2e5"]) expect(parseMove(Chess.default(), text)).toBeUndefined();
+  });
+});
+
+describe("a line of an evaluation", () => {
+  it("is written in SAN with move numbers", () => {
+    const line = steps(at("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"), ["f8c5", "e1h1", "g8f6"]);
+    expect(line.map((step) => `${step.number} ${step.san}`)).toEqual(["3… Bc5", "4. O-O", "4… Nf6"]);
+  });
+
+  it("ends where it stops being legal", () => {
+    expect(steps(Chess.default(), ["e2e4", "e2e4"])).toHaveLength(1);
+  });
+});

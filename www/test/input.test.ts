@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { read } from "../src/input";
+
+const fault = (text: string): string => {
+  try {
+    read(text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+};
+
+describe("pasted text", () => {
+  it("is read as a FEN with four or six fields", () => {
+    for (const fen of ["8/8/8/4k3/8/4K3/4P3/8 w - -", " 8/8/8/4k3/8/4K3/4P3/8 w - - 12 60\n"])
+      expect(read(fen).games[0]!.root.fen).toContain("8/8/8/4k3/8/4K3/4P3/8 w - -");
+  });
+
+  it("is read as a PGN with headers, comments and variations", () => {
+    const { games, remark } = read('[White "Morphy, Paul"]\n[Black "?"]\n\n1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 Nc6 *');
+    expect(remark).toBeUndefined();
+    expect(games[0]!.mainline().map((node) => node.san)).toEqual(["", "e4", "e5", "Nf3", "Nc6"]);
+    expect(games[0]!.root.children[0]!.children.map((node) => node.san)).toEqual(["e5", "c5"]);
+    expect([...games[0]!.headers.keys()]).toEqual(["White"]);
+    expect(games[0]!.sourcePlies).toBe(4);
+  });
+
+  it("is read as bare moves, and as several games", () => {
+    expect(read("e4 e5 Nf3").games[0]!.mainline()).toHaveLength(4);
+    expect(read('[White "A"]\n\n1. e4 *\n\n[White "B"]\n\n1. d4 *').games).toHaveLength(2);
+  });
+
+  it("starts at the FEN header", () => {
+    expect(read('[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n1. Kd3 *').games[0]!.mainline()).toHaveLength(2);
+  });
+
+  it("loses a variation that is illegal, and says so", () => {
+    const { games, remark } = read("1. e4 e5 (1... e6 2. e5 Ke6) 2. Nf3 *");
+    expect(games[0]!.mainline()).toHaveLength(4);
+    expect(remark).toMatch(/One variation was cut/);
+  });
+
+  it.each([
+    ["", /Nothing to open/],
+    ["hello", /Neither a FEN nor a PGN/],
+    ["1. e4 e5 2. Ke3", /^2\. Ke3 is not a legal move/],
+    ["1. e4 Qh4", /^1… Qh4 is not a legal move/],
+    ['[Variant "Atomic"]\n\n1. e4 *', /variant “Atomic”/],
+    ['[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n1. e4 *', /board is empty/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", /7 ranks instead of 8/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR/8 w KQkq -", /9 ranks instead of 8/],
+    ["rnbqkbnr/ppppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", /rank 7 .* has 9 squares/],
+    ["rnbqkbnr/ppppXppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", /“X” is neither a piece/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq -", /side to move: “x”/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQxy -", /castling: “KQxy”/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e9", /en passant: “e9”/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - x 1", /half-move clock: “x”/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 and more", /six fields/],
+    ["8/8/8/8/8/8/8/K7 w - -", /exactly one king/],
+    ["8/8/8/8/8/8/8/KK5k w - -", /exactly one king/],
+    ["P7/8/8/8/8/8/8/K6k w - -", /pawn on the first or the last rank/],
+    ["7k/8/8/8/8/8/8/K6R w - -", /other king is in check/],
+  ])("%j is refused with its fault", (text, message) => {
+    expect(fault(text)).toMatch(message);
+  });
+
+  it("survives ten thousand characters of anything", () => {
+    expect(fault("♔".repeat(10_000))).toMatch(/Neither/);
+    expect(fault("////".repeat(2_500)).length).toBeLessThan(200);
+    expect(fault("(".repeat(10_000))).toMatch(/Neither/);
+  });
+});

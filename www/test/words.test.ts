@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { duration, plural, size, spent, summary } from "../src/cost";
+import { players, slug, surname } from "../src/names";
+import { advantage, nodes, spoken } from "../src/score";
+
+describe("a score", () => {
+  it("is a share of the bar", () => {
+    expect(advantage({ cp: 0 })).toBe(0);
+    expect(advantage({ cp: 100 })).toBeCloseTo(0.182, 2);
+    expect(advantage({ cp: -5000 })).toBe(advantage({ cp: -1000 }));
+    expect([advantage({ mate: 3 }), advantage({ mate: -3 })]).toEqual([1, -1]);
+  });
+
+  it("is spoken", () => {
+    expect([{ cp: 20 }, { cp: -125 }, { cp: 0 }, { mate: 3 }, { mate: -5 }].map(spoken)).toEqual([
+      "White is better by 0.20",
+      "Black is better by 1.25",
+      "Equal",
+      "White mates in 3",
+      "Black mates in 5",
+    ]);
+  });
+
+  it("says how many nodes it took", () => {
+    expect([575, 1210, 45_678, 4_500_000].map(nodes)).toEqual(["575 kn", "1.2 Mn", "46 Mn", "4.5 Gn"]);
+  });
+});
+
+describe("a cost", () => {
+  const none = { requests: 0, bytes: 0, memoryHits: 0, indexedDBHits: 0, networkBlocks: 0 };
+
+  it("says where the answer came from", () => {
+    const from = (after: Partial<typeof none>) => summary(spent(none, { ...none, ...after }, 12.3));
+    expect(from({ requests: 1, bytes: 11_240, networkBlocks: 1 })).toBe("1 request · 11.2 kB · 12 ms · from the network");
+    expect(from({ indexedDBHits: 1 })).toBe("0 requests · 0 B · 12 ms · from IndexedDB");
+    expect(from({ memoryHits: 1 })).toBe("0 requests · 0 B · 12 ms · from memory");
+  });
+
+  it("is short", () => {
+    expect([999, 1000, 123_456, 5_400_000].map(size)).toEqual(["999 B", "1.0 kB", "123 kB", "5.4 MB"]);
+    expect([0.01, 0.25, 43.2, 12_345].map(duration)).toEqual(["under 0.1 ms", "0.3 ms", "43 ms", "12.3 s"]);
+    expect([plural(1, "request"), plural(1574, "position")]).toEqual(["1 request", "1,574 positions"]);
+  });
+});
+
+describe("a name", () => {
+  it("is cut to what people say", () => {
+    expect(["Kasparov, Gary", "Aronian,L", "Paul Morphy", "Comp Deep Blue", "", "Von Bardeleben, K"].map(surname)).toEqual([
+      "Kasparov",
+      "Aronian",
+      "Morphy",
+      "Deep Blue",
+      "?",
+      "Bardeleben",
+    ]);
+    const headers = new Map([["White", "Réti, Richard"], ["Black", "Alekhine, A"], ["Date", "1925.??.??"]]);
+    expect(players(headers)).toBe("Réti – Alekhine, 1925");
+    expect(slug(headers)).toBe("reti-alekhine-1925");
+  });
+});

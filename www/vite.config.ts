@@ -1,0 +1,32 @@
+import { defineConfig, type Plugin } from "vite";
+
+/**
+ * The policy of the built page: nothing but its own files. Where the database may come from is narrowed further
+ * by the page itself (src/policy.ts), because `?db=` may name another host. Chessground sets one harmless style attribute.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self' https: http:",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+const policy: Plugin = {
+  name: "content-security-policy",
+  apply: "build",
+  transformIndexHtml: () => [
+    { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: POLICY }, injectTo: "head-prepend" },
+  ],
+};
+
+export default defineConfig({
+  // Relative, so that the folder works under any path, as on GitHub Pages.
+  base: "./",
+  plugins: [policy],
+  build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  server: { fs: { allow: [".."] } },
+});
