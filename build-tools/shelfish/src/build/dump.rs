@@ -212,3 +212,103 @@ impl Iterator for Chunks {
         self.next_chunk().transpose()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use super::*;
+
+    /// The lines of a dump, numbered; a line that is too long as "...".
+    fn lines(bytes: Vec<u8>) -> io::Result<Vec<(u64, String)>> {
+        let mut lines = Vec::new();
+        for chunk in Dump::sniff(Cursor::new(bytes), None)?.chunks() {
+            match chunk? {
+                Chunk { line, text: Text::TooLong(_) } => lines.push((line, "...".to_owned())),
+                Chunk { line, text: Text::Lines(text) } => {
+                    let text = String::from_utf8(text).map_err(io::Error::other)?;
+                    lines.extend((line..).zip(text.lines().map(str::to_owned)));
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    fn numbered(lines: &[&str]) -> Vec<(u64, String)> {
+        (1..).zip(lines.iter().map(|line| (*line).to_owned())).collect()
+    }
+
+    fn zstd(text: &str) -> io::Result<Vec<u8>> {
+        zstd::encode_all(text.as_bytes(), 3)
+    }
+
+    fn gzip(text: &str) -> io::Result<Vec<u8>> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes())?;
+        encoder.finish()
+    }
+
+    const SKIPPABLE: [u8; 11] = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, b'x', b'\n', b'z'];
+
+    #[test]
+    fn compression_is_told_by_content() -> io::Result<()> {
+        let expected = numbered(&["one", "two", "", "four"]);
+        let plain = b"one\ntwo\n\nfour".to_vec();
+        assert_eq!(lines(plain)?, expected);
+        assert_eq!(lines(zstd("one\ntwo\n\nfour")?)?, expected);
+        assert_eq!(lines(gzip("one\ntwo\n\nfour\n")?)?, expected);
+        assert_eq!(lines(Vec::new())?, []);
+        Ok(())
+    }
+
+    #[test]
+    fn frames_and_members_follow_each_other_and_skippable_ones_are_skipped() -> io::Result<()> {
+        let expected = numbered(&["one", "two", "three"]);
+        let two_members = [gzip("one\ntw")?, gzip("o\nthree\n")?].concat();
+        assert_eq!(lines(two_members)?, expected);
+        let (first, second) = (zstd("one\ntw")?, zstd("o\nthree\n")?);
+        let nothing = Vec::new();
+        let skip = SKIPPABLE.to_vec();
+        for frames in [
+            [&nothing, &first, &nothing, &second, &nothing],
+            [&skip, &first, &skip, &second, &skip],
+            [&skip, &first, &second, &skip, &skip],
+        ] {
+            assert_eq!(lines(frames.into_iter().flatten().copied().collect())?, expected);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_truncated_source_is_an_error_wherever_it_ends() -> io::Result<()> {
+        let text: String = (0..2000).map(|n| format!("line {}\n", n * n)).collect();
+        for whole in [zstd(&text)?, gzip(&text)?] {
+            for length in (5..whole.len()).step_by(97) {
+                assert!(lines(whole[..length].to_vec()).is_err(), "{length} bytes of {}", whole.len());
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_passed_over_and_counted() -> io::Result<()> {
+        for extra in [0, 1, CHUNK, 3 * CHUNK + 5] {
+            let long = "x".repeat(MAX_LINE + extra);
+            let found = lines(format!("one\n{long}\nthree\nfour").into_bytes())?;
+            let texts: Vec<&str> = found.iter().map(|(_, line)| line.as_str()).collect();
+            assert_eq!(found.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [1, 2, 3, 4]);
+            assert_eq!([texts[0], texts[2], texts[3]], ["one", "three", "four"]);
+            assert!(texts[1] == "..." || texts[1].len() == long.len());
+            assert!(texts[1] == "..." || extra < CHUNK, "{extra}: more than a chunk over is not kept");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn many_chunks_lose_nothing() -> io::Result<()> {
+        let text: Vec<String> = (0..300_000).map(|n: u64| format!("{n} {}", "y".repeat((n % 40) as usize))).collect();
+        let found = lines(text.join("\n").into_bytes())?;
+        assert!(found.into_iter().eq((1..).zip(text)));
+        Ok(())
+    }
+}

@@ -224,3 +224,136 @@ pub fn beginning(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
     text.chars().take(100).map(escape).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::CastlingMode;
+
+    use super::*;
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    const CASTLE: &str = "4k3/8/8/8/8/8/8/R3K2R w KQ -";
+
+    fn line(fen: &str, pvs: &str) -> String {
+        format!(r#"{{"fen":"{fen}","evals":[{{"pvs":[{pvs}],"knodes":7,"depth":20}}]}}"#)
+    }
+
+    fn lines_of(text: &str) -> Vec<String> {
+        let record = parse(text.as_bytes()).expect("usable");
+        let pvs = record.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
+        pvs.map(|pv| pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+
+    #[track_caller]
+    fn rejected(text: &str, reason: &str) {
+        match parse(text.as_bytes()) {
+            Err(reject) => assert_eq!(Reject::REASONS[reject.reason()], reason, "{reject} of {text}"),
+            Ok(_) => panic!("used: {text}"),
+        }
+    }
+
+    #[test]
+    fn castling_is_understood_either_way() {
+        for uci in ["e1g1", "e1h1"] {
+            assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1h1 e8e7"]);
+        }
+        for uci in ["e1c1", "e1a1"] {
+            assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1a1 e8e7"]);
+        }
+    }
+
+    #[test]
+    fn a_line_is_kept_up_to_its_first_illegal_move() {
+        for illegal in ["e2e4 e7e5 e4e5", "e2e4 e7e5 e9e5", "e2e4 e7e5 0000", "e2e4 e7e5 N@d3", "e2e4 e7e5 \u{2654}e2"]
+        {
+            let text = line(START, &format!(r#"{{"cp":1,"line":"{illegal} a2a3"}}"#));
+            assert_eq!(lines_of(&text), ["e2e4 e7e5"]);
+            assert_eq!(parse(text.as_bytes()).map(|record| (record.cut, record.dropped)).ok(), Some((1, 0)));
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_legal_move_is_dropped_and_a_record_without_lines_rejected() {
+        let text = line(START, r#"{"cp":1,"line":"e2e5"},{"cp":2,"line":"d2d4"}"#);
+        assert_eq!(lines_of(&text), ["d2d4"]);
+        assert_eq!(parse(text.as_bytes()).map(|record| (record.cut, record.dropped)).ok(), Some((0, 1)));
+        rejected(&line(START, r#"{"cp":1,"line":"e2e5"}"#), "illegal PV move");
+        rejected(&line(START, r#"{"cp":1,"line":"e7e5"}"#), "illegal PV move");
+    }
+
+    #[test]
+    fn an_empty_line_is_a_score_without_moves() {
+        assert_eq!(lines_of(&line(START, r#"{"mate":-3,"line":""}"#)), [""]);
+    }
+
+    #[test]
+    fn whole_numbers_are_read_however_they_are_written() {
+        for cp in ["20", "20.0", "2e1", "2.0E+1"] {
+            let record = parse(line(START, &format!(r#"{{"cp":{cp},"line":"e2e4"}}"#)).as_bytes()).expect("usable");
+            assert_eq!(record.evaluations[0].pvs[0].score, Score::Cp(20));
+        }
+    }
+
+    #[test]
+    fn unknown_fields_null_and_escapes_are_no_hindrance() {
+        let text = r#"{"site":{"a":[1,2.5]},"fen":"rnbqkbnr\/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1","evals":
+            [{"pvs":[{"cp":null,"mate":3,"line":"e2e4","wdl":[1,2,3]}],"knodes":1,"depth":2,"seldepth":30}],"x":null}"#;
+        assert_eq!(lines_of(text), ["e2e4"]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_rejected_by_its_reason() {
+        let pv = r#"{"cp":1,"line":"e2e4"}"#;
+        for broken in [
+            "",
+            "x",
+            "{",
+            "[]",
+            "null",
+            "{}",
+            r#"{"fen":1,"evals":[]}"#,
+            &line(START, pv)[1..],
+            &line(START, pv).replace("}]}", "}"),
+            &format!("{} {{}}", line(START, pv)),
+            &line(START, r#"{"line":"e2e4"}"#),
+            &line(START, r#"{"cp":1,"mate":1,"line":"e2e4"}"#),
+            &line(START, r#"{"cp":1,"cp":2,"line":"e2e4"}"#),
+            &line(START, r#"{"cp":1.5,"line":"e2e4"}"#),
+            &line(START, r#"{"cp":"1","line":"e2e4"}"#),
+            &line(START, r#"{"cp":1}"#),
+            &line(START, r#"{"cp":1e999,"line":"e2e4"}"#),
+            &"[".repeat(100_000),
+        ] {
+            rejected(broken, "broken JSON");
+        }
+        assert!(matches!(parse(b"\xff\xfe{}"), Err(Reject::Json(_))));
+        assert!(matches!(parse(b"{\"fen\":\"\xff\",\"evals\":[]}"), Err(Reject::Json(_))));
+        rejected(&line("", pv), "malformed FEN");
+        rejected(&line("8/8/8/8/8/8/8/8/8 w - -", pv), "malformed FEN");
+        rejected(&line(&"k".repeat(10_000), pv), "malformed FEN");
+        rejected(&line("8/8/8/8/8/8/8/K7 w - -", pv), "position without legal play");
+        rejected(&line("4k3/4R3/8/8/8/8/8/4K3 w - -", pv), "position without legal play");
+        for score in [r#""mate":0"#, r#""cp":2147483648"#, r#""cp":-99999999999999999999999"#, r#""mate":1e6"#] {
+            rejected(&line(START, &format!(r#"{{{score},"line":"e2e4"}}"#)), "score out of range");
+        }
+        for effort in [r#""knodes":-1,"depth":1"#, r#""knodes":1,"depth":-1"#, r#""knodes":1,"depth":65536"#] {
+            let text = line(START, pv).replace(r#""knodes":7,"depth":20"#, effort);
+            rejected(&text, "depth or node count out of range");
+        }
+        rejected(&line(START, ""), "no evaluation");
+        rejected(&format!(r#"{{"fen":"{START}","evals":[]}}"#), "no evaluation");
+    }
+
+    #[test]
+    fn positions_that_no_game_reaches_are_used() {
+        for fen in [
+            "QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -",
+            "4k3/8/8/8/8/8/8/4K3 w KQkq -",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e6",
+        ] {
+            let text = line(fen, r#"{"cp":1,"line":""}"#);
+            assert!(parse(text.as_bytes()).is_ok(), "{fen}: {:?}", parse(text.as_bytes()).err());
+        }
+    }
+}

@@ -345,3 +345,77 @@ impl Iterator for Merge {
         self.next_batch().transpose()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use shakmaty::{Chess, Position as _};
+    use shelfish::eval::{Pv, Score};
+    use shelfish::position::Position;
+
+    use super::*;
+
+    /// Positions of pseudo-random games, many of them more than once.
+    fn records(count: u64) -> Vec<(Key, Evaluation)> {
+        let mut state = 7u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut chess = Chess::default();
+        (0..count)
+            .map(|n| {
+                let moves = chess.legal_moves();
+                if moves.is_empty() || n % 12 == 0 {
+                    chess = Chess::default();
+                } else {
+                    chess.play_unchecked(moves[random() % moves.len()]);
+                }
+                let pv = Pv { score: Score::Cp(1), line: chess.legal_moves().first().copied().into_iter().collect() };
+                let depth = random() as u16 % 3;
+                (Position::from_chess(&chess).key(), Evaluation { depth, knodes: 1, pvs: vec![pv] })
+            })
+            .collect()
+    }
+
+    fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
+        let dir = tempfile::tempdir()?;
+        let shelf = Shelf::new(dir.path());
+        let mut sorters = [Sorter::new(&shelf, arena), Sorter::new(&shelf, arena / 2)];
+        for (n, (key, evaluation)) in records.iter().enumerate() {
+            sorters[n % 2].push(key, std::slice::from_ref(evaluation))?;
+        }
+        let mut runs = Vec::new();
+        for sorter in sorters {
+            runs.extend(sorter.finish()?);
+        }
+        let batches: Vec<Vec<u8>> = Merge::new(runs, &shelf, memory)?.collect::<io::Result<_>>()?;
+        assert_eq!(fs::read_dir(dir.path())?.count(), 0, "runs are removed when they have been read");
+        Ok(batches.concat())
+    }
+
+    #[test]
+    fn records_are_sorted_and_merged_whatever_the_memory_and_their_order() -> io::Result<()> {
+        let mut records = records(20_000);
+        let mut expected: BTreeMap<Key, Vec<Evaluation>> = BTreeMap::new();
+        for (key, evaluation) in &records {
+            expected.entry(*key).or_default().push(evaluation.clone());
+        }
+        let whole = sorted(&records, 64 << 20, 64 << 20)?;
+        let mut rest = &whole[..];
+        for (key, mut evaluations) in expected {
+            let eval = spool::take(&mut rest)?;
+            shelfish::eval::Eval::normalise(&mut evaluations);
+            assert_eq!(eval.position.key(), key);
+            assert_eq!(eval.evaluations, evaluations);
+        }
+        assert!(rest.is_empty());
+
+        assert_eq!(sorted(&records, 64 << 10, 64 << 20)?, whole, "many runs");
+        assert_eq!(sorted(&records, 64 << 10, 0)?, whole, "many runs, merged two by two");
+        records.reverse();
+        assert_eq!(sorted(&records, 300 << 10, 5 * MERGE_MEMORY)?, whole, "in another order");
+        Ok(())
+    }
+}

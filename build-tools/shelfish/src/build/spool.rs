@@ -203,3 +203,64 @@ fn move_of(code: u16, board: &Board) -> Option<Move> {
         _ => Move::Normal { role, from, capture, to, promotion },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::parse;
+    use super::*;
+
+    /// Castling of both kinds, en passant, promotion, mates, an empty line.
+    const RECORDS: [&str; 4] = [
+        r#"{"fen":"r3k2r/8/8/8/8/8/8/R3K2R w KQkq -","evals":[{"pvs":[{"cp":-5,"line":"e1g1 e8c8 f1f8"},
+           {"cp":-2147483647,"line":"e1a1 e8h8"}],"knodes":18446744073709551615,"depth":65535}]}"#,
+        r#"{"fen":"4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6","evals":[{"pvs":[{"mate":-32767,"line":"d5e6 h7h5 a7a8n"},
+           {"mate":1,"line":"a7a8q e8d7 a8d8"}],"knodes":0,"depth":0},
+           {"pvs":[{"cp":2147483647,"line":""}],"knodes":1,"depth":7}]}"#,
+        r#"{"fen":"bnrkqrnb/pppppppp/8/8/8/8/PPPPPPPP/BNRKQRNB w FCfc -","evals":[{"pvs":[{"cp":0,"line":
+           "g1f3 g8f6 h1f3"}, {"cp":0,"line":"b1c3 g8f6 e2e3 e7e6 g1f3 h7h6 h2h3 a7a6"}],"knodes":3,"depth":7}]}"#,
+        r#"{"fen":"rk2r3/8/8/8/8/8/8/RK2R3 w EAea -","evals":[{"pvs":[{"cp":3,"line":"b1e1 b8a8"}],"knodes":1,"depth":9}]}"#,
+    ];
+
+    fn eval(text: &str) -> Eval {
+        let record = parse(text.as_bytes()).expect("usable");
+        assert_eq!(record.dropped, 0, "{text}");
+        let mut evaluations = record.evaluations;
+        Eval::normalise(&mut evaluations);
+        Eval { position: record.position, evaluations }
+    }
+
+    #[test]
+    fn records_come_back_as_they_went() {
+        let evals: Vec<Eval> = RECORDS.iter().map(|text| eval(text)).collect();
+        let mut spooled = Vec::new();
+        for eval in &evals {
+            push(&mut spooled, eval.position.key().as_bytes(), &eval.evaluations);
+        }
+        let mut rest = &spooled[..];
+        for eval in &evals {
+            assert_eq!(take(&mut rest).as_ref(), Ok(eval));
+        }
+        assert!(rest.is_empty());
+        for length in 0..spooled.len() {
+            let mut rest = &spooled[..length];
+            while take(&mut rest).is_ok() {}
+        }
+    }
+
+    #[test]
+    fn merged_evaluations_are_there_once() {
+        let eval = eval(RECORDS[1]);
+        let key = eval.position.key();
+        let mut spooled = Vec::new();
+        push(&mut spooled, key.as_bytes(), &eval.evaluations[..1]);
+        let first = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
+        spooled.clear();
+        push(&mut spooled, key.as_bytes(), &eval.evaluations);
+        let both = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
+        let merged = merge(&[&first[..], &both, &first].concat()).expect("whole");
+        assert_eq!(merged.len(), both.len());
+        spooled.clear();
+        push_parts(&mut spooled, key.as_bytes(), &merged);
+        assert_eq!(take(&mut &spooled[..]), Ok(eval));
+    }
+}
