@@ -21,6 +21,17 @@ pub(crate) struct Outline {
 /// Number of columns.
 pub(crate) const COLUMNS: usize = WIDE + 1;
 
+/// Names of the columns, for people.
+pub(crate) const NAMES: [&str; COLUMNS] = [
+    "shared, first PV",
+    "shared, next PV",
+    "shared source",
+    "lengths, shallow",
+    "lengths, deep",
+    "ranks",
+    "wide ranks",
+];
+
 /// Moves shared with an earlier line: of lines that lead their evaluation, of others.
 const SHARED: usize = 0;
 /// Which earlier line it is.

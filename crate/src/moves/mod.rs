@@ -14,4 +14,4 @@ mod sight;
 mod tests;
 
 pub use line::LineError;
-pub(crate) use line::{COLUMNS, Cursors, LineColumns, Outline, encode};
+pub(crate) use line::{COLUMNS, Cursors, LineColumns, NAMES, Outline, encode};

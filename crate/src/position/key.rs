@@ -122,11 +122,6 @@ impl Key {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// The bytes of the pawn structure, by which neighbours in the table are grouped.
-    pub(crate) fn pawns(&self) -> &[u8] {
-        &self.bytes[..PAWN_BYTES]
-    }
-
     /// Reads a key back into its position.
     ///
     /// # Errors

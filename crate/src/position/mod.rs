@@ -9,6 +9,7 @@ mod fen;
 mod key;
 
 pub use fen::FenError;
+pub(crate) use key::{FILES, KINDS, PAWN_BYTES, file_code, set_file_code};
 pub use key::{Key, KeyError};
 
 use core::fmt;

@@ -3,6 +3,8 @@
 //! Scores are from White's point of view, whoever moves, in centipawns or in moves to mate, as in the Lichess
 //! evaluation database. Node counts are in kilonodes.
 
+mod codec;
+
 use core::cmp::Reverse;
 use core::fmt;
 
@@ -20,15 +22,15 @@ pub enum Score {
 }
 
 impl Score {
-    /// The largest centipawn value, in absolute terms, that a database holds.
-    pub const MAX_CP: i32 = 1_000_000;
-    /// The largest distance to mate, in moves, that a database holds.
-    pub const MAX_MATE: i32 = 10_000;
+    /// The largest centipawn value, in absolute terms: engines that count a mate in centipawns reach it.
+    pub const MAX_CP: i32 = i32::MAX;
+    /// The largest distance to mate in moves, in absolute terms.
+    pub const MAX_MATE: i32 = 32_767;
 
-    /// Whether the value is one that a database holds.
+    /// Whether a database can hold the score.
     pub fn is_in_range(self) -> bool {
         match self {
-            Score::Cp(cp) => cp.unsigned_abs() <= Score::MAX_CP.unsigned_abs(),
+            Score::Cp(cp) => cp != i32::MIN,
             Score::Mate(moves) => moves != 0 && moves.unsigned_abs() <= Score::MAX_MATE.unsigned_abs(),
         }
     }
@@ -83,6 +85,14 @@ impl Eval {
     pub fn best(&self) -> Option<&Evaluation> {
         self.evaluations.first()
     }
+
+    /// How much a record weighs when a table is cut into blocks: about its compressed size in bits.
+    pub fn weight(evaluations: usize, pvs: usize, plies: usize) -> usize {
+        24 + 14 * evaluations + 10 * pvs + 7 * plies / 2
+    }
+
+    /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
+    pub const BLOCK_WEIGHT: usize = 10_000 * 8;
 
     /// Brings evaluations into the order of [`Eval::evaluations`] and drops what stands twice.
     ///

@@ -1,0 +1,333 @@
+//! Evaluations as columns of a block.
+//!
+//! Numbers are told by what is likely given what a reader has already: a score by its parent's (the position one ply
+//! before), by the PV above it, or by the best evaluation's. They are few and cheap, so a reader decodes them for the
+//! whole block; lines are decoded for one record alone.
+
+use core::ops::Range;
+
+use shakmaty::Color;
+
+use super::{Eval, Evaluation, Pv, Score};
+use crate::moves::{self, Cursors, Outline};
+use crate::position::Position;
+use crate::table::{Bits, ColumnError, Columns, Octaves, Record, Values};
+
+/// Numbers whose size alone is predictable.
+const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
+/// Numbers that are mostly small, differences and counts.
+const NARROW: Octaves = Octaves { direct: 5, leading: 3 };
+/// Differences of scores, with their sign in the lowest bit.
+const SCORE: Octaves = Octaves { direct: 6, leading: 2 };
+
+const EVALUATIONS: usize = 0;
+const PVS_BEST: usize = 1;
+const PVS_OTHER: usize = 2;
+const DEPTH_BEST: usize = 3;
+const DEPTH_OTHER: usize = 4;
+const KNODES: usize = 5;
+const SCORE_ROOT: usize = 6;
+const SCORE_CHILD: usize = 7;
+const SCORE_NEXT_PV: usize = 8;
+const SCORE_OTHER: usize = 9;
+const BITS: usize = 10;
+/// Columns of the numbers; those of the lines follow.
+const NUMBERS: usize = 11;
+
+/// Names of the columns of the numbers.
+const NUMBER_NAMES: [&str; NUMBERS] = [
+    "evaluations",
+    "PVs, best",
+    "PVs, other",
+    "depths, best",
+    "depths, other",
+    "kilonodes",
+    "scores, root",
+    "scores, child",
+    "scores, next PV",
+    "scores, other",
+    "low bits",
+];
+
+/// Records between two places at which the lines of a block can be entered.
+const STRIDE: usize = 16;
+
+/// The integer of mate in no moves; nearer mates are nearer to it.
+const MATE: i64 = Score::MAX_CP as i64 + Score::MAX_MATE as i64 + 1;
+
+/// Mates lie beyond every centipawn score, nearer ones further out, so that differences of scores are small integers.
+fn to_integer(score: Score) -> i64 {
+    match score {
+        Score::Cp(cp) => cp.into(),
+        Score::Mate(moves) => i64::from(moves.signum()) * MATE - i64::from(moves),
+    }
+}
+
+/// `None` where no score has this integer.
+fn from_integer(integer: i64) -> Option<Score> {
+    let score = if integer.unsigned_abs() <= Score::MAX_CP.unsigned_abs().into() {
+        Score::Cp(i32::try_from(integer).ok()?)
+    } else {
+        Score::Mate(i32::try_from(integer.signum() * MATE - integer).ok()?)
+    };
+    score.is_in_range().then_some(score)
+}
+
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// The numbers of one evaluation; its PVs are `pvs` of the block's scores.
+#[derive(Debug)]
+struct Numbers {
+    depth: u16,
+    knodes: u64,
+    pvs: Range<usize>,
+}
+
+/// The numbers of all evaluations of a block, and where to find their lines.
+#[derive(Debug)]
+pub struct Decoder {
+    /// Per record, its first evaluation; one more for the end.
+    records: Vec<usize>,
+    evaluations: Vec<Numbers>,
+    scores: Vec<Score>,
+    /// Bytes left in the columns of the lines before each [`STRIDE`]th record.
+    entries: Vec<[usize; moves::COLUMNS]>,
+}
+
+impl Decoder {
+    fn numbers(
+        columns: &Columns,
+        first: usize,
+        turns: &[Color],
+        parents: &[Option<u32>],
+    ) -> Result<Decoder, ColumnError> {
+        let mut reader = NumberReader {
+            columns: core::array::from_fn(|column| columns.values(first + column)),
+            bits: Bits::new(columns, first + BITS),
+        };
+        let mut all = Decoder { records: vec![0], evaluations: Vec::new(), scores: Vec::new(), entries: Vec::new() };
+        // The best evaluation's first score, by which children are told.
+        let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
+        for (turn, parent) in turns.iter().zip(parents) {
+            let parent = parent.map(|parent| bests[parent as usize]);
+            let mut best = parent.unwrap_or_default();
+            let mut best_depth = 0;
+            for n in 0..=reader.next(EVALUATIONS, NARROW)? {
+                let pvs = 1 + reader.next(if n == 0 { PVS_BEST } else { PVS_OTHER }, NARROW)?;
+                let depth = match n {
+                    0 => reader.next(DEPTH_BEST, NARROW)?,
+                    _ => u64::from(best_depth).wrapping_sub(reader.next(DEPTH_OTHER, NARROW)?),
+                };
+                let depth = u16::try_from(depth).map_err(|_| reader.out_of_range(DEPTH_BEST, depth))?;
+                let knodes = reader.next(KNODES, WIDE)?;
+                let start = all.scores.len();
+                let mut above = best;
+                for pv in 0..pvs {
+                    let column = match (pv, n, parent) {
+                        (1.., _, _) => SCORE_NEXT_PV,
+                        (_, 1.., _) => SCORE_OTHER,
+                        (_, _, Some(_)) => SCORE_CHILD,
+                        (_, _, None) => SCORE_ROOT,
+                    };
+                    let difference = unzigzag(reader.next(column, SCORE)?);
+                    let difference =
+                        if column == SCORE_NEXT_PV { turn.fold_wb(-1, 1) * difference } else { difference };
+                    let integer = above.checked_add(difference);
+                    let score = integer.and_then(from_integer);
+                    let score = score.ok_or_else(|| reader.out_of_range(column, integer.unwrap_or(0) as u64))?;
+                    above = to_integer(score);
+                    all.scores.push(score);
+                }
+                if n == 0 {
+                    best = to_integer(all.scores[start]);
+                    best_depth = depth;
+                }
+                all.evaluations.push(Numbers { depth, knodes, pvs: start..all.scores.len() });
+            }
+            bests.push(best);
+            all.records.push(all.evaluations.len());
+        }
+        reader.finish()?;
+        Ok(all)
+    }
+
+    /// Finds the entries of the lines.
+    fn enter(&mut self, columns: &Columns, first: usize) -> Result<(), ColumnError> {
+        let mut cursors = Cursors::new(lines(columns, first));
+        let whole = |_| ColumnError::Length { column: first };
+        for n in 0..self.records.len() - 1 {
+            if n % STRIDE == 0 {
+                self.entries.push(cursors.left());
+            }
+            cursors.skip(&self.outlines(n)).map_err(whole)?;
+        }
+        if cursors.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: first }) }
+    }
+
+    fn evaluations(&self, n: usize) -> &[Numbers] {
+        &self.evaluations[self.records[n]..self.records[n + 1]]
+    }
+
+    /// The outlines of the lines of record `n`.
+    fn outlines(&self, n: usize) -> Vec<Outline> {
+        let outlines = self
+            .evaluations(n)
+            .iter()
+            .flat_map(|numbers| (0..numbers.pvs.len()).map(|pv| Outline { leads: pv == 0, depth: numbers.depth }));
+        outlines.collect()
+    }
+}
+
+/// The columns of the lines.
+fn lines(columns: &Columns, first: usize) -> [&[u8]; moves::COLUMNS] {
+    core::array::from_fn(|column| columns.bytes(first + NUMBERS + column))
+}
+
+impl Record for Eval {
+    const KIND: &'static str = "evaluations";
+    const COLUMNS: &'static [&'static str] = &{
+        let mut names = [""; NUMBERS + moves::COLUMNS];
+        names.split_at_mut(NUMBERS).0.copy_from_slice(&NUMBER_NAMES);
+        names.split_at_mut(NUMBERS).1.copy_from_slice(&moves::NAMES);
+        names
+    };
+    const TOTALS: &'static [&'static str] = &["evaluations", "pvs"];
+    type Decoder = Decoder;
+
+    fn position(&self) -> &Position {
+        &self.position
+    }
+
+    #[cfg(feature = "write")]
+    fn encode(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
+        encode_numbers(records, parents, columns);
+        let mut out = moves::LineColumns::default();
+        for record in records {
+            let lines: Vec<(Outline, &[shakmaty::Move])> = record
+                .evaluations
+                .iter()
+                .flat_map(|evaluation| {
+                    evaluation.pvs.iter().enumerate().map(|(pv, Pv { line, .. })| {
+                        (Outline { leads: pv == 0, depth: evaluation.depth }, line.as_slice())
+                    })
+                })
+                .collect();
+            moves::encode(record.position.chess(), &lines, &mut out);
+        }
+        for (column, bytes) in columns[NUMBERS..].iter_mut().zip(out.columns) {
+            *column = bytes;
+        }
+    }
+
+    #[cfg(feature = "write")]
+    fn count(&self, totals: &mut [u64]) {
+        totals[0] += self.evaluations.len() as u64;
+        totals[1] += self.evaluations.iter().map(|evaluation| evaluation.pvs.len() as u64).sum::<u64>();
+    }
+
+    fn decoder(
+        columns: &Columns,
+        first: usize,
+        turns: &[Color],
+        parents: &[Option<u32>],
+    ) -> Result<Decoder, ColumnError> {
+        let mut decoder = Decoder::numbers(columns, first, turns, parents)?;
+        decoder.enter(columns, first)?;
+        Ok(decoder)
+    }
+
+    fn decode(
+        decoder: &Decoder,
+        columns: &Columns,
+        first: usize,
+        n: usize,
+        position: Position,
+    ) -> Result<Eval, String> {
+        let left = decoder.entries.get(n / STRIDE).ok_or("no such record")?;
+        let mut ends = lines(columns, first);
+        for (column, left) in ends.iter_mut().zip(left) {
+            *column = &column[column.len() - left..];
+        }
+        let mut cursors = Cursors::new(ends);
+        for before in n - n % STRIDE..n {
+            cursors.skip(&decoder.outlines(before)).map_err(|error| error.to_string())?;
+        }
+        let lines = cursors.decode(position.chess(), &decoder.outlines(n)).map_err(|error| error.to_string())?;
+        let mut lines = lines.into_iter();
+        let evaluations = decoder.evaluations(n).iter().map(|numbers| Evaluation {
+            depth: numbers.depth,
+            knodes: numbers.knodes,
+            pvs: numbers.pvs.clone().zip(&mut lines).map(|(pv, line)| Pv { score: decoder.scores[pv], line }).collect(),
+        });
+        Ok(Eval { evaluations: evaluations.collect(), position })
+    }
+}
+
+struct NumberReader<'a> {
+    columns: [Values<'a>; BITS],
+    bits: Bits<'a>,
+}
+
+impl NumberReader<'_> {
+    fn next(&mut self, column: usize, octaves: Octaves) -> Result<u64, ColumnError> {
+        octaves.join(self.columns[column].byte()?, &mut self.bits)
+    }
+
+    fn out_of_range(&self, column: usize, found: u64) -> ColumnError {
+        self.columns[column].out_of_range(found)
+    }
+
+    fn finish(&self) -> Result<(), ColumnError> {
+        self.columns.iter().try_for_each(Values::finish)?;
+        self.bits.finish()
+    }
+}
+
+/// Writes the numbers of `records` in stored order.
+#[cfg(feature = "write")]
+fn encode_numbers(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
+    use shakmaty::Position as _;
+
+    let mut bits = crate::table::BitWriter::default();
+    let mut push = |column: usize, octaves: Octaves, value: u64| {
+        let (symbol, low) = octaves.split(value);
+        columns[column].push(symbol);
+        bits.push(value, low);
+    };
+    let mut bests: Vec<i64> = Vec::with_capacity(records.len());
+    for (record, parent) in records.iter().zip(parents) {
+        let parent = parent.map(|parent| bests[parent as usize]);
+        let mut best = parent.unwrap_or_default();
+        let turn = record.position.chess().turn();
+        push(EVALUATIONS, NARROW, record.evaluations.len() as u64 - 1);
+        for (n, evaluation) in record.evaluations.iter().enumerate() {
+            push(if n == 0 { PVS_BEST } else { PVS_OTHER }, NARROW, evaluation.pvs.len() as u64 - 1);
+            match n {
+                0 => push(DEPTH_BEST, NARROW, evaluation.depth.into()),
+                _ => push(DEPTH_OTHER, NARROW, (record.evaluations[0].depth - evaluation.depth).into()),
+            }
+            push(KNODES, WIDE, evaluation.knodes);
+            let mut above = best;
+            for (pv, score) in evaluation.pvs.iter().map(|pv| to_integer(pv.score)).enumerate() {
+                match (pv, n, parent) {
+                    (1.., _, _) => push(SCORE_NEXT_PV, SCORE, zigzag(turn.fold_wb(above - score, score - above))),
+                    (_, 1.., _) => push(SCORE_OTHER, SCORE, zigzag(score - above)),
+                    (_, _, Some(_)) => push(SCORE_CHILD, SCORE, zigzag(score - above)),
+                    (_, _, None) => push(SCORE_ROOT, SCORE, zigzag(score - above)),
+                }
+                if n == 0 && pv == 0 {
+                    best = score;
+                }
+                above = score;
+            }
+        }
+        bests.push(best);
+    }
+    columns[BITS] = bits.bytes;
+}

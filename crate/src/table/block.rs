@@ -1,0 +1,122 @@
+//! A block: some hundreds of records, in one zstd frame.
+
+use super::forest::{self, Forest, Node};
+use super::{Chunk, Columns, Record, TableError};
+use crate::eval::Eval;
+use crate::position::{Key, KeyError, Position};
+
+/// Where a block is, and the separators around its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockRef {
+    /// The block's bytes.
+    pub chunk: Chunk,
+    /// Not above the block's first key, above every key of the block before.
+    pub separator: Vec<u8>,
+}
+
+/// A decompressed block. Its positions and numbers are decoded; what else a record holds is decoded when asked for.
+#[derive(Debug)]
+pub struct Block<R: Record = Eval> {
+    chunk: Chunk,
+    columns: Columns,
+    forest: Forest,
+    decoder: R::Decoder,
+}
+
+impl<R: Record> Block<R> {
+    /// No block is larger, compressed.
+    pub const MAX_BYTES: usize = 4 << 20;
+
+    const FIRST: usize = forest::COLUMNS.len();
+
+    /// Checks and decompresses a block.
+    ///
+    /// # Errors
+    ///
+    /// Bytes of another length or checksum than told, or that no writer makes.
+    pub fn open(bytes: &[u8], at: &BlockRef) -> Result<Block<R>, TableError> {
+        let chunk = at.chunk.clone();
+        chunk.check(bytes)?;
+        let open = || {
+            let columns = Columns::open(bytes, Self::FIRST + R::COLUMNS.len())?;
+            let forest = Forest::decode(&columns)?;
+            let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
+            let decoder = R::decoder(&columns, Self::FIRST, &turns, &forest.parents)?;
+            Ok((columns, forest, decoder))
+        };
+        match open() {
+            Ok((columns, forest, decoder)) => Ok(Block { chunk, columns, forest, decoder }),
+            Err(error) => Err(TableError::Columns { chunk, error }),
+        }
+    }
+
+    /// Names of a block's columns, in order.
+    pub fn column_names() -> impl Iterator<Item = &'static str> {
+        forest::COLUMNS.iter().chain(R::COLUMNS).copied()
+    }
+
+    /// The number of records.
+    pub fn len(&self) -> usize {
+        self.forest.nodes.len()
+    }
+
+    /// Whether there are no records; no writer makes such a block.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of memory that the block takes, about.
+    pub fn memory(&self) -> usize {
+        // A node, its parent, a few numbers and PVs.
+        self.columns.memory() + self.len() * (size_of::<Node>() + 128)
+    }
+
+    /// The record of a position; `None` if it has none.
+    ///
+    /// # Errors
+    ///
+    /// A record that no writer makes.
+    pub fn find(&self, position: &Position) -> Result<Option<R>, TableError> {
+        let node = Node::new(position.chess());
+        match self.forest.nodes.iter().position(|other| *other == node) {
+            Some(n) => self.record(n, position.clone()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Every record in ascending order of keys, checked: canonical positions, each once.
+    pub fn records(&self) -> impl Iterator<Item = Result<R, TableError>> + '_ {
+        let mut order: Vec<(Key, usize)> =
+            self.forest.nodes.iter().enumerate().map(|(n, node)| (Key::from_setup(&node.setup()), n)).collect();
+        order.sort_unstable();
+        let mut last: Option<Key> = None;
+        order.into_iter().map(move |(key, n)| {
+            let position = self.position(n)?;
+            if last.replace(key) == Some(key) {
+                return Err(TableError::Order { chunk: self.chunk.clone(), fen: position.to_string() });
+            }
+            self.record(n, position)
+        })
+    }
+
+    fn position(&self, n: usize) -> Result<Position, TableError> {
+        let node = &self.forest.nodes[n];
+        let position = Position::from_setup(node.setup()).map_err(KeyError::Unplayable);
+        position
+            .and_then(
+                |position| {
+                    if Node::new(position.chess()) == *node { Ok(position) } else { Err(KeyError::NotCanonical) }
+                },
+            )
+            .map_err(|error| TableError::Key { chunk: self.chunk.clone(), error })
+    }
+
+    fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
+        let fen = position.clone();
+        R::decode(&self.decoder, &self.columns, Self::FIRST, n, position).map_err(|why| TableError::Line {
+            chunk: self.chunk.clone(),
+            fen: fen.to_string(),
+            why,
+        })
+    }
+}

@@ -1,0 +1,317 @@
+//! Columns: byte strings of one kind of value each, stored one after another in one zstd frame.
+//!
+//! Each column ends a zstd block, so that each has an entropy table of its own. A frame is single-segment and states
+//! its content size; its content begins with the number of columns and the length of each (LEB128).
+
+use core::fmt;
+
+use ruzstd::decoding::FrameDecoder;
+
+/// No frame's content is larger: asked for before anything is allocated.
+pub(crate) const MAX_CONTENT: usize = 8 << 20;
+/// No frame has more columns.
+const MAX_COLUMNS: usize = 64;
+
+/// Why bytes are not a frame of columns, or a column does not hold what its reader expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnError {
+    /// The zstd frame cannot be decoded, for the reason given by the decoder.
+    Zstd(String),
+    /// The frame states a content larger than any writer makes.
+    TooLarge {
+        /// Stated bytes.
+        found: u64,
+    },
+    /// The frame has another number of columns than its kind.
+    Columns {
+        /// Columns of this kind of frame.
+        expected: usize,
+        /// Columns found.
+        found: u64,
+    },
+    /// The columns do not fill the content exactly.
+    Lengths,
+    /// A column ends before its last value, or goes on after it.
+    Length {
+        /// Number of the column.
+        column: usize,
+    },
+    /// A value is out of range.
+    Value {
+        /// Number of the column.
+        column: usize,
+        /// The value.
+        found: u64,
+    },
+}
+
+impl fmt::Display for ColumnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnError::Zstd(why) => write!(f, "zstd: {why}"),
+            ColumnError::TooLarge { found } => write!(f, "content of {found} bytes, expected at most {MAX_CONTENT}"),
+            ColumnError::Columns { expected, found } => write!(f, "{found} columns, expected {expected}"),
+            ColumnError::Lengths => f.write_str("the columns do not fill the content"),
+            ColumnError::Length { column } => write!(f, "column {column} has another length than its values need"),
+            ColumnError::Value { column, found } => write!(f, "column {column} has the value {found}, out of range"),
+        }
+    }
+}
+
+impl core::error::Error for ColumnError {}
+
+/// The decompressed content of a frame and where its columns are.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    content: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Columns {
+    /// Decompresses a frame of `count` columns.
+    pub(crate) fn open(frame: &[u8], count: usize) -> Result<Columns, ColumnError> {
+        let zstd = |error: &dyn fmt::Display| ColumnError::Zstd(error.to_string());
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(MAX_CONTENT as u64);
+        decoder.init(frame).map_err(|error| zstd(&error))?;
+        let found = decoder.content_size();
+        let size = usize::try_from(found).ok().filter(|&size| size <= MAX_CONTENT);
+        let mut content = vec![0; size.ok_or(ColumnError::TooLarge { found })?];
+        let written = decoder.decode_all(frame, &mut content).map_err(|error| zstd(&error))?;
+        if written != content.len() {
+            return Err(ColumnError::Lengths);
+        }
+
+        let mut header = Values::new(0, &content);
+        let found = header.leb128()?;
+        if found != count as u64 || count > MAX_COLUMNS {
+            return Err(ColumnError::Columns { expected: count, found });
+        }
+        let mut lengths = Vec::with_capacity(count);
+        for _ in 0..count {
+            lengths.push(header.leb128()?);
+        }
+        let mut end = content.len() - header.rest.len();
+        let mut ends = vec![end];
+        for length in lengths {
+            let length = usize::try_from(length).map_err(|_| ColumnError::Lengths)?;
+            end = end.checked_add(length).filter(|&end| end <= content.len()).ok_or(ColumnError::Lengths)?;
+            ends.push(end);
+        }
+        if end != content.len() {
+            return Err(ColumnError::Lengths);
+        }
+        Ok(Columns { content, ends })
+    }
+
+    /// The bytes of one column.
+    pub(crate) fn bytes(&self, column: usize) -> &[u8] {
+        match (self.ends.get(column), self.ends.get(column + 1)) {
+            (Some(&start), Some(&end)) => &self.content[start..end],
+            _ => &[],
+        }
+    }
+
+    /// Reads one column value by value.
+    pub(crate) fn values(&self, column: usize) -> Values<'_> {
+        Values::new(column, self.bytes(column))
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        self.content.len()
+    }
+}
+
+/// Reads a column from its beginning.
+#[derive(Clone, Debug)]
+pub(crate) struct Values<'a> {
+    column: usize,
+    rest: &'a [u8],
+}
+
+impl<'a> Values<'a> {
+    fn new(column: usize, rest: &'a [u8]) -> Values<'a> {
+        Values { column, rest }
+    }
+
+    /// The number of the column, for errors.
+    pub(crate) fn out_of_range(&self, found: u64) -> ColumnError {
+        ColumnError::Value { column: self.column, found }
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, ColumnError> {
+        let (&byte, rest) = self.rest.split_first().ok_or(ColumnError::Length { column: self.column })?;
+        self.rest = rest;
+        Ok(byte)
+    }
+
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], ColumnError> {
+        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(ColumnError::Length { column: self.column })?;
+        self.rest = rest;
+        Ok(bytes)
+    }
+
+    /// An unsigned LEB128 number.
+    pub(crate) fn leb128(&mut self) -> Result<u64, ColumnError> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if bits << shift >> shift != bits {
+                return Err(self.out_of_range(value));
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.out_of_range(value))
+    }
+
+    /// A column that was read to its end is whole.
+    pub(crate) fn finish(&self) -> Result<(), ColumnError> {
+        if self.rest.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
+    }
+}
+
+/// Appends an unsigned LEB128 number.
+#[cfg(feature = "write")]
+pub(crate) fn push_leb128(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Numbers as a symbol and raw bits: small ones are symbols of their own, larger ones share a symbol by octave and
+/// leading bits, the bits below follow in a bit string. Entropy coding sees the skew and is spared the noise.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Octaves {
+    /// Numbers below `1 << direct` are symbols of their own.
+    pub(crate) direct: u32,
+    /// Bits below the leading one that are part of the symbol; at most `direct`.
+    pub(crate) leading: u32,
+}
+
+impl Octaves {
+    /// The symbol of `value`, and how many of its low bits follow.
+    #[cfg(feature = "write")]
+    pub(crate) fn split(self, value: u64) -> (u8, u32) {
+        if value >> self.direct == 0 {
+            return (value as u8, 0);
+        }
+        let octave = value.ilog2();
+        let low = octave - self.leading;
+        let class = ((octave - self.direct) << self.leading) + (value >> low) as u32 - (1 << self.leading);
+        (((1 << self.direct) + class) as u8, low)
+    }
+
+    /// Reads a number back from its symbol and the bits that follow.
+    pub(crate) fn join(self, symbol: u8, bits: &mut Bits<'_>) -> Result<u64, ColumnError> {
+        let Some(class) = u32::from(symbol).checked_sub(1 << self.direct) else {
+            return Ok(u64::from(symbol));
+        };
+        let octave = self.direct + (class >> self.leading);
+        let low = octave - self.leading;
+        let lead = (1 << self.leading) + (class & ((1 << self.leading) - 1));
+        if octave > 63 {
+            return Err(ColumnError::Value { column: bits.column, found: u64::from(symbol) });
+        }
+        Ok(u64::from(lead) << low | bits.read(low)?)
+    }
+}
+
+/// Reads a string of bits, least significant first.
+#[derive(Clone, Debug)]
+pub(crate) struct Bits<'a> {
+    column: usize,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Bits<'a> {
+    pub(crate) fn new(columns: &'a Columns, column: usize) -> Bits<'a> {
+        Bits { column, bytes: columns.bytes(column), at: 0 }
+    }
+
+    fn read(&mut self, count: u32) -> Result<u64, ColumnError> {
+        let mut value = 0;
+        for n in 0..count {
+            let byte = self.bytes.get(self.at / 8).ok_or(ColumnError::Length { column: self.column })?;
+            value |= u64::from(byte >> (self.at % 8) & 1) << n;
+            self.at += 1;
+        }
+        Ok(value)
+    }
+
+    /// A bit string that was read to its last byte is whole.
+    pub(crate) fn finish(&self) -> Result<(), ColumnError> {
+        if self.bytes.len() == self.at.div_ceil(8) { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
+    }
+}
+
+/// Writes a string of bits, least significant first.
+#[cfg(feature = "write")]
+#[derive(Debug, Default)]
+pub(crate) struct BitWriter {
+    pub(crate) bytes: Vec<u8>,
+    used: usize,
+}
+
+#[cfg(feature = "write")]
+impl BitWriter {
+    pub(crate) fn push(&mut self, value: u64, count: u32) {
+        for n in 0..count {
+            if self.used % 8 == 0 {
+                self.bytes.push(0);
+            }
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= ((value >> n & 1) as u8) << (self.used % 8);
+            }
+            self.used += 1;
+        }
+    }
+}
+
+/// Compresses columns into one frame; also gives the compressed bytes of each column.
+#[cfg(feature = "write")]
+pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
+    use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
+    use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, compress_bound, get_error_name};
+
+    let mut header = Vec::new();
+    push_leb128(&mut header, columns.len() as u64);
+    for column in columns {
+        push_leb128(&mut header, column.len() as u64);
+    }
+    let size = header.len() + columns.iter().map(Vec::len).sum::<usize>();
+    if size > MAX_CONTENT {
+        return Err(ColumnError::TooLarge { found: size as u64 });
+    }
+    let zstd = |code| ColumnError::Zstd(get_error_name(code).to_string());
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).map_err(zstd)?;
+    context.set_pledged_src_size(Some(size as u64)).map_err(zstd)?;
+    // A block header is three bytes; every column and the header may end one.
+    let mut frame = vec![0; compress_bound(size) + 16 * (columns.len() + 2)];
+    let mut output = OutBuffer::around(&mut frame[..]);
+    let mut sizes = Vec::with_capacity(columns.len());
+    let last = columns.iter().rposition(|column| !column.is_empty());
+    let mut before = 0;
+    for (n, column) in core::iter::once(&header).chain(columns).enumerate() {
+        let end = if n == last.map_or(0, |last| last + 1) { ZSTD_e_end } else { ZSTD_e_flush };
+        if !column.is_empty() {
+            let mut input = InBuffer::around(column);
+            while context.compress_stream2(&mut output, &mut input, end).map_err(zstd)? != 0 {}
+        }
+        if n > 0 {
+            sizes.push(output.pos() - before);
+        }
+        before = output.pos();
+    }
+    let length = output.pos();
+    frame.truncate(length);
+    Ok((frame, sizes))
+}

@@ -1,0 +1,455 @@
+//! The positions of a block as a forest: most are one ply away from another one of the block, the rest are roots.
+//!
+//! Along a game, positions with the same pawns stand together in the table, and each is one move from the one before.
+//! Such a position is told by its parent and the move (*step*): which of the mover's pieces, and which of its targets.
+//! A root is told by what differs from the root before it. Steps are pseudo-legal and know nothing of promotion and
+//! en passant: a position that none of them gives is a root.
+
+use core::hash::{Hash, Hasher};
+
+use shakmaty::attacks;
+use shakmaty::{
+    Bitboard, Board, CastlingSide, Chess, Color, EnPassantMode, File, Piece, Position as _, Rank, Role, Setup, Square,
+};
+
+use super::columns::{ColumnError, Columns, Values};
+use crate::position::{FILES, KINDS, file_code, set_file_code};
+
+const LINK: usize = 0;
+const STEP_PIECE: usize = 1;
+const STEP_TARGET: usize = 2;
+const FLAGS: usize = 3;
+const FLAGS_EXTRA: usize = 4;
+const PAWN_FILES: usize = 5;
+const PAWN_CODES: usize = 6;
+const PAWN_CODES_HIGH: usize = 7;
+const MATERIAL_KINDS: usize = 8;
+const MATERIAL_COUNTS: usize = 9;
+const SQUARES: usize = 10;
+/// Names of the columns of a forest.
+pub(crate) const COLUMNS: &[&str] = &[
+    "links",
+    "step pieces",
+    "step targets",
+    "root flags",
+    "root rights",
+    "root pawn files",
+    "root pawns",
+    "root pawns, high",
+    "root material kinds",
+    "root material",
+    "root kings",
+    "root queens",
+    "root rooks",
+    "root bishops",
+    "root knights",
+];
+
+const BLACK_TO_MOVE: u8 = 1;
+const CORNERS: [(u8, Square); 4] = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];
+const OTHER_RIGHTS: u8 = 32;
+const EN_PASSANT: u8 = 64;
+
+/// The kinds of a root's pieces, kings first; two kinds of one role share a column.
+const ROOT_KINDS: [Piece; 10] = {
+    let [q, bq, r, br, b, bb, n, bn] = KINDS;
+    [Color::White.king(), Color::Black.king(), q, bq, r, br, b, bb, n, bn]
+};
+
+/// The order in which the mover's pieces are numbered.
+const ROLES: [Role; 6] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King, Role::Pawn];
+
+/// A position without its rules: what a block stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) board: Board,
+    pub(crate) turn: Color,
+    pub(crate) castling_rights: Bitboard,
+    pub(crate) ep_square: Option<Square>,
+}
+
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Equal occupation by colour and role is equal boards; the rest seldom differs alone.
+        for role in ROLES {
+            self.board.by_role(role).0.hash(state);
+        }
+        self.board.white().0.hash(state);
+        state.write_u8(self.turn as u8);
+    }
+}
+
+impl Node {
+    pub(crate) fn new(chess: &Chess) -> Node {
+        Node {
+            board: chess.board().clone(),
+            turn: chess.turn(),
+            castling_rights: chess.castles().castling_rights(),
+            ep_square: chess.ep_square(EnPassantMode::Legal),
+        }
+    }
+
+    pub(crate) fn setup(&self) -> Setup {
+        Setup {
+            board: self.board.clone(),
+            turn: self.turn,
+            castling_rights: self.castling_rights,
+            ep_square: self.ep_square,
+            ..Setup::empty()
+        }
+    }
+
+    fn empty() -> Node {
+        Node { board: Board::empty(), turn: Color::White, castling_rights: Bitboard::EMPTY, ep_square: None }
+    }
+
+    /// The mover's pieces in their numbering.
+    fn movers(&self) -> impl Iterator<Item = (Role, Square)> + '_ {
+        let own = self.board.by_color(self.turn);
+        ROLES.into_iter().flat_map(move |role| (self.board.by_role(role) & own).into_iter().map(move |at| (role, at)))
+    }
+
+    /// Where a piece can step to; the square of an own rook stands for castling with it.
+    fn targets(&self, role: Role, from: Square) -> Bitboard {
+        let occupied = self.board.occupied();
+        let own = self.board.by_color(self.turn);
+        if role == Role::Pawn {
+            let captures = attacks::pawn_attacks(self.turn, from) & self.board.by_color(!self.turn);
+            let forward = |squares: Bitboard| self.turn.fold_wb(squares.shift(8), squares.shift(-8)) & !occupied;
+            let push = forward(Bitboard::from_square(from));
+            let double = forward(push & Bitboard::from_rank(self.turn.fold_wb(Rank::Third, Rank::Sixth)));
+            return (captures | push | double) & !Bitboard::BACKRANKS;
+        }
+        let castling = if role == Role::King { self.castling_rights & own } else { Bitboard::EMPTY };
+        (attacks::attacks(from, role.of(self.turn), occupied) & !own) | castling
+    }
+
+    /// The position after a step.
+    fn step(&self, role: Role, from: Square, to: Square) -> Node {
+        let mut next = self.clone();
+        next.turn = !self.turn;
+        next.ep_square = None;
+        next.castling_rights.discard(to);
+        next.castling_rights.discard(from);
+        next.board.discard_piece_at(from);
+        if role == Role::King {
+            let home = self.turn.fold_wb(Rank::First, Rank::Eighth);
+            next.castling_rights = next.castling_rights & !Bitboard::from_rank(home);
+            if self.board.by_color(self.turn).contains(to) {
+                let side = CastlingSide::from_king_side(from < to);
+                next.board.discard_piece_at(to);
+                next.board.set_piece_at(side.rook_to(self.turn), self.turn.rook());
+                next.board.set_piece_at(side.king_to(self.turn), self.turn.king());
+                return next;
+            }
+        }
+        next.board.set_piece_at(to, role.of(self.turn));
+        next
+    }
+}
+
+/// The number of a square among targets, counted from the mover's side of the board.
+fn relative(turn: Color, square: Square) -> Square {
+    turn.fold_wb(square, square.flip_vertical())
+}
+
+/// Positions in stored order, and the parent of each that is one ply from an earlier one.
+#[derive(Debug)]
+pub(crate) struct Forest {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) parents: Vec<Option<u32>>,
+}
+
+impl Forest {
+    /// Reads the positions of a block.
+    pub(crate) fn decode(columns: &Columns) -> Result<Forest, ColumnError> {
+        let links = columns.bytes(LINK);
+        let mut steps = (columns.values(STEP_PIECE), columns.values(STEP_TARGET));
+        let mut roots = RootReader::new(columns);
+        let mut forest = Forest { nodes: Vec::with_capacity(links.len()), parents: Vec::with_capacity(links.len()) };
+        let mut path: Vec<u32> = Vec::new();
+        for &link in links {
+            if link == 0 {
+                path.clear();
+                forest.nodes.push(roots.next()?);
+                forest.parents.push(None);
+            } else {
+                let keep = path.len().checked_sub(usize::from(link) - 1).filter(|&keep| keep > 0);
+                path.truncate(keep.ok_or(ColumnError::Value { column: LINK, found: link.into() })?);
+                let parent = path[path.len() - 1];
+                let node = &forest.nodes[parent as usize];
+                let node = decode_step(node, &mut steps.0, &mut steps.1)?;
+                forest.nodes.push(node);
+                forest.parents.push(Some(parent));
+            }
+            path.push(forest.nodes.len() as u32 - 1);
+        }
+        steps.0.finish()?;
+        steps.1.finish()?;
+        roots.finish()?;
+        Ok(forest)
+    }
+}
+
+fn decode_step(node: &Node, pieces: &mut Values<'_>, targets: &mut Values<'_>) -> Result<Node, ColumnError> {
+    let piece = pieces.byte()?;
+    let (role, from) = node.movers().nth(piece.into()).ok_or_else(|| pieces.out_of_range(piece.into()))?;
+    let target = targets.byte()?;
+    let squares = node.targets(role, from);
+    let squares = node.turn.fold_wb(squares, squares.flip_vertical());
+    let to = squares.into_iter().nth(target.into()).ok_or_else(|| targets.out_of_range(target.into()))?;
+    Ok(node.step(role, from, relative(node.turn, to)))
+}
+
+/// Reads roots, each by what differs from the one before.
+struct RootReader<'a> {
+    columns: [Values<'a>; COLUMNS.len()],
+    last: Node,
+    files: [u16; 8],
+    counts: [u8; 8],
+    squares: [Vec<Square>; 10],
+}
+
+impl<'a> RootReader<'a> {
+    fn new(columns: &'a Columns) -> RootReader<'a> {
+        RootReader {
+            columns: core::array::from_fn(|column| columns.values(column)),
+            last: Node::empty(),
+            files: [0; 8],
+            counts: [0; 8],
+            squares: Default::default(),
+        }
+    }
+
+    fn next(&mut self) -> Result<Node, ColumnError> {
+        let mut node = Node::empty();
+        let flags = self.columns[FLAGS].byte()?;
+        if flags & BLACK_TO_MOVE != 0 {
+            node.turn = Color::Black;
+        }
+        for (flag, corner) in CORNERS {
+            if flags & flag != 0 {
+                node.castling_rights.add(corner);
+            }
+        }
+        if flags & OTHER_RIGHTS != 0 {
+            let first = self.columns[FLAGS_EXTRA].byte()?;
+            let last = self.columns[FLAGS_EXTRA].byte()?;
+            node.castling_rights = Bitboard(u64::from(first) | u64::from(last) << 56);
+        }
+        if flags & EN_PASSANT != 0 {
+            let found = self.columns[FLAGS_EXTRA].byte()?;
+            let file = File::try_from(found).map_err(|_| self.columns[FLAGS_EXTRA].out_of_range(found.into()))?;
+            node.ep_square = Some(Square::from_coords(file, node.turn.fold_wb(Rank::Sixth, Rank::Third)));
+        }
+
+        let changed = self.columns[PAWN_FILES].byte()?;
+        for (n, file) in FILES.into_iter().enumerate() {
+            if changed >> n & 1 != 0 {
+                let low = self.columns[PAWN_CODES].byte()?;
+                self.files[n] = u16::from(self.columns[PAWN_CODES_HIGH].byte()?) << 8 | u16::from(low);
+            }
+            let code = self.files[n];
+            set_file_code(&mut node.board, file, code)
+                .ok_or_else(|| self.columns[PAWN_CODES].out_of_range(code.into()))?;
+        }
+        let changed = self.columns[MATERIAL_KINDS].byte()?;
+        for kind in 0..KINDS.len() {
+            if changed >> kind & 1 != 0 {
+                self.counts[kind] = self.columns[MATERIAL_COUNTS].byte()?;
+            }
+        }
+        for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
+            let count = n.checked_sub(2).map_or(1, |n| self.counts[n]);
+            let values = &mut self.columns[SQUARES + n / 2];
+            read_squares(values, &mut self.squares[n], kind, count, &mut node.board)?;
+        }
+        self.last = node.clone();
+        Ok(node)
+    }
+
+    fn finish(&self) -> Result<(), ColumnError> {
+        self.columns[FLAGS..].iter().try_for_each(Values::finish)
+    }
+}
+
+/// Reads the squares of one kind of piece: 0 is that of the root before, any other is the square plus one, as the
+/// piece's own side counts the ranks.
+fn read_squares(
+    values: &mut Values<'_>,
+    last: &mut Vec<Square>,
+    kind: Piece,
+    count: u8,
+    board: &mut Board,
+) -> Result<(), ColumnError> {
+    for n in 0..count.into() {
+        let found = values.byte()?;
+        let square = match found.checked_sub(1) {
+            None => last.get(n).copied(),
+            Some(square) => Square::try_from(square).ok().map(|square| relative(kind.color, square)),
+        };
+        let square = square.filter(|&square| !board.occupied().contains(square));
+        let square = square.ok_or_else(|| values.out_of_range(found.into()))?;
+        board.set_piece_at(square, kind);
+        match last.get_mut(n) {
+            Some(last) => *last = square,
+            None => last.push(square),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(feature = "write")]
+pub(crate) use encode::encode;
+
+#[cfg(feature = "write")]
+mod encode {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// A step: its parent's number, the mover's piece by number, its target by number.
+    #[derive(Copy, Clone)]
+    struct Step {
+        child: u32,
+        piece: u8,
+        target: u8,
+    }
+
+    /// Chooses the forest of `nodes`, which ascend by key, and writes it. Returns for each stored position its number
+    /// in `nodes`, and its parent in stored order.
+    pub(crate) fn encode(nodes: &[Node], columns: &mut [Vec<u8>]) -> (Vec<u32>, Vec<Option<u32>>) {
+        let steps = steps_between(nodes);
+        let mut has_parent = vec![false; nodes.len()];
+        for step in steps.iter().flatten() {
+            has_parent[step.child as usize] = true;
+        }
+        let mut order: Vec<u32> = Vec::with_capacity(nodes.len());
+        let mut parents = Vec::with_capacity(nodes.len());
+        let mut stored = vec![false; nodes.len()];
+        let mut roots = RootWriter::default();
+        // First what nothing leads to, then whatever only a cycle of moves leads to.
+        let first = (0..nodes.len()).filter(|&n| !has_parent[n]);
+        let rest = (0..nodes.len()).filter(|&n| has_parent[n]);
+        for root in first.chain(rest) {
+            if stored[root] {
+                continue;
+            }
+            stored[root] = true;
+            columns[LINK].push(0);
+            roots.push(&nodes[root], columns);
+            order.push(root as u32);
+            parents.push(None);
+            // The path of (stored number, steps yet to try) from the root to the last stored position.
+            let mut path = vec![(order.len() as u32 - 1, steps[root].iter())];
+            let mut up = 1u8;
+            while let Some((parent, untried)) = path.last_mut() {
+                let parent = *parent;
+                match untried.find(|step| !stored[step.child as usize]) {
+                    // A link tells at most 254 plies up; past that the rest become roots.
+                    Some(step) if up < u8::MAX => {
+                        stored[step.child as usize] = true;
+                        columns[LINK].push(up);
+                        columns[STEP_PIECE].push(step.piece);
+                        columns[STEP_TARGET].push(step.target);
+                        order.push(step.child);
+                        parents.push(Some(parent));
+                        path.push((order.len() as u32 - 1, steps[step.child as usize].iter()));
+                        up = 1;
+                    }
+                    _ => {
+                        path.pop();
+                        up = up.saturating_add(1);
+                    }
+                }
+            }
+        }
+        (order, parents)
+    }
+
+    fn steps_between(nodes: &[Node]) -> Vec<Vec<Step>> {
+        let numbers: HashMap<&Node, u32> = nodes.iter().enumerate().map(|(n, node)| (node, n as u32)).collect();
+        nodes
+            .iter()
+            .map(|node| {
+                let mut steps = Vec::new();
+                for (piece, (role, from)) in node.movers().enumerate() {
+                    let targets = node.targets(role, from);
+                    let targets = node.turn.fold_wb(targets, targets.flip_vertical());
+                    for (target, to) in targets.into_iter().enumerate() {
+                        let next = node.step(role, from, relative(node.turn, to));
+                        if let Some(&child) = numbers.get(&next) {
+                            steps.push(Step { child, piece: piece as u8, target: target as u8 });
+                        }
+                    }
+                }
+                steps
+            })
+            .collect()
+    }
+
+    #[derive(Default)]
+    struct RootWriter {
+        files: [u16; 8],
+        counts: [u8; 8],
+        squares: [Vec<Square>; 10],
+    }
+
+    impl RootWriter {
+        fn push(&mut self, node: &Node, columns: &mut [Vec<u8>]) {
+            let corners = CORNERS.iter().filter(|(_, corner)| node.castling_rights.contains(*corner));
+            let (mut flags, standard) = corners
+                .fold((0, Bitboard::EMPTY), |(flags, rights), (flag, corner)| (flags | flag, rights.with(*corner)));
+            if node.turn.is_black() {
+                flags |= BLACK_TO_MOVE;
+            }
+            if standard != node.castling_rights {
+                flags |= OTHER_RIGHTS;
+                columns[FLAGS_EXTRA].push(node.castling_rights.0 as u8);
+                columns[FLAGS_EXTRA].push((node.castling_rights.0 >> 56) as u8);
+            }
+            if let Some(square) = node.ep_square {
+                flags |= EN_PASSANT;
+                columns[FLAGS_EXTRA].push(square.file() as u8);
+            }
+            columns[FLAGS].push(flags);
+
+            let mut changed = 0;
+            for (n, file) in FILES.into_iter().enumerate() {
+                let code = file_code(&node.board, file);
+                if code != self.files[n] {
+                    changed |= 1 << n;
+                    columns[PAWN_CODES].push(code as u8);
+                    columns[PAWN_CODES_HIGH].push((code >> 8) as u8);
+                    self.files[n] = code;
+                }
+            }
+            columns[PAWN_FILES].push(changed);
+            let mut changed = 0;
+            for (n, kind) in KINDS.into_iter().enumerate() {
+                let count = node.board.by_piece(kind).count() as u8;
+                if count != self.counts[n] {
+                    changed |= 1 << n;
+                    columns[MATERIAL_COUNTS].push(count);
+                    self.counts[n] = count;
+                }
+            }
+            columns[MATERIAL_KINDS].push(changed);
+            for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
+                let squares = node.board.by_piece(kind);
+                write_squares(squares, kind.color, &mut self.squares[n], &mut columns[SQUARES + n / 2]);
+            }
+        }
+    }
+
+    fn write_squares(squares: Bitboard, color: Color, last: &mut Vec<Square>, column: &mut Vec<u8>) {
+        for (n, square) in squares.into_iter().enumerate() {
+            let same = last.get(n) == Some(&square);
+            column.push(if same { 0 } else { relative(color, square) as u8 + 1 });
+            match last.get_mut(n) {
+                Some(last) => *last = square,
+                None => last.push(square),
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The manifest: the one file whose content changes, from which everything else is found.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::chunk::checksum;
+use super::{Chunk, Page, PageRef, Record, TableError};
+use crate::position::Key;
+
+/// What a database holds and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// Number of positions.
+    pub positions: u64,
+    /// Further totals by name: for evaluations `evaluations` and `pvs`.
+    pub totals: BTreeMap<String, u64>,
+    /// How the database was made: filters of the build and the like.
+    pub info: BTreeMap<String, String>,
+    /// The shards in ascending order of keys.
+    pub shards: Vec<Shard>,
+    pages: Vec<PageRef>,
+}
+
+/// An immutable file: blocks, then the pages that list them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// The file's name: the first 32 hexadecimal digits of the SHA-256 of its content, and `.silo`.
+    pub file: String,
+    /// The file's length in bytes.
+    pub bytes: u64,
+    /// Number of positions.
+    pub positions: u64,
+    /// Pages in ascending order of keys, the last of which ends the file: separator in hexadecimal, length in bytes,
+    /// XXH64 in hexadecimal.
+    pub pages: Vec<(String, u64, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Format {
+    format: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body {
+    format: u64,
+    records: String,
+    positions: u64,
+    totals: BTreeMap<String, u64>,
+    #[serde(default)]
+    info: BTreeMap<String, String>,
+    shards: Vec<Shard>,
+}
+
+/// What stands before the checksum, which is that of all bytes before this.
+const CHECKSUM: &str = ",\"checksum\":\"";
+
+impl Manifest {
+    /// The version of the format that this reader and writer know.
+    pub const FORMAT: u64 = 1;
+    /// The file's name.
+    pub const FILE: &str = "manifest.json";
+    /// No manifest is larger: some 1,000 pages, as 400 million positions have them, take 60 kB.
+    pub const MAX_BYTES: usize = 16 << 20;
+    /// Ending of the name of a shard. Its media type in mime-db, model/mesh, is one of few that static hosts neither
+    /// compress nor transform, which they do with unknown endings.
+    pub const SHARD_ENDING: &str = ".silo";
+
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    ///
+    /// Not a manifest, of a later format, of other records, changed since it was written.
+    pub fn parse<R: Record>(bytes: &[u8]) -> Result<Manifest, TableError> {
+        let fault = |why: String| TableError::Manifest(why);
+        if bytes.is_empty() {
+            return Err(fault("the file is empty".into()));
+        }
+        let json = |error: serde_json::Error| fault(format!("{error}"));
+        let Format { format } = serde_json::from_slice(bytes).map_err(json)?;
+        if format != Manifest::FORMAT {
+            return Err(TableError::Version { found: format });
+        }
+        let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
+        let (before, after) = text.rsplit_once(CHECKSUM).ok_or_else(|| fault("it has no checksum".into()))?;
+        let found = format!("{:016x}", checksum(before.as_bytes()));
+        if after.strip_suffix("\"}\n") != Some(&found) {
+            return Err(fault(format!("its checksum is {found}, it ends {after:?}: the bytes were changed")));
+        }
+        let body: Body = serde_json::from_slice(bytes).map_err(json)?;
+        if body.records != R::KIND {
+            return Err(TableError::Kind { expected: R::KIND, found: body.records });
+        }
+        Manifest::new(body.positions, body.totals, body.info, body.shards).map_err(fault)
+    }
+
+    /// Puts a manifest together and finds its pages.
+    pub(super) fn new(
+        positions: u64,
+        totals: BTreeMap<String, u64>,
+        info: BTreeMap<String, String>,
+        shards: Vec<Shard>,
+    ) -> Result<Manifest, String> {
+        let mut pages: Vec<PageRef> = Vec::new();
+        for shard in &shards {
+            if !is_shard_name(&shard.file) {
+                return Err(format!("{:?} is not the name of a shard", shard.file));
+            }
+            let lengths = shard.pages.iter().try_fold(0u64, |sum, (_, length, _)| sum.checked_add(*length));
+            let start = lengths.and_then(|lengths| shard.bytes.checked_sub(lengths));
+            let mut start = start.ok_or_else(|| format!("the pages of {} are longer than it", shard.file))?;
+            for (separator, length, sum) in &shard.pages {
+                let page = PageRef {
+                    chunk: Chunk {
+                        file: shard.file.clone(),
+                        range: start..start + length,
+                        checksum: parse_checksum(sum).ok_or_else(|| format!("{sum:?} is not a checksum"))?,
+                    },
+                    separator: parse_hex(separator).ok_or_else(|| format!("{separator:?} is not a separator"))?,
+                };
+                if *length == 0 || *length > Page::MAX_BYTES as u64 {
+                    return Err(format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES));
+                }
+                let ascends = match pages.last() {
+                    Some(last) => last.separator < page.separator,
+                    None => page.separator.is_empty(),
+                };
+                if !ascends {
+                    return Err(format!("separator {separator:?} of {} stands out of order", shard.file));
+                }
+                start += length;
+                pages.push(page);
+            }
+        }
+        Ok(Manifest { positions, totals, info, shards, pages })
+    }
+
+    /// The manifest as a file.
+    ///
+    /// # Errors
+    ///
+    /// None that a manifest of this crate gives rise to.
+    #[cfg(feature = "write")]
+    pub fn to_bytes<R: Record>(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let body = Body {
+            format: Manifest::FORMAT,
+            records: R::KIND.into(),
+            positions: self.positions,
+            totals: self.totals.clone(),
+            info: self.info.clone(),
+            shards: self.shards.clone(),
+        };
+        let mut text = serde_json::to_string(&body)?;
+        // The closing brace gives way to the checksum.
+        text.pop();
+        let sum = checksum(text.as_bytes());
+        text.push_str(&format!("{CHECKSUM}{sum:016x}\"}}\n"));
+        Ok(text.into_bytes())
+    }
+
+    /// The page that lists the block of `key`.
+    pub fn page_of(&self, key: &Key) -> Option<&PageRef> {
+        let after = self.pages.partition_point(|page| page.separator.as_slice() <= key.as_bytes());
+        self.pages.get(after.checked_sub(1)?)
+    }
+
+    /// All pages in ascending order of keys.
+    pub fn pages(&self) -> &[PageRef] {
+        &self.pages
+    }
+
+    /// The total of this name, 0 if there is none.
+    pub fn total(&self, name: &str) -> u64 {
+        self.totals.get(name).copied().unwrap_or(0)
+    }
+
+    /// Bytes of all shards.
+    pub fn bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.bytes).fold(0, u64::saturating_add)
+    }
+}
+
+/// Whether a name is one that a writer gives to a shard, and so cannot lead out of the database's folder.
+pub(super) fn is_shard_name(name: &str) -> bool {
+    let digits = name.strip_suffix(Manifest::SHARD_ENDING);
+    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+}
+
+fn parse_checksum(text: &str) -> Option<u64> {
+    (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok())?
+}
+
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.is_ascii() || text.len() > 2 * usize::from(u8::MAX) {
+        return None;
+    }
+    let pairs = text.as_bytes().chunks(2).map(|pair| core::str::from_utf8(pair).ok());
+    pairs.map(|pair| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok()).collect()
+}
+
+#[cfg(feature = "write")]
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,59 @@
+//! The kind of record that a table holds.
+
+use super::{ColumnError, Columns};
+use crate::position::Position;
+use shakmaty::Color;
+
+/// A record of a table: what is stored of one position. Implemented by [`Eval`](crate::eval::Eval).
+///
+/// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
+/// before; records may be coded by what their parents' hold.
+pub trait Record: Sized {
+    /// The kind's name in a manifest.
+    const KIND: &'static str;
+    /// Names of the columns that the records of a block take.
+    const COLUMNS: &'static [&'static str];
+    /// What a block keeps to decode single records.
+    type Decoder: core::fmt::Debug;
+
+    /// The position that the record is of.
+    fn position(&self) -> &Position;
+
+    /// Writes the records of a block, in stored order, with the stored number of each one's parent.
+    #[cfg(feature = "write")]
+    fn encode(records: &[&Self], parents: &[Option<u32>], columns: &mut [Vec<u8>]);
+
+    /// Adds what the record holds to the totals of a manifest, in the order of [`Record::TOTALS`].
+    #[cfg(feature = "write")]
+    fn count(&self, totals: &mut [u64]);
+
+    /// Names of a manifest's totals, positions aside.
+    const TOTALS: &'static [&'static str];
+
+    /// Reads what all records of a block share; their columns begin at `first`.
+    ///
+    /// # Errors
+    ///
+    /// Columns that no writer makes.
+    #[doc(hidden)]
+    fn decoder(
+        columns: &Columns,
+        first: usize,
+        turns: &[Color],
+        parents: &[Option<u32>],
+    ) -> Result<Self::Decoder, ColumnError>;
+
+    /// Reads the record of stored number `n`.
+    ///
+    /// # Errors
+    ///
+    /// Why the record cannot be read.
+    #[doc(hidden)]
+    fn decode(
+        decoder: &Self::Decoder,
+        columns: &Columns,
+        first: usize,
+        n: usize,
+        position: Position,
+    ) -> Result<Self, String>;
+}

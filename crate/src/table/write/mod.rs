@@ -1,0 +1,99 @@
+//! Writing a table: records in ascending order are cut into blocks, blocks are encoded, shards take them in order.
+
+mod cutter;
+mod shard;
+
+pub use cutter::Cutter;
+pub use shard::{TableWriter, WriterOptions};
+
+use core::fmt;
+use std::path::PathBuf;
+
+use super::columns::{ColumnError, compress};
+use super::forest::{self, Node};
+use super::{Block, Record};
+use crate::position::Key;
+
+/// Why a table cannot be written.
+#[derive(Debug)]
+pub enum WriteError {
+    /// A file or folder of the database could not be written.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Zstd refused to compress, or a block is larger than a reader takes.
+    Compress(ColumnError),
+    /// Blocks came out of order, or a block without records.
+    Order,
+    /// There is nothing to write.
+    Empty,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            WriteError::Compress(error) => write!(f, "cannot compress a block: {error}"),
+            WriteError::Order => {
+                f.write_str("records out of order: a table takes each position once, in ascending order")
+            }
+            WriteError::Empty => f.write_str("no records: an empty database is not written"),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            WriteError::Io { error, .. } => Some(error),
+            WriteError::Compress(error) => Some(error),
+            WriteError::Order | WriteError::Empty => None,
+        }
+    }
+}
+
+/// A block ready to be appended to a table.
+#[derive(Clone, Debug)]
+pub struct EncodedBlock {
+    /// The zstd frame.
+    pub bytes: Vec<u8>,
+    /// Number of records.
+    pub positions: u64,
+    /// What the records hold, in the order of [`Record::TOTALS`].
+    pub totals: Vec<u64>,
+    /// Compressed bytes of each column, in the order of [`Block::column_names`].
+    pub columns: Vec<usize>,
+    first: Key,
+    last: Key,
+}
+
+/// How hard zstd tries: columns have few repetitions, so levels differ by little but time.
+const LEVEL: i32 = 19;
+
+/// Encodes records in ascending order of keys as one block. Pure, and all the work of writing: call it from threads.
+///
+/// # Errors
+///
+/// Records out of order, or more than a block may hold.
+pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
+    let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
+    let (&first, &last) = keys.first().zip(keys.last()).ok_or(WriteError::Order)?;
+    if !keys.is_sorted_by(|a, b| a < b) {
+        return Err(WriteError::Order);
+    }
+    let nodes: Vec<Node> = records.iter().map(|record| Node::new(record.position().chess())).collect();
+    let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
+    let (order, parents) = forest::encode(&nodes, &mut columns);
+    let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
+    R::encode(&stored, &parents, &mut columns[forest::COLUMNS.len()..]);
+    let (bytes, columns) = compress(&columns, LEVEL).map_err(WriteError::Compress)?;
+    if bytes.len() > Block::<R>::MAX_BYTES {
+        return Err(WriteError::Compress(ColumnError::TooLarge { found: bytes.len() as u64 }));
+    }
+    let mut totals = vec![0; R::TOTALS.len()];
+    records.iter().for_each(|record| record.count(&mut totals));
+    Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, first, last })
+}
