@@ -1,0 +1,211 @@
+// Hosts as they really are: each fault is its own clear error, none gives a wrong answer, none hangs for ever.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { faults, host, instead } from "./support/host.mjs";
+import { START, lab } from "./support/lab.mjs";
+import { DUMPS } from "./support/paths.mjs";
+import { best, plain, truth } from "./support/truth.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+// Chromium reports every failed request by itself.
+const allow = /Failed to load resource|net::ERR_|CORS/;
+
+/** Opens and looks up; the FEN of the answer or the code of the error, and its message. */
+function attempt(/** @type {Page} */ page, /** @type {string} */ url, options = {}) {
+  return page.evaluate(
+    async ([url, fen, options]) => {
+      try {
+        const database = await shelfish.open(url, { timeout: 1000, indexedDB: false, ...options });
+        return { fen: (await database.lookup(fen))?.fen };
+      } catch (error) {
+        const { name, code, message, url } = /** @type {any} */ (error);
+        return { name, code, message, url, typed: error instanceof shelfish.ShelfishError };
+      }
+    },
+    /** @type {const} */ ([url, START, options]),
+  );
+}
+
+/** @type {[name: keyof typeof faults, says: string, codes: string[]][]} */
+const RANGE_FAULTS = [
+  ["whole", "the whole file with 200 in place of a range", ["range"]],
+  ["short", "a clean but short body", ["range", "network"]],
+  ["cut", "a body that breaks off", ["network"]],
+  ["another", "another range with its own Content-Range", ["range", "corrupt"]],
+  ["shifted", "bytes shifted by one", ["corrupt"]],
+  ["flipped", "a flipped bit", ["corrupt"]],
+  ["reset", "a closed connection", ["network"]],
+  ["hang", "silence", ["timeout"]],
+  ["stall", "half an answer, then silence", ["timeout"]],
+  ["notFound", "404", ["stale", "status"]],
+  ["forbidden", "403", ["stale", "status"]],
+  ["broken", "500", ["status"]],
+];
+
+for (const [name, says, codes] of RANGE_FAULTS) {
+  test(`a host that answers with ${says} is an error, and the database goes on afterwards`, async (t) => {
+    const bad = await host(join(shelf.root, "db"));
+    t.after(() => bad.close());
+    const page = await shelf.page(t, { allow });
+    bad.fault = faults[name];
+    const start = Date.now();
+    const failed = await attempt(page, `${bad.url}manifest.json`);
+    assert.ok(codes.includes(failed.code), JSON.stringify(failed));
+    assert.ok(failed.typed && failed.message.length > 10, failed.message);
+    assert.ok(failed.url === undefined || failed.url.startsWith(bad.url), failed.url);
+    assert.ok(Date.now() - start < 8000, "in time");
+    assert.ok(bad.requests.length < 20, `${bad.requests.length} requests are no storm`);
+
+    // The fault passes: what failed is not remembered as such.
+    const before = await page.evaluate(
+      async ([url, fen]) => {
+        globalThis.database = await shelfish.open(url, { timeout: 1000, indexedDB: false });
+        return database.lookup(fen).catch((/** @type {any} */ error) => error.code);
+      },
+      /** @type {const} */ ([`${bad.url}manifest.json`, START]),
+    );
+    assert.ok(codes.includes(before), before);
+    bad.fault = undefined;
+    assert.equal((await page.evaluate((fen) => database.lookup(fen), START))?.fen, START);
+  });
+}
+
+test("a host without ranges serves small databases all the same", async (t) => {
+  const bad = await host(join(shelf.root, "famous"));
+  t.after(() => bad.close());
+  bad.fault = faults.whole;
+  const page = await shelf.page(t);
+  assert.equal((await attempt(page, `${bad.url}manifest.json`)).fen, START);
+});
+
+test("a shard in the place of another is found out", async (t) => {
+  const bad = await host(join(shelf.root, "db"));
+  t.after(() => bad.close());
+  const manifest = JSON.stringify(JSON.parse(readFileSync(join(shelf.root, "famous", "manifest.json"), "utf8")));
+  const foreign = /[\w-]+\.(?!json)\w+/.exec(manifest)?.[0];
+  assert.ok(foreign, "a shard's name in the manifest");
+  const bytes = readFileSync(join(shelf.root, "famous", foreign));
+  bad.fault = ({ response, headers, range, body }) => {
+    const other = Buffer.alloc(body.length);
+    if (range) bytes.copy(other, 0, Math.min(range.start, bytes.length), Math.min(range.end, bytes.length));
+    response.writeHead(206, headers).end(other);
+  };
+  const page = await shelf.page(t);
+  assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "corrupt");
+});
+
+test("no bit of an answer can flip without being noticed", async (t) => {
+  const bad = await host(join(shelf.root, "famous"));
+  t.after(() => bad.close());
+  const page = await shelf.page(t);
+  let seed = 1;
+  for (let round = 0; round < 40; round++) {
+    bad.fault = ({ response, headers, body }) => {
+      const copy = Buffer.from(body);
+      seed = (seed * 1103515245 + 12345) % 2147483648;
+      const bit = seed % (copy.length * 8);
+      copy.writeUInt8((copy[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
+      response.writeHead(206, headers).end(copy);
+    };
+    assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "corrupt");
+  }
+});
+
+/** @type {[says: string, content: (manifest: Buffer) => string | Buffer, codes: string[]][]} */
+const MANIFESTS = [
+  ["empty", () => "", ["manifest"]],
+  ["cut in the middle", (manifest) => manifest.subarray(0, manifest.length >> 1), ["manifest"]],
+  ["a web page", () => "<!doctype html><title>Welcome</title>", ["manifest"]],
+  ["other JSON", () => "[1, 2, 3]", ["manifest"]],
+  ["of a future version", (manifest) => String(manifest).replace(/("format"\s*:\s*)\d+/, "$1999"), ["version"]],
+  ["changed in a figure", (manifest) => String(manifest).replace(/("positions"\s*:\s*)(\d)/, "$19$2"), ["manifest"]],
+  ["far too long", (manifest) => Buffer.concat([manifest, Buffer.alloc(80_000_000, " ")]), ["manifest", "range"]],
+];
+
+for (const [says, content, codes] of MANIFESTS) {
+  test(`a manifest that is ${says} is an error`, async (t) => {
+    const bad = await host(join(shelf.root, "db"));
+    t.after(() => bad.close());
+    bad.manifestFault = instead(content(readFileSync(join(shelf.root, "db", "manifest.json"))));
+    const page = await shelf.page(t);
+    const failed = await attempt(page, `${bad.url}manifest.json`);
+    assert.ok(codes.includes(failed.code), JSON.stringify(failed));
+  });
+}
+
+/** @type {[says: string, name: keyof typeof faults, codes: string[]][]} */
+const MANIFEST_FAULTS = [
+  ["missing", "notFound", ["status"]],
+  ["forbidden", "forbidden", ["status"]],
+  ["an internal error", "broken", ["status"]],
+  ["never sent", "hang", ["timeout"]],
+  ["refused", "reset", ["network"]],
+];
+
+for (const [says, name, codes] of MANIFEST_FAULTS) {
+  test(`a manifest that is ${says} is an error`, async (t) => {
+    const bad = await host(join(shelf.root, "db"));
+    t.after(() => bad.close());
+    bad.manifestFault = faults[name];
+    const page = await shelf.page(t, { allow });
+    const failed = await attempt(page, `${bad.url}manifest.json`);
+    assert.ok(codes.includes(failed.code), JSON.stringify(failed));
+    assert.equal(failed.url, `${bad.url}manifest.json`);
+  });
+}
+
+test("a host that is not there is an error", async (t) => {
+  const bad = await host(join(shelf.root, "db"));
+  await bad.close();
+  const page = await shelf.page(t, { allow });
+  assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "network");
+});
+
+test("a host that lets no other origin in is an error", async (t) => {
+  const bad = await host(join(shelf.root, "db"));
+  t.after(() => bad.close());
+  bad.manifestFault = ({ response, body }) => void response.writeHead(200).end(body);
+  const page = await shelf.page(t, { allow });
+  assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "network");
+});
+
+test("a manifest that points at missing files is an error", async (t) => {
+  const bad = await host(join(shelf.root, "db"));
+  t.after(() => bad.close());
+  bad.manifestFault = instead(readFileSync(join(shelf.root, "famous", "manifest.json")));
+  const page = await shelf.page(t, { allow });
+  assert.ok(["stale", "status"].includes((await attempt(page, `${bad.url}manifest.json`)).code));
+});
+
+test("a new build may replace the old one while a page has it open", async (t) => {
+  const renewed = await host(join(shelf.root, "famous"));
+  t.after(() => renewed.close());
+  const page = await shelf.page(t, { allow });
+  await page.evaluate(
+    async (url) => void (globalThis.database = await shelfish.open(url, { indexedDB: false, memoryBytes: 0 })),
+    `${renewed.url}manifest.json`,
+  );
+  assert.ok(await page.evaluate((fen) => database.lookup(fen, { castling: "chess960" }), START));
+  renewed.directory = join(shelf.root, "db");
+  renewed.requests.length = 0;
+  const source = truth(...DUMPS);
+  const answer = await page.evaluate((fen) => database.lookup(fen, { castling: "chess960" }), START);
+  assert.deepEqual(answer?.evaluations.map(plain).sort(), source.get(START)?.map(plain).sort());
+  assert.equal(answer?.best.depth, best(source.get(START) ?? [])?.depth);
+  assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "the manifest is reloaded once");
+  // Many at once after another renewal: still one reload.
+  renewed.directory = join(shelf.root, "famous");
+  renewed.requests.length = 0;
+  const fens = [...truth(String(DUMPS[1])).keys()].slice(0, 60);
+  const answers = await page.evaluate((fens) => Promise.all(fens.map((fen) => database.lookup(fen))), fens);
+  assert.ok(answers.every((answer) => answer));
+  assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "and for all lookups together");
+});

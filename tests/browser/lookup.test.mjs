@@ -1,0 +1,283 @@
+// What a lookup answers, and what it costs.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { host } from "./support/host.mjs";
+import { START, lab } from "./support/lab.mjs";
+import { DUMPS } from "./support/paths.mjs";
+import { best, plain, truth } from "./support/truth.mjs";
+
+/** @typedef {Awaited<ReturnType<typeof lab>>} Lab */
+
+/** @type {Lab} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+
+/** Opens the database at a path as the global `database` of a page. */
+async function open(/** @type {import("playwright-core").Page} */ page, path = "db/manifest.json", options = {}) {
+  await page.evaluate(
+    async ([path, options]) => void (globalThis.database = await shelfish.open(path, options)),
+    /** @type {const} */ ([path, options]),
+  );
+}
+
+test("a cold lookup takes three requests and at most 40 KiB, a second one near by one more at most", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const answer = await page.evaluate((fen) => database.lookup(fen), START);
+  assert.equal(answer?.fen, START);
+  const cold = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
+  assert.deepEqual(cold.map(({ status, range }) => [status, range !== null]), [[200, false], [206, true], [206, true]]);
+  const stats = await page.evaluate(() => database.stats());
+  assert.equal(stats.requests, 3);
+  assert.ok(stats.bytes <= 40 * 1024, `${stats.bytes} bytes`);
+
+  assert.ok(await page.evaluate((fen) => database.lookup(fen), AFTER_E4));
+  assert.ok((await shelf.server.requests()).length <= 1);
+});
+
+test("a warm lookup takes no request", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const first = await page.evaluate((fen) => database.lookup(fen), START);
+  await shelf.server.requests();
+  const before = await page.evaluate(() => database.stats());
+  assert.deepEqual(await page.evaluate((fen) => database.lookup(fen), START), first);
+  const after = await page.evaluate(() => database.stats());
+  assert.deepEqual(await shelf.server.requests(), []);
+  assert.equal(after.requests, before.requests);
+  assert.equal(after.lookups, before.lookups + 1);
+  assert.ok(after.memoryHits > before.memoryHits);
+});
+
+test("every position of the famous games is answered as its source says", async (t) => {
+  const page = await shelf.page(t);
+  await open(page, "famous/manifest.json");
+  const source = truth(String(DUMPS[1]));
+  const fens = [...source.keys()];
+  const answers = await page.evaluate((fens) => database.lookupMany(fens, { castling: "chess960" }), fens);
+  fens.forEach((fen, i) => {
+    const answer = answers[i];
+    assert.ok(answer && "evaluations" in answer, fen);
+    assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
+    const deepest = best(source.get(fen) ?? []);
+    assert.ok(deepest && plain(answer.best).startsWith(`${deepest.depth}; `), fen);
+  });
+});
+
+test("thousands of positions of the sample are answered as their sources say", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const source = truth(...DUMPS);
+  const fens = [...source.keys()].filter((_, i) => i % 17 === 0);
+  const answers = await page.evaluate((fens) => database.lookupMany(fens, { castling: "chess960" }), fens);
+  fens.forEach((fen, i) => {
+    const answer = answers[i];
+    assert.ok(answer && "evaluations" in answer, fen);
+    assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
+  });
+});
+
+test("a position that is not in the database is null, not an error", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const fens = [..."abcdefgh"].flatMap((_, file) =>
+    [1, 3, 4, 6].map((rank) => {
+      const rows = ["8", "8", "8", "8", "8", "8", "8", "8"];
+      rows[0] = "k7";
+      rows[7] = "7K";
+      rows[rank] = `${file || ""}N${7 - file || ""}`;
+      return `${rows.join("/")} w - -`;
+    }),
+  );
+  assert.deepEqual(await page.evaluate((fens) => database.lookupMany(fens), fens), fens.map(() => null));
+  assert.equal(await page.evaluate((fen) => database.lookup(fen), String(fens[0])), null);
+});
+
+test("six fields, any order of castling letters and a dead en-passant square are the same position", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const fens = [
+    START,
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w kqKQ - 12 34",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha -",
+  ];
+  const answers = await page.evaluate((fens) => database.lookupMany(fens), fens);
+  for (const answer of answers) assert.deepEqual(answer, answers[0]);
+  const dead = await page.evaluate((fen) => database.lookup(fen), AFTER_E4.replace(/-$/, "e3"));
+  assert.equal(dead?.fen, AFTER_E4);
+});
+
+test("a malformed FEN is an error that says what is wrong, and the others still answer", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const bad = ["", "x", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", "8/8/8/8/8/8/8/8 w - -", "♔", "8".repeat(10_000)];
+  const entries = await page.evaluate(
+    async (fens) =>
+      (await database.lookupMany(fens)).map((entry) =>
+        entry instanceof shelfish.ShelfishError ? [entry.code, entry instanceof Error, entry.message.length] : entry?.fen,
+      ),
+    [START, ...bad],
+  );
+  assert.equal(entries[0], START);
+  for (const entry of entries.slice(1)) {
+    assert.ok(Array.isArray(entry));
+    assert.deepEqual(entry.slice(0, 2), ["fen", true]);
+    assert.ok(Number(entry[2]) > 10 && Number(entry[2]) < 500, "a message that can be shown");
+  }
+  const code = await page.evaluate(() => database.lookup("nonsense").catch((/** @type {any} */ error) => error.code));
+  assert.equal(code, "fen");
+});
+
+test("scores are written from White's view, lines in UCI with either castling and in SAN", async (t) => {
+  const page = await shelf.page(t);
+  await open(page, "famous/manifest.json");
+  const source = truth(String(DUMPS[1]));
+  const castles = [...source].find(([, evals]) => best(evals)?.pvs[0]?.line.startsWith("e1h1"))?.[0];
+  assert.ok(castles);
+  const [standard, chess960] = await page.evaluate(
+    async (fen) => [
+      (await database.lookup(fen, { san: true }))?.best.pvs[0],
+      (await database.lookup(fen, { castling: "chess960" }))?.best.pvs[0],
+    ],
+    castles,
+  );
+  assert.deepEqual([standard?.uci[0], standard?.san?.[0], chess960?.uci[0]], ["e1g1", "O-O", "e1h1"]);
+  assert.equal(chess960?.san, undefined);
+  assert.equal(standard?.san?.length, standard?.uci.length);
+
+  const answers = await page.evaluate((fens) => database.lookupMany(fens), [...source.keys()]);
+  const shown = answers.flatMap((answer) => (answer && "best" in answer ? answer.evaluations.flatMap(({ pvs }) => pvs) : []));
+  for (const { cp, mate, score } of shown) {
+    const expected =
+      mate !== undefined ? `#${mate}` : `${Number(cp) < 0 ? "-" : Number(cp) > 0 ? "+" : ""}${Math.abs(Number(cp) / 100).toFixed(2)}`;
+    assert.ok(score === expected || (cp === 0 && /^[+-]?0\.00$/.test(score)), `${score} for ${cp ?? `#${mate}`}`);
+  }
+  assert.ok(shown.some(({ mate }) => mate !== undefined));
+});
+
+test("concurrent lookups of one block share its fetch", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const answers = await page.evaluate((fen) => Promise.all(Array.from({ length: 50 }, () => database.lookup(fen))), START);
+  assert.ok(answers.every((answer) => answer?.fen === START));
+  assert.equal((await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/")).length, 3);
+});
+
+test("a whole game takes each block once", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const fens = [...truth(String(DUMPS[1])).keys()].slice(0, 88);
+  assert.ok((await page.evaluate((fens) => database.lookupMany(fens), fens)).every((answer) => answer));
+  const ranges = (await shelf.server.requests()).filter(({ range }) => range);
+  assert.equal(new Set(ranges.map(({ path, range }) => path + range)).size, ranges.length);
+  assert.ok(ranges.length <= 40, `${ranges.length} requests`);
+  await page.evaluate((fens) => database.lookupMany(fens), fens);
+  assert.deepEqual(await shelf.server.requests(), []);
+});
+
+test("no more requests run at a time than allowed, and no fewer when there is work", async (t) => {
+  const bad = await host(`${shelf.root}/db`);
+  t.after(() => bad.close());
+  let [running, most] = [0, 0];
+  bad.fault = ({ response, headers, body }) => {
+    most = Math.max(most, ++running);
+    setTimeout(() => {
+      running--;
+      response.writeHead(206, headers).end(body);
+    }, 30);
+  };
+  const page = await shelf.page(t);
+  const fens = [...truth(String(DUMPS[0])).keys()].filter((_, i) => i % 600 === 0);
+  for (const concurrency of [2, 4]) {
+    most = 0;
+    await open(page, `${bad.url}manifest.json`, { concurrency, indexedDB: false });
+    await page.evaluate((fens) => database.lookupMany(fens), fens);
+    assert.equal(most, concurrency);
+  }
+});
+
+test("the memory cache is bounded", async (t) => {
+  const page = await shelf.page(t);
+  const fens = [...truth(String(DUMPS[0])).keys()].filter((_, i) => i % 600 === 0);
+  await open(page, "db/manifest.json", { memoryBytes: 48 * 1024, indexedDB: false });
+  await page.evaluate((fens) => database.lookupMany(fens), [START, ...fens]);
+  await shelf.server.requests();
+  await page.evaluate((fens) => database.lookupMany(fens), fens);
+  assert.ok((await shelf.server.requests()).length > 0, "what did not fit is fetched again");
+
+  await open(page, "db/manifest.json", { memoryBytes: 0, indexedDB: false });
+  const twice = await page.evaluate(async (fen) => [await database.lookup(fen), await database.lookup(fen)], START);
+  assert.deepEqual(twice[0], twice[1]);
+  const asked = (await shelf.server.requests()).filter(({ range }) => range).map(({ path, range }) => `${path} ${range}`);
+  assert.ok(new Set(asked).size < asked.length, "nothing is kept");
+});
+
+test("the module is loaded once however often a database is opened", async (t) => {
+  const page = await shelf.page(t);
+  await page.evaluate(async () => {
+    const paths = ["db/manifest.json", "famous/manifest.json", "db/manifest.json"];
+    await Promise.all(paths.map((path) => shelfish.open(path)));
+    await shelfish.open("db/manifest.json");
+  });
+  const served = await shelf.server.requests();
+  assert.equal(served.filter(({ path }) => path.endsWith(".wasm")).length, 1);
+});
+
+test("a lookup can be aborted while others of the same block go on", async (t) => {
+  const slow = await host(`${shelf.root}/db`);
+  t.after(() => slow.close());
+  slow.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, headers).end(body), 200);
+  const page = await shelf.page(t);
+  await open(page, `${slow.url}manifest.json`);
+  const [aborted, kept, late] = await page.evaluate(async (fen) => {
+    const controller = new AbortController();
+    const first = database.lookup(fen, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
+    const second = database.lookup(fen);
+    setTimeout(() => controller.abort(), 50);
+    const late = database.lookup(fen, { signal: AbortSignal.abort() }).catch((/** @type {any} */ error) => error.code);
+    return [await first, (await second)?.fen, await late];
+  }, START);
+  assert.deepEqual([aborted, kept, late], ["aborted", START, "aborted"]);
+});
+
+test("opening can be aborted", async (t) => {
+  const silent = await host(`${shelf.root}/db`);
+  t.after(() => silent.close());
+  silent.manifestFault = () => {};
+  const page = await shelf.page(t);
+  const code = await page.evaluate(async (url) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 50);
+    return shelfish.open(url, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
+  }, `${silent.url}manifest.json`);
+  assert.equal(code, "aborted");
+});
+
+test("a closed database says so", async (t) => {
+  const page = await shelf.page(t);
+  await open(page);
+  const codes = await page.evaluate(async (fen) => {
+    database.close();
+    database.close();
+    return Promise.all([
+      database.lookup(fen).catch((/** @type {any} */ error) => error.code),
+      database.lookupMany([fen]).catch((/** @type {any} */ error) => error.code),
+    ]);
+  }, START);
+  assert.deepEqual(codes, ["closed", "closed"]);
+});
+
+test("the manifest tells what the database holds", async (t) => {
+  const page = await shelf.page(t);
+  await open(page, "famous/manifest.json");
+  const { format, positions, evaluations, pvs, bytes } = await page.evaluate(() => ({ ...database.manifest }));
+  const source = [...truth(String(DUMPS[1])).values()];
+  assert.deepEqual([positions, evaluations], [source.length, source.flat().length]);
+  assert.equal(pvs, source.flat().flatMap((evaluation) => evaluation.pvs).length);
+  assert.ok(format >= 1 && bytes > 10_000);
+});
+

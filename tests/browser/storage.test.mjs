@@ -1,0 +1,244 @@
+// IndexedDB: a cache that survives, is bounded, and is never needed.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { FLAGS, START, lab, watch } from "./support/lab.mjs";
+import { CHROMIUM, DUMPS } from "./support/paths.mjs";
+import { truth } from "./support/truth.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const MANIFEST = "db/manifest.json";
+
+/** Positions of many blocks. */
+const SPREAD = [...truth(String(DUMPS[0])).keys()].filter((_, i) => i % 600 === 0);
+
+/** Looks positions up in a database that is opened anew; null where one is missing. */
+async function lookUp(/** @type {Page} */ page, /** @type {string[]} */ fens, options = {}) {
+  return page.evaluate(
+    async ([path, fens, options]) => {
+      const database = await shelfish.open(path, options);
+      const answers = await database.lookupMany(fens);
+      const stats = database.stats();
+      database.close();
+      return { fens: answers.map((answer) => (answer && "fen" in answer ? answer.fen : null)), stats };
+    },
+    /** @type {const} */ ([MANIFEST, fens, options]),
+  );
+}
+
+/** Waits until writes to IndexedDB, for which no lookup waits, have come to rest. */
+async function settled(/** @type {Page} */ page) {
+  for (let [last, same] = [-1, 0]; same < 3; ) {
+    const now = await stored(page);
+    same = now === last ? same + 1 : 0;
+    last = now;
+    await page.waitForTimeout(50);
+  }
+}
+
+/** Bytes of all buffers in all databases of the page. */
+function stored(/** @type {Page} */ page) {
+  return page.evaluate(async () => {
+    const done = (/** @type {IDBRequest} */ request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    /** @type {(value: unknown) => number} */
+    const size = (value) => {
+      if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value.byteLength;
+      return value && typeof value === "object" ? Object.values(value).reduce((sum, part) => sum + size(part), 0) : 0;
+    };
+    let sum = 0;
+    for (const { name } of await indexedDB.databases()) {
+      const connection = await done(indexedDB.open(String(name)));
+      for (const store of connection.objectStoreNames) {
+        sum += size(await done(connection.transaction(store).objectStore(store).getAll()));
+      }
+      connection.close();
+    }
+    return sum;
+  });
+}
+
+test("after a reload a position seen before takes nothing but the manifest's revalidation", async (t) => {
+  const page = await shelf.page(t);
+  await lookUp(page, [START]);
+  await settled(page);
+  await page.reload();
+  await shelf.load(page);
+  await shelf.server.requests();
+  const { fens, stats } = await lookUp(page, [START]);
+  assert.deepEqual(fens, [START]);
+  const asked = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
+  assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
+  assert.equal(asked[0]?.status, 304, "and that is not sent again");
+  assert.ok(stats.indexedDBHits > 0);
+});
+
+test("offline the last manifest serves, and nothing is asked for", async (t) => {
+  const page = await shelf.page(t);
+  await lookUp(page, [START]);
+  await settled(page);
+  await page.reload();
+  await shelf.load(page);
+  // The module is loaded, the database not open.
+  await page.evaluate(() => shelfish.open("missing/manifest.json").catch(() => {}));
+  await shelf.server.requests();
+  page.console.length = 0;
+  await page.context().setOffline(true);
+  /** @type {string[]} */
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  const { fens, stats } = await lookUp(page, [START]);
+  assert.deepEqual(fens, [START]);
+  assert.deepEqual(asked, []);
+  assert.equal(stats.requests, 0);
+  await page.context().setOffline(false);
+  assert.deepEqual(await shelf.server.requests(), []);
+});
+
+test("offline a position that was never fetched is a clear error", async (t) => {
+  const page = await shelf.page(t, { allow: /ERR_INTERNET_DISCONNECTED/ });
+  await lookUp(page, [START]);
+  await settled(page);
+  await page.context().setOffline(true);
+  const [codes, again] = await page.evaluate(
+    async ([path, seen, unseen]) => {
+      const database = await shelfish.open(path);
+      const lost = await database.lookup(unseen).catch((/** @type {any} */ error) => error.code);
+      return [lost, (await database.lookup(seen))?.fen];
+    },
+    /** @type {const} */ ([MANIFEST, START, "8/8/8/3k4/8/8/3K4/R7 w - -"]),
+  );
+  assert.deepEqual([codes, again], ["network", START]);
+});
+
+test("the cache survives the end of the browser", async (t) => {
+  const profile = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
+  t.after(() => rmSync(profile, { recursive: true, force: true }));
+  for (const expected of [3, 1]) {
+    const context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, args: FLAGS });
+    const page = /** @type {import("./support/lab.mjs").Page} */ (await context.newPage());
+    watch(page);
+    await page.goto(shelf.server.url);
+    await shelf.load(page);
+    await shelf.server.requests();
+    assert.deepEqual((await lookUp(page, [START])).fens, [START]);
+    assert.equal((await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/")).length, expected);
+    await settled(page);
+    assert.deepEqual(page.console, []);
+    await context.close();
+  }
+});
+
+test("without IndexedDB everything works but the keeping", async (t) => {
+  for (const before of [
+    () => void Object.defineProperty(globalThis, "indexedDB", { value: undefined }),
+    () => void (IDBFactory.prototype.open = () => { throw new DOMException("private", "SecurityError"); }),
+    () =>
+      void (IDBFactory.prototype.open = () => {
+        const request = /** @type {any} */ ({ error: new DOMException("private", "InvalidStateError"), addEventListener: (/** @type {string} */ name, /** @type {any} */ hear) => name === "error" && setTimeout(() => hear({ target: request, preventDefault() {} })) });
+        setTimeout(() => request.onerror?.({ target: request, preventDefault() {} }));
+        return request;
+      }),
+    () => void (IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); }),
+    () => void (IDBFactory.prototype.open = () => /** @type {any} */ ({ addEventListener() {} })),
+  ]) {
+    const page = await shelf.page(t, { before });
+    const { fens, stats } = await lookUp(page, [START, ...SPREAD]);
+    assert.deepEqual(fens, [START, ...SPREAD], String(before));
+    assert.equal(stats.indexedDBHits, 0);
+  }
+});
+
+test("the cache can be turned off", async (t) => {
+  const page = await shelf.page(t);
+  await lookUp(page, [START], { indexedDB: false });
+  assert.deepEqual(await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name)), []);
+});
+
+test("the cache is bounded in bytes, and what was used last stays", async (t) => {
+  const page = await shelf.page(t);
+  const options = { indexedDB: { name: "small", bytes: 100_000 }, memoryBytes: 0 };
+  for (const fen of SPREAD) await lookUp(page, [fen], options);
+  await settled(page);
+  const bytes = await stored(page);
+  assert.ok(bytes > 20_000 && bytes <= 120_000, `${bytes} bytes`);
+  await shelf.server.requests();
+  await lookUp(page, [String(SPREAD.at(-1))], options);
+  assert.deepEqual((await shelf.server.requests()).filter(({ range }) => range), []);
+  assert.deepEqual(await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name)), ["small"]);
+});
+
+test("bytes that went bad in the cache are fetched again, not believed", async (t) => {
+  const page = await shelf.page(t);
+  const good = await page.evaluate(async ([path, fen]) => (await shelfish.open(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
+  await settled(page);
+  await page.evaluate(async () => {
+    const done = (/** @type {IDBRequest} */ request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    /** @type {(value: unknown) => unknown} */
+    const spoil = (value) => {
+      if (value instanceof ArrayBuffer) new Uint8Array(value).fill(7, value.byteLength >> 1);
+      else if (ArrayBuffer.isView(value)) new Uint8Array(value.buffer, value.byteOffset, value.byteLength).fill(7, value.byteLength >> 1);
+      else if (value && typeof value === "object") Object.values(value).forEach(spoil);
+      return value;
+    };
+    for (const { name } of await indexedDB.databases()) {
+      const connection = await done(indexedDB.open(String(name)));
+      for (const store of connection.objectStoreNames) {
+        const objects = connection.transaction(store, "readwrite").objectStore(store);
+        const [keys, values] = [await done(objects.getAllKeys()), await done(objects.getAll())];
+        for (const [i, value] of values.entries()) await done(objects.keyPath === null ? objects.put(spoil(value), keys[i]) : objects.put(spoil(value)));
+      }
+      connection.close();
+    }
+  });
+  await page.reload();
+  await shelf.load(page);
+  const again = await page.evaluate(async ([path, fen]) => (await shelfish.open(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
+  assert.deepEqual(again, good);
+});
+
+test("deleting the cache while it is in use neither waits nor breaks anything", async (t) => {
+  const page = await shelf.page(t);
+  await page.evaluate(async (path) => void (globalThis.database = await shelfish.open(path)), MANIFEST);
+  assert.ok(await page.evaluate((fen) => database.lookup(fen), START));
+  const outcome = await page.evaluate(async () => {
+    const [{ name } = { name: "" }] = await indexedDB.databases();
+    return new Promise((resolve) => {
+      const request = indexedDB.deleteDatabase(String(name));
+      request.onsuccess = () => resolve("deleted");
+      setTimeout(() => resolve("blocked"), 2000);
+    });
+  });
+  assert.equal(outcome, "deleted");
+  const answers = await page.evaluate((fens) => database.lookupMany(fens), SPREAD);
+  assert.ok(answers.every((answer) => answer && "fen" in answer));
+});
+
+test("two tabs share the cache", async (t) => {
+  const page = await shelf.page(t);
+  await lookUp(page, SPREAD);
+  await settled(page);
+  const other = await page.context().newPage();
+  await other.goto(shelf.server.url);
+  await shelf.load(other);
+  await shelf.server.requests();
+  const [left, right] = await Promise.all([lookUp(page, SPREAD), lookUp(other, SPREAD)]);
+  assert.deepEqual([left.fens, right.fens], [SPREAD, SPREAD]);
+  assert.deepEqual((await shelf.server.requests()).filter(({ range }) => range), []);
+});

@@ -1,0 +1,128 @@
+// A host that serves a directory as it should, until it is told to misbehave. Other origin than the page, so CORS counts.
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+
+/**
+ * @typedef {object} Exchange
+ * @property {string} path
+ * @property {Buffer} file the whole file
+ * @property {Buffer} body the right answer
+ * @property {{ start: number, end: number } | null} range what was asked for, the end not in it
+ * @property {Record<string, string | number>} headers the right headers
+ * @property {import("node:http").ServerResponse} response
+ *
+ * @typedef {(exchange: Exchange) => void} Fault answers in place of the host
+ */
+
+/** The ways in which real hosts fail, by name. */
+export const faults = {
+  /** @type {Fault} The whole file with 200, as hosts without ranges do. */
+  whole: ({ response, file }) => void response.writeHead(200, { ...CORS, "content-length": file.length }).end(file),
+
+  /** @type {Fault} A clean answer of half the bytes. */
+  short: (exchange) => send(exchange, exchange.body.subarray(0, exchange.body.length >> 1)),
+
+  /** @type {Fault} The right head, then the connection breaks in the middle of the body. */
+  cut: ({ response, headers, body }) => {
+    response.writeHead(206, headers).write(body.subarray(0, body.length >> 1), () => response.destroy());
+  },
+
+  /** @type {Fault} The bytes of another range, honestly labelled. */
+  another: ({ response, headers, range, file }) => {
+    if (!range) return void response.destroy();
+    const [start, end] = range.start > 0 ? [range.start - 1, range.end - 1] : [range.start + 1, range.end + 1];
+    const body = file.subarray(start, end);
+    response.writeHead(206, { ...headers, "content-range": `bytes ${start}-${end - 1}/${file.length}` }).end(body);
+  },
+
+  /** @type {Fault} The right head with bytes that are shifted by one. */
+  shifted: (exchange) => send(exchange, Buffer.concat([exchange.body.subarray(1), exchange.body.subarray(0, 1)])),
+
+  /** @type {Fault} One bit of the body is flipped. */
+  flipped: (exchange) => {
+    const body = Buffer.from(exchange.body);
+    const middle = body.length >> 1;
+    body.writeUInt8((body[middle] ?? 0) ^ 0x10, middle);
+    send(exchange, body);
+  },
+
+  /** @type {Fault} No answer at all. */
+  hang: () => {},
+
+  /** @type {Fault} Half an answer, then silence. */
+  stall: ({ response, headers, body }) => void response.writeHead(206, headers).write(body.subarray(0, body.length >> 1)),
+
+  /** @type {Fault} The connection is closed without an answer. */
+  reset: ({ response }) => void response.destroy(),
+
+  /** @type {Fault} An error page in place of the file. */
+  notFound: ({ response }) => void response.writeHead(404, CORS).end("<h1>404</h1>"),
+  /** @type {Fault} */
+  forbidden: ({ response }) => void response.writeHead(403, CORS).end("<h1>403</h1>"),
+  /** @type {Fault} */
+  broken: ({ response }) => void response.writeHead(500, CORS).end("<h1>500</h1>"),
+};
+
+/**
+ * Another answer in place of the file's content.
+ * @param {string | Buffer} body
+ * @returns {Fault}
+ */
+export function instead(body) {
+  return ({ response }) => void response.writeHead(200, { ...CORS, "content-length": Buffer.byteLength(body) }).end(body);
+}
+
+const CORS = { "access-control-allow-origin": "*", "cache-control": "no-cache" };
+
+/**
+ * @param {Exchange} exchange
+ * @param {Buffer} body
+ */
+function send({ response, headers, range }, body) {
+  response.writeHead(range ? 206 : 200, { ...headers, "content-length": body.length }).end(body);
+}
+
+/**
+ * Starts a host for a directory; `fault` and `directory` of the result may be changed at any time.
+ * @param {string} directory
+ */
+export async function host(directory) {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://host").pathname;
+    self.requests.push({ path, range: request.headers.range ?? null });
+    const name = join(self.directory, path);
+    if (!existsSync(name)) return void response.writeHead(404, CORS).end();
+    const file = readFileSync(name);
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+    const range = from === undefined ? null : { start: Number(from), end: Math.min(Number(to) + 1, file.length) };
+    const body = range ? file.subarray(range.start, range.end) : file;
+    /** @type {Record<string, string | number>} */
+    const headers = { ...CORS, "content-type": "application/octet-stream", "content-length": body.length };
+    if (range) headers["content-range"] = `bytes ${range.start}-${range.end - 1}/${file.length}`;
+    const exchange = { path, file, body, range, headers, response };
+    const fault = path.endsWith("/manifest.json") ? self.manifestFault : self.fault;
+    fault ? fault(exchange) : send(exchange, body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+
+  const self = {
+    directory,
+    url: `http://127.0.0.1:${port}/`,
+    /** @type {{ path: string, range: string | null }[]} */
+    requests: [],
+    /** @type {Fault | undefined} what happens to everything but the manifest */
+    fault: undefined,
+    /** @type {Fault | undefined} what happens to the manifest */
+    manifestFault: undefined,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return self;
+}

@@ -1,0 +1,113 @@
+// One browser, one server, the databases: what every browser test stands on.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { CHROMIUM, DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
+import { serve } from "./serve.mjs";
+
+/** @typedef {import("playwright-core").Page & { console: string[] }} Page */
+
+export const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
+
+/**
+ * Starts everything. The server has a blank page at `/`, the npm package in `pkg/`, the sample database in `db/`,
+ * a database of the famous games alone in `famous/`, the site in `site/`.
+ * @param {string[]} options of the server
+ */
+export async function lab(...options) {
+  const root = mkdtempSync(join(tmpdir(), "shelfish-browser-"));
+  writeFileSync(join(root, "index.html"), BLANK);
+  writeFileSync(join(root, "worker.mjs"), WORKER);
+  symlinkSync(PACKAGE, join(root, "pkg"));
+  symlinkSync(SITE, join(root, "site"));
+  symlinkSync(join(SITE, "db"), join(root, "db"));
+  const famous = join(root, "famous");
+  execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous], { stdio: "pipe" });
+  const server = await serve(root, ...options);
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
+  return {
+    root,
+    server,
+    browser,
+    entry: `/pkg/${entry()}`,
+
+    /**
+     * A page of a fresh browser context, on the server's blank page unless told otherwise, with the module at hand as
+     * `shelfish`; closed after the test, which fails if the console had anything to say that `allow` does not match.
+     * @param {import("node:test").TestContext} test
+     * @param {{ path?: string, allow?: RegExp, before?: () => void, context?: import("playwright-core").BrowserContextOptions }} options
+     * @returns {Promise<Page>}
+     */
+    async page(test, { path = "", allow, before, context: contextOptions } = {}) {
+      const context = await browser.newContext(contextOptions);
+      const page = /** @type {Page} */ (await context.newPage());
+      watch(page);
+      if (before) await page.addInitScript(before);
+      test.after(async () => {
+        await context.close();
+        assert.deepEqual(page.console.filter((line) => !allow?.test(line)), [], "the console is empty");
+      });
+      await page.goto(new URL(path, server.url).href);
+      if (path === "") await this.load(page);
+      await server.requests();
+      return page;
+    },
+
+    /**
+     * Imports the module into a page.
+     * @param {import("playwright-core").Page} page
+     */
+    async load(page) {
+      await page.evaluate(async (entry) => {
+        Object.assign(globalThis, { shelfish: await import(entry) });
+      }, this.entry);
+    },
+
+    async close() {
+      await browser.close();
+      await server.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Notes everything that the page's console and its workers say.
+ * @param {Page} page
+ */
+export function watch(page) {
+  page.console = [];
+  page.on("console", (message) => page.console.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => page.console.push(`uncaught: ${error.message}`));
+}
+
+const WORKER = `
+addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
+  try {
+    const { open } = await import(entry);
+    const database = await open(manifest);
+    const answers = await database.lookupMany(fens);
+    postMessage({ answers, stats: database.stats() });
+    database.close();
+  } catch (error) {
+    postMessage({ error: String(error) });
+  }
+});
+`;

@@ -1,0 +1,28 @@
+// Where things are; `cargo xtask test` sets the variables, the defaults suit a hand-started `node --test`.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** The native program. */
+export const SHELFISH = process.env.SHELFISH ?? join(ROOT, "target", "release", "shelfish");
+
+/** The assembled site, with the sample database in `db/`. */
+export const SITE = resolve(process.env.SHELFISH_SITE ?? join(ROOT, "dist"));
+
+/** The npm package. */
+export const PACKAGE = join(ROOT, "crate", "pkg");
+
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/** The dumps that the sample database is made of. */
+export const DUMPS = ["sample.jsonl.zst", "famous.jsonl.zst"].map((name) => join(ROOT, "static-shards", name));
+
+/** The file of the package that a page imports. */
+export function entry() {
+  const { exports, module, main } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
+  let file = exports?.["."] ?? exports ?? module ?? main;
+  while (typeof file === "object") file = file.browser ?? file.import ?? file.default;
+  return String(file).replace(/^\.\//, "");
+}

@@ -1,0 +1,48 @@
+// `shelfish serve`, with a count of what it was asked for.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { SHELFISH } from "./paths.mjs";
+
+/** @typedef {{ status: number, method: string, path: string, range: string | null }} Served */
+
+/**
+ * Serves a directory on a free port.
+ * @param {string} directory
+ * @param {string[]} options
+ */
+export async function serve(directory, ...options) {
+  const child = spawn(SHELFISH, ["serve", directory, "--port", "0", "--log", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  /** @type {Served[]} */
+  let log = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    const [, status, method, path, range] = /^(\d{3}) (\w+) (\S+) (.+)$/.exec(line) ?? [];
+    if (status && method && path && range) log.push({ status: Number(status), method, path, range: range === "-" ? null : range });
+  });
+  const lines = createInterface({ input: child.stdout });
+  const [url] = /** @type {string[]} */ (await Promise.race([
+    once(lines, "line"),
+    once(child, "exit").then(() => Promise.reject(new Error("shelfish serve ended at once"))),
+  ]));
+
+  let asked = 0;
+  return {
+    url: String(url),
+
+    /** What was asked for since the last call, in order. */
+    async requests() {
+      // Lines come through a pipe: all earlier ones are here when that of a request of our own is.
+      const mark = `/mark-${asked++}`;
+      await fetch(new URL(mark, url)).then((answer) => answer.arrayBuffer());
+      while (!log.some(({ path }) => path === mark)) await new Promise((done) => setTimeout(done, 5));
+      const served = log.filter(({ path }) => !path.startsWith("/mark-"));
+      log = [];
+      return served;
+    },
+
+    async close() {
+      child.kill("SIGTERM");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// The module in a Worker.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { START, lab } from "./support/lab.mjs";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+/** Asks a module Worker for some positions. */
+function ask(/** @type {import("playwright-core").Page} */ page, /** @type {string[]} */ fens) {
+  return page.evaluate(
+    ([entry, fens]) =>
+      new Promise((resolve, reject) => {
+        const worker = new Worker("/worker.mjs", { type: "module" });
+        worker.onmessage = ({ data }) => (worker.terminate(), resolve(data));
+        worker.onerror = (event) => reject(new Error(event.message));
+        worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
+      }),
+    /** @type {const} */ ([shelf.entry, fens]),
+  );
+}
+
+test("a module Worker answers as the page does, for three requests", async (t) => {
+  const page = await shelf.page(t);
+  const { answers, stats } = /** @type {any} */ (await ask(page, [START, "nonsense", "8/8/8/3k4/8/8/3K4/N7 w - -"]));
+  assert.equal(answers[0].fen, START);
+  assert.ok(answers[0].best.depth > 0);
+  assert.equal(answers[2], null);
+  assert.equal(stats.requests >= 3, true);
+  const ranges = (await shelf.server.requests()).filter(({ range }) => range);
+  assert.ok(ranges.length >= 2 && ranges.length <= 4);
+  const here = await page.evaluate(async (fen) => (await shelfish.open("db/manifest.json")).lookup(fen), START);
+  assert.deepEqual(answers[0], here);
+});
+
+test("a Worker and its page share the IndexedDB cache", async (t) => {
+  const page = await shelf.page(t);
+  await ask(page, [START]);
+  await page.waitForTimeout(500);
+  await shelf.server.requests();
+  const { answers } = /** @type {any} */ (await ask(page, [START]));
+  assert.equal(answers[0].fen, START);
+  assert.deepEqual((await shelf.server.requests()).filter(({ range }) => range), []);
+});
