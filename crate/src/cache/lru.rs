@@ -1,19 +1,21 @@
 //! Least recently used goes first, bounded in bytes.
 
+use core::borrow::Borrow;
 use core::fmt;
+use core::hash::Hash;
 
 use lru::LruCache;
 
-/// Values by name that cost at most so many bytes together.
-pub struct Lru<V> {
-    values: LruCache<String, (V, usize)>,
+/// Values that cost at most so many bytes together.
+pub struct Lru<K: Hash + Eq, V> {
+    values: LruCache<K, (V, usize)>,
     bytes: usize,
     capacity: usize,
 }
 
-impl<V> Lru<V> {
+impl<K: Hash + Eq, V> Lru<K, V> {
     /// An empty one of at most `capacity` bytes.
-    pub fn new(capacity: usize) -> Lru<V> {
+    pub fn new(capacity: usize) -> Lru<K, V> {
         Lru { values: LruCache::unbounded(), bytes: 0, capacity }
     }
 
@@ -22,19 +24,22 @@ impl<V> Lru<V> {
         self.bytes
     }
 
-    /// The value of `name`, which becomes the most recently used one.
-    pub fn get(&mut self, name: &str) -> Option<&V> {
-        self.values.get(name).map(|(value, _)| value)
+    /// The value of `key`, which becomes the most recently used one.
+    pub fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.values.get(key).map(|(value, _)| value)
     }
 
     /// Holds `value`, which costs `bytes`, and gives up the least recently used ones that no longer fit beside it.
     /// What is larger than the capacity is not held.
-    pub fn put(&mut self, name: String, value: V, bytes: usize) {
+    pub fn put(&mut self, key: K, value: V, bytes: usize) {
         if bytes > self.capacity {
-            self.remove(&name);
+            self.remove(&key);
             return;
         }
-        if let Some((_, former)) = self.values.put(name, (value, bytes)) {
+        if let Some((_, former)) = self.values.put(key, (value, bytes)) {
             self.bytes -= former;
         }
         self.bytes += bytes;
@@ -44,15 +49,18 @@ impl<V> Lru<V> {
         }
     }
 
-    /// Gives up the value of `name`.
-    pub fn remove(&mut self, name: &str) {
-        if let Some((_, freed)) = self.values.pop(name) {
+    /// Gives up the value of `key`.
+    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
+    where
+        K: Borrow<Q>,
+    {
+        if let Some((_, freed)) = self.values.pop(key) {
             self.bytes -= freed;
         }
     }
 }
 
-impl<V> fmt::Debug for Lru<V> {
+impl<K: Hash + Eq, V> fmt::Debug for Lru<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Lru({} values, {} of {} bytes)", self.values.len(), self.bytes, self.capacity)
     }

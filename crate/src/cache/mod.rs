@@ -86,8 +86,8 @@ impl<C: Cache> Cache for std::rc::Rc<C> {
 /// Bytes kept in memory, at most so many.
 #[derive(Debug)]
 pub struct Memory {
-    used: RefCell<Lru<Vec<u8>>>,
-    longest: RefCell<Lru<Vec<u8>>>,
+    used: RefCell<Lru<String, Vec<u8>>>,
+    longest: RefCell<Lru<String, Vec<u8>>>,
 }
 
 impl Memory {
@@ -100,7 +100,7 @@ impl Memory {
 impl Cache for Memory {
     async fn get(&self, names: &[String]) -> Vec<Option<Vec<u8>>> {
         let (mut used, mut longest) = (self.used.borrow_mut(), self.longest.borrow_mut());
-        names.iter().map(|name| used.get(name).or_else(|| longest.get(name)).cloned()).collect()
+        names.iter().map(|name| used.get(name.as_str()).or_else(|| longest.get(name.as_str())).cloned()).collect()
     }
 
     fn put(&self, name: &str, bytes: &[u8], keep: Keep) {
