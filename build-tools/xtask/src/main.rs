@@ -1,5 +1,6 @@
 //! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
 
+mod bench_web;
 mod demo;
 mod npm;
 mod sample;
@@ -22,6 +23,8 @@ enum Chore {
     Test(test::Args),
     /// Cut the sample dump of `static-shards` out of a larger dump
     Sample(sample::Args),
+    /// Measure lookups in a headless Chromium over an emulated network
+    BenchWeb(bench_web::Args),
 }
 
 fn main() -> ExitCode {
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
         Chore::Demo(args) => demo::run(&args),
         Chore::Test(args) => test::run(&args),
         Chore::Sample(args) => sample::run(&args),
+        Chore::BenchWeb(args) => bench_web::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

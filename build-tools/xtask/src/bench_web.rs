@@ -1,0 +1,71 @@
+//! `cargo xtask bench-web`: what a reader in a browser pays, on a large database and real games.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::{
+    demo, npm,
+    shell::{call, command, release_binary, root, say, target_dir},
+    stamp::Stamp,
+    tools,
+};
+
+/// Options of `cargo xtask bench-web`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The evaluation dump to build the database from and to draw positions from
+    #[arg(long, value_name = "FILE", default_value = "../shared/data/evals-tcec.jsonl.zst")]
+    evals: PathBuf,
+    /// The games to replay
+    #[arg(long, value_name = "FILE", default_value = "../shared/data/games.pgn.zst")]
+    games: PathBuf,
+    /// Measure this database rather than building one from the dump
+    #[arg(long, value_name = "DIR")]
+    db: Option<PathBuf>,
+    /// How many positions, and how many games
+    #[arg(long, default_value_t = 100)]
+    count: usize,
+    /// Milliseconds that every request takes
+    #[arg(long, default_value_t = 50)]
+    latency_ms: u32,
+    /// Bandwidth in Mbit/s
+    #[arg(long, default_value_t = 20.0)]
+    bandwidth_mbit: f64,
+}
+
+/// Measures, and prints a table in Markdown.
+pub fn run(args: &Args) -> Result<()> {
+    let (evals, games) = (root().join(&args.evals), root().join(&args.games));
+    if let Some(missing) = [&evals, &games].into_iter().find(|path| !path.is_file()) {
+        bail!("NOT MEASURED: {} is not there; --evals and --games name other files", missing.display());
+    }
+    let chromium = tools::chromium()?;
+    npm::build()?;
+    tools::npm_ci("tests")?;
+    demo::cli()?;
+    let db = match &args.db {
+        Some(db) => root().join(db),
+        None => database(&evals)?,
+    };
+    say("Measuring");
+    let mut bench = command(tools::node()?);
+    bench.arg("tests/browser/bench.mjs").arg("--db").arg(db).arg("--evals").arg(evals).arg("--games").arg(games);
+    bench.args(["--count", &args.count.to_string(), "--latency", &args.latency_ms.to_string()]);
+    bench.args(["--mbit", &args.bandwidth_mbit.to_string()]);
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")))
+}
+
+/// The database of a dump, built once.
+fn database(evals: &Path) -> Result<PathBuf> {
+    let database = target_dir().join("bench").join("db");
+    let shelfish = release_binary("shelfish");
+    let stamp = Stamp::new("bench", &database, &[evals.to_path_buf(), shelfish.clone()])?;
+    if !(stamp.fresh() && database.join("manifest.json").is_file()) {
+        say("Building the database to measure");
+        std::fs::create_dir_all(&database)?;
+        call(command(shelfish).arg("build").arg(evals).arg("-o").arg(&database))?;
+        stamp.set()?;
+    }
+    Ok(database)
+}

@@ -1,0 +1,190 @@
+// Measures what a reader in a browser pays: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { brotliCompressSync, constants } from "node:zlib";
+import { chromium } from "playwright-core";
+import { games, neighbours } from "./support/games.mjs";
+import { FLAGS } from "./support/lab.mjs";
+import { CHROMIUM, PACKAGE, entry } from "./support/paths.mjs";
+import { serve } from "./support/serve.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    db: { type: "string" },
+    evals: { type: "string" },
+    games: { type: "string" },
+    count: { type: "string", default: "100" },
+    latency: { type: "string", default: "50" },
+    mbit: { type: "string", default: "20" },
+  },
+});
+const count = Number(options.count);
+const [db, evals, pgn] = [options.db, options.evals, options.games].map((path) => resolve(path ?? ""));
+if (!db || !evals || !pgn || ![join(db, "manifest.json"), evals, pgn].every(existsSync)) {
+  console.error("usage: bench.mjs --db DIR --evals DUMP --games PGN, all of which exist");
+  process.exit(2);
+}
+
+const pairs = await neighbours(evals, count, 20_000);
+const replay = await games(pgn, count, 2_300);
+
+const root = mkdtempSync(join(tmpdir(), "shelfish-bench-"));
+writeFileSync(join(root, "index.html"), '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>');
+symlinkSync(PACKAGE, join(root, "pkg"));
+symlinkSync(db, join(root, "db"));
+const [slow, fast] = [
+  await serve(root, "--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit)),
+  await serve(root),
+];
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
+/** A page with the module loaded and warmed up, so that neither its download nor its compilation is measured. */
+async function pageOf(/** @type {string} */ url) {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(url);
+  await page.evaluate(async (entry) => {
+    Object.assign(globalThis, { shelfish: await import(entry) });
+    globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false });
+    await database.lookup("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -");
+    database.close();
+  }, `/pkg/${entry()}`);
+  return page;
+}
+
+/** @typedef {{ ms: number, requests: number, bytes: number, blocks: number, rounds: number }} Cost */
+
+/**
+ * What it costs to open the database, if it is to be, and to look some positions up.
+ * @param {import("playwright-core").Page} page
+ * @param {string[]} fens
+ * @param {boolean} open
+ * @returns {Promise<Cost>}
+ */
+function cost(page, fens, open) {
+  return page.evaluate(
+    async ([fens, open]) => {
+      performance.clearResourceTimings();
+      performance.setResourceTimingBufferSize(10_000);
+      const start = performance.now();
+      if (open) globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false });
+      const before = open ? { requests: 0, bytes: 0, networkBlocks: 0 } : database.stats();
+      fens.length === 1 ? await database.lookup(String(fens[0])) : await database.lookupMany(fens);
+      const ms = performance.now() - start;
+      const after = database.stats();
+      // The longest chain of requests of which each began when the one before had ended.
+      const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
+      entries.sort((a, b) => a.responseEnd - b.responseEnd);
+      let [rounds, end] = [0, -1];
+      for (const { startTime, responseEnd } of entries) if (startTime >= end) [rounds, end] = [rounds + 1, responseEnd];
+      return {
+        ms,
+        requests: after.requests - before.requests,
+        bytes: after.bytes - before.bytes,
+        blocks: after.networkBlocks - before.networkBlocks,
+        rounds,
+      };
+    },
+    /** @type {const} */ ([fens, open]),
+  );
+}
+
+const page = await pageOf(slow.url);
+/** @type {Record<"cold" | "near" | "game", Cost[]>} */
+const costs = { cold: [], near: [], game: [] };
+for (const [fen, next] of pairs) {
+  costs.cold.push(await cost(page, [fen], true));
+  costs.near.push(await cost(page, [next], false));
+}
+for (const fens of replay) costs.game.push(await cost(page, fens, true));
+
+// Decoding without a network: the same requests answered from memory.
+const local = await pageOf(fast.url);
+const decode = await local.evaluate(
+  async ([fens, start]) => {
+    /** @type {Map<string, { body: ArrayBuffer, init: ResponseInit }>} */
+    const known = new Map();
+    const real = globalThis.fetch;
+    globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const key = `${request.url} ${request.headers.get("range")}`;
+      const hit = known.get(key);
+      if (hit) return new Response(hit.body, hit.init);
+      const answer = await real(input, init);
+      const copy = answer.clone();
+      known.set(key, { body: await copy.arrayBuffer(), init: { status: copy.status, headers: [...copy.headers] } });
+      return answer;
+    };
+    /** @type {number[]} */
+    let cold = [];
+    for (const round of [0, 1, 2]) {
+      globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false });
+      // The index page comes with the first lookup; what counts is the block.
+      cold = [];
+      for (const fen of fens) {
+        const before = database.stats().networkBlocks;
+        const began = performance.now();
+        await database.lookup(fen);
+        const time = performance.now() - began;
+        if (database.stats().networkBlocks > before) cold.push(time);
+      }
+      if (round < 2) database.close();
+    }
+    const loops = 20_000;
+    await database.lookup(start);
+    const began = performance.now();
+    for (let i = 0; i < loops; i++) await database.lookup(start);
+    const warm = ((performance.now() - began) / loops) * 1000;
+    cold.sort((a, b) => a - b);
+    return { cold: cold[cold.length >> 1] ?? NaN, mean: cold.reduce((a, b) => a + b, 0) / cold.length, blocks: cold.length, warm };
+  },
+  /** @type {const} */ ([pairs.map(([fen]) => fen), "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]),
+);
+const manifest = await local.evaluate(() => ({ positions: database.manifest.positions, bytes: database.manifest.bytes }));
+await browser.close();
+await Promise.all([slow.close(), fast.close()]);
+rmSync(root, { recursive: true });
+
+/** Brotli size of what a page loads before its first answer. */
+const shipped = readdirSync(PACKAGE)
+  .filter((name) => /\.(wasm|m?js)$/.test(name) && !/node/.test(name))
+  .map((name) => {
+    const bytes = readFileSync(join(PACKAGE, name));
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22 };
+    return { name, size: brotliCompressSync(bytes, { params }).length };
+  });
+
+/** @type {(costs: Cost[], key: keyof Cost) => number[]} */
+const sorted = (costs, key) => costs.map((cost) => cost[key]).sort((a, b) => a - b);
+const mean = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b, 0) / values.length;
+const at = (/** @type {number[]} */ values, /** @type {number} */ share) => values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+const figures = (/** @type {Cost[]} */ costs, /** @type {keyof Cost} */ key, divisor = 1, digits = 0) => {
+  const values = sorted(costs, key).map((value) => value / divisor);
+  return [mean(values), at(values, 0.5), at(values, 0.95), at(values, 1)].map((value) => value.toFixed(digits)).join(" | ");
+};
+
+console.log(`
+${manifest.positions.toLocaleString("en")} positions, ${(manifest.bytes / manifest.positions).toFixed(2)} bytes each; ${options.latency} ms a request, ${options.mbit} Mbit/s;
+${pairs.length} lookups, ${replay.length} games of ${Math.round(mean(replay.map((fens) => fens.length)))} positions; Chromium ${browser.version()}
+
+| | mean | median | p95 | max |
+|---|---|---|---|---|
+| cold lookup, requests | ${figures(costs.cold, "requests", 1, 1)} |
+| cold lookup, dependent fetches | ${figures(costs.cold, "rounds", 1, 1)} |
+| cold lookup, KiB | ${figures(costs.cold, "bytes", 1024, 1)} |
+| cold lookup, ms | ${figures(costs.cold, "ms")} |
+| next position, requests | ${figures(costs.near, "requests", 1, 2)} |
+| next position, ms | ${figures(costs.near, "ms", 1, 1)} |
+| whole game, cold, requests | ${figures(costs.game, "requests", 1, 1)} |
+| whole game, cold, blocks fetched | ${figures(costs.game, "blocks", 1, 1)} |
+| whole game, cold, dependent fetches | ${figures(costs.game, "rounds", 1, 1)} |
+| whole game, cold, KiB | ${figures(costs.game, "bytes", 1024, 1)} |
+| whole game, cold, ms | ${figures(costs.game, "ms")} |
+
+| in WebAssembly, no network | |
+|---|---|
+| cold block, decode and search (${decode.blocks} blocks) | ${decode.cold.toFixed(2)} ms median, ${decode.mean.toFixed(2)} ms mean |
+| warm lookup | ${decode.warm.toFixed(1)} µs |
+| module in Brotli | ${(shipped.reduce((sum, { size }) => sum + size, 0) / 1000).toFixed(1)} kB (${shipped.map(({ name, size }) => `${name} ${size}`).join(", ")}) |
+`);

@@ -1,0 +1,84 @@
+// Games and positions to measure with, out of large files, without holding them in memory.
+import { createReadStream } from "node:fs";
+import { makeFen } from "chessops/fen";
+import { parsePgn, startingPosition } from "chessops/pgn";
+import { parseSan } from "chessops/san";
+import { Decompress } from "fzstd";
+
+/**
+ * The text of a file, plain or compressed with zstd, piece by piece.
+ * @param {string} path
+ */
+async function* text(path) {
+  const decoder = new TextDecoder();
+  /** @type {Uint8Array[]} */
+  let chunks = [];
+  const zstd = path.endsWith(".zst") ? new Decompress((chunk) => void chunks.push(chunk.slice())) : null;
+  for await (const bytes of createReadStream(path, { highWaterMark: 1 << 16 })) {
+    zstd ? zstd.push(bytes) : chunks.push(bytes);
+    for (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+    chunks = [];
+  }
+}
+
+/**
+ * The parts of a text between separators.
+ * @param {string} path
+ * @param {string} separator
+ */
+async function* split(path, separator) {
+  let rest = "";
+  for await (const piece of text(path)) {
+    const parts = (rest + piece).split(separator);
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  yield rest;
+}
+
+/**
+ * The positions of some whole games: every `step`-th game of at least 40 plies.
+ * @param {string} path of a PGN file
+ * @param {number} count
+ * @param {number} step
+ */
+export async function games(path, count, step) {
+  /** @type {string[][]} */
+  const games = [];
+  let number = 0;
+  for await (const part of split(path, "\n[Event ")) {
+    if (number++ % step !== step - 1) continue;
+    const [game] = parsePgn(`[Event ${part}`);
+    if (!game) continue;
+    const position = startingPosition(game.headers).unwrap();
+    const fens = [makeFen(position.toSetup(), { epd: true })];
+    for (const { san } of game.moves.mainline()) {
+      const move = parseSan(position, san);
+      if (!move) break;
+      position.play(move);
+      fens.push(makeFen(position.toSetup(), { epd: true }));
+    }
+    if (fens.length > 40) games.push(fens);
+    if (games.length === count) break;
+  }
+  return games;
+}
+
+/**
+ * Pairs of a position and the one after it, spread over an evaluation dump in game order.
+ * @param {string} path
+ * @param {number} count
+ * @param {number} step
+ */
+export async function neighbours(path, count, step) {
+  /** @type {[fen: string, next: string][]} */
+  const pairs = [];
+  let [number, last] = [0, ""];
+  for await (const line of split(path, "\n")) {
+    if (number % step === step - 1) last = line;
+    else if (number % step === 0 && number > 0) pairs.push([JSON.parse(last).fen, JSON.parse(line).fen]);
+    number++;
+    if (pairs.length === count) break;
+  }
+  return pairs;
+}
