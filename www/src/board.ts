@@ -3,7 +3,7 @@ import { Chessground } from "@lichess-org/chessground";
 import type { Api } from "@lichess-org/chessground/api";
 import type { DrawShape } from "@lichess-org/chessground/draw";
 import type { Key } from "@lichess-org/chessground/types";
-import type { Position } from "chessops/chess";
+import { normalizeMove, type Position } from "chessops/chess";
 import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
 import type { NormalMove, Role, SquareName } from "chessops/types";
@@ -104,7 +104,10 @@ export class Board {
     const from = parseSquare(orig as SquareName);
     const to = parseSquare(dest as SquareName);
     if (!node || from === undefined || to === undefined) return;
-    if (node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7)) this.#askPromotion(node, from, to);
+    const promotes = node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
+    // Chessground reports late: a key may have stepped away from the position that the move was made in.
+    if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node);
+    else if (promotes) this.#askPromotion(node, from, to);
     else this.onMove({ from, to });
   }
 

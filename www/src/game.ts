@@ -71,9 +71,9 @@ export class Game {
     return lineFrom(this.root);
   }
 
-  /** Whether this is the initial position of chess with nothing known about the game. */
-  get isPlain(): boolean {
-    return !this.slug && this.headers.size === 0 && this.root.fen === INITIAL_FEN;
+  /** Whether it starts where games of chess start. */
+  get startsAsUsual(): boolean {
+    return this.root.fen === INITIAL_FEN;
   }
 }
 

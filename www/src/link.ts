@@ -15,13 +15,12 @@ export function format(game: Game, node: Node): string {
   const parts: string[] = [];
   if (game.slug) parts.push(`game=${game.slug}`);
   else {
-    if (!game.isPlain) parts.push(`fen=${game.root.fen.replaceAll(" ", "_")}`);
+    if (!game.startsAsUsual) parts.push(`fen=${game.root.fen.replaceAll(" ", "_")}`);
     if (main.length > 0) parts.push(`moves=${joined(main)}`);
   }
   if (ply > 0) parts.push(`ply=${ply}`);
   if (ply < nodes.length) parts.push(`line=${joined(nodes.slice(ply))}`);
-  const text = parts.join("&");
-  return game.slug || main.length > 0 || !game.isPlain ? text : "";
+  return parts.join("&");
 }
 
 /** What a fragment names; `find` knows the games by slug. Throws an `InputError` for a fragment that makes no sense. */

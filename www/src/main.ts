@@ -33,7 +33,7 @@ const known = new Map<string, Eval | null>();
 /** The lookup of the position on the board; stepping on cancels it. */
 let looking = new AbortController();
 /** The whole game's lookup under way, if any. */
-let sweep: { done: Promise<void>; abort: AbortController } | undefined;
+let sweep: { done: Promise<boolean>; abort: AbortController } | undefined;
 
 const board = new Board((move) => go(game.play(node, move)));
 const panel = new EvaluationPanel({
@@ -108,10 +108,10 @@ async function consult(): Promise<void> {
   const slow = window.setTimeout(() => !shown && panel.waiting(), 120);
   try {
     if (sweep) {
-      await Promise.race([sweep.done, aborted(signal)]);
+      const swept = await Promise.race([sweep.done, aborted(signal)]);
       if (signal.aborted) return;
       // The whole game's cost stands in the line already.
-      if (!shown && answerKnown(at)) return;
+      if (swept && (shown || answerKnown(at))) return;
     }
     const { answer, cost } = await shelf.lookup(at.fen, signal);
     if (signal.aborted) return;
@@ -146,13 +146,15 @@ function sweepGame(): void {
   const run = async () => {
     try {
       const { answers, cost } = await shelf.lookupMany(wanted.map((at) => at.fen), abort.signal);
-      if (abort.signal.aborted) return;
+      if (abort.signal.aborted) return false;
       wanted.forEach((at, index) => known.set(at.fen, answers[index] ?? null));
       panel.cost(`Whole game, ${plural(wanted.length, "position")}: ${summary(cost)}`);
       moves.refresh();
       drawGraph();
+      return true;
     } catch {
       // The lookup of the position on the board meets the same failure and reports it.
+      return false;
     } finally {
       if (sweep?.abort === abort) sweep = undefined;
     }
@@ -160,8 +162,8 @@ function sweepGame(): void {
   sweep = { done: run(), abort };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+function aborted(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(false), { once: true }));
 }
 
 /** Opens pasted text. Throws an `InputError`. */
@@ -238,22 +240,33 @@ function offerGames(): HTMLElement {
 // The link: stepping rewrites it, opening a game adds a step for the back button.
 
 let writing = 0;
+/** The address that is due to be written; browsers refuse addresses that change too often. */
+let due: string | undefined;
 
 function remember(push = false): void {
-  window.clearTimeout(writing);
-  const write = () => {
-    const fragment = format(game, node);
-    const url = fragment ? `#${fragment}` : location.pathname + location.search;
-    if (push) history.pushState(null, "", url);
-    else history.replaceState(null, "", url);
-  };
-  // Browsers refuse addresses that change too often.
-  if (push) write();
-  else writing = window.setTimeout(write, 150);
+  const fragment = format(game, node);
+  const url = fragment ? `#${fragment}` : location.pathname + location.search;
+  if (push) {
+    settle();
+    history.pushState(null, "", url);
+  } else {
+    due = url;
+    window.clearTimeout(writing);
+    writing = window.setTimeout(settle, 150);
+  }
 }
+
+function settle(): void {
+  window.clearTimeout(writing);
+  if (due !== undefined) history.replaceState(null, "", due);
+  due = undefined;
+}
+
+window.addEventListener("pagehide", settle);
 
 function restore(): void {
   window.clearTimeout(writing);
+  due = undefined;
   const fragment = location.hash.slice(1);
   try {
     const { game: linked, node: at } = parse(fragment, find);
@@ -263,7 +276,7 @@ function restore(): void {
     const same = linked.slug ? undefined : opened.find((each) => format(each, each.root) === root);
     if (same) enter(same, path(at).reduce((to, step) => (step.move ? same.play(to, step.move) : to), same.root));
     else {
-      if (!linked.slug && !linked.isPlain) opened.push(linked);
+      if (!linked.slug && !linked.startsAsUsual) opened.push(linked);
       enter(linked, at);
     }
   } catch (error) {
