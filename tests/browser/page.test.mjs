@@ -1,0 +1,225 @@
+// The demo page, as a person uses it: by clicks, drags, keys and pasted text. It is served under a sub-path.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { makeFen } from "chessops/fen";
+import { parsePgn, startingPosition } from "chessops/pgn";
+import { parseSan } from "chessops/san";
+import { START, lab } from "./support/lab.mjs";
+import { DUMPS, ROOT } from "./support/paths.mjs";
+import { best, truth } from "./support/truth.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const SITE = { path: "site/" };
+const source = truth(...DUMPS);
+
+/** The score and the depth that the page must show for a position. */
+function expected(/** @type {string} */ fen) {
+  const evaluation = best(source.get(fen) ?? []);
+  assert.ok(evaluation, `${fen} is in the dumps`);
+  const { cp, mate } = evaluation.pvs[0] ?? {};
+  const score = mate !== undefined ? `#${mate}` : `${Number(cp) < 0 ? "-" : Number(cp) > 0 ? "+" : ""}${Math.abs(Number(cp) / 100).toFixed(2)}`;
+  return { score, depth: evaluation.depth };
+}
+
+/** Waits until the page shows what the dumps say of a position. */
+async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
+  const { score, depth } = expected(fen);
+  await page.waitForFunction(
+    ([score, depth]) => {
+      const text = (/** @type {string} */ id) => document.querySelector(`[data-testid=${id}]`)?.textContent ?? "";
+      return text("score").replace("−", "-").replace(/^\+?(0\.00)$/, "$1") === score && text("facts").startsWith(`Depth ${depth} `);
+    },
+    /** @type {const} */ ([score, depth]),
+    { timeout: 10_000 },
+  );
+}
+
+/** The positions of a famous game, before and after every move. */
+function famous(/** @type {string} */ white) {
+  const game = parsePgn(readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8")).find(({ headers }) => headers.get("White")?.startsWith(white));
+  assert.ok(game);
+  const position = startingPosition(game.headers).unwrap();
+  const fen = () => makeFen(position.toSetup(), { epd: true });
+  const fens = [fen()];
+  for (const { san } of game.moves.mainline()) {
+    const move = parseSan(position, san);
+    assert.ok(move, san);
+    position.play(move);
+    fens.push(fen());
+  }
+  return { fens, over: position.isEnd() };
+}
+
+/** The middle of a square, White below. */
+async function square(/** @type {Page} */ page, /** @type {string} */ name) {
+  const box = await page.locator("#board cg-board").boundingBox();
+  assert.ok(box);
+  const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
+  return { x: box.x + ((file + 0.5) * box.width) / 8, y: box.y + ((7.5 - rank) * box.height) / 8 };
+}
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+const text = async (/** @type {Page} */ page, /** @type {string} */ id) => (await at(page, id).textContent()) ?? "";
+
+test("the page opens on the starting position with its evaluation, its lines and what they cost", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  const lines = best(source.get(START) ?? [])?.pvs ?? [];
+  assert.equal(await at(page, "line").count(), lines.length);
+  assert.match(await at(page, "line-move").first().innerText(), /^[a-hNBRQKO]/);
+  await page.waitForFunction(() => / request.* B.* ms/.test(document.querySelector("[data-testid=cost]")?.textContent ?? ""));
+  assert.match(await text(page, "cost"), /network/);
+  assert.ok((await page.locator("#board .cg-shapes g, #board .cg-custom-svgs g").count()) > 0, "arrows");
+  assert.match(await text(page, "database"), /61,\d{3} positions|6\d,\d{3} positions/);
+});
+
+for (const white of ["Morphy", "Kasparov, G"]) {
+  test(`stepping through a game of ${white.split(",")[0]} finds an evaluation at every move`, async (t) => {
+    const { fens, over } = famous(white);
+    const page = await shelf.page(t, SITE);
+    await shows(page, START);
+    await at(page, "games").selectOption({ label: (await page.locator("#games option").allInnerTexts()).find((label) => label.includes(String(white.split(",")[0])) && label.includes(over ? "Opera" : "Immortal")) ?? "" });
+    await page.locator("#board").click({ position: { x: 2, y: 2 } });
+    for (const fen of fens.slice(1, over ? -1 : undefined)) {
+      await page.keyboard.press("ArrowRight");
+      await shows(page, fen);
+    }
+    if (over) {
+      await page.keyboard.press("ArrowRight");
+      await page.waitForFunction(() => /1-0/.test(document.querySelector("[data-testid=score]")?.textContent ?? ""));
+    }
+    await page.keyboard.press("Home");
+    await shows(page, START);
+    await page.keyboard.press("End");
+    if (!over) await shows(page, String(fens.at(-1)));
+    await at(page, "previous").click();
+    await shows(page, String(fens.at(-2)));
+    await at(page, "first").click();
+    await shows(page, START);
+  });
+}
+
+test("pieces move by clicks and by drags, and each position is looked up", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  const [e2, e4, e7, e5] = await Promise.all(["e2", "e4", "e7", "e5"].map((name) => square(page, name)));
+  assert.ok(e2 && e4 && e7 && e5);
+  await page.mouse.click(e2.x, e2.y);
+  await page.mouse.click(e4.x, e4.y);
+  await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
+  await page.mouse.move(e7.x, e7.y);
+  await page.mouse.down();
+  await page.mouse.move(e5.x, e5.y, { steps: 5 });
+  await page.mouse.up();
+  await shows(page, "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -");
+  assert.equal(await at(page, "move").count(), 2);
+  await page.keyboard.press("ArrowLeft");
+  await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
+});
+
+test("a line of the evaluation is shown on the board while the mouse is on it, and played by a click", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  await at(page, "line-move").nth(1).hover();
+  await page.waitForFunction(() => document.querySelector("#board")?.classList.contains("preview"));
+  await page.mouse.move(1, 1);
+  await page.waitForFunction(() => !document.querySelector("#board")?.classList.contains("preview"));
+  await at(page, "line-move").first().click();
+  await page.waitForFunction(() => document.querySelectorAll("[data-testid=move]").length === 1);
+});
+
+test("a FEN can be pasted, and a bad one is refused with a reason", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  const fen = String([...source.keys()].find((_, i) => i === 5000));
+  await page.keyboard.press("o");
+  await at(page, "open-text").fill("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -");
+  await at(page, "open-submit").click();
+  await page.waitForFunction(() => (document.querySelector("[data-testid=open-error]")?.textContent ?? "").length > 5);
+  await at(page, "open-text").fill(fen);
+  await at(page, "open-submit").click();
+  await shows(page, fen);
+});
+
+test("a PGN can be pasted and stepped through", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  await at(page, "open").click();
+  await at(page, "open-text").fill('[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *');
+  await at(page, "open-submit").click();
+  await page.waitForFunction(() => document.querySelectorAll("[data-testid=move]").length === 4);
+  await page.keyboard.press("End");
+  await shows(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -");
+  await at(page, "move").first().click();
+  await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
+});
+
+test("a position that is not there is said to be absent", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  await page.keyboard.press("o");
+  await at(page, "open-text").fill("8/8/8/3k4/8/8/3K4/N7 w - - 0 1");
+  await at(page, "open-submit").click();
+  await page.waitForFunction(() => /Not in this database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""));
+});
+
+test("after a reload the page is where it was, and nothing but the manifest is asked for", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await shows(page, START);
+  await at(page, "move-input").fill("e4");
+  await at(page, "move-input").press("Enter");
+  const fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+  await shows(page, fen);
+  await page.waitForTimeout(500);
+  await page.reload();
+  await shows(page, fen);
+  await page.waitForFunction(() => /IndexedDB/.test(document.querySelector("[data-testid=cost]")?.textContent ?? ""));
+  const asked = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/site/db/"));
+  assert.ok(asked.some(({ status, path }) => path.endsWith("manifest.json") && status === 304));
+});
+
+test("a missing database is explained, and can be tried again", async (t) => {
+  const page = await shelf.page(t, { path: "site/?db=missing/manifest.json", allow: /404/ });
+  await at(page, "error").waitFor();
+  assert.match(await text(page, "error"), /no readable database/);
+  await at(page, "retry").click();
+  await at(page, "error").waitFor();
+});
+
+test("the page fits a phone and both colour schemes", async (t) => {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    const page = await shelf.page(t, { ...SITE, context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme } });
+    await shows(page, START);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    const [red = 0] = await page.evaluate(() => {
+      const color = getComputedStyle(document.body).backgroundColor;
+      const root = getComputedStyle(document.documentElement).backgroundColor;
+      return (/^rgba\(0, 0, 0, 0\)$/.test(color) ? root : color).match(/[\d.]+/g)?.map(Number) ?? [];
+    });
+    assert.equal(red > 128 || red <= 1, colorScheme === "light" || red <= 1, `background of ${colorScheme}`);
+    await at(page, "next").isDisabled();
+    const [e2, e4] = await Promise.all(["e2", "e4"].map((name) => square(page, name)));
+    assert.ok(e2 && e4);
+    await page.touchscreen.tap(e2.x, e2.y);
+    await page.touchscreen.tap(e4.x, e4.y);
+    await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
+  }
+});
+
+test("nothing is asked of any other host", async (t) => {
+  const page = await shelf.page(t, SITE);
+  /** @type {string[]} */
+  const foreign = [];
+  page.on("request", (request) => !request.url().startsWith(shelf.server.url) && !request.url().startsWith("data:") && foreign.push(request.url()));
+  await page.reload();
+  await shows(page, START);
+  assert.deepEqual(foreign, []);
+});
