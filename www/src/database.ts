@@ -2,9 +2,6 @@
 import { type Database, type Eval, open, ShelfishError } from "shelfish";
 import { type Cost, spent } from "./cost";
 
-/** What a manifest says of the database. */
-export type Manifest = Database["manifest"];
-
 /** A failure in words: what happened, and what to do about it. */
 export interface Explanation {
   title: string;
@@ -13,6 +10,8 @@ export interface Explanation {
 
 /** One database. */
 export class Shelf {
+  /** What the database says of itself, once it is open. */
+  manifest: Database["manifest"] | undefined;
   #database: Promise<Database> | undefined;
 
   /** `url` is the manifest's. */
@@ -20,10 +19,16 @@ export class Shelf {
 
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
   open(): Promise<Database> {
-    this.#database ??= open(this.url).catch((error: unknown) => {
-      this.#database = undefined;
-      throw error;
-    });
+    this.#database ??= open(this.url).then(
+      (database) => {
+        this.manifest = database.manifest;
+        return database;
+      },
+      (error: unknown) => {
+        this.#database = undefined;
+        throw error;
+      },
+    );
     return this.#database;
   }
 

@@ -10,8 +10,8 @@ import { advantage, nodes, spoken } from "./score";
 export interface Wishes {
   /** Show the position after a step of a line, whose position before it is given; undefined: no more. */
   preview(step: Step | undefined, before?: Node["position"]): void;
-  /** Play these steps from the node. */
-  play(line: readonly Step[]): void;
+  /** Play these steps from the node that they belong to. */
+  play(from: Node, line: readonly Step[]): void;
   /** Draw the first moves of the lines. */
   arrows(first: readonly Step[]): void;
   /** Try the failed lookup again. */
@@ -127,7 +127,7 @@ export class EvaluationPanel {
       // A finger that touches wants to play, not to hover.
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show());
       button.addEventListener("focus", () => button.matches(":focus-visible") && show());
-      button.addEventListener("click", () => this.wishes.play(line.slice(0, index + 1)));
+      button.addEventListener("click", () => this.wishes.play(node, line.slice(0, index + 1)));
       return button;
     });
     buttons.forEach((button, index) => {

@@ -1,16 +1,17 @@
 /** The page: one game, one position of it on the board, and what the shelf knows about it. */
 import type { Eval } from "shelfish";
+import { follow, write } from "./address";
 import { Board } from "./board";
 import { plural, size, summary } from "./cost";
-import { explain, type Manifest, Shelf } from "./database";
+import { explain, Shelf } from "./database";
 import { bindHelp, bindOpenDialog } from "./dialogs";
-import { byId, make } from "./dom";
+import { byId } from "./dom";
 import { EvaluationPanel } from "./evaluation";
-import { famous } from "./famous";
-import { ending, Game, lineFrom, type Node, parseMove, path, type Step } from "./game";
+import { ending, Game, lineFrom, type Node, parseMove, path } from "./game";
 import { Graph } from "./graph";
 import { InputError, read } from "./input";
 import { bindKeys } from "./keyboard";
+import { Library } from "./library";
 import { format, parse } from "./link";
 import { MoveList } from "./moves";
 import { players } from "./names";
@@ -22,12 +23,10 @@ const manifest = new URL(new URLSearchParams(location.search).get("db") ?? "db/m
 confine(manifest);
 const shelf = new Shelf(manifest);
 // The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
-shelf.open().then(({ manifest }) => describeShelf(manifest), () => {});
+shelf.open().then(describeShelf, () => {});
 
 let game = new Game();
 let node = game.root;
-/** Games opened from text, newest last: they stay in the menu and survive the back button. */
-const opened: Game[] = [];
 /** What is known of positions seen so far, by FEN. */
 const known = new Map<string, Eval | null>();
 /** The lookup of the position on the board; stepping on cancels it. */
@@ -38,11 +37,12 @@ let sweep: { done: Promise<boolean>; abort: AbortController } | undefined;
 const board = new Board((move) => go(game.play(node, move)));
 const panel = new EvaluationPanel({
   preview: (step, before) => board.preview(step, before),
-  play: (line: readonly Step[]) => go(line.reduce((at, step) => game.play(at, step.move), node)),
+  play: (from, line) => go(line.reduce((at, step) => game.play(at, step.move), from)),
   arrows: (first) => board.arrows(first, node.position),
   retry: () => enter(game, node),
 });
-const moves = new MoveList((at) => known.get(at.fen)?.best.pvs[0]?.score, (at) => go(at), offerGames);
+const moves = new MoveList((at) => known.get(at.fen)?.best.pvs[0]?.score, (at) => go(at), () => library.offers());
+const library = new Library((picked) => pick(picked));
 const graph = new Graph((ply) => go(game.mainline()[ply] ?? node));
 const dialog = bindOpenDialog(openText);
 const help = bindHelp();
@@ -52,7 +52,7 @@ bindTheme();
 function go(to: Node): void {
   node = to;
   draw();
-  remember();
+  write(format(game, node));
   void consult();
 }
 
@@ -63,7 +63,7 @@ function enter(next: Game, at: Node): void {
   sweep?.abort.abort();
   sweep = undefined;
   draw();
-  listGames();
+  library.show(game);
   const names = players(game.headers);
   document.title = `${names || "Shelfish"} · ${names ? "Shelfish" : "chess evaluations off the shelf"}`;
   if (game.mainline().length > 1) sweepGame();
@@ -83,10 +83,10 @@ function draw(): void {
 function drawGraph(): void {
   const main = game.mainline();
   const points = main.map((at) => {
-    const end = ending(at.position);
-    if (end) return end.winner === undefined ? 0 : end.winner === "white" ? 1 : -1;
     const best = known.get(at.fen)?.best.pvs[0];
-    return best && advantage(best);
+    if (best) return advantage(best);
+    const end = at.children.length === 0 ? ending(at.position) : undefined;
+    return end && (end.winner === undefined ? 0 : end.winner === "white" ? 1 : -1);
   });
   const ply = main.indexOf(node);
   graph.show(points, ply === -1 ? undefined : ply);
@@ -103,7 +103,7 @@ async function consult(): Promise<void> {
     panel.over(at, end);
     return;
   }
-  const shown = answerKnown(at);
+  const shown = show(at);
   // A quick answer should not flicker past a "looking it up".
   const slow = window.setTimeout(() => !shown && panel.waiting(), 120);
   try {
@@ -111,12 +111,13 @@ async function consult(): Promise<void> {
       const swept = await Promise.race([sweep.done, aborted(signal)]);
       if (signal.aborted) return;
       // The whole game's cost stands in the line already.
-      if (swept && (shown || answerKnown(at))) return;
+      if (swept && (shown || show(at))) return;
     }
     const { answer, cost } = await shelf.lookup(at.fen, signal);
     if (signal.aborted) return;
     known.set(at.fen, answer);
-    if (!shown) await answerNow(at, answer);
+    describeShelf();
+    if (!shown) show(at);
     panel.cost(summary(cost));
     moves.refresh();
     drawGraph();
@@ -127,16 +128,12 @@ async function consult(): Promise<void> {
   }
 }
 
-function answerKnown(at: Node): boolean {
+/** Shows what is known of a position; false if that is nothing yet. */
+function show(at: Node): boolean {
   const answer = known.get(at.fen);
-  if (answer === undefined) return false;
-  void answerNow(at, answer);
-  return true;
-}
-
-async function answerNow(at: Node, answer: Eval | null): Promise<void> {
   if (answer) panel.found(at, answer);
-  else panel.absent(at, (await shelf.open()).manifest.positions);
+  else if (answer === null) panel.absent(at, shelf.manifest?.positions);
+  return answer !== undefined;
 }
 
 /** Looks the whole main line up in one go, so that every step of it is instant. */
@@ -169,11 +166,8 @@ function aborted(signal: AbortSignal): Promise<false> {
 /** Opens pasted text. Throws an `InputError`. */
 function openText(text: string): void {
   const { games, remark } = read(text);
-  opened.push(...games);
-  const [first] = games;
-  if (!first) return;
-  enter(first, first.root);
-  remember(true);
+  library.add(...games);
+  if (games[0]) pick(games[0]);
   notice(games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them all. ${remark ?? ""}` : remark);
 }
 
@@ -182,101 +176,22 @@ function notice(text: string | undefined): void {
   byId("notice").hidden = !text;
 }
 
-// The menu of games.
-
-const menu = byId<HTMLSelectElement>("games");
-
-function listGames(): void {
-  const option = (value: string, text: string) => make("option", { value, selected: value === current() }, text);
-  const group = (label: string, options: HTMLElement[]) => (options.length > 0 ? [make("optgroup", { label }, ...options)] : []);
-  menu.replaceChildren(
-    option("", "Starting position"),
-    ...group("Famous games", famous.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
-    ...group("Opened", opened.map((each, index) => option(`opened-${index}`, nameOf(each, index)))),
-  );
-}
-
-const nameOf = (each: Game, index: number): string => players(each.headers) || (each.sourcePlies === 0 ? `Position ${index + 1}` : `Game ${index + 1}`);
-
-const current = (): string => game.slug ?? (opened.includes(game) ? `opened-${opened.indexOf(game)}` : "");
-
-menu.addEventListener("change", () => {
-  pick(menu.value);
-  // After a mouse's choice the arrow keys should step through the game, not through the menu.
-  if (!menu.matches(":focus-visible")) menu.blur();
-});
-
-function pick(choice: string): void {
-  const next = /^opened-\d+$/.test(choice) ? opened[Number(choice.slice(7))] : choice ? find(choice) : new Game();
-  if (!next) return;
+/** Puts another game on the board, at its start. */
+function pick(next: Game): void {
   notice(undefined);
   enter(next, next.root);
-  remember(true);
+  write(format(game, node), true);
 }
 
-/** Famous games keep the moves that were tried in them while the page is open. */
-const loaded = new Map<string, Game>();
-
-function find(slug: string): Game | undefined {
-  const found = loaded.get(slug) ?? famous.find((each) => each.slug === slug)?.load();
-  if (found) loaded.set(slug, found);
-  return found;
-}
-
-/** What stands in place of moves before there are any. */
-function offerGames(): HTMLElement {
-  const list = make(
-    "ul",
-    { className: "offers" },
-    ...famous.map((each) => {
-      const button = make("button", { type: "button", "data-testid": "offer" }, make("span", { className: "title" }, each.title), make("span", { className: "who" }, each.players));
-      button.addEventListener("click", () => pick(each.slug));
-      return make("li", {}, button);
-    }),
-  );
-  return make("div", {}, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), list);
-}
-
-// The link: stepping rewrites it, opening a game adds a step for the back button.
-
-let writing = 0;
-/** The address that is due to be written; browsers refuse addresses that change too often. */
-let due: string | undefined;
-
-function remember(push = false): void {
-  const fragment = format(game, node);
-  const url = fragment ? `#${fragment}` : location.pathname + location.search;
-  if (push) {
-    settle();
-    history.pushState(null, "", url);
-  } else {
-    due = url;
-    window.clearTimeout(writing);
-    writing = window.setTimeout(settle, 150);
-  }
-}
-
-function settle(): void {
-  window.clearTimeout(writing);
-  if (due !== undefined) history.replaceState(null, "", due);
-  due = undefined;
-}
-
-window.addEventListener("pagehide", settle);
-
-function restore(): void {
-  window.clearTimeout(writing);
-  due = undefined;
-  const fragment = location.hash.slice(1);
+/** Puts the position on the board that a link names. */
+function restore(fragment: string): void {
   try {
-    const { game: linked, node: at } = parse(fragment, find);
+    const { game: linked, node: at } = parse(fragment, (slug) => library.famous(slug));
     notice(undefined);
-    // A game opened from text is here with its players' names and its variations; a link has only its moves.
-    const root = format(linked, linked.root);
-    const same = linked.slug ? undefined : opened.find((each) => format(each, each.root) === root);
+    const same = linked.slug ? undefined : library.like(linked);
     if (same) enter(same, path(at).reduce((to, step) => (step.move ? same.play(to, step.move) : to), same.root));
     else {
-      if (!linked.slug && !linked.startsAsUsual) opened.push(linked);
+      if (!linked.slug && !linked.startsAsUsual) library.add(linked);
       enter(linked, at);
     }
   } catch (error) {
@@ -286,8 +201,6 @@ function restore(): void {
     notice(error.message);
   }
 }
-
-window.addEventListener("popstate", restore);
 
 // Buttons, keys, typed moves.
 
@@ -326,8 +239,10 @@ bindKeys({
   "?": help,
 });
 
-function describeShelf({ positions, evaluations, bytes }: Manifest): void {
+function describeShelf(): void {
+  if (!shelf.manifest) return;
+  const { positions, evaluations, bytes } = shelf.manifest;
   byId("shelf").textContent = `This database: ${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}.`;
 }
 
-restore();
+follow(restore);

@@ -26,8 +26,8 @@ export class MoveList {
     }
     for (const [at, button] of this.#buttons) {
       const here = at === node;
-      button.toggleAttribute("aria-current", here);
       if (here) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
       button.tabIndex = here || (node === game.root && at === game.root.children[0]) ? 0 : -1;
     }
     const current = this.#buttons.get(node);

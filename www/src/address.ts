@@ -1,0 +1,35 @@
+/** The address bar: stepping rewrites it, opening a game adds an entry for the back button. */
+
+let timer = 0;
+/** What is due to be written; browsers refuse addresses that change too often. */
+let due: string | undefined;
+
+/** Writes the fragment (without "#"), soon; with `push` at once and as a new entry of the history. */
+export function write(fragment: string, push = false): void {
+  const url = fragment ? `#${fragment}` : location.pathname + location.search;
+  if (push) {
+    settle();
+    history.pushState(null, "", url);
+  } else {
+    due = url;
+    window.clearTimeout(timer);
+    timer = window.setTimeout(settle, 150);
+  }
+}
+
+/** Calls `restore` with the fragment, now and whenever the person goes back, forward or edits it. */
+export function follow(restore: (fragment: string) => void): void {
+  window.addEventListener("pagehide", settle);
+  window.addEventListener("popstate", () => {
+    window.clearTimeout(timer);
+    due = undefined;
+    restore(location.hash.slice(1));
+  });
+  restore(location.hash.slice(1));
+}
+
+function settle(): void {
+  window.clearTimeout(timer);
+  if (due !== undefined) history.replaceState(null, "", due);
+  due = undefined;
+}
