@@ -81,8 +81,13 @@ pub fn run(args: Args) -> Outcome {
         },
         rejects: args.rejects,
         quiet: args.quiet,
+        is_interruptible: true,
     };
     let summary = build(&options)?;
-    println!("{summary:?}");
+    if args.json {
+        println!("{}", serde_json::to_string(&summary)?);
+    } else {
+        print!("{summary}");
+    }
     Ok(ExitCode::SUCCESS)
 }

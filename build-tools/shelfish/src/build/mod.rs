@@ -1,10 +1,12 @@
 //! `shelfish build`: dumps to a database.
 //!
-//! A thread reads chunks of whole lines; workers parse them, make positions canonical, play the lines and sort runs
-//! ([`record`], [`spool`], [`sort`]); the runs are merged, decoded and cut into blocks, which workers encode.
+//! Chunks of whole lines ([`dump`]) go to workers that parse them, make positions canonical, play the lines
+//! ([`record`]) and sort them, in a compact form ([`spool`]), into runs on disk ([`sort`]). The runs are merged and cut
+//! into blocks, which workers encode and the table takes in order.
 
 pub mod command;
 pub mod dump;
+mod gather;
 mod ordered;
 mod progress;
 pub mod record;
@@ -12,24 +14,26 @@ mod rejects;
 pub mod sort;
 pub mod spool;
 mod workspace;
+mod write;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::path::PathBuf;
+use std::time::Instant;
 
+use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::eval::{Eval, Evaluation};
+use shelfish::table::WriteError;
 
-use dump::{Chunk, Dump, MAX_LINE, Source, Text};
-use progress::{Progress, Work};
-use record::{Reject, parse};
-use rejects::RejectFile;
-use sort::{Merge, Run, Shelf, Sorter};
+use dump::Source;
+use record::Reject;
+use sort::Shelf;
 use workspace::Workspace;
+
+/// The least memory that a build is asked to do with.
+pub const MIN_MEMORY: usize = 64 << 20;
 
 /// What to build, of what, and how.
 #[derive(Clone, Debug)]
@@ -48,6 +52,8 @@ pub struct Options {
     pub rejects: Option<PathBuf>,
     /// Whether to keep silent until the end.
     pub quiet: bool,
+    /// Whether SIGINT and SIGTERM end the process after what was begun is cleaned up.
+    pub is_interruptible: bool,
 }
 
 /// What a lighter database leaves out.
@@ -73,6 +79,7 @@ impl Selection {
             evaluations.truncate(1);
         } else {
             self.trim(evaluations);
+            Eval::normalise(evaluations);
         }
     }
 
@@ -82,6 +89,20 @@ impl Selection {
             evaluations.truncate(1);
             self.trim(evaluations);
         }
+    }
+
+    /// What the manifest says of the selection; nothing if all is kept.
+    fn describe(&self) -> BTreeMap<String, String> {
+        let set = |name: &str, value: Option<usize>| value.map(|value| (name.to_owned(), value.to_string()));
+        [
+            set("min_depth", Some(self.min_depth.into()).filter(|depth| *depth > 0)),
+            set("max_pvs", self.max_pvs),
+            set("max_plies", self.max_plies),
+            self.best_only.then(|| ("best_only".to_owned(), "true".to_owned())),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn trim(&self, evaluations: &mut [Evaluation]) {
@@ -160,6 +181,8 @@ pub enum BuildError {
     },
     /// No line gave a position.
     Empty(Counts),
+    /// The database cannot be written.
+    Write(WriteError),
 }
 
 impl fmt::Display for BuildError {
@@ -169,6 +192,7 @@ impl fmt::Display for BuildError {
             BuildError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
             BuildError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
             BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
+            BuildError::Write(error) => error.fmt(f),
             BuildError::Empty(counts) => {
                 write!(f, "nothing to write: {} lines, {} rejected", counts.lines, counts.rejected())?;
                 if counts.left_out > 0 {
@@ -182,173 +206,55 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// The memory that a build needs beside its arenas: code, stacks, compression, lines on their way.
-const BASE_MEMORY: usize = 24 << 20;
-/// Beside that, each worker's: the chunk that it parses, one that waits for it, a run's compression.
-const WORKER_MEMORY: usize = 4 << 20;
-/// The least memory that is worth a try.
-pub const MIN_MEMORY: usize = 64 << 20;
-
-/// What a build starts with: numbered chunks, and the file for rejects.
-struct Job<'a> {
-    options: &'a Options,
-    shelf: &'a Shelf,
-    arena: usize,
-    rejects: Option<RejectFile>,
-    /// Set by whoever fails, so that nobody goes on for nothing.
-    stop: AtomicBool,
-    positions: Arc<AtomicU64>,
+/// A database, built.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// Bytes of all files, the manifest's aside.
+    pub bytes: u64,
+    /// Of these, bytes of each column of the blocks.
+    pub columns: Vec<(&'static str, u64)>,
+    /// What became of the lines of the sources.
+    pub input: Counts,
+    /// Seconds that the build took.
+    pub seconds: f64,
 }
 
-struct Numbered {
-    number: u64,
-    source: usize,
-    chunk: Chunk,
-}
-
-/// Reads all sources into sorted runs.
-fn sort(options: &Options, workspace: &Workspace, shelf: &Shelf) -> Result<(Vec<Run>, Counts), BuildError> {
-    let read = Arc::new(AtomicU64::new(0));
-    let open = |source: &Source| {
-        Dump::open(source, read.clone()).map_err(|error| BuildError::Source { source: source.clone(), error })
-    };
-    let dumps = options.sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
-    let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
-    let job = Job {
-        options,
-        shelf,
-        arena: (spare / options.threads).saturating_sub(WORKER_MEMORY).max(4 << 20),
-        rejects: match &options.rejects {
-            Some(path) => {
-                Some(RejectFile::create(path).map_err(|error| BuildError::Rejects { path: path.clone(), error })?)
-            }
-            None => None,
-        },
-        stop: AtomicBool::new(false),
-        positions: Arc::new(AtomicU64::new(0)),
-    };
-    let total = dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
-    let work = Work { phase: "reading", done: read, total, is_bytes: true, positions: job.positions.clone() };
-    let progress = Progress::start(work, options.quiet);
-
-    let (chunks, inbox) = sync_channel(options.threads);
-    let inbox = Arc::new(Mutex::new(inbox));
-    let (read, worked) = thread::scope(|scope| {
-        let job = &job;
-        let workers: Vec<_> = (0..options.threads)
-            .map(|_| {
-                let inbox = inbox.clone();
-                scope.spawn(move || work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed)))
-            })
-            .collect();
-        // The workers alone hold the inbox: when they end, so does the reading.
-        drop(inbox);
-        let mut number = 0;
-        let read = dumps.into_iter().enumerate().try_for_each(|(source, dump)| {
-            for chunk in dump.chunks() {
-                let chunk = chunk.map_err(|error| {
-                    job.stop.store(true, Relaxed);
-                    BuildError::Source { source: options.sources[source].clone(), error }
-                })?;
-                if chunks.send(Numbered { number, source, chunk }).is_err() {
-                    break;
-                }
-                number += 1;
-            }
-            Ok(())
-        });
-        drop(chunks);
-        let worked: Vec<_> = workers.into_iter().map(|worker| worker.join().expect("a worker died")).collect();
-        (read, worked)
-    });
-    drop(progress);
-    read?;
-    let mut runs = Vec::new();
-    let mut counts = Counts::default();
-    for result in worked {
-        let (some, count) = result.map_err(|error| error.place(options, workspace))?;
-        runs.extend(some);
-        counts.add(&count);
-    }
-    if let (Some(file), Some(path)) = (job.rejects, &options.rejects) {
-        file.finish().map_err(|error| BuildError::Rejects { path: path.clone(), error })?;
-    }
-    Ok((runs, counts))
-}
-
-/// What can fail in a worker.
-enum WorkError {
-    Run(io::Error),
-    Rejects(io::Error),
-}
-
-impl WorkError {
-    fn place(self, options: &Options, workspace: &Workspace) -> BuildError {
-        match self {
-            WorkError::Run(error) => BuildError::Temporary { path: workspace.dir().to_owned(), error },
-            WorkError::Rejects(error) => {
-                BuildError::Rejects { path: options.rejects.clone().unwrap_or_default(), error }
+/// A table for people.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let positions = self.positions.max(1) as f64;
+        let count = |n| HumanCount(n).to_string();
+        let rate = count((positions / self.seconds.max(0.001)) as u64);
+        let Counts { lines, left_out, pvs_cut, pvs_dropped, .. } = self.input;
+        writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(self.positions), self.seconds)?;
+        writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
+        writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
+        writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
+        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
+            writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
+        }
+        writeln!(f, "lines read   {:>15}", count(lines))?;
+        for (what, n) in [
+            ("lines left out by the selection", left_out),
+            ("PVs cut at an illegal move", pvs_cut),
+            ("PVs dropped, first move illegal", pvs_dropped),
+            ("lines rejected", self.input.rejected()),
+        ] {
+            if n > 0 {
+                writeln!(f, "{what}: {}", count(n))?;
             }
         }
+        for (reason, n) in Reject::REASONS.iter().zip(self.input.rejects).filter(|(_, n)| *n > 0) {
+            writeln!(f, "  {reason}: {}", count(n))?;
+        }
+        Ok(())
     }
-}
-
-/// Parses chunks into sorted runs until there are no more.
-fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), WorkError> {
-    let mut counts = Counts::default();
-    let mut sorter = Sorter::new(job.shelf, job.arena);
-    loop {
-        let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
-        let Some(Numbered { number, source, chunk }) = next else { break };
-        if job.stop.load(Relaxed) {
-            break;
-        }
-        let before = counts.records;
-        let mut rows = String::new();
-        let mut reject = |line: u64, reject: &Reject, text: &[u8], counts: &mut Counts| {
-            counts.rejects[reject.reason()] += 1;
-            if job.rejects.is_some() {
-                rows.push_str(&rejects::row(&job.options.sources[source], line, reject, text));
-            }
-        };
-        match &chunk.text {
-            Text::TooLong(beginning) => {
-                counts.lines += 1;
-                reject(chunk.line, &Reject::TooLong, beginning, &mut counts);
-            }
-            Text::Lines(lines) => {
-                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
-                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
-                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
-                    if text.is_empty() {
-                        continue;
-                    }
-                    counts.lines += 1;
-                    match if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) } {
-                        Err(why) => reject(line, &why, text, &mut counts),
-                        Ok(mut record) => {
-                            counts.records += 1;
-                            counts.pvs_cut += record.cut;
-                            counts.pvs_dropped += record.dropped;
-                            job.options.selection.narrow(&mut record.evaluations);
-                            if record.evaluations.is_empty() {
-                                counts.left_out += 1;
-                            } else {
-                                let key = record.position.key();
-                                sorter.push(&key, &record.evaluations).map_err(WorkError::Run)?;
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        job.positions.fetch_add(counts.records - before, Relaxed);
-        if let Some(file) = &job.rejects {
-            file.put(number, rows).map_err(WorkError::Rejects)?;
-        }
-    }
-    Ok((sorter.finish().map_err(WorkError::Run)?, counts))
 }
 
 /// Builds a database.
@@ -356,35 +262,29 @@ fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Co
 /// # Errors
 ///
 /// See [`BuildError`]; the previous database is then as it was.
-pub fn build(options: &Options) -> Result<Counts, BuildError> {
-    let out = &options.out;
-    let at_out = |error: io::Error| match error.kind() {
-        io::ErrorKind::WouldBlock => BuildError::Busy(out.clone()),
-        _ => BuildError::Temporary { path: out.clone(), error },
-    };
-    let workspace = Workspace::open(out).map_err(at_out)?;
+pub fn build(options: &Options) -> Result<Summary, BuildError> {
+    let start = Instant::now();
+    let workspace = Workspace::open(&options.out).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => BuildError::Busy(options.out.clone()),
+        _ => BuildError::Temporary { path: options.out.clone(), error },
+    })?;
+    if options.is_interruptible {
+        #[cfg(unix)]
+        workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;
+    }
     let shelf = Shelf::new(workspace.dir());
-    let start = std::time::Instant::now();
-    let (runs, counts) = sort(options, &workspace, &shelf)?;
-    eprintln!("sorted {} runs {:?}", runs.len(), start.elapsed());
+    let (runs, input) = gather::gather(options, &workspace, &shelf)?;
     if runs.is_empty() {
-        return Err(BuildError::Empty(counts));
+        return Err(BuildError::Empty(input));
     }
-    let at_temporary = |error| BuildError::Temporary { path: workspace.dir().to_owned(), error };
-    let merge = Merge::new(runs, &shelf, options.max_memory / 2).map_err(at_temporary)?;
-    let decode = |batch: io::Result<Vec<u8>>| -> io::Result<Vec<Eval>> {
-        let batch = batch?;
-        let mut rest = &batch[..];
-        let mut evals = Vec::new();
-        while !rest.is_empty() {
-            evals.push(spool::take(&mut rest)?);
-        }
-        Ok(evals)
-    };
-    let mut n = 0;
-    for evals in ordered::ordered(merge, options.threads, decode) {
-        n += evals.map_err(at_temporary)?.len();
-    }
-    eprintln!("merged {n} {:?}", start.elapsed());
-    Ok(counts)
+    let (manifest, columns) = write::write(options, &workspace, &shelf, runs)?;
+    Ok(Summary {
+        positions: manifest.positions,
+        evaluations: manifest.total("evaluations"),
+        pvs: manifest.total("pvs"),
+        bytes: manifest.bytes(),
+        columns,
+        input,
+        seconds: start.elapsed().as_secs_f64(),
+    })
 }

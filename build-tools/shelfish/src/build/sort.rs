@@ -27,8 +27,6 @@ pub const MERGE_MEMORY: usize = 640 << 10;
 const WINDOW_LOG: u32 = 17;
 const WRITE_BUFFER: usize = 64 << 10;
 const READ_BUFFER: usize = 32 << 10;
-/// Records go on to the next stage in batches of about this size.
-const BATCH: usize = 64 << 10;
 
 /// Where runs are kept.
 pub struct Shelf {
@@ -288,8 +286,8 @@ impl Merge {
             let some = runs.split_off(runs.len() - many);
             let mut merge = Merge::open(some)?;
             let mut run = shelf.writer()?;
-            while merge.advance()? {
-                run.push(&merge.key, &merge.payload)?;
+            while let Some((key, payload)) = merge.next_record()? {
+                run.push(key, payload)?;
             }
             runs.push(run.finish()?);
         }
@@ -301,24 +299,26 @@ impl Merge {
         Ok(Merge { heap: readers.collect::<io::Result<_>>()?, key: Vec::new(), payload: Vec::new() })
     }
 
-    /// Goes to the next key; false if there is none.
-    fn advance(&mut self) -> io::Result<bool> {
-        let Some(mut top) = self.heap.peek_mut() else { return Ok(false) };
-        std::mem::swap(&mut self.key, &mut top.key);
+    /// The next key and its payload, keys ascending and each once.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot be read.
+    pub fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
+        let Some(mut top) = self.heap.peek_mut() else { return Ok(None) };
+        self.key.clone_from(&top.key);
         std::mem::swap(&mut self.payload, &mut top.payload);
-        // The reader needs its key to read the next one.
-        top.key.clone_from(&self.key);
         Merge::step(top)?;
-        let mut several = false;
+        let mut is_alone = true;
         while let Some(top) = self.heap.peek_mut().filter(|top| top.key == self.key) {
             self.payload.extend_from_slice(&top.payload);
             Merge::step(top)?;
-            several = true;
+            is_alone = false;
         }
-        if several {
+        if !is_alone {
             self.payload = spool::merge(&self.payload)?;
         }
-        Ok(true)
+        Ok(Some((&self.key, &self.payload)))
     }
 
     fn step(mut top: PeekMut<RunReader>) -> io::Result<()> {
@@ -326,23 +326,6 @@ impl Merge {
             PeekMut::pop(top);
         }
         Ok(())
-    }
-
-    fn next_batch(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut batch = Vec::with_capacity(BATCH + BATCH / 8);
-        while batch.len() < BATCH && self.advance()? {
-            spool::push_parts(&mut batch, &self.key, &self.payload);
-        }
-        Ok((!batch.is_empty()).then_some(batch))
-    }
-}
-
-/// Batches of records, keys ascending and each once.
-impl Iterator for Merge {
-    type Item = io::Result<Vec<u8>>;
-
-    fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
-        self.next_batch().transpose()
     }
 }
 
@@ -390,9 +373,13 @@ mod tests {
         for sorter in sorters {
             runs.extend(sorter.finish()?);
         }
-        let batches: Vec<Vec<u8>> = Merge::new(runs, &shelf, memory)?.collect::<io::Result<_>>()?;
+        let mut merge = Merge::new(runs, &shelf, memory)?;
+        let mut whole = Vec::new();
+        while let Some((key, payload)) = merge.next_record()? {
+            spool::push_parts(&mut whole, key, payload);
+        }
         assert_eq!(fs::read_dir(dir.path())?.count(), 0, "runs are removed when they have been read");
-        Ok(batches.concat())
+        Ok(whole)
     }
 
     #[test]

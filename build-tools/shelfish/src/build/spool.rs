@@ -83,6 +83,39 @@ pub fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
     Ok(merged)
 }
 
+/// What an evaluation of a payload holds, moves aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outline {
+    /// Depth.
+    pub depth: u64,
+    /// PVs.
+    pub pvs: usize,
+    /// Kilonodes.
+    pub knodes: u64,
+    /// Moves of the PVs that are counted.
+    pub plies: usize,
+}
+
+/// The outlines of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most
+/// `max_plies` moves.
+pub fn outlines(mut payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<Outline>, SpoolError> {
+    let mut outlines = Vec::new();
+    while !payload.is_empty() {
+        let mut bytes = take_bytes(&mut payload)?;
+        let (depth, knodes) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?);
+        let pvs = take_count(&mut bytes)?;
+        let mut plies = 0;
+        for _ in 0..pvs.min(max_pvs) {
+            take_varint(&mut bytes)?;
+            let count = take_count(&mut bytes)?;
+            bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
+            plies += count.min(max_plies);
+        }
+        outlines.push(Outline { depth, pvs, knodes, plies });
+    }
+    Ok(outlines)
+}
+
 /// Appends a number, seven bits a byte, least significant first.
 pub fn push_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {

@@ -3,6 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name of the directory within the database's.
 const NAME: &str = ".shelfish-build";
@@ -54,26 +55,57 @@ impl Workspace {
         &self.dir
     }
 
-    /// Removes a build's directory from under it: what to do when the process is about to be ended from outside.
-    pub fn remove(dir: &Path) {
-        // The build's threads still run and may create files meanwhile.
-        for _ in 0..100 {
-            match fs::remove_dir_all(dir) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-                Err(_) => {}
+    /// Ends the process on SIGINT and SIGTERM, with 128 and the signal's number as its exit code, this directory
+    /// removed.
+    ///
+    /// # Errors
+    ///
+    /// The system does not let signals be handled.
+    #[cfg(unix)]
+    pub fn clean_up_on_signals(&self) -> io::Result<()> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        let (dir, created) = (self.dir.clone(), self.created.clone());
+        std::thread::spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                IS_ENDING.store(true, Ordering::SeqCst);
+                remove(&dir, created.as_deref());
+                std::process::exit(128 + signal);
             }
+        });
+        Ok(())
+    }
+}
+
+/// Whether a signal is about to end the process, which fails as its files are taken from it.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Waits for the end if a signal is about to bring it.
+pub fn wait_if_ending() {
+    while IS_ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
+fn remove(dir: &Path, created: Option<&Path>) {
+    // When a signal ends the build, its threads still create files meanwhile.
+    for _ in 0..100 {
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+            _ => break,
         }
+    }
+    if let Some(created) = created {
+        // Only if it is empty, after a failure.
+        let _ = fs::remove_dir(created);
     }
 }
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        Workspace::remove(&self.dir);
-        if let Some(created) = &self.created {
-            // Only if it is empty, after a failure.
-            let _ = fs::remove_dir(created);
-        }
+        wait_if_ending();
+        remove(&self.dir, self.created.as_deref());
     }
 }
 

@@ -1,0 +1,181 @@
+//! The first half of a build: sources to sorted runs.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
+use super::progress::{Progress, Work};
+use super::record::{Reject, parse};
+use super::rejects::{self, RejectFile};
+use super::sort::{Run, Shelf, Sorter};
+use super::workspace::Workspace;
+use super::{BuildError, Counts, MIN_MEMORY, Options};
+
+/// The memory that a build needs beside its arenas: code, stacks, compression, lines on their way.
+const BASE_MEMORY: usize = 24 << 20;
+/// Beside that, each worker's: the chunk that it parses, one that waits for it, a run's compression.
+const WORKER_MEMORY: usize = 4 << 20;
+/// What the workers share.
+struct Job<'a> {
+    options: &'a Options,
+    shelf: &'a Shelf,
+    arena: usize,
+    rejects: Option<RejectFile>,
+    /// Set by whoever fails, so that nobody goes on for nothing.
+    stop: AtomicBool,
+    positions: Arc<AtomicU64>,
+}
+
+struct Numbered {
+    number: u64,
+    source: usize,
+    chunk: Chunk,
+}
+
+/// Reads all sources into sorted runs.
+pub fn gather(options: &Options, workspace: &Workspace, shelf: &Shelf) -> Result<(Vec<Run>, Counts), BuildError> {
+    let read = Arc::new(AtomicU64::new(0));
+    let open = |source: &Source| {
+        Dump::open(source, read.clone()).map_err(|error| BuildError::Source { source: source.clone(), error })
+    };
+    let dumps = options.sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
+    let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
+    let job = Job {
+        options,
+        shelf,
+        arena: (spare / options.threads).saturating_sub(WORKER_MEMORY).max(4 << 20),
+        rejects: match &options.rejects {
+            Some(path) => {
+                Some(RejectFile::create(path).map_err(|error| BuildError::Rejects { path: path.clone(), error })?)
+            }
+            None => None,
+        },
+        stop: AtomicBool::new(false),
+        positions: Arc::new(AtomicU64::new(0)),
+    };
+    let total = dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
+    let work = Work { phase: "reading", done: read, total, is_bytes: true, positions: job.positions.clone() };
+    let progress = Progress::start(work, options.quiet);
+
+    let (chunks, inbox) = sync_channel(options.threads);
+    let inbox = Arc::new(Mutex::new(inbox));
+    let (read, worked) = thread::scope(|scope| {
+        let job = &job;
+        let workers: Vec<_> = (0..options.threads)
+            .map(|_| {
+                let inbox = inbox.clone();
+                scope.spawn(move || work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed)))
+            })
+            .collect();
+        // The workers alone hold the inbox: when they end, so does the reading.
+        drop(inbox);
+        let mut number = 0;
+        let read = dumps.into_iter().enumerate().try_for_each(|(source, dump)| {
+            for chunk in dump.chunks() {
+                let chunk = chunk.map_err(|error| {
+                    job.stop.store(true, Relaxed);
+                    BuildError::Source { source: options.sources[source].clone(), error }
+                })?;
+                if chunks.send(Numbered { number, source, chunk }).is_err() {
+                    break;
+                }
+                number += 1;
+            }
+            Ok(())
+        });
+        drop(chunks);
+        let worked: Vec<_> = workers.into_iter().map(|worker| worker.join().expect("a worker died")).collect();
+        (read, worked)
+    });
+    drop(progress);
+    read?;
+    let mut runs = Vec::new();
+    let mut counts = Counts::default();
+    for result in worked {
+        let (some, count) = result.map_err(|error| error.place(options, workspace))?;
+        runs.extend(some);
+        counts.add(&count);
+    }
+    if let (Some(file), Some(path)) = (job.rejects, &options.rejects) {
+        file.finish().map_err(|error| BuildError::Rejects { path: path.clone(), error })?;
+    }
+    Ok((runs, counts))
+}
+
+/// What can fail in a worker.
+enum WorkError {
+    Run(io::Error),
+    Rejects(io::Error),
+}
+
+impl WorkError {
+    fn place(self, options: &Options, workspace: &Workspace) -> BuildError {
+        match self {
+            WorkError::Run(error) => BuildError::Temporary { path: workspace.dir().to_owned(), error },
+            WorkError::Rejects(error) => {
+                BuildError::Rejects { path: options.rejects.clone().unwrap_or_default(), error }
+            }
+        }
+    }
+}
+
+/// Parses chunks into sorted runs until there are no more.
+fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), WorkError> {
+    let mut counts = Counts::default();
+    let mut sorter = Sorter::new(job.shelf, job.arena);
+    loop {
+        let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
+        let Some(Numbered { number, source, chunk }) = next else { break };
+        if job.stop.load(Relaxed) {
+            break;
+        }
+        let before = counts.records;
+        let mut rows = String::new();
+        let mut reject = |line: u64, reject: &Reject, text: &[u8], counts: &mut Counts| {
+            counts.rejects[reject.reason()] += 1;
+            if job.rejects.is_some() {
+                rows.push_str(&rejects::row(&job.options.sources[source], line, reject, text));
+            }
+        };
+        match &chunk.text {
+            Text::TooLong(beginning) => {
+                counts.lines += 1;
+                reject(chunk.line, &Reject::TooLong, beginning, &mut counts);
+            }
+            Text::Lines(lines) => {
+                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
+                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
+                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
+                    if text.is_empty() {
+                        continue;
+                    }
+                    counts.lines += 1;
+                    match if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) } {
+                        Err(why) => reject(line, &why, text, &mut counts),
+                        Ok(mut record) => {
+                            counts.records += 1;
+                            counts.pvs_cut += record.cut;
+                            counts.pvs_dropped += record.dropped;
+                            job.options.selection.narrow(&mut record.evaluations);
+                            if record.evaluations.is_empty() {
+                                counts.left_out += 1;
+                            } else {
+                                let key = record.position.key();
+                                sorter.push(&key, &record.evaluations).map_err(WorkError::Run)?;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        job.positions.fetch_add(counts.records - before, Relaxed);
+        if let Some(file) = &job.rejects {
+            file.put(number, rows).map_err(WorkError::Rejects)?;
+        }
+    }
+    Ok((sorter.finish().map_err(WorkError::Run)?, counts))
+}
