@@ -119,8 +119,8 @@ async function consult(): Promise<void> {
     describeShelf();
     if (!shown) show(at);
     panel.cost(summary(cost));
-    moves.refresh();
     drawGraph();
+    moves.refresh();
   } catch (error) {
     if (!signal.aborted) panel.failed(explain(error, shelf.url));
   } finally {
@@ -146,8 +146,8 @@ function sweepGame(): void {
       if (abort.signal.aborted) return false;
       wanted.forEach((at, index) => known.set(at.fen, answers[index] ?? null));
       panel.cost(`Whole game, ${plural(wanted.length, "position")}: ${summary(cost)}`);
-      moves.refresh();
       drawGraph();
+      moves.refresh();
       return true;
     } catch {
       // The lookup of the position on the board meets the same failure and reports it.

@@ -6,6 +6,7 @@ import { type Game, lineFrom, moveNumber, type Node } from "./game";
 export class MoveList {
   readonly #root = byId("moves");
   readonly #buttons = new Map<Node, HTMLButtonElement>();
+  #current: HTMLButtonElement | undefined;
   #size = -1;
   #game: Game | undefined;
 
@@ -30,9 +31,9 @@ export class MoveList {
       else button.removeAttribute("aria-current");
       button.tabIndex = here || (node === game.root && at === game.root.children[0]) ? 0 : -1;
     }
-    const current = this.#buttons.get(node);
-    if (this.#root.contains(document.activeElement)) current?.focus({ preventScroll: true });
-    this.#reveal(current);
+    this.#current = this.#buttons.get(node);
+    if (this.#root.contains(document.activeElement)) this.#current?.focus({ preventScroll: true });
+    this.#reveal();
   }
 
   /** Fills in scores that have become known. */
@@ -41,6 +42,8 @@ export class MoveList {
       const slot = button.querySelector(".move-score");
       if (slot) slot.textContent = this.score(node) ?? "";
     }
+    // The graph that appears with the scores takes some of the list's room.
+    this.#reveal();
   }
 
   #draw(game: Game): void {
@@ -72,6 +75,7 @@ export class MoveList {
     const result = game.headers.get("Result");
     if (result) grid.append(make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")));
     this.#root.replaceChildren(grid);
+    this.#current = undefined;
     this.refresh();
   }
 
@@ -96,8 +100,9 @@ export class MoveList {
   }
 
   /** Scrolls the list, and only the list, to the current move. */
-  #reveal(button: HTMLElement | undefined): void {
+  #reveal(): void {
     const box = this.#root.getBoundingClientRect();
+    const button = this.#current;
     if (!button) {
       this.#root.scrollTop = 0;
       return;
