@@ -161,11 +161,13 @@ impl Decoder {
     fn enter(&mut self, columns: &Columns, first: usize) -> Result<(), ColumnError> {
         let mut cursors = Cursors::new(lines(columns, first));
         let whole = |_| ColumnError::Length { column: first };
+        let mut outlines = Vec::new();
         for n in 0..self.records.len() - 1 {
             if n % STRIDE == 0 {
                 self.entries.push(cursors.left());
             }
-            cursors.skip(&self.outlines(n)).map_err(whole)?;
+            self.outlines(n, &mut outlines);
+            cursors.skip(&outlines).map_err(whole)?;
         }
         if cursors.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: first }) }
     }
@@ -175,12 +177,11 @@ impl Decoder {
     }
 
     /// The outlines of the lines of record `n`.
-    fn outlines(&self, n: usize) -> Vec<Outline> {
-        let outlines = self
-            .evaluations(n)
-            .iter()
-            .flat_map(|numbers| (0..numbers.pvs.len()).map(|pv| Outline { leads: pv == 0, depth: numbers.depth }));
-        outlines.collect()
+    fn outlines(&self, n: usize, out: &mut Vec<Outline>) {
+        out.clear();
+        for numbers in self.evaluations(n) {
+            out.extend((0..numbers.pvs.len()).map(|pv| Outline { leads: pv == 0, depth: numbers.depth }));
+        }
     }
 }
 
@@ -255,10 +256,13 @@ impl Record for Eval {
             *column = &column[column.len() - left..];
         }
         let mut cursors = Cursors::new(ends);
+        let mut outlines = Vec::new();
         for before in n - n % STRIDE..n {
-            cursors.skip(&decoder.outlines(before)).map_err(|error| error.to_string())?;
+            decoder.outlines(before, &mut outlines);
+            cursors.skip(&outlines).map_err(|error| error.to_string())?;
         }
-        let lines = cursors.decode(position.chess(), &decoder.outlines(n)).map_err(|error| error.to_string())?;
+        decoder.outlines(n, &mut outlines);
+        let lines = cursors.decode(position.chess(), &outlines).map_err(|error| error.to_string())?;
         let mut lines = lines.into_iter();
         let evaluations = decoder.evaluations(n).iter().map(|numbers| Evaluation {
             depth: numbers.depth,

@@ -7,6 +7,8 @@
 
 mod fen;
 mod key;
+#[cfg(test)]
+mod tests;
 
 pub use fen::FenError;
 pub(crate) use key::{FILES, KINDS, PAWN_BYTES, file_code, set_file_code};

@@ -62,7 +62,7 @@ impl core::error::Error for ColumnError {}
 
 /// The decompressed content of a frame and where its columns are.
 #[derive(Debug)]
-pub(crate) struct Columns {
+pub struct Columns {
     content: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -237,13 +237,13 @@ impl<'a> Bits<'a> {
     }
 
     fn read(&mut self, count: u32) -> Result<u64, ColumnError> {
-        let mut value = 0;
-        for n in 0..count {
-            let byte = self.bytes.get(self.at / 8).ok_or(ColumnError::Length { column: self.column })?;
-            value |= u64::from(byte >> (self.at % 8) & 1) << n;
-            self.at += 1;
-        }
-        Ok(value)
+        let end = self.at + count as usize;
+        let bytes = self.bytes.get(self.at / 8..end.div_ceil(8));
+        let bytes = bytes.ok_or(ColumnError::Length { column: self.column })?;
+        let bits = bytes.iter().rev().fold(0u128, |bits, &byte| (bits << 8) | u128::from(byte));
+        let value = (bits >> (self.at % 8)) & ((1 << count) - 1);
+        self.at = end;
+        Ok(value as u64)
     }
 
     /// A bit string that was read to its last byte is whole.

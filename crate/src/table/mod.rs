@@ -17,6 +17,8 @@ mod forest;
 mod manifest;
 mod page;
 mod record;
+#[cfg(all(test, feature = "write"))]
+mod tests;
 #[cfg(feature = "write")]
 mod write;
 

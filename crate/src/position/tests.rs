@@ -1,0 +1,121 @@
+use proptest::prelude::*;
+use shakmaty::{Chess, Position as _};
+
+use super::{Key, KeyError, Position};
+
+/// Rows of a data file, comments aside; the last cell may hold tabs.
+fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let mut cells = line.splitn(3, '\t');
+        core::array::from_fn(|_| cells.next().expect("three cells in a row"))
+    })
+}
+
+#[test]
+fn a_malformed_fen_is_refused_with_the_field_and_the_reason() {
+    for [what, names, fen] in rows(include_str!("../../../tests/data/fen-bad.tsv")) {
+        let error = fen.parse::<Position>().expect_err(what).to_string();
+        assert!(error.contains(names), "{what}: {error:?} should name {names:?}");
+    }
+}
+
+#[test]
+fn a_long_text_is_refused_without_being_repeated() {
+    let error = "k".repeat(10_000).parse::<Position>().expect_err("10 kB of text").to_string();
+    assert_eq!(error, "FEN of 10000 bytes, expected at most 256");
+}
+
+#[test]
+fn every_way_to_write_a_position_gives_one_key() {
+    for [why, canonical, others] in rows(include_str!("../../../tests/data/fen-canonical.tsv")) {
+        let position: Position = canonical.parse().expect(why);
+        assert_eq!(position.to_string(), canonical, "{why}");
+        for other in others.split('|') {
+            let other: Position = other.parse().expect(why);
+            assert_eq!(other, position, "{why}");
+            assert_eq!(other.key(), position.key(), "{why}");
+        }
+    }
+}
+
+#[test]
+fn keys_are_those_that_the_format_froze() {
+    for [what, fen, hex] in rows(include_str!("../../../tests/data/keys.tsv")) {
+        let position: Position = fen.parse().expect(what);
+        let key: String = position.key().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(key, hex, "{what}: {fen}");
+        assert_eq!(Key::decode(position.key().as_bytes()), Ok(position), "{what}");
+    }
+}
+
+#[test]
+fn keys_that_no_position_has_are_refused() {
+    let key = Position::from_chess(&Chess::default()).key();
+    let bytes = key.as_bytes();
+    for length in 0..bytes.len() {
+        let error = Key::decode(&bytes[..length]).expect_err("a beginning of a key");
+        assert!(matches!(error, KeyError::Length { found, .. } if found == length), "{error}");
+    }
+    let mut other = bytes.to_vec();
+    *other.last_mut().expect("not empty") = 4;
+    assert_eq!(Key::decode(&other), Err(KeyError::NotCanonical));
+}
+
+/// The positions of a game of random legal moves.
+fn playout() -> impl Strategy<Value = Vec<Chess>> {
+    proptest::collection::vec(any::<prop::sample::Index>(), 0..150).prop_map(|choices| {
+        let mut game = vec![Chess::default()];
+        for choice in choices {
+            let position = game[game.len() - 1].clone();
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            game.push(position.play(moves[choice.index(moves.len())]).expect("a legal move"));
+        }
+        game
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_key_gives_its_position_back(game in playout()) {
+        for chess in game {
+            let position = Position::from_chess(&chess);
+            prop_assert_eq!(Key::decode(position.key().as_bytes()), Ok(position.clone()));
+            prop_assert_eq!(position.to_string().parse(), Ok(position));
+        }
+    }
+
+    #[test]
+    fn keys_sort_like_their_bytes_and_differ_where_positions_do(game in playout()) {
+        for pair in game.windows(2) {
+            let [a, b] = [&pair[0], &pair[1]].map(Position::from_chess);
+            prop_assert_eq!(a.key().cmp(&b.key()), a.key().as_bytes().cmp(b.key().as_bytes()));
+            prop_assert_eq!(a == b, a.key() == b.key());
+        }
+    }
+
+    #[test]
+    fn a_key_with_a_flipped_bit_is_refused_or_another_position(game in playout(), at in any::<prop::sample::Index>(), bit in 0..8) {
+        let position = Position::from_chess(&game[game.len() - 1]);
+        let mut bytes = position.key().as_bytes().to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1u8 << bit;
+        if let Ok(other) = Key::decode(&bytes) {
+            prop_assert_ne!(&other, &position);
+            let key = other.key();
+            prop_assert_eq!(key.as_bytes(), &bytes[..]);
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_position_or_an_error(text in "\\PC{0,80}") {
+        let _ = text.parse::<Position>();
+    }
+
+    #[test]
+    fn any_bytes_are_a_key_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
+        let _ = Key::decode(&bytes);
+    }
+}

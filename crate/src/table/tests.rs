@@ -1,0 +1,335 @@
+use proptest::prelude::*;
+use proptest::sample::Index;
+use shakmaty::{Chess, Move, Position as _, fen::Fen};
+
+use super::*;
+use crate::eval::{Eval, Evaluation, Pv, Score};
+use crate::position::Position;
+
+/// Games begin in the initial position, in a Chess960 one, in endgames, and among queens.
+const STARTS: [&str; 5] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "bqnbrnkr/pppppppp/8/8/8/8/PPPPPPPP/BQNBRNKR w HEhe - 0 1",
+    "8/5pk1/4p1p1/3pP2p/3P1P1P/6P1/5K2/8 w - - 0 1",
+    "4k3/P6P/8/8/8/8/p6p/4K3 w - - 0 1",
+    "qqqqqqqk/qqqqqqqq/8/8/8/8/QQQQQQQQ/QQQQQQQK w - - 0 1",
+];
+
+fn play(position: &Chess, choices: &[Index]) -> (Vec<Chess>, Vec<Move>) {
+    let mut positions = vec![position.clone()];
+    let mut line = Vec::new();
+    for choice in choices {
+        let position = &positions[positions.len() - 1];
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            break;
+        }
+        let m = moves[choice.index(moves.len())];
+        line.push(m);
+        positions.push(position.clone().play(m).expect("a legal move"));
+    }
+    (positions, line)
+}
+
+fn score() -> impl Strategy<Value = Score> {
+    prop_oneof![
+        8 => (-1000..1000i32).prop_map(Score::Cp),
+        1 => (-i32::MAX..=i32::MAX).prop_map(Score::Cp),
+        1 => (1..=Score::MAX_MATE).prop_flat_map(|n| prop_oneof![Just(Score::Mate(n)), Just(Score::Mate(-n))]),
+    ]
+}
+
+prop_compose! {
+    fn evaluation()(
+        depth in prop_oneof![9 => 1..60u16, 1 => any::<u16>()],
+        knodes in prop_oneof![9 => 0..100_000_000u64, 1 => any::<u64>()],
+        pvs in proptest::collection::vec((score(), proptest::collection::vec(any::<Index>(), 0..12)), 1..5),
+    ) -> (u16, u64, Vec<(Score, Vec<Index>)>) {
+        (depth, knodes, pvs)
+    }
+}
+
+/// Records of the positions of some games, each once, ascending.
+fn records() -> impl Strategy<Value = Vec<Eval>> {
+    let game = (0..STARTS.len(), proptest::collection::vec(any::<Index>(), 0..40));
+    let games = proptest::collection::vec(game, 1..6);
+    let evaluations = proptest::collection::vec(proptest::collection::vec(evaluation(), 1..4), 1..30);
+    (games, evaluations).prop_map(|(games, all)| {
+        let positions = games.into_iter().flat_map(|(start, choices)| {
+            let fen: Fen = STARTS[start].parse().expect("a FEN");
+            let start = Position::from_setup(fen.into_setup()).expect("a position");
+            play(start.chess(), &choices).0
+        });
+        let mut records: Vec<Eval> = positions
+            .zip(all.iter().cycle())
+            .map(|(chess, evaluations)| {
+                let mut evaluations = evaluations
+                    .iter()
+                    .map(|(depth, knodes, pvs)| Evaluation {
+                        depth: *depth,
+                        knodes: *knodes,
+                        pvs: pvs
+                            .iter()
+                            .map(|(score, choices)| Pv { score: *score, line: play(&chess, choices).1 })
+                            .collect(),
+                    })
+                    .collect();
+                Eval::normalise(&mut evaluations);
+                Eval { position: Position::from_chess(&chess), evaluations }
+            })
+            .collect();
+        records.sort_by_cached_key(|record| record.position.key());
+        records.dedup_by(|a, b| a.position == b.position);
+        records
+    })
+}
+
+fn encoded(records: &[Eval]) -> (EncodedBlock, BlockRef) {
+    let block = encode_block(records).expect("records in order");
+    let range = 0..block.bytes.len() as u64;
+    let chunk = Chunk { file: "test".into(), range, checksum: chunk::checksum(&block.bytes) };
+    (block, BlockRef { chunk, separator: Vec::new() })
+}
+
+/// What a reader says of bytes whose checksum is right but whose content is not: anything but a panic.
+fn read_anyhow(bytes: &[u8]) {
+    let range = 0..bytes.len() as u64;
+    let chunk = Chunk { file: "test".into(), range, checksum: chunk::checksum(bytes) };
+    if let Ok(block) = Block::<Eval>::open(bytes, &BlockRef { chunk: chunk.clone(), separator: Vec::new() }) {
+        block.records().for_each(drop);
+    }
+    let chunk = Chunk { range: 1 << 30..(1 << 30) + bytes.len() as u64, ..chunk };
+    let _ = Page::parse(bytes, &PageRef { chunk, separator: Vec::new() });
+    let _ = Manifest::parse::<Eval>(bytes);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_block_gives_its_records_back(records in records()) {
+        let (encoded, at) = encoded(&records);
+        let block = Block::<Eval>::open(&encoded.bytes, &at).expect("a whole block");
+        prop_assert_eq!(block.records().collect::<Result<Vec<_>, _>>(), Ok(records.clone()));
+        for record in &records {
+            prop_assert_eq!(block.find(&record.position), Ok(Some(record.clone())));
+        }
+    }
+
+    #[test]
+    fn zstd_opens_a_block(records in records()) {
+        let (encoded, _) = encoded(&records);
+        let mut content = vec![0; columns::MAX_CONTENT];
+        prop_assert!(zstd_safe::decompress(&mut content[..], &encoded.bytes).is_ok());
+    }
+
+    #[test]
+    fn a_position_that_is_not_in_a_block_is_not_found(records in records(), at in any::<Index>()) {
+        let mut records = records;
+        let absent = records.remove(at.index(records.len()));
+        if !records.is_empty() {
+            let (encoded, at) = encoded(&records);
+            let block = Block::<Eval>::open(&encoded.bytes, &at).expect("a whole block");
+            prop_assert_eq!(block.find(&absent.position), Ok(None));
+        }
+    }
+
+    #[test]
+    fn a_block_cut_short_is_refused(records in records(), at in any::<Index>()) {
+        let (encoded, whole) = encoded(&records);
+        let bytes = &encoded.bytes[..at.index(encoded.bytes.len())];
+        let error = Block::<Eval>::open(bytes, &whole).expect_err("a short block");
+        prop_assert!(matches!(error, TableError::Length { .. }), "{}", error);
+        read_anyhow(bytes);
+    }
+
+    #[test]
+    fn a_block_with_a_flipped_bit_is_refused(records in records(), at in any::<Index>(), bit in 0..8u32) {
+        let (encoded, whole) = encoded(&records);
+        let mut bytes = encoded.bytes;
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        let error = Block::<Eval>::open(&bytes, &whole).expect_err("a changed block");
+        prop_assert!(matches!(error, TableError::Checksum { .. }), "{}", error);
+        read_anyhow(&bytes);
+    }
+
+    #[test]
+    fn content_with_flipped_bits_under_a_right_checksum_never_panics(
+        records in records(),
+        flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..4),
+    ) {
+        let (encoded, _) = encoded(&records);
+        let columns = Columns::open(&encoded.bytes, Block::<Eval>::column_names().count()).expect("a whole block");
+        let mut columns: Vec<Vec<u8>> =
+            (0..Block::<Eval>::column_names().count()).map(|column| columns.bytes(column).to_vec()).collect();
+        for (at, bit) in flips {
+            let total: usize = columns.iter().map(Vec::len).sum();
+            let mut at = at.index(total);
+            for column in &mut columns {
+                match column.get_mut(at) {
+                    Some(byte) => {
+                        *byte ^= 1 << bit;
+                        break;
+                    }
+                    None => at -= column.len(),
+                }
+            }
+        }
+        read_anyhow(&columns::compress(&columns, 1).expect("columns").0);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        read_anyhow(&bytes);
+        read_anyhow(&[&[0x28, 0xb5, 0x2f, 0xfd], &bytes[..]].concat());
+    }
+
+    #[test]
+    fn numbers_in_octaves_come_back(values in proptest::collection::vec(any::<u64>(), 1..50), shift in 0..64u32) {
+        let octaves = Octaves { direct: 4, leading: 2 };
+        let mut bits = BitWriter::default();
+        let mut symbols = Vec::new();
+        for value in &values {
+            let (symbol, low) = octaves.split(value >> shift);
+            symbols.push(symbol);
+            bits.push(value >> shift, low);
+        }
+        let frame = columns::compress(&[symbols, bits.bytes], 1).expect("columns").0;
+        let columns = Columns::open(&frame, 2).expect("columns");
+        let mut bits = Bits::new(&columns, 1);
+        for (value, &symbol) in values.iter().zip(columns.bytes(0)) {
+            prop_assert_eq!(octaves.join(symbol, &mut bits), Ok(value >> shift));
+        }
+        prop_assert_eq!(bits.finish(), Ok(()));
+    }
+
+    #[test]
+    fn cuts_far_from_a_change_stay(
+        keys in proptest::collection::btree_set(any::<[u8; 12]>(), 2000),
+        more in any::<[u8; 12]>(),
+    ) {
+        let cut = |keys: &mut dyn Iterator<Item = [u8; 12]>| {
+            let mut cutter = Cutter::new(20);
+            let mut stretches: Vec<Vec<[u8; 12]>> = keys.filter_map(|key| cutter.push(&key, 1, key)).collect();
+            stretches.extend(cutter.finish());
+            stretches
+        };
+        let before = cut(&mut keys.iter().copied());
+        let mut changed = keys.clone();
+        changed.insert(more);
+        let after = cut(&mut changed.iter().copied());
+        prop_assert_eq!(after.concat(), changed.into_iter().collect::<Vec<_>>());
+        let most = 28;
+        prop_assert!(before.iter().all(|stretch| stretch.len() <= most));
+        let same = after.iter().filter(|stretch| before.contains(stretch)).count();
+        prop_assert!(same * 10 >= before.len() * 7, "{} of {} stretches stay", same, before.len());
+    }
+}
+
+/// A database of some thousand positions in a folder of its own, in shards of several pages.
+fn database(dir: &std::path::Path) -> (Manifest, Vec<Eval>) {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let mut all: Vec<Eval> = Vec::new();
+    for _ in 0..40 {
+        all.extend(records().new_tree(&mut runner).expect("records").current());
+    }
+    all.sort_by_cached_key(|record| record.position.key());
+    all.dedup_by(|a, b| a.position == b.position);
+    let scratch = dir.join("scratch");
+    std::fs::create_dir_all(&scratch).expect("a folder");
+    let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, ..WriterOptions::default() };
+    let mut writer = TableWriter::<Eval>::create(dir, &scratch, options);
+    let mut cutter = Cutter::new(30);
+    let mut blocks: Vec<Vec<Eval>> =
+        all.iter().filter_map(|eval| cutter.push(eval.position.key().as_bytes(), 1, eval.clone())).collect();
+    blocks.extend(cutter.finish());
+    for block in blocks {
+        writer.append(&encode_block(&block).expect("a block")).expect("room on the disk");
+    }
+    (writer.finish().expect("a database"), all)
+}
+
+fn temp_dir(name: &str) -> std::path::PathBuf {
+    let dir = std::env::temp_dir().join(format!("shelfish-table-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).expect("a folder");
+    dir
+}
+
+#[test]
+fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
+    let dir = temp_dir("walk");
+    let (written, all) = database(&dir);
+    let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
+    let manifest = Manifest::parse::<Eval>(&bytes).expect("a manifest");
+    assert_eq!(manifest, written);
+    assert_eq!(manifest.positions, all.len() as u64);
+    assert!(manifest.shards.len() > 2 && manifest.pages().len() > manifest.shards.len());
+    let read = |chunk: &Chunk| {
+        let file = std::fs::read(dir.join(&chunk.file)).expect("a shard");
+        file[usize::try_from(chunk.range.start).expect("small")..][..chunk.len()].to_vec()
+    };
+    for eval in &all {
+        let key = eval.position.key();
+        let page = manifest.page_of(&key).expect("a page");
+        let page = Page::parse(&read(&page.chunk), page).expect("a page");
+        let block = page.block_of(&key).expect("a block");
+        let block = Block::<Eval>::open(&read(&block.chunk), block).expect("a block");
+        assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())));
+    }
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
+}
+
+#[test]
+fn the_same_records_give_the_same_bytes() {
+    let dirs = [temp_dir("same-a"), temp_dir("same-b")];
+    let [a, b] = dirs.each_ref().map(|dir| database(dir).0);
+    assert_eq!(a, b);
+    for dir in dirs {
+        std::fs::remove_dir_all(dir).expect("the folder is ours");
+    }
+}
+
+#[test]
+fn a_manifest_with_any_bit_flipped_or_cut_short_is_refused() {
+    let dir = temp_dir("manifest");
+    database(&dir);
+    let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
+    for at in 0..bytes.len() {
+        assert!(Manifest::parse::<Eval>(&bytes[..at]).is_err(), "cut to {at} bytes");
+        for bit in 0..8 {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1 << bit;
+            assert!(Manifest::parse::<Eval>(&bytes).is_err(), "bit {bit} of byte {at}");
+        }
+    }
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
+}
+
+#[test]
+fn a_manifest_says_what_is_wrong_with_it() {
+    let message = |text: &str| Manifest::parse::<Eval>(text.as_bytes()).expect_err(text).to_string();
+    assert_eq!(message(""), "manifest.json is not a manifest: the file is empty");
+    assert_eq!(
+        message("{\"format\":2,\"whatever\":[]}"),
+        "manifest.json is of format 2, this reader knows format 1: use a newer shelfish"
+    );
+    assert!(message("<!doctype html>").starts_with("manifest.json is not a manifest: expected value"));
+    assert!(message("{\"format\":1}").ends_with("it has no checksum"));
+}
+
+#[test]
+fn a_file_name_that_leads_elsewhere_is_refused() {
+    let shard = Shard {
+        file: "../../etc/passwd".into(),
+        bytes: 10,
+        positions: 1,
+        pages: vec![(String::new(), 5, "0".repeat(16))],
+    };
+    let error = Manifest::new(1, Default::default(), Default::default(), vec![shard]).expect_err("not a shard's name");
+    assert_eq!(error, "\"../../etc/passwd\" is not the name of a shard");
+}
