@@ -36,7 +36,7 @@ function attempt(/** @type {Page} */ page, /** @type {string} */ url, options = 
 
 /** @type {[name: keyof typeof faults, says: string, codes: string[]][]} */
 const RANGE_FAULTS = [
-  ["whole", "the whole file with 200 in place of a range", ["range"]],
+  ["large", "the whole of a large file in place of a range", ["range"]],
   ["short", "a clean but short body", ["range", "network"]],
   ["cut", "a body that breaks off", ["network"]],
   ["another", "another range with its own Content-Range", ["range", "corrupt"]],

@@ -89,7 +89,7 @@ test("a position that is not in the database is null, not an error", async (t) =
       rows[0] = "k7";
       rows[7] = "7K";
       rows[rank] = `${file || ""}N${7 - file || ""}`;
-      return `${rows.join("/")} w - -`;
+      return `${rows.join("/")} b - -`;
     }),
   );
   assert.deepEqual(await page.evaluate((fens) => database.lookupMany(fens), fens), fens.map(() => null));

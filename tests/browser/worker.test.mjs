@@ -14,7 +14,7 @@ function ask(/** @type {import("playwright-core").Page} */ page, /** @type {stri
     ([entry, fens]) =>
       new Promise((resolve, reject) => {
         const worker = new Worker("/worker.mjs", { type: "module" });
-        worker.onmessage = ({ data }) => (worker.terminate(), resolve(data));
+        worker.onmessage = ({ data }) => resolve(data);
         worker.onerror = (event) => reject(new Error(event.message));
         worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
       }),

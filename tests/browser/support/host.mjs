@@ -21,6 +21,12 @@ export const faults = {
   /** @type {Fault} The whole file with 200, as hosts without ranges do. */
   whole: ({ response, file }) => void response.writeHead(200, { ...CORS, "content-length": file.length }).end(file),
 
+  /** @type {Fault} The same of a large file. */
+  large: ({ response, file }) => {
+    response.writeHead(200, { ...CORS, "content-length": file.length + 4_000_000 }).write(file);
+    response.end(Buffer.alloc(4_000_000));
+  },
+
   /** @type {Fault} A clean answer of half the bytes. */
   short: (exchange) => send(exchange, exchange.body.subarray(0, exchange.body.length >> 1)),
 

@@ -12,7 +12,7 @@ export const SHELFISH = process.env.SHELFISH ?? join(ROOT, "target", "release", 
 export const SITE = resolve(process.env.SHELFISH_SITE ?? join(ROOT, "dist"));
 
 /** The npm package. */
-export const PACKAGE = join(ROOT, "crate", "pkg");
+export const PACKAGE = resolve(process.env.SHELFISH_PACKAGE ?? join(ROOT, "crate", "pkg"));
 
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
