@@ -11,7 +11,7 @@ use shakmaty::Color;
 use super::{Eval, Evaluation, Pv, Score};
 use crate::moves::{self, Cursors, Outline};
 use crate::position::Position;
-use crate::table::{Bits, ColumnError, Columns, Octaves, Record, Values};
+use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values};
 
 /// Numbers whose size alone is predictable.
 const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
@@ -127,6 +127,9 @@ impl Decoder {
                 let depth = u16::try_from(depth).map_err(|_| reader.out_of_range(DEPTH_BEST, depth))?;
                 let knodes = reader.next(KNODES, WIDE)?;
                 let start = all.scores.len();
+                if pvs.saturating_add(start as u64) > MAX_TOTAL {
+                    return Err(reader.out_of_range(PVS_BEST, pvs));
+                }
                 let mut above = best;
                 for pv in 0..pvs {
                     let column = match (pv, n, parent) {

@@ -5,6 +5,9 @@ use super::{Chunk, Columns, Record, TableError};
 use crate::eval::Eval;
 use crate::position::{Key, KeyError, Position};
 
+/// None of the totals of a block is larger: a cap on what a reader allocates.
+pub(crate) const MAX_TOTAL: u64 = 1 << 20;
+
 /// Where a block is, and the separators around its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRef {

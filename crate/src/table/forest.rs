@@ -45,6 +45,9 @@ pub(crate) const COLUMNS: &[&str] = &[
     "root knights",
 ];
 
+/// No block has more positions: a cap on what a reader allocates.
+pub(crate) const MAX_POSITIONS: usize = 1 << 16;
+
 const BLACK_TO_MOVE: u8 = 1;
 const CORNERS: [(u8, Square); 4] = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];
 const OTHER_RIGHTS: u8 = 32;
@@ -164,6 +167,9 @@ impl Forest {
     /// Reads the positions of a block.
     pub(crate) fn decode(columns: &Columns) -> Result<Forest, ColumnError> {
         let links = columns.bytes(LINK);
+        if links.len() > MAX_POSITIONS {
+            return Err(ColumnError::Value { column: LINK, found: links.len() as u64 });
+        }
         let mut steps = (columns.values(STEP_PIECE), columns.values(STEP_TARGET));
         let mut roots = RootReader::new(columns);
         let mut forest = Forest { nodes: Vec::with_capacity(links.len()), parents: Vec::with_capacity(links.len()) };
@@ -204,7 +210,6 @@ fn decode_step(node: &Node, pieces: &mut Values<'_>, targets: &mut Values<'_>) -
 /// Reads roots, each by what differs from the one before.
 struct RootReader<'a> {
     columns: [Values<'a>; COLUMNS.len()],
-    last: Node,
     files: [u16; 8],
     counts: [u8; 8],
     squares: [Vec<Square>; 10],
@@ -214,7 +219,6 @@ impl<'a> RootReader<'a> {
     fn new(columns: &'a Columns) -> RootReader<'a> {
         RootReader {
             columns: core::array::from_fn(|column| columns.values(column)),
-            last: Node::empty(),
             files: [0; 8],
             counts: [0; 8],
             squares: Default::default(),
@@ -264,7 +268,6 @@ impl<'a> RootReader<'a> {
             let values = &mut self.columns[SQUARES + n / 2];
             read_squares(values, &mut self.squares[n], kind, count, &mut node.board)?;
         }
-        self.last = node.clone();
         Ok(node)
     }
 

@@ -22,6 +22,7 @@ mod tests;
 #[cfg(feature = "write")]
 mod write;
 
+pub(crate) use block::MAX_TOTAL;
 pub use block::{Block, BlockRef};
 pub use chunk::{Chunk, TableError};
 pub use columns::ColumnError;

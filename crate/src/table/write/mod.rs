@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use super::columns::{ColumnError, compress};
 use super::forest::{self, Node};
-use super::{Block, Record};
+use super::{Block, MAX_TOTAL, Record};
 use crate::position::Key;
 
 /// Why a table cannot be written.
@@ -90,10 +90,11 @@ pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError
     let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
     R::encode(&stored, &parents, &mut columns[forest::COLUMNS.len()..]);
     let (bytes, columns) = compress(&columns, LEVEL).map_err(WriteError::Compress)?;
-    if bytes.len() > Block::<R>::MAX_BYTES {
-        return Err(WriteError::Compress(ColumnError::TooLarge { found: bytes.len() as u64 }));
-    }
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));
+    let too_many = records.len() > forest::MAX_POSITIONS || totals.iter().any(|&total| total > MAX_TOTAL);
+    if too_many || bytes.len() > Block::<R>::MAX_BYTES {
+        return Err(WriteError::Compress(ColumnError::TooLarge { found: bytes.len() as u64 }));
+    }
     Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, first, last })
 }
