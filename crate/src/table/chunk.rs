@@ -20,6 +20,11 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// The chunk that `bytes` make at `start` of a file.
+    pub fn of(file: &str, start: u64, bytes: &[u8]) -> Chunk {
+        Chunk { file: file.into(), range: start..start + bytes.len() as u64, checksum: checksum(bytes) }
+    }
+
     /// The length in bytes; capped by the manifest and pages that told of the chunk.
     pub fn len(&self) -> usize {
         usize::try_from(self.range.end.saturating_sub(self.range.start)).unwrap_or(usize::MAX)

@@ -94,10 +94,10 @@ impl<R: Record> TableWriter<R> {
                 self.options.page_blocks,
             )?),
         };
-        let range = shard.bytes..shard.bytes + block.bytes.len() as u64;
+        // The file has no name before it is whole.
+        let chunk = Chunk::of("", shard.bytes, &block.bytes);
         shard.write(&block.bytes)?;
         shard.positions += block.positions;
-        let chunk = Chunk { file: String::new(), range, checksum: checksum(&block.bytes) };
         let page = shard.pages.push(block.first.as_bytes(), 1, BlockRef { chunk, separator });
         shard.closed.extend(page);
         self.last = Some(block.last);
