@@ -27,6 +27,7 @@ use axum::{
     middleware::{self, Next},
     response::Response,
     routing::any,
+    serve::ListenerExt,
 };
 use futures_util::StreamExt;
 use tokio::{net::TcpListener, runtime::Runtime};
@@ -130,6 +131,9 @@ pub fn run(args: Args) -> Outcome {
         eprintln!("Serving {}, Ctrl-C stops", args.dir.display());
         println!("{url}");
         io::stdout().flush()?;
+
+        // A head and a short body must not wait for each other's acknowledgement.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
 
         let (told, mut stop) = tokio::sync::watch::channel(());
         let server = axum::serve(listener, app).with_graceful_shutdown(async move {
