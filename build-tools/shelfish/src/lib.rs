@@ -1,7 +1,16 @@
 //! The commands of `shelfish`, one module each.
 
 pub mod build;
+pub mod database;
+pub mod export;
+pub mod json;
+pub mod lookup;
+mod ordered;
+mod progress;
+pub mod scan;
 pub mod serve;
+pub mod stats;
+pub mod verify;
 
 /// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.
 ///

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use shelfish_cli::{build, serve};
+use shelfish_cli::{build, export, lookup, serve, stats, verify};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -17,6 +17,14 @@ struct Cli {
 enum Command {
     /// Build a database of evaluation dumps
     Build(build::command::Args),
+    /// Look positions up
+    Lookup(lookup::Args),
+    /// Say what a database holds
+    Stats(stats::Args),
+    /// Read every byte of a database and check it
+    Verify(verify::Args),
+    /// Write a database as a dump
+    Export(export::Args),
     /// Serve a directory over HTTP, for development
     Serve(serve::Args),
     /// Print the completions of a shell
@@ -29,6 +37,10 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Build(args) => build::command::run(args),
+        Command::Lookup(args) => lookup::run(args),
+        Command::Stats(args) => stats::run(args),
+        Command::Verify(args) => verify::run(args),
+        Command::Export(args) => export::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "shelfish", &mut std::io::stdout());
@@ -36,7 +48,11 @@ fn main() -> ExitCode {
         }
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("shelfish: {error}");
+        // Whoever read the output has seen enough of it.
+        let is_pipe = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+        if !error.downcast_ref().is_some_and(is_pipe) {
+            eprintln!("shelfish: {error}");
+        }
         ExitCode::FAILURE
     })
 }

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
-use super::progress::{Progress, Work};
 use super::record::{Reject, parse};
 use super::rejects::{self, RejectFile};
 use super::sort::{Run, Shelf, Sorter};
 use super::workspace::Workspace;
 use super::{BuildError, Counts, MIN_MEMORY, Options};
+use crate::progress::{Progress, Work};
 
 /// The memory that a build needs beside its arenas: code, stacks, compression, lines on their way.
 const BASE_MEMORY: usize = 24 << 20;

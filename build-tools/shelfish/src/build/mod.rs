@@ -7,8 +7,6 @@
 pub mod command;
 pub mod dump;
 mod gather;
-mod ordered;
-mod progress;
 pub mod record;
 mod rejects;
 pub mod sort;

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use shelfish::eval::Eval;
 use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block};
 
-use super::ordered::ordered;
-use super::progress::{Progress, Work};
 use super::sort::{Merge, Run, Shelf};
 use super::workspace::Workspace;
 use super::{BuildError, Options, Selection, spool};
+use crate::ordered::ordered;
+use crate::progress::{Progress, Work};
 
 /// Bytes by column, in the order of [`Block::column_names`].
 pub type ColumnBytes = Vec<(&'static str, u64)>;

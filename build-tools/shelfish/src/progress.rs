@@ -1,4 +1,4 @@
-//! What a build says while it works: bars on a terminal, a plain line now and then elsewhere.
+//! What a command says while it works: bars on a terminal, a plain line now and then elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -1,0 +1,30 @@
+//! Evaluations as JSON, in the words of the Lichess evaluation database.
+
+use shakmaty::CastlingMode;
+use shelfish::eval::{Eval, Score};
+
+/// Appends a record as one line: castling is the king's move to the rook's square, scores are White's.
+pub fn push_line(out: &mut Vec<u8>, eval: &Eval) {
+    use std::io::Write;
+    // Writing to a Vec does not fail, and nothing here needs escaping.
+    let mut write = |arguments: std::fmt::Arguments| {
+        let _ = out.write_fmt(arguments);
+    };
+    write(format_args!("{{\"fen\":\"{}\",\"evals\":[", eval.position));
+    for (n, evaluation) in eval.evaluations.iter().enumerate() {
+        write(format_args!("{}{{\"pvs\":[", if n == 0 { "" } else { "," }));
+        for (n, pv) in evaluation.pvs.iter().enumerate() {
+            let comma = if n == 0 { "" } else { "," };
+            match pv.score {
+                Score::Cp(cp) => write(format_args!("{comma}{{\"cp\":{cp},\"line\":\"")),
+                Score::Mate(moves) => write(format_args!("{comma}{{\"mate\":{moves},\"line\":\"")),
+            }
+            for (n, m) in pv.line.iter().enumerate() {
+                write(format_args!("{}{}", if n == 0 { "" } else { " " }, m.to_uci(CastlingMode::Chess960)));
+            }
+            write(format_args!("\"}}"));
+        }
+        write(format_args!("],\"knodes\":{},\"depth\":{}}}", evaluation.knodes, evaluation.depth));
+    }
+    write(format_args!("]}}\n"));
+}

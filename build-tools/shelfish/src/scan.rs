@@ -1,0 +1,222 @@
+//! Reads a whole database in the order of its files, all of its bytes.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use shelfish::reader::ReadError;
+use shelfish::source::Source;
+use shelfish::table::{BlockRef, Chunk, Manifest, Page, PageRef};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::database::Place;
+
+/// The most bytes that are asked for at a time, one block aside.
+const REQUEST: u64 = 1 << 20;
+
+/// A block as it is in its file.
+#[derive(Clone, Debug)]
+pub struct RawBlock {
+    /// Where it is, and the separator before its keys.
+    pub at: BlockRef,
+    /// The separator behind its keys, if another block follows.
+    pub until: Option<Vec<u8>>,
+    /// Its bytes, not checked.
+    pub bytes: Vec<u8>,
+}
+
+/// What is wrong with a file, apart from its blocks.
+#[derive(Clone, Debug)]
+pub enum ScanError {
+    /// It cannot be read, or is not as its manifest or page says.
+    Read(ReadError),
+    /// Bytes that belong to no block or page, or to several.
+    Layout {
+        /// Path or URL of the shard.
+        at: String,
+        /// The bytes.
+        range: Range<u64>,
+    },
+    /// The content is not that by which the file is named.
+    Name {
+        /// Path or URL of the shard.
+        at: String,
+        /// SHA-256 of its content, as many digits as its name has.
+        found: String,
+    },
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScanError::Read(error) => error.fmt(f),
+            ScanError::Layout { at, range } => {
+                write!(
+                    f,
+                    "{at}: bytes {}-{} belong to no block or to several",
+                    range.start,
+                    range.end.saturating_sub(1)
+                )
+            }
+            ScanError::Name { at, found } => {
+                write!(f, "{at}: the SHA-256 of its content begins {found}: not the content that gave it its name")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ScanError {}
+
+/// Blocks in ascending order of keys. After an error it goes on with what can be read.
+pub struct Scan {
+    place: Place,
+    manifest: Arc<Manifest>,
+    runtime: Runtime,
+    /// The number of the next shard.
+    next: usize,
+    shard: Option<OpenShard>,
+    ready: VecDeque<Result<RawBlock, ScanError>>,
+}
+
+/// A shard whose pages have been read.
+struct OpenShard {
+    file: String,
+    /// Blocks that are still to be read, and the separator behind each.
+    blocks: VecDeque<(BlockRef, Option<Vec<u8>>)>,
+    pages: Vec<u8>,
+    /// Of what has been read in order and whole.
+    hash: Option<Sha256>,
+    at: u64,
+}
+
+impl Scan {
+    /// Begins with the first shard.
+    ///
+    /// # Errors
+    ///
+    /// The system does not give what it takes to wait for a host.
+    pub fn new(place: Place, manifest: Arc<Manifest>) -> io::Result<Scan> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Scan { place, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })
+    }
+
+    fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, ScanError> {
+        self.runtime.block_on(self.place.range(file, range)).map_err(|error| ScanError::Read(error.into()))
+    }
+
+    fn read_error(&self, chunk: &Chunk, error: shelfish::table::TableError) -> ScanError {
+        ScanError::Read(ReadError::Table { at: self.place.locate(&chunk.file), error })
+    }
+
+    /// Reads the pages of shard `n`.
+    fn open(&mut self, n: usize) {
+        let manifest = self.manifest.clone();
+        let shard = &manifest.shards[n];
+        let pages: Vec<&PageRef> = manifest.pages().iter().filter(|page| page.chunk.file == shard.file).collect();
+        let start = pages.first().map_or(shard.bytes, |page| page.chunk.range.start);
+        let bytes = match self.range(&shard.file, start..shard.bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.ready.push_back(Err(error)),
+        };
+        let mut blocks: Vec<BlockRef> = Vec::new();
+        for page in pages {
+            let place = (page.chunk.range.start - start) as usize..(page.chunk.range.end - start) as usize;
+            match Page::parse(&bytes[place], page) {
+                Ok(page) => blocks.extend_from_slice(page.blocks()),
+                Err(error) => self.ready.push_back(Err(self.read_error(&page.chunk, error))),
+            }
+        }
+        let after = manifest.shards.get(n + 1).and_then(|next| {
+            manifest.pages().iter().find(|page| page.chunk.file == next.file).map(|page| page.separator.clone())
+        });
+        let untils = blocks.iter().skip(1).map(|block| Some(block.separator.clone())).chain([after]);
+        let mut at = 0;
+        for block in &blocks {
+            let range = &block.chunk.range;
+            if range.start != at {
+                self.layout_error(&shard.file, at.min(range.start)..at.max(range.start));
+            }
+            at = range.end;
+        }
+        if at != start {
+            self.layout_error(&shard.file, at.min(start)..at.max(start));
+        }
+        let blocks = blocks.iter().cloned().zip(untils).collect();
+        self.shard =
+            Some(OpenShard { file: shard.file.clone(), blocks, pages: bytes, hash: Some(Sha256::new()), at: 0 });
+    }
+
+    fn layout_error(&mut self, file: &str, range: Range<u64>) {
+        let at = self.place.locate(file);
+        self.ready.push_back(Err(ScanError::Layout { at, range }));
+    }
+
+    /// Reads some blocks of the open shard; its end checks its name.
+    fn advance(&mut self, mut shard: OpenShard) {
+        let Some((first, _)) = shard.blocks.front() else {
+            if let Some(mut hash) = shard.hash {
+                hash.update(&shard.pages);
+                let digits = shard.file.trim_end_matches(Manifest::SHARD_ENDING);
+                let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+                if !found.starts_with(digits) {
+                    let (at, found) = (self.place.locate(&shard.file), found[..digits.len()].to_owned());
+                    self.ready.push_back(Err(ScanError::Name { at, found }));
+                }
+            }
+            return;
+        };
+        let start = first.chunk.range.start;
+        let mut end = start;
+        let mut some = Vec::new();
+        while let Some((block, _)) = shard.blocks.front() {
+            let range = &block.chunk.range;
+            if !some.is_empty() && (range.start != end || range.end - start > REQUEST) {
+                break;
+            }
+            end = range.end;
+            some.extend(shard.blocks.pop_front());
+        }
+        match self.range(&shard.file, start..end) {
+            Ok(bytes) => {
+                shard.hash = shard.hash.filter(|_| start == shard.at);
+                shard.at = end;
+                if let Some(hash) = &mut shard.hash {
+                    hash.update(&bytes);
+                }
+                let cut = |(at, until): (BlockRef, _)| {
+                    let place = (at.chunk.range.start - start) as usize..(at.chunk.range.end - start) as usize;
+                    Ok(RawBlock { bytes: bytes[place].to_vec(), at, until })
+                };
+                self.ready.extend(some.into_iter().map(cut));
+            }
+            Err(error) => {
+                shard.hash = None;
+                self.ready.push_back(Err(error));
+            }
+        }
+        self.shard = Some(shard);
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<RawBlock, ScanError>;
+
+    fn next(&mut self) -> Option<Result<RawBlock, ScanError>> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            if let Some(shard) = self.shard.take() {
+                self.advance(shard);
+            } else if self.next < self.manifest.shards.len() {
+                self.next += 1;
+                self.open(self.next - 1);
+            } else {
+                return None;
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! `shelfish stats`: what a database is made of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use indicatif::HumanCount;
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use serde::Serialize;
+use shakmaty::Position as _;
+use shelfish::eval::Eval;
+use shelfish::table::{Block, Manifest};
+
+use crate::Outcome;
+use crate::database::{self, Place};
+use crate::ordered::ordered;
+use crate::progress::{Progress, Work};
+use crate::scan::{RawBlock, Scan, ScanError};
+
+/// Say what a database holds: what its manifest knows, and what a scan of all blocks finds.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish stats -d db
+  shelfish stats -d https://example.org/evals --manifest --json")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Read the manifest alone
+    #[arg(long)]
+    manifest: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the result
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say what it took
+    #[arg(long)]
+    timing: bool,
+}
+
+/// What a manifest knows.
+#[derive(Debug, Serialize)]
+pub struct Known {
+    /// Version of the format.
+    pub format: u64,
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations, PVs.
+    pub totals: BTreeMap<String, u64>,
+    /// How the database was made.
+    pub info: BTreeMap<String, String>,
+    /// Bytes of all shards.
+    pub bytes: u64,
+    /// Number of shards.
+    pub shards: usize,
+    /// Number of pages.
+    pub pages: usize,
+    /// Bytes of all pages.
+    pub page_bytes: u64,
+}
+
+/// What a scan finds.
+#[derive(Debug, Default, Serialize)]
+pub struct Scanned {
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// Moves of all PVs.
+    pub pv_moves: u64,
+    /// Evaluations by depth.
+    pub depths: BTreeMap<u16, u64>,
+    /// Positions by number of pieces, kings and pawns included.
+    pub pieces: BTreeMap<usize, u64>,
+    /// Compressed bytes by column of the blocks, what frames take besides under an empty name.
+    pub columns: Vec<(&'static str, u64)>,
+    /// Compressed bytes of blocks.
+    pub block_bytes: Spread,
+    /// Positions of blocks.
+    pub block_positions: Spread,
+}
+
+/// A distribution.
+#[derive(Debug, Default, Serialize)]
+pub struct Spread {
+    /// How many.
+    pub count: usize,
+    /// Their sum.
+    pub sum: u64,
+    /// The smallest.
+    pub min: u64,
+    /// One in twenty is smaller.
+    pub p5: u64,
+    /// One in two is smaller.
+    pub median: u64,
+    /// The average.
+    pub mean: f64,
+    /// One in twenty is larger.
+    pub p95: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl Spread {
+    fn of(mut values: Vec<u64>) -> Spread {
+        values.sort_unstable();
+        let at = |share: f64| values.get(((values.len().max(1) - 1) as f64 * share).round() as usize).copied();
+        let at = |share| at(share).unwrap_or_default();
+        let (count, sum) = (values.len(), values.iter().sum::<u64>());
+        let mean = sum as f64 / count.max(1) as f64;
+        Spread { count, sum, min: at(0.0), p5: at(0.05), median: at(0.5), mean, p95: at(0.95), max: at(1.0) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Stats {
+    manifest: Known,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scan: Option<Scanned>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+}
+
+/// Scans and prints.
+///
+/// # Errors
+///
+/// The database cannot be read.
+pub fn run(args: Args) -> Outcome {
+    let start = Instant::now();
+    let place = args.database.source()?;
+    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let known = Known {
+        format: Manifest::FORMAT,
+        positions: manifest.positions,
+        totals: manifest.totals.clone(),
+        info: manifest.info.clone(),
+        bytes: manifest.bytes(),
+        shards: manifest.shards.len(),
+        pages: manifest.pages().len(),
+        page_bytes: manifest.pages().iter().map(|page| page.chunk.len() as u64).sum(),
+    };
+    let scan = if args.manifest { None } else { Some(scan(place, manifest, args.quiet)?) };
+    let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
+    let stats = Stats { manifest: known, scan, seconds };
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&stats)?)?;
+    } else {
+        write!(out, "{stats}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What one block adds.
+#[derive(Default)]
+struct Part {
+    bytes: u64,
+    columns: Vec<u64>,
+    evals: Vec<(usize, Vec<(u16, u64, u64)>)>,
+}
+
+fn scan(
+    place: Place,
+    manifest: Arc<Manifest>,
+    quiet: bool,
+) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
+    let done = Arc::new(AtomicU64::new(0));
+    let total = Some(manifest.positions);
+    let work = Work { phase: "scanning", done: done.clone(), total, is_bytes: false, positions: done.clone() };
+    let _progress = Progress::start(work, quiet);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut scanned = Scanned {
+        columns: Block::<Eval>::column_names().chain([""]).map(|name| (name, 0)).collect(),
+        ..Scanned::default()
+    };
+    let (mut bytes, mut positions) = (Vec::new(), Vec::new());
+    for part in ordered(Scan::new(place, manifest)?, threads, read) {
+        let part = part?;
+        bytes.push(part.bytes);
+        positions.push(part.evals.len() as u64);
+        done.fetch_add(part.evals.len() as u64, Relaxed);
+        scanned.positions += part.evals.len() as u64;
+        scanned.columns.iter_mut().zip(part.columns).for_each(|((_, sum), bytes)| *sum += bytes);
+        for (pieces, evaluations) in part.evals {
+            *scanned.pieces.entry(pieces).or_default() += 1;
+            for (depth, pvs, moves) in evaluations {
+                scanned.evaluations += 1;
+                scanned.pvs += pvs;
+                scanned.pv_moves += moves;
+                *scanned.depths.entry(depth).or_default() += 1;
+            }
+        }
+    }
+    scanned.block_bytes = Spread::of(bytes);
+    scanned.block_positions = Spread::of(positions);
+    Ok(scanned)
+}
+
+fn read(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
+    let RawBlock { at, bytes, .. } = block?;
+    let mut part = Part { bytes: bytes.len() as u64, ..Part::default() };
+    for eval in Block::<Eval>::open(&bytes, &at)?.records() {
+        let eval = eval?;
+        let outline = |evaluation: &shelfish::eval::Evaluation| {
+            let moves = evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum();
+            (evaluation.depth, evaluation.pvs.len() as u64, moves)
+        };
+        let pieces = eval.position.chess().board().occupied().count();
+        part.evals.push((pieces, eval.evaluations.iter().map(outline).collect()));
+    }
+    part.columns = column_bytes(&bytes)?;
+    Ok(part)
+}
+
+/// Compressed bytes of each column of a block, then of the rest of the frame: each column ends a zstd block.
+fn column_bytes(frame: &[u8]) -> Result<Vec<u64>, Box<dyn std::error::Error + Send + Sync>> {
+    let count = Block::<Eval>::column_names().count();
+    let mut rest = frame;
+    let mut decoder = FrameDecoder::new();
+    decoder.init(&mut rest)?;
+    let mut content: Vec<u8> = Vec::new();
+    let mut blocks = Vec::new();
+    let mut before = frame.len();
+    while !decoder.is_finished() {
+        decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1))?;
+        blocks.push((content.len(), (before - rest.len()) as u64));
+        before = rest.len();
+        decoder.collect_to_writer(&mut content)?;
+    }
+    // The content begins with the number and the lengths of the columns.
+    let mut header = &content[..];
+    let mut number = || {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = header.split_first()?;
+            header = rest;
+            value |= usize::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        Some(value)
+    };
+    number();
+    let lengths: Vec<usize> = (0..count).map_while(|_| number()).collect();
+    let mut end = content.len() - header.len();
+    let ends: Vec<usize> = lengths
+        .iter()
+        .map(|length| {
+            end += length;
+            end
+        })
+        .collect();
+    let mut columns = vec![0; count + 1];
+    let start = content.len() - header.len();
+    for (at, bytes) in blocks {
+        let column = if at < start { count } else { ends.partition_point(|&end| end <= at).min(count) };
+        columns[column] += bytes;
+    }
+    columns[count] += frame.len() as u64 - columns.iter().sum::<u64>();
+    Ok(columns)
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Known { format, positions, totals, info, bytes, shards, pages, page_bytes } = &self.manifest;
+        let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
+        writeln!(f, "manifest, format {format}")?;
+        writeln!(f, "  positions   {:>15}", HumanCount(*positions).to_string())?;
+        for (name, total) in totals {
+            writeln!(f, "  {name:<12}{:>15}", HumanCount(*total).to_string())?;
+        }
+        writeln!(f, "  bytes       {:>15}   {:.3} a position", HumanCount(*bytes).to_string(), each(*bytes))?;
+        writeln!(f, "  of it pages {:>15}   {:.3} a position", HumanCount(*page_bytes).to_string(), each(*page_bytes))?;
+        writeln!(f, "  {shards} shards, {pages} pages")?;
+        for (name, value) in info {
+            writeln!(f, "  {name}: {value}")?;
+        }
+        if let Some(scan) = &self.scan {
+            scan.fmt(f)?;
+        }
+        self.seconds.map_or(Ok(()), |seconds| writeln!(f, "{seconds:.2} s"))
+    }
+}
+
+impl fmt::Display for Scanned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "scan")?;
+        for (name, count) in [
+            ("positions", self.positions),
+            ("evaluations", self.evaluations),
+            ("PV rows", self.pvs),
+            ("PV moves", self.pv_moves),
+        ] {
+            writeln!(f, "  {name:<12}{:>15}", HumanCount(count).to_string())?;
+        }
+        for (name, spread) in [("bytes", &self.block_bytes), ("positions", &self.block_positions)] {
+            let Spread { count, min, p5, median, mean, p95, max, .. } = spread;
+            writeln!(
+                f,
+                "  {name} of {count} blocks: min {min}, 5 % {p5}, median {median}, mean {mean:.0}, 95 % {p95}, max {max}"
+            )?;
+        }
+        writeln!(f, "  bytes a position by column")?;
+        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
+            let name = if name.is_empty() { "(frames)" } else { name };
+            writeln!(f, "    {name:<22} {:>8.3}", *bytes as f64 / self.positions.max(1) as f64)?;
+        }
+        writeln!(f, "  evaluations by depth")?;
+        histogram(f, self.depths.iter().map(|(&depth, &count)| (depth.to_string(), count)))?;
+        writeln!(f, "  positions by number of pieces")?;
+        histogram(f, self.pieces.iter().map(|(&pieces, &count)| (pieces.to_string(), count)))
+    }
+}
+
+fn histogram(f: &mut fmt::Formatter<'_>, rows: impl Iterator<Item = (String, u64)> + Clone) -> fmt::Result {
+    let most = rows.clone().map(|(_, count)| count).max().unwrap_or(1).max(1);
+    for (name, count) in rows {
+        let bar = "#".repeat((count * 40).div_ceil(most) as usize);
+        writeln!(f, "    {name:>5} {:>13} {bar}", HumanCount(count).to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! `shelfish verify`: whether a database is whole and says what it said when it was built.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use serde::Serialize;
+use shelfish::eval::{Eval, Evaluation};
+use shelfish::position::Key;
+use shelfish::reader::ReadError;
+use shelfish::source::{Fault, Source};
+use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
+
+use crate::Outcome;
+use crate::database::{self, Place};
+use crate::ordered::ordered;
+use crate::progress::{Progress, Work};
+use crate::scan::{RawBlock, Scan, ScanError};
+
+/// Read every byte of a database and check it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish verify -d db
+  shelfish verify -d https://example.org/evals --json
+
+Checked are the names of shards against their content, the checksums of the manifest, pages and blocks, the order and
+uniqueness of positions, that they are canonical and their lines legal, and all totals against the manifest.
+
+Exit codes: 0 if all is well; 1 if a problem was found, each is named; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the result
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Name of the file.
+    pub file: String,
+    /// The bytes of the block or page, both ends included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<(u64, u64)>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What was read and found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Whether there are no problems.
+    pub ok: bool,
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Shards that the manifest names.
+    pub shards: u64,
+    /// Bytes of blocks.
+    pub block_bytes: u64,
+    /// Problems in the order of the files.
+    pub problems: Vec<Problem>,
+    /// Seconds taken.
+    pub seconds: f64,
+}
+
+/// Verifies and prints.
+///
+/// # Errors
+///
+/// Standard output fails; what is wrong with the database is no error but the result.
+pub fn run(args: Args) -> Outcome {
+    let report = verify(&args.database.source()?, args.quiet)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+    } else {
+        for Problem { file, bytes, what } in &report.problems {
+            match bytes {
+                Some((first, last)) => writeln!(out, "{file} bytes {first}-{last}: {what}")?,
+                None => writeln!(out, "{file}: {what}")?,
+            }
+        }
+        let Report { positions, evaluations, pvs, blocks, shards, seconds, .. } = report;
+        let count = report.problems.len();
+        let verdict = match count {
+            0 => "all is well".to_owned(),
+            1 => "1 problem".to_owned(),
+            _ => format!("{count} problems"),
+        };
+        writeln!(
+            out,
+            "{positions} positions, {evaluations} evaluations, {pvs} PV rows in {blocks} blocks of {shards} shards, \
+             {seconds:.1} s: {verdict}"
+        )?;
+    }
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Reads everything.
+///
+/// # Errors
+///
+/// The system does not give what it takes to wait for a host.
+pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
+    let start = Instant::now();
+    let mut report = Report::default();
+    match database::wait(database::manifest(place))? {
+        Ok(manifest) => read_all(place, Arc::new(manifest), &mut report, quiet)?,
+        Err(error) => report.problems.push(read_problem(&error, Manifest::FILE)),
+    }
+    report.ok = report.problems.is_empty();
+    report.seconds = start.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
+    let done = Arc::new(AtomicU64::new(0));
+    let total = Some(manifest.positions);
+    let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: done.clone() };
+    let progress = Progress::start(work, quiet);
+    report.shards = manifest.shards.len() as u64;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut last: Option<Key> = None;
+    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, |block| block.map(check)) {
+        let checked = match checked {
+            Ok(checked) => checked,
+            Err(error) => {
+                report.problems.push(scan_problem(&error));
+                continue;
+            }
+        };
+        report.blocks += 1;
+        report.block_bytes += checked.chunk.len() as u64;
+        report.positions += checked.positions;
+        report.evaluations += checked.evaluations;
+        report.pvs += checked.pvs;
+        done.fetch_add(checked.positions, Relaxed);
+        if let (Some(last), Some(first)) = (&last, &checked.first)
+            && last >= first
+        {
+            report.problems.push(problem(&checked.chunk, "its positions are not above those of the block before"));
+        }
+        last = checked.last.or(last);
+        report.problems.extend(checked.problem);
+    }
+    drop(progress);
+    // Totals say something only if all could be read.
+    if report.problems.is_empty() {
+        for (name, told, found) in [
+            ("positions", manifest.positions, report.positions),
+            ("evaluations", manifest.total("evaluations"), report.evaluations),
+            ("PV rows", manifest.total("pvs"), report.pvs),
+            ("positions of all shards", manifest.shards.iter().map(|shard| shard.positions).sum(), report.positions),
+        ] {
+            if told != found {
+                let what = format!("it tells of {told} {name}, the shards hold {found}");
+                report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
+            }
+        }
+    }
+    for shard in &manifest.shards {
+        let behind = database::wait(place.range(&shard.file, shard.bytes..shard.bytes + 1))?;
+        if behind.is_ok() {
+            let what = format!("longer than the {} bytes that the manifest tells", shard.bytes);
+            report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
+        }
+    }
+    // A host does not tell what else it has.
+    if let Place::Directory(_) = place {
+        report.problems.extend(foreign(Path::new(&place.locate("")), &manifest)?);
+    }
+    Ok(())
+}
+
+/// Shards that the manifest does not name.
+fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
+    let mut problems = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let file = entry?.file_name().to_string_lossy().into_owned();
+        if file.ends_with(Manifest::SHARD_ENDING) && manifest.shards.iter().all(|shard| shard.file != file) {
+            problems.push(Problem { file, bytes: None, what: "foreign: the manifest does not name it".to_owned() });
+        }
+    }
+    problems.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(problems)
+}
+
+/// What a block holds.
+struct Checked {
+    chunk: Chunk,
+    positions: u64,
+    evaluations: u64,
+    pvs: u64,
+    first: Option<Key>,
+    last: Option<Key>,
+    /// The first problem: with one, the rest of a block says little.
+    problem: Option<Problem>,
+}
+
+fn check(RawBlock { at, until, bytes }: RawBlock) -> Checked {
+    let mut checked = Checked {
+        chunk: at.chunk.clone(),
+        positions: 0,
+        evaluations: 0,
+        pvs: 0,
+        first: None,
+        last: None,
+        problem: None,
+    };
+    let mut read = || -> Result<(), Problem> {
+        let block = Block::<Eval>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.chunk.file))?;
+        for eval in block.records() {
+            let eval = eval.map_err(|error| table_problem(&error, &at.chunk.file))?;
+            let key = eval.position().key();
+            let is_in_place = key.as_bytes() >= &at.separator[..]
+                && until.as_ref().is_none_or(|until| key.as_bytes() < &until[..])
+                && checked.last.is_none_or(|last| last < key);
+            if !is_in_place {
+                return Err(problem(&at.chunk, &format!("{} stands where no lookup finds it", eval.position)));
+            }
+            if !is_normal(&eval.evaluations) {
+                return Err(problem(&at.chunk, &format!("the evaluations of {} are not in order", eval.position)));
+            }
+            checked.first.get_or_insert(key);
+            checked.last = Some(key);
+            checked.positions += 1;
+            checked.evaluations += eval.evaluations.len() as u64;
+            checked.pvs += eval.evaluations.iter().map(|evaluation| evaluation.pvs.len() as u64).sum::<u64>();
+        }
+        Ok(())
+    };
+    let problem = read().err();
+    checked.problem = problem;
+    checked
+}
+
+fn is_normal(evaluations: &[Evaluation]) -> bool {
+    let is_ordered = || {
+        let mut normal = evaluations.to_vec();
+        Eval::normalise(&mut normal);
+        normal == evaluations
+    };
+    let has_pvs = evaluations.iter().all(|evaluation| !evaluation.pvs.is_empty());
+    !evaluations.is_empty() && has_pvs && (evaluations.len() == 1 || is_ordered())
+}
+
+fn problem(chunk: &Chunk, what: &str) -> Problem {
+    let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
+    Problem { file: chunk.file.clone(), bytes, what: what.to_owned() }
+}
+
+fn table_problem(error: &TableError, file: &str) -> Problem {
+    let text = error.to_string();
+    match error {
+        TableError::Length { chunk, .. }
+        | TableError::Checksum { chunk, .. }
+        | TableError::Columns { chunk, .. }
+        | TableError::Key { chunk, .. }
+        | TableError::Line { chunk, .. }
+        | TableError::Order { chunk, .. } => problem(chunk, text.strip_prefix(&format!("{chunk}: ")).unwrap_or(&text)),
+        _ => Problem { file: file.to_owned(), bytes: None, what: text },
+    }
+}
+
+fn file_name(at: &str) -> String {
+    at.rsplit(['/', '\\']).next().unwrap_or(at).to_owned()
+}
+
+fn read_problem(error: &ReadError, file: &str) -> Problem {
+    match error {
+        ReadError::Table { error, .. } => table_problem(error, file),
+        ReadError::Source(error) => {
+            let what = match &error.fault {
+                Fault::Short { expected, found } => format!("truncated: expected {expected} bytes, found {found}"),
+                fault => fault.to_string(),
+            };
+            Problem { file: file_name(&error.at), bytes: None, what }
+        }
+        ReadError::Stale(error) => read_problem(error, file),
+    }
+}
+
+fn scan_problem(error: &ScanError) -> Problem {
+    match error {
+        ScanError::Read(error) => read_problem(error, ""),
+        ScanError::Layout { at, range } => Problem {
+            file: file_name(at),
+            bytes: Some((range.start, range.end.saturating_sub(1))),
+            what: "bytes that belong to no block or to several".to_owned(),
+        },
+        ScanError::Name { at, found } => Problem {
+            file: file_name(at),
+            bytes: None,
+            what: format!("the SHA-256 of its content begins {found}: not the content that gave it its name"),
+        },
+    }
+}
