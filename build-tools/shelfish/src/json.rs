@@ -1,5 +1,6 @@
 //! Evaluations as JSON, in the words of the Lichess evaluation database.
 
+use serde::Serializer;
 use shakmaty::CastlingMode;
 use shelfish::eval::{Eval, Score};
 
@@ -27,4 +28,9 @@ pub fn push_line(out: &mut Vec<u8>, eval: &Eval) {
         write(format_args!("],\"knodes\":{},\"depth\":{}}}", evaluation.knodes, evaluation.depth));
     }
     write(format_args!("]}}\n"));
+}
+
+/// Numbers by name as an object, their order kept.
+pub(crate) fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(numbers.iter().copied())
 }

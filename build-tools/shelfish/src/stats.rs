@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use indicatif::HumanCount;
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::Eval;
 use shelfish::table::{Block, Manifest};
+use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
 use crate::Outcome;
 use crate::database::{self, Place};
@@ -80,6 +80,7 @@ pub struct Scanned {
     /// Positions by number of pieces, kings and pawns included.
     pub pieces: BTreeMap<usize, u64>,
     /// Compressed bytes by column of the blocks, what frames take besides under an empty name.
+    #[serde(serialize_with = "crate::json::as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// Compressed bytes of blocks.
     pub block_bytes: Spread,
@@ -221,52 +222,66 @@ fn read(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::
 }
 
 /// Compressed bytes of each column of a block, then of the rest of the frame: each column ends a zstd block.
-fn column_bytes(frame: &[u8]) -> Result<Vec<u64>, Box<dyn std::error::Error + Send + Sync>> {
+fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
     let count = Block::<Eval>::column_names().count();
-    let mut rest = frame;
-    let mut decoder = FrameDecoder::new();
-    decoder.init(&mut rest)?;
-    let mut content: Vec<u8> = Vec::new();
-    let mut blocks = Vec::new();
-    let mut before = frame.len();
-    while !decoder.is_finished() {
-        decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1))?;
-        blocks.push((content.len(), (before - rest.len()) as u64));
-        before = rest.len();
-        decoder.collect_to_writer(&mut content)?;
-    }
+    let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.
     let mut header = &content[..];
-    let mut number = || {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let (&byte, rest) = header.split_first()?;
-            header = rest;
-            value |= usize::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        Some(value)
-    };
-    number();
-    let lengths: Vec<usize> = (0..count).map_while(|_| number()).collect();
-    let mut end = content.len() - header.len();
-    let ends: Vec<usize> = lengths
-        .iter()
-        .map(|length| {
-            end += length;
-            end
-        })
-        .collect();
-    let mut columns = vec![0; count + 1];
+    take_leb128(&mut header);
+    let lengths: Vec<usize> = (0..count).map(|_| take_leb128(&mut header)).collect();
     let start = content.len() - header.len();
+    let ends: Vec<usize> =
+        lengths.iter().scan(start, |end, length| Some(std::mem::replace(end, *end + length) + length)).collect();
+    let mut columns = vec![0; count + 1];
     for (at, bytes) in blocks {
-        let column = if at < start { count } else { ends.partition_point(|&end| end <= at).min(count) };
+        let column = if at < start { count } else { ends.partition_point(|&end| end <= at) };
         columns[column] += bytes;
     }
     columns[count] += frame.len() as u64 - columns.iter().sum::<u64>();
     Ok(columns)
+}
+
+/// The content of a frame that has no window descriptor, and of each of its blocks the place in the content and the
+/// compressed length.
+fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<(usize, u64)>)> {
+    let short = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    let size_bytes = [1, 2, 4, 8][usize::from(frame.get(4).ok_or_else(short)? >> 6)];
+    let size = frame.get(5..5 + size_bytes).ok_or_else(short)?;
+    let size = size.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte));
+    // A size of two bytes is told less 256.
+    let mut content = vec![0; size + if size_bytes == 2 { 256 } else { 0 }];
+    let mut decoder = zstd::stream::raw::Decoder::new()?;
+    let mut output = OutBuffer::around(&mut content[..]);
+    let (mut fed, mut end) = (0, 5 + size_bytes);
+    let mut blocks = Vec::new();
+    loop {
+        let &[low, middle, high] = frame.get(end..).and_then(<[u8]>::first_chunk).ok_or_else(short)?;
+        let header = u32::from_le_bytes([low, middle, high, 0]);
+        // A run of one byte is told as its length and that byte.
+        let length = if header >> 1 & 3 == 1 { 1 } else { (header >> 3) as usize };
+        let (at, start) = (output.pos(), end);
+        end += 3 + length;
+        let mut input = InBuffer::around(frame.get(fed..end).ok_or_else(short)?);
+        while input.pos() < input.src.len() {
+            let before = (input.pos(), output.pos());
+            decoder.run(&mut input, &mut output)?;
+            if before == (input.pos(), output.pos()) {
+                return Err(short());
+            }
+        }
+        blocks.push((at, (end - start) as u64));
+        fed = end;
+        if header & 1 == 1 {
+            return Ok((content, blocks));
+        }
+    }
+}
+
+fn take_leb128(bytes: &mut &[u8]) -> usize {
+    let length = bytes.iter().take_while(|&&byte| byte >= 0x80).count() + 1;
+    let (number, rest) = bytes.split_at(length.min(bytes.len()));
+    *bytes = rest;
+    number.iter().rev().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f))
 }
 
 impl fmt::Display for Stats {

@@ -216,6 +216,7 @@ pub struct Summary {
     /// Bytes of all files, the manifest's aside.
     pub bytes: u64,
     /// Of these, bytes of each column of the blocks.
+    #[serde(serialize_with = "crate::json::as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// What became of the lines of the sources.
     pub input: Counts,
