@@ -23,10 +23,23 @@ const policy: Plugin = {
   ],
 };
 
+/** The lookup module starts to travel with the page rather than after its script. */
+const preload: Plugin = {
+  name: "preload-wasm",
+  apply: "build",
+  transformIndexHtml: {
+    order: "post",
+    handler: (_html, { bundle }) =>
+      Object.keys(bundle ?? {})
+        .filter((name) => name.endsWith(".wasm"))
+        .map((name) => ({ tag: "link", attrs: { rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${name}` }, injectTo: "head" })),
+  },
+};
+
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [policy],
+  plugins: [policy, preload],
   build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   server: { fs: { allow: [".."] } },
 });
