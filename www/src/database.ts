@@ -40,12 +40,12 @@ export class Shelf {
     return { answer, cost };
   }
 
-  /** The evaluations of many positions in one go, in their order. */
-  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (Eval | null)[]; cost: Cost }> {
+  /** The evaluations of many positions in one go, in their order; undefined where it failed, which is not absence. */
+  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (Eval | null | undefined)[]; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
     const [answers, cost] = await metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
-    return { answers: answers.map((answer) => (answer instanceof ShelfishError ? null : answer)), cost };
+    return { answers: answers.map((answer) => (answer instanceof ShelfishError ? undefined : answer)), cost };
   }
 }
 
@@ -56,17 +56,18 @@ async function metered<T>(database: Database, work: () => Promise<T>): Promise<[
   return [result, spent(before, database.stats(), performance.now() - start)];
 }
 
-/** Says what went wrong with the database at `url`, and what the reader of the page can do. */
-export function explain(error: unknown, url: URL): Explanation {
+/** Says what went wrong with the database, and what the reader of the page can do. */
+export function explain(error: unknown): Explanation {
   const code = error instanceof ShelfishError ? error.code : undefined;
-  const detail = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const detail = /^https?:/.test(message) ? message : message.charAt(0).toUpperCase() + message.slice(1);
   const again = "Try again; if it stays, the host is down or refuses this page (CORS).";
   switch (code) {
     case "status":
     case "manifest":
       return {
         title: "There is no readable database here.",
-        advice: `${detail}. Expected: ${url.href}. Build one with “shelfish build DUMP -o db”, put it next to this page as db/, or name another with ?db=URL.`,
+        advice: `${detail}. Build a database with “shelfish build DUMP -o db” and put it next to this page as db/, or name the manifest of another with ?db=URL.`,
       };
     case "version":
       return { title: "This database is of another version.", advice: `${detail}. Rebuild the database, or update this page.` };

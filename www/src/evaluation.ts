@@ -73,6 +73,9 @@ export class EvaluationPanel {
     this.#say("", "");
     this.#bar(undefined);
     this.wishes.arrows([]);
+    // The alert speaks for itself.
+    window.clearTimeout(this.#speaking);
+    this.#live.textContent = "";
     const retry = make("button", { type: "button", className: "primary", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => this.wishes.retry());
     const fault = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));

@@ -19,9 +19,8 @@ import { confine } from "./policy";
 import { advantage } from "./score";
 import { bindTheme } from "./theme";
 
-const manifest = new URL(new URLSearchParams(location.search).get("db") ?? "db/manifest.json", document.baseURI);
-confine(manifest);
-const shelf = new Shelf(manifest);
+const shelf = new Shelf(manifestUrl());
+confine(shelf.url);
 // The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
 shelf.open().then(describeShelf, () => {});
 
@@ -122,7 +121,7 @@ async function consult(): Promise<void> {
     drawGraph();
     moves.refresh();
   } catch (error) {
-    if (!signal.aborted) panel.failed(explain(error, shelf.url));
+    if (!signal.aborted) panel.failed(explain(error));
   } finally {
     window.clearTimeout(slow);
   }
@@ -144,7 +143,10 @@ function sweepGame(): void {
     try {
       const { answers, cost } = await shelf.lookupMany(wanted.map((at) => at.fen), abort.signal);
       if (abort.signal.aborted) return false;
-      wanted.forEach((at, index) => known.set(at.fen, answers[index] ?? null));
+      wanted.forEach((at, index) => {
+        const answer = answers[index];
+        if (answer !== undefined) known.set(at.fen, answer);
+      });
       panel.cost(`Whole game, ${plural(wanted.length, "position")}: ${summary(cost)}`);
       drawGraph();
       moves.refresh();
@@ -238,6 +240,13 @@ bindKeys({
   o: dialog.ask,
   "?": help,
 });
+
+/** The database beside the page, or the one that the address names. */
+function manifestUrl(): URL {
+  const named = new URLSearchParams(location.search).get("db") ?? "db/manifest.json";
+  // An address that cannot be read is a manifest that cannot be found: it says so in its place.
+  return URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
+}
 
 function describeShelf(): void {
   if (!shelf.manifest) return;
