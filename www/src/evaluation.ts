@@ -105,7 +105,7 @@ export class EvaluationPanel {
       });
       return button;
     });
-    this.#others.replaceChildren(...(others.length > 1 ? others : []));
+    this.#others.replaceChildren(...others);
 
     const lines = chosen.pvs.map((pv) => ({ pv, line: steps(node.position, pv.uci) }));
     this.wishes.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
