@@ -8,5 +8,8 @@ pub mod cache;
 pub mod eval;
 pub mod moves;
 pub mod position;
+pub mod reader;
 pub mod source;
 pub mod table;
+#[cfg(target_arch = "wasm32")]
+pub mod web;

@@ -10,12 +10,15 @@
 
 use core::cell::{Cell, RefCell};
 use core::fmt;
+use core::future::poll_fn;
 use core::ops::Range;
-use std::collections::VecDeque;
+use core::pin::Pin;
+use core::task::Poll;
+use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 
 use futures_channel::oneshot;
-use futures_util::future::{FutureExt, LocalBoxFuture, Shared, WeakShared, join_all};
+use futures_util::future::{FutureExt, LocalBoxFuture, Shared, WeakShared, maybe_done};
 
 use crate::cache::{Cache, Keep, Lru};
 use crate::eval::Eval;
@@ -137,12 +140,15 @@ struct Inner<S, C, R: Record> {
     manifest: RefCell<Rc<Manifest>>,
     reload: RefCell<Option<WeakShared<Reload>>>,
     memory: RefCell<Lru<Chunk, Piece<R>>>,
-    runs: RefCell<Vec<(Rc<[Chunk]>, WeakShared<Run<R>>)>>,
+    running: RefCell<Vec<Running<R>>>,
     stats: Cell<Stats>,
 }
 
 /// A request for chunks that touch, and what they were decoded to.
 type Run<R> = LocalBoxFuture<'static, Rc<[Result<Piece<R>, ReadError>]>>;
+
+/// The chunks of a request in flight, and the request.
+type Running<R> = (Rc<[Chunk]>, WeakShared<Run<R>>);
 
 /// A request for the manifest.
 type Reload = LocalBoxFuture<'static, Option<Rc<Manifest>>>;
@@ -242,7 +248,7 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Reader<S, C, 
             manifest: RefCell::new(Rc::new(manifest)),
             reload: RefCell::new(None),
             memory: RefCell::new(Lru::new(options.memory)),
-            runs: RefCell::new(Vec::new()),
+            running: RefCell::new(Vec::new()),
             stats: Cell::new(stats),
         })))
     }
@@ -364,15 +370,20 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
     }
 
     /// Looks positions up by one manifest.
-    async fn attempt(self: &Rc<Self>, manifest: &Manifest, positions: &[Position]) -> Vec<Result<Option<R>, ReadError>> {
+    async fn attempt(
+        self: &Rc<Self>,
+        manifest: &Manifest,
+        positions: &[Position],
+    ) -> Vec<Result<Option<R>, ReadError>> {
         // In the order of keys, pages and blocks come in the order of the files, what is equal or touches side by side.
         let keys: Vec<_> = positions.iter().map(Position::key).collect();
-        let mut order: Vec<usize> = (0..positions.len()).collect();
-        order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
+        // A heap sorts in a tenth of the code.
+        let order: BinaryHeap<_> = keys.iter().zip(0..).collect();
+        let order = order.into_sorted_vec().into_iter().map(|(_, n)| n);
 
         let mut answers: Vec<Result<Option<R>, ReadError>> = positions.iter().map(|_| Ok(None)).collect();
         let pages = self
-            .gather(order.into_iter().filter_map(|n| Some((n, Want::Page(manifest.page_of(&keys[n])?.clone())))).collect())
+            .gather(order.filter_map(|n: usize| Some((n, Want::Page(manifest.page_of(&keys[n])?.clone())))).collect())
             .await;
         let mut wants = Vec::new();
         for (n, _, page) in pages {
@@ -461,7 +472,7 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
         }
         self.start(&mut touching, wants, &mut waits);
 
-        let runs = join_all(waits.iter().map(|(_, _, run)| run.clone())).await;
+        let runs = all(waits.iter().map(|(_, _, run)| run.clone())).await;
         for ((n, place, _), run) in waits.into_iter().zip(runs) {
             pieces[n] = run.get(place).cloned();
         }
@@ -470,7 +481,12 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
     }
 
     /// Starts one request for wants that touch.
-    fn start(self: &Rc<Self>, touching: &mut Vec<usize>, wants: &[Want], waits: &mut Vec<(usize, usize, Shared<Run<R>>)>) {
+    fn start(
+        self: &Rc<Self>,
+        touching: &mut Vec<usize>,
+        wants: &[Want],
+        waits: &mut Vec<(usize, usize, Shared<Run<R>>)>,
+    ) {
         if touching.is_empty() {
             return;
         }
@@ -479,9 +495,9 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
         let chunks: Rc<[Chunk]> = parts.iter().map(|part| part.chunk().clone()).collect();
         let inner = self.clone();
         let run = async move { inner.run(parts).await }.boxed_local().shared();
-        let mut runs = self.runs.borrow_mut();
-        runs.retain(|(_, run)| run.upgrade().is_some_and(|run| run.peek().is_none()));
-        runs.extend(run.downgrade().map(|run| (chunks, run)));
+        let mut running = self.running.borrow_mut();
+        running.retain(|(_, run)| run.upgrade().is_some_and(|run| run.peek().is_none()));
+        running.extend(run.downgrade().map(|run| (chunks, run)));
         waits.extend(touching.into_iter().enumerate().map(|(place, n)| (n, place, run.clone())));
     }
 
@@ -507,7 +523,7 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
     }
 
     fn running(&self, chunk: &Chunk) -> Option<(Shared<Run<R>>, usize)> {
-        self.runs.borrow().iter().find_map(|(chunks, run)| {
+        self.running.borrow().iter().find_map(|(chunks, run)| {
             let place = chunks.iter().position(|running| running == chunk)?;
             Some((run.upgrade()?, place))
         })
@@ -528,6 +544,17 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
 fn slice<'a>(bytes: &'a [u8], range: &Range<u64>, start: u64) -> &'a [u8] {
     let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
     bytes.get(place(range.start)..place(range.end)).unwrap_or_default()
+}
+
+/// The outcomes of futures that run at the same time.
+async fn all<F: Future + Unpin>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<_> = futures.map(maybe_done).collect();
+    poll_fn(|context| {
+        let pending = all.iter_mut().filter_map(|one| one.poll_unpin(context).is_pending().then_some(())).count();
+        if pending > 0 { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    all.iter_mut().filter_map(|one| Pin::new(one).take_output()).collect()
 }
 
 /// Lets so many through at a time.

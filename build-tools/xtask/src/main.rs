@@ -23,6 +23,8 @@ enum Chore {
     Test(test::Args),
     /// Cut the sample dump of `static-shards` out of a larger dump
     Sample(sample::Args),
+    /// Build the npm package into `crate/pkg`
+    Npm,
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
 }
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Chore::Demo(args) => demo::run(&args),
         Chore::Test(args) => test::run(&args),
         Chore::Sample(args) => sample::run(&args),
+        Chore::Npm => npm::build().map(drop),
         Chore::BenchWeb(args) => bench_web::run(&args),
     };
     match done {

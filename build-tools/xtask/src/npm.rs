@@ -1,19 +1,65 @@
-//! The npm package: the WebAssembly module, its JavaScript and its types.
+//! The npm package: the WebAssembly module, its JavaScript in one small file, its types.
 
-use std::path::PathBuf;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::{
-    shell::{call, command, root, say},
+    shell::{call, command, root, say, target_dir},
+    stamp::Stamp,
     tools,
 };
 
 /// Builds the package unless it is up to date; gives its directory.
 pub fn build() -> Result<PathBuf> {
+    let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
+    let package = crate_dir.join("pkg");
+    let inputs = [crate_dir.join("src"), crate_dir.join("Cargo.toml"), js.clone(), root().join("Cargo.toml")];
+    let inputs = [&inputs[..], &[root().join("Cargo.lock"), root().join(file!())]].concat();
+    let stamp = Stamp::new("npm-package", &package, &inputs)?;
+    if stamp.fresh() && package.join("index.js").is_file() {
+        return Ok(package);
+    }
+
     let wasm_pack = tools::wasm_pack()?;
-    say("Building the WebAssembly module");
-    let build = ["build", "crate", "--target", "web", "--mode", "no-install", "--profile", "wasm"];
-    call(command(wasm_pack).args(build).env("PATH", tools::path()))?;
-    Ok(root().join("crate").join("pkg"))
+    tools::npm_ci("crate/js")?;
+    say("Building the npm package");
+    let built = target_dir().join("npm");
+    let mut pack = command(wasm_pack);
+    pack.args(["build", "crate", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
+    pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "shelfish", "--out-dir"]).arg(&built);
+    call(pack.env("PATH", tools::path()).env("RUSTFLAGS", short_paths()))?;
+
+    let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
+    fs::create_dir_all(&package)?;
+    let mut optimise = tool("wasm-opt");
+    optimise.args(["-O3", "--converge"]).arg(built.join("shelfish_bg.wasm"));
+    call(optimise.arg("-o").arg(package.join("shelfish_bg.wasm")))?;
+    for name in ["index.js", "host.js"] {
+        copy(&js.join(name), &built.join(name))?;
+    }
+    let mut bundle = tool("esbuild");
+    bundle.arg(built.join("index.js")).args(["--bundle", "--minify", "--format=esm", "--target=es2022"]);
+    call(bundle.arg("--log-level=warning").arg(format!("--outfile={}", package.join("index.js").display())))?;
+    for name in ["index.d.ts", "package.json"] {
+        copy(&js.join(name), &package.join(name))?;
+    }
+    stamp.set()?;
+    Ok(package)
+}
+
+/// Panics name the files that they come from: without the path of this machine, and in few bytes.
+fn short_paths() -> String {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
+    let sources = registries.into_iter().flatten().flatten().map(|entry| entry.path()).chain([root()]);
+    sources.map(|path| format!("--remap-path-prefix={}=.", path.display())).collect::<Vec<_>>().join(" ")
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).with_context(|| format!("{} could not be copied to {}", from.display(), to.display()))?;
+    Ok(())
 }

@@ -116,6 +116,11 @@ pub struct Body {
 }
 
 impl Body {
+    /// Bytes that the body has at most.
+    pub fn cap(&self) -> u64 {
+        self.cap
+    }
+
     /// Takes the next piece.
     ///
     /// # Errors

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::chunk::checksum;
+use super::json::{Json, JsonError};
 use super::{Chunk, Page, PageRef, Record, TableError};
 use crate::position::Key;
 
@@ -23,7 +22,8 @@ pub struct Manifest {
 }
 
 /// An immutable file: blocks, then the pages that list them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "write", derive(serde::Serialize))]
 pub struct Shard {
     /// The file's name: the first 32 hexadecimal digits of the SHA-256 of its content, and `.silo`.
     pub file: String,
@@ -34,22 +34,6 @@ pub struct Shard {
     /// Pages in ascending order of keys, the last of which ends the file: separator in hexadecimal, length in bytes,
     /// XXH64 in hexadecimal.
     pub pages: Vec<(String, u64, String)>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Format {
-    format: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Body {
-    format: u64,
-    records: String,
-    positions: u64,
-    totals: BTreeMap<String, u64>,
-    #[serde(default)]
-    info: BTreeMap<String, String>,
-    shards: Vec<Shard>,
 }
 
 /// What stands before the checksum, which is that of all bytes before this.
@@ -76,22 +60,31 @@ impl Manifest {
         if bytes.is_empty() {
             return Err(fault("the file is empty".into()));
         }
-        let json = |error: serde_json::Error| fault(format!("{error}"));
-        let Format { format } = serde_json::from_slice(bytes).map_err(json)?;
+        let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
+        let json = Json::parse(text).map_err(|error: JsonError| fault(error.to_string()))?;
+        let number = |name| json.get(name).and_then(Json::number).ok_or_else(|| fault(format!("it has no {name}")));
+        let format = number("format")?;
         if format != Manifest::FORMAT {
             return Err(TableError::Version { found: format });
         }
-        let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
         let (before, after) = text.rsplit_once(CHECKSUM).ok_or_else(|| fault("it has no checksum".into()))?;
         let found = format!("{:016x}", checksum(before.as_bytes()));
         if after.strip_suffix("\"}\n") != Some(&found) {
             return Err(fault(format!("its checksum is {found}, it ends {after:?}: the bytes were changed")));
         }
-        let body: Body = serde_json::from_slice(bytes).map_err(json)?;
-        if body.records != R::KIND {
-            return Err(TableError::Kind { expected: R::KIND, found: body.records });
+        let records = json.get("records").and_then(Json::text).unwrap_or_default();
+        if records != R::KIND {
+            return Err(TableError::Kind { expected: R::KIND, found: records.to_string() });
         }
-        Manifest::new(body.positions, body.totals, body.info, body.shards).map_err(fault)
+        let totals = members(json.get("totals"), |value| value.number());
+        let info = members(json.get("info"), |value| value.text().map(str::to_string));
+        let shards = json.get("shards").and_then(|shards| shards.items()?.iter().map(Shard::read).collect());
+        match (totals, info, shards) {
+            (Some(totals), Some(info), Some(shards)) => {
+                Manifest::new(number("positions")?, totals, info, shards).map_err(fault)
+            }
+            _ => Err(fault("its totals, info or shards are not those of a manifest".to_string())),
+        }
     }
 
     /// Puts a manifest together and finds its pages.
@@ -142,13 +135,22 @@ impl Manifest {
     /// None that a manifest of this crate gives rise to.
     #[cfg(feature = "write")]
     pub fn to_bytes<R: Record>(&self) -> Result<Vec<u8>, serde_json::Error> {
+        #[derive(serde::Serialize)]
+        struct Body<'a> {
+            format: u64,
+            records: &'static str,
+            positions: u64,
+            totals: &'a BTreeMap<String, u64>,
+            info: &'a BTreeMap<String, String>,
+            shards: &'a [Shard],
+        }
         let body = Body {
             format: Manifest::FORMAT,
-            records: R::KIND.into(),
+            records: R::KIND,
             positions: self.positions,
-            totals: self.totals.clone(),
-            info: self.info.clone(),
-            shards: self.shards.clone(),
+            totals: &self.totals,
+            info: &self.info,
+            shards: &self.shards,
         };
         let mut text = serde_json::to_string(&body)?;
         // The closing brace gives way to the checksum.
@@ -178,6 +180,29 @@ impl Manifest {
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.bytes).fold(0, u64::saturating_add)
     }
+}
+
+impl Shard {
+    fn read(json: &Json) -> Option<Shard> {
+        let page = |page: &Json| match page.items()? {
+            [separator, length, sum] => {
+                Some((separator.text()?.to_string(), length.number()?, sum.text()?.to_string()))
+            }
+            _ => None,
+        };
+        Some(Shard {
+            file: json.get("file")?.text()?.to_string(),
+            bytes: json.get("bytes")?.number()?,
+            positions: json.get("positions")?.number()?,
+            pages: json.get("pages")?.items()?.iter().map(page).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// The members of an object, none if it is absent.
+fn members<V>(object: Option<&Json>, value: impl Fn(&Json) -> Option<V>) -> Option<BTreeMap<String, V>> {
+    let members = object.map_or(Some(&[][..]), Json::members)?;
+    members.iter().map(|(name, json)| Some((name.clone(), value(json)?))).collect()
 }
 
 /// Whether a name is one that a writer gives to a shard, and so cannot lead out of the database's folder.

@@ -14,6 +14,7 @@ mod block;
 mod chunk;
 mod columns;
 mod forest;
+mod json;
 mod manifest;
 mod page;
 mod record;
