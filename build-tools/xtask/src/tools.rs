@@ -140,8 +140,9 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
         let mut install = cargo();
         install.args(["install", package, "--version", &format!("={version}"), "--force", "--debug"]).args(lock);
         install.arg("--root").arg(tools()).arg("--target-dir").arg(tools().join("build"));
-        // Our lints and flags are not theirs.
-        call(install.arg("--quiet").env_remove("RUSTFLAGS"))
+        // What counts is how soon they are there: neither optimised nor with debug information.
+        install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
+        call(install.arg("--quiet"))
     };
     // With its own lock if the registry still has those versions, with newer ones if not.
     install(&["--locked"])
