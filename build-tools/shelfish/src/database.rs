@@ -16,6 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]
+#[group(id = "database_args")]
 pub struct Args {
     /// The database: a directory, or the URL of one
     #[arg(short, long, value_name = "DIR_OR_URL")]

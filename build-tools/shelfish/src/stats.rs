@@ -141,8 +141,8 @@ pub fn run(args: Args) -> Outcome {
     let known = Known {
         format: Manifest::FORMAT,
         positions: manifest.positions,
-        totals: manifest.totals.clone(),
-        info: manifest.info.clone(),
+        totals: manifest.totals.iter().cloned().collect(),
+        info: manifest.info.iter().cloned().collect(),
         bytes: manifest.bytes(),
         shards: manifest.shards.len(),
         pages: manifest.pages().len(),

@@ -251,7 +251,7 @@ mod tests {
            {"pvs":[{"cp":2147483647,"line":""}],"knodes":1,"depth":7}]}"#,
         r#"{"fen":"bnrkqrnb/pppppppp/8/8/8/8/PPPPPPPP/BNRKQRNB w FCfc -","evals":[{"pvs":[{"cp":0,"line":
            "g1f3 g8f6 h1f3"}, {"cp":0,"line":"b1c3 g8f6 e2e3 e7e6 g1f3 h7h6 h2h3 a7a6"}],"knodes":3,"depth":7}]}"#,
-        r#"{"fen":"rk2r3/8/8/8/8/8/8/RK2R3 w EAea -","evals":[{"pvs":[{"cp":3,"line":"b1e1 b8a8"}],"knodes":1,"depth":9}]}"#,
+        r#"{"fen":"1k6/8/8/8/8/8/8/RK2R3 w EA -","evals":[{"pvs":[{"cp":3,"line":"b1e1 b8b7"}],"knodes":1,"depth":9}]}"#,
     ];
 
     fn eval(text: &str) -> Eval {

@@ -1,0 +1,279 @@
+//! `shelfish build`: what goes in, what comes out, what cannot be used, and how it ends.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::*;
+
+#[test]
+fn what_goes_in_comes_out() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    assert_eq!(desk.export("db"), sorted(&sample()));
+    desk.verify("db").succeeds();
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_however_it_comes() {
+    let desk = Desk::new();
+    let text = sample();
+    let lines: Vec<&str> = text.lines().collect();
+    let backwards: String = lines.iter().rev().map(|line| format!("{line}\n")).collect();
+    let (some, others) = lines.split_at(600);
+    let plain = desk.file("plain", &text);
+    desk.build_to("plain-db", &[&plain], &["--threads", "1"]).succeeds();
+    let expected = desk.files("plain-db");
+    let zst = desk.file("a", zstd(&backwards));
+    desk.build_to("zstd-db", &[&zst], &["--threads", "2", "--max-memory", "64MiB"]).succeeds();
+    assert_eq!(desk.files("zstd-db"), expected);
+    let parts = [desk.file("b", gzip(&others.join("\n"))), desk.file("c", zstd(&some.join("\r\n")))];
+    desk.build_to("parts-db", &[&parts[0], &parts[1]], &["--threads", "5", "--max-memory", "2G"]).succeeds();
+    assert_eq!(desk.files("parts-db"), expected);
+    desk.build_to("twice-db", &[&parts[0], &zst, &parts[1], &plain], &[]).succeeds();
+    assert_eq!(desk.files("twice-db"), expected, "identical evaluations are there once");
+    let out = desk.path("stdin-db");
+    shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), out.as_os_str()], &zstd(&text)).succeeds();
+    assert_eq!(desk.files("stdin-db"), expected);
+    let exported = desk.file("exported", desk.export("plain-db").join("\n"));
+    desk.build_to("again-db", &[&exported], &[]).succeeds();
+    assert_eq!(desk.files("again-db"), expected, "an export builds the database that it came from");
+}
+
+#[test]
+fn however_a_position_is_written_its_evaluations_are_merged() {
+    let desk = Desk::new();
+    let dump = desk.file(
+        "dump",
+        [
+            line(START, 20, "e2e4", 5, 10),
+            line("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w kqKQ - 0 1", 30, "d2d4", 5, 12),
+            line("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha e6", 20, "e2e4", 5, 10),
+            line(START, 20, "e2e4", 6, 10),
+        ]
+        .join("\n"),
+    );
+    desk.build(&[&dump], &[]).succeeds();
+    let pv = |cp, moves, knodes, depth| {
+        format!(r#"{{"pvs":[{{"cp":{cp},"line":"{moves}"}}],"knodes":{knodes},"depth":{depth}}}"#)
+    };
+    let evals = [pv(30, "d2d4", 5, 12), pv(20, "e2e4", 6, 10), pv(20, "e2e4", 5, 10)].join(",");
+    assert_eq!(desk.export("db"), [format!(r#"{{"fen":"{START}","evals":[{evals}]}}"#)]);
+}
+
+#[test]
+fn what_cannot_be_used_is_counted_and_written_down() {
+    let desk = Desk::new();
+    let long = format!("{{\"fen\":\"{}\"}}", "x".repeat(17 << 20));
+    let bad = [
+        ("broken JSON", "{\"fen\":".to_owned()),
+        ("broken JSON", "[1,2]".to_owned()),
+        ("broken JSON", "\u{1}\u{7f}binary".to_owned()),
+        ("malformed FEN", line("rnbqkbnr/pppppppp", 1, "e2e4", 1, 1)),
+        ("position without legal play", line("8/8/8/8/8/8/8/K7 w - -", 1, "a1a2", 1, 1)),
+        ("position without legal play", line("4k3/4R3/8/8/8/8/8/4K3 w - -", 1, "e1e2", 1, 1)),
+        ("illegal PV move", line(START, 1, "e2e5 e7e5", 1, 1)),
+        ("score out of range", line(START, 1, "e2e4", 1, 1).replace("\"cp\":1", "\"cp\":3000000000")),
+        ("score out of range", line(START, 1, "e2e4", 1, 1).replace("\"cp\":1", "\"mate\":0")),
+        ("line over 16 MiB", long),
+        ("no evaluation", format!("{{\"fen\":\"{START}\",\"evals\":[]}}")),
+    ];
+    let mut text = format!("{}\n\n", line(START, 7, "e2e4 e7e5 e4e5", 1, 1));
+    for (_, line) in &bad {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push_str(&line("4k3/8/8/8/8/8/8/4K2R w KQkq -", 5, "e1g1", 1, 1));
+    let dump = desk.file("dump", text);
+    let rejects = desk.path("rejects");
+    let summary = desk.build(&[&dump], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["positions"], 2);
+    assert_eq!(summary["input"]["lines"], bad.len() + 2);
+    assert_eq!(summary["input"]["pvs_cut"], 1);
+    for (reason, _) in &bad {
+        assert_eq!(summary["input"]["rejects"][reason], bad.iter().filter(|(other, _)| other == reason).count());
+    }
+    assert_eq!(desk.export("db")[1], line(START, 7, "e2e4 e7e5", 1, 1), "kept up to the illegal move");
+    assert_eq!(desk.export("db")[0], line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
+
+    let rejects = fs::read_to_string(rejects).unwrap();
+    let mut rows = rejects.lines().map(|row| row.split('\t').collect::<Vec<_>>());
+    assert_eq!(rows.next().unwrap(), ["source", "line", "reason", "fact", "beginning"]);
+    for (n, (row, (reason, line))) in rows.by_ref().zip(&bad).enumerate() {
+        assert_eq!(row[..3], [dump.to_str().unwrap(), &(n + 3).to_string(), reason]);
+        assert!(n == 2 || line.starts_with(row[4]), "{row:?}");
+        assert!(row[4].len() < 200);
+    }
+    assert_eq!(rejects.lines().count(), bad.len() + 1);
+}
+
+#[test]
+fn a_position_that_no_game_reaches_is_stored() {
+    let desk = Desk::new();
+    let fens = ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -", "4k3/3P1P2/8/8/4R3/8/8/4K3 b - -"];
+    let dump = desk.file("dump", fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n"));
+    desk.build(&[&dump], &[]).succeeds();
+    assert_eq!(desk.export("db"), sorted(&fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n")));
+}
+
+#[test]
+fn lighter_databases_leave_out_what_they_are_told_to() {
+    let desk = Desk::new();
+    let text = sample();
+    let dump = desk.file("dump", &text);
+    // The first half again, a move shorter and deeper in one place: what is best is told when all is merged.
+    let half: String = text.lines().take(700).map(|line| line.replace("\"depth\":17", "\"depth\":21") + "\n").collect();
+    let half = desk.file("half", half);
+    let full = {
+        desk.build(&[&dump, &half], &[]).succeeds();
+        desk.export("db")
+    };
+    let expect = |change: &dyn Fn(&mut Vec<serde_json::Value>)| -> Vec<serde_json::Value> {
+        let mut records: Vec<serde_json::Value> = full.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        records.iter_mut().for_each(|record| change(record["evals"].as_array_mut().unwrap()));
+        records.retain(|record| !record["evals"].as_array().unwrap().is_empty());
+        records
+    };
+    let trim = |evals: &mut Vec<serde_json::Value>| {
+        for eval in evals {
+            let pvs = eval["pvs"].as_array_mut().unwrap();
+            pvs.truncate(2);
+            for pv in pvs {
+                let line: Vec<&str> = pv["line"].as_str().unwrap().split(' ').take(3).collect();
+                pv["line"] = line.join(" ").into();
+            }
+        }
+    };
+    let found = |options: &[&str]| -> Vec<serde_json::Value> {
+        desk.build(&[&half, &dump], options).succeeds();
+        desk.export("db").iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    assert_eq!(found(&["--min-depth", "20"]), expect(&|evals| evals.retain(|eval| eval["depth"].as_u64() >= Some(20))));
+    assert_eq!(found(&["--best-only"]), expect(&|evals| evals.truncate(1)));
+    assert_eq!(found(&["--max-pvs", "2", "--max-plies", "3"]), expect(&|evals| trim(evals)));
+    assert_eq!(
+        found(&["--best-only", "--max-pvs", "2", "--max-plies", "3"]),
+        expect(&|evals| {
+            evals.truncate(1);
+            trim(evals);
+        })
+    );
+    let info = fs::read_to_string(desk.path("db/manifest.json")).unwrap();
+    assert!(info.contains("best_only"), "the manifest says what was left out");
+    desk.build(&[&dump], &["--min-depth", "99"]).fails(&["nothing to write", "left out"]);
+}
+
+#[test]
+fn a_build_that_fails_leaves_the_database_as_it_was() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    let before = desk.files("db");
+    let whole = zstd(&sample().repeat(3));
+    let cut = desk.file("cut", &whole[..whole.len() - 7]);
+    desk.build(&[&dump, &cut], &[]).fails(&["cut", "cannot read"]);
+    let whole = gzip(&sample());
+    let cut = desk.file("cut", &whole[..whole.len() - 9]);
+    desk.build(&[&cut], &[]).fails(&["cut", "cannot read"]);
+    let empty = desk.file("empty", "");
+    desk.build(&[&empty], &[]).fails(&["nothing to write", "0 lines"]);
+    let rubbish = desk.file("rubbish", "{}\nx\n");
+    desk.build(&[&rubbish], &[]).fails(&["nothing to write", "2 rejected"]);
+    desk.build(&[&desk.path("missing")], &[]).fails(&["missing", "cannot read"]);
+    if Path::new("/dev/full").exists() {
+        desk.build(&[&dump, &rubbish], &["--rejects", "/dev/full"]).fails(&["rejects", "/dev/full"]);
+    }
+    assert_eq!(desk.files("db"), before);
+
+    desk.build_to("never", &[&empty], &[]).fails(&["nothing to write"]);
+    assert!(!desk.path("never").exists());
+    desk.build_to("dump", &[&dump], &[]).fails(&["dump"]);
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    for options in [
+        &["--max-memory", "lots"][..],
+        &["--max-memory", "1MiB"],
+        &["--threads", "0"],
+        &["--max-pvs", "0"],
+        &["--nonsense"],
+    ] {
+        assert_eq!(desk.build(&[&dump], options).code, 2, "{options:?}");
+    }
+    assert_eq!(shelfish(["build"]).code, 2);
+    assert_eq!(shelfish(["completions", "bash"]).succeeds().contains("_shelfish"), true);
+    assert!(shelfish(["--version"]).succeeds().starts_with("shelfish "));
+    for command in ["build", "lookup", "stats", "verify", "export", "serve"] {
+        assert!(shelfish([command, "--help"]).succeeds().contains("Usage"));
+    }
+}
+
+/// Starts a build that takes a while: its standard input stays open.
+#[cfg(unix)]
+fn slow_build(desk: &Desk, input: &[u8]) -> (std::process::Child, std::process::ChildStdin) {
+    use std::io::Write;
+    let out = desk.path("db");
+    let args = ["build".as_ref(), "-".as_ref(), "--quiet".as_ref(), "-o".as_ref(), out.as_os_str()];
+    let mut child =
+        command().args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input).unwrap();
+    while !desk.path("db/.shelfish-build/lock").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (child, stdin)
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_clean_up_and_a_second_build_is_turned_away() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    let before = desk.files("db");
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let (mut child, _stdin) = slow_build(&desk, sample().as_bytes());
+        desk.build(&[&dump], &[]).fails(&["another build"]);
+        let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(desk.files("db"), before);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_build_killed_at_any_moment_leaves_the_database_and_the_next_one_cleans_up() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    let before = desk.files("db");
+    // Another database, so that one mixed of both would be seen.
+    let other: String = sample().lines().skip(100).map(|line| format!("{line}\n")).collect();
+    let mut published = 0;
+    for n in 0..20 {
+        let (mut child, stdin) = slow_build(&desk, other.as_bytes());
+        drop(stdin);
+        std::thread::sleep(Duration::from_millis(n * 25));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let count = desk.export("db").len();
+        published += usize::from(count != sample().lines().count());
+        assert!(count == sample().lines().count() || count == other.lines().count());
+        if published == 0 {
+            desk.build(&[&dump], &[]).succeeds();
+            assert_eq!(desk.files("db"), before, "leftovers are removed");
+        } else {
+            break;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs the program as a person would.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test may panic")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// What a run left.
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Run {
+    #[track_caller]
+    pub fn succeeds(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    /// Fails with exit code 1 and a message that has each of `words`.
+    #[track_caller]
+    pub fn fails(self, words: &[&str]) -> String {
+        assert_eq!(self.code, 1, "{}{}", self.out, self.err);
+        for word in words {
+            assert!(self.err.contains(word), "expected {word:?}: {}", self.err);
+        }
+        self.err
+    }
+}
+
+pub fn command() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_shelfish"))
+}
+
+pub fn shelfish(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
+    shelfish_with(args, b"")
+}
+
+pub fn shelfish_with(args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &[u8]) -> Run {
+    let mut child =
+        command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A program that fails early does not read on.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A directory with a dump in it.
+pub struct Desk {
+    pub dir: TempDir,
+}
+
+impl Desk {
+    pub fn new() -> Desk {
+        Desk { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Builds `db` of `sources`.
+    pub fn build(&self, sources: &[&Path], options: &[&str]) -> Run {
+        self.build_to("db", sources, options)
+    }
+
+    pub fn build_to(&self, db: &str, sources: &[&Path], options: &[&str]) -> Run {
+        let mut args: Vec<&OsStr> = vec!["build".as_ref(), "--quiet".as_ref(), "-o".as_ref()];
+        let db = self.path(db);
+        args.push(db.as_ref());
+        args.extend(options.iter().map(|option| OsStr::new(*option)));
+        args.extend(sources.iter().map(|source| source.as_os_str()));
+        shelfish(args)
+    }
+
+    /// The lines of a database, sorted.
+    pub fn export(&self, db: &str) -> Vec<String> {
+        sorted(&shelfish(["export".as_ref(), "-d".as_ref(), self.path(db).as_os_str()]).succeeds())
+    }
+
+    /// Every file of a database, by name.
+    pub fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<_> = fs::read_dir(self.path(db))
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    pub fn verify(&self, db: &str) -> Run {
+        shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), self.path(db).as_os_str()])
+    }
+}
+
+pub fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// The sample dump of the repository, decompressed.
+pub fn sample() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
+    String::from_utf8(zstd::decode_all(fs::File::open(path).unwrap()).unwrap()).unwrap()
+}
+
+pub fn zstd(text: &str) -> Vec<u8> {
+    zstd::encode_all(text.as_bytes(), 3).unwrap()
+}
+
+pub fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+/// A line with one evaluation of one PV.
+pub fn line(fen: &str, cp: i32, moves: &str, knodes: u32, depth: u16) -> String {
+    format!(
+        r#"{{"fen":"{fen}","evals":[{{"pvs":[{{"cp":{cp},"line":"{moves}"}}],"knodes":{knodes},"depth":{depth}}}]}}"#
+    )
+}

@@ -1,0 +1,82 @@
+//! Round trips of whole data sets, where they are at hand: heavy, so run by
+//! `cargo test --release -p shelfish-cli --test data -- --ignored`.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use common::*;
+
+/// The data set, unless it is not there, which is said aloud.
+fn data(name: &str) -> Option<PathBuf> {
+    let dir = std::env::var_os("SHELFISH_DATA").map_or("../../../shared/data".into(), PathBuf::from);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(name);
+    if !path.exists() {
+        eprintln!("SKIPPED: {} is not there; SHELFISH_DATA says where data sets are", path.display());
+    }
+    path.exists().then_some(path)
+}
+
+/// Sorted hashes of lines: equal for equal sets of lines, and small.
+fn hashes(reader: impl Read) -> Vec<u64> {
+    let mut hashes: Vec<u64> = BufReader::new(reader)
+        .split(b'\n')
+        .map(|line| {
+            let mut hasher = DefaultHasher::new();
+            line.unwrap().hash(&mut hasher);
+            hasher.finish()
+        })
+        .collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+fn round_trip(name: &str) {
+    let Some(path) = data(name) else { return };
+    let desk = Desk::new();
+    println!("{}", desk.build(&[&path], &["--threads", "2"]).succeeds());
+    let db = desk.path("db");
+    let mut child =
+        command().args(["export".as_ref(), "-d".as_ref(), db.as_os_str()]).stdout(Stdio::piped()).spawn().unwrap();
+    let found = hashes(child.stdout.take().unwrap());
+    assert!(child.wait().unwrap().success());
+    let source = File::open(&path).unwrap();
+    let given = if name.ends_with(".zst") { hashes(zstd::Decoder::new(source).unwrap()) } else { hashes(source) };
+    assert!(found == given, "{} records given, {} found", given.len(), found.len());
+    println!("{}", desk.verify("db").succeeds());
+}
+
+#[test]
+#[ignore = "heavy"]
+fn evals_sf_comes_back() {
+    round_trip("evals-sf.jsonl.zst");
+}
+
+#[test]
+#[ignore = "heavy"]
+fn evals_lichess_seed_comes_back() {
+    round_trip("evals-lichess-seed.jsonl");
+}
+
+#[test]
+#[ignore = "heavy"]
+fn evals_tcec_comes_back() {
+    round_trip("evals-tcec.jsonl.zst");
+}
+
+#[test]
+#[ignore = "heavy"]
+fn threads_and_memory_change_no_byte() {
+    let Some(path) = data("evals-sf.jsonl.zst") else { return };
+    let desk = Desk::new();
+    desk.build(&[&path], &["--threads", "1", "--max-memory", "64MiB"]).succeeds();
+    let expected = desk.files("db");
+    fs::remove_dir_all(desk.path("db")).unwrap();
+    desk.build(&[&path], &["--threads", "3", "--max-memory", "1GiB"]).succeeds();
+    assert!(desk.files("db") == expected);
+}

@@ -1,0 +1,269 @@
+//! `shelfish lookup`, `stats`, `verify` and `export`: on a directory and on a host.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use common::*;
+use serde_json::Value;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    desk
+}
+
+/// A server of the desk, ended when dropped.
+struct Host(Child, String);
+
+impl Host {
+    fn new(desk: &Desk) -> Host {
+        let args = ["serve".as_ref(), "--port".as_ref(), "0".as_ref(), desk.dir.path().as_os_str()];
+        let mut child = command().args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let url = out.lines().map(Result::unwrap).find_map(|line| {
+            let url = line.split_whitespace().find(|word| word.starts_with("http://"))?;
+            Some(url.trim_end_matches('/').to_owned())
+        });
+        Host(child, url.unwrap())
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.1)
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn on(command: &str, database: impl AsRef<OsStr>, args: &[&str]) -> Run {
+    let mut all: Vec<&OsStr> = vec![command.as_ref(), "-d".as_ref(), database.as_ref()];
+    all.extend(args.iter().map(|arg| OsStr::new(*arg)));
+    shelfish(all)
+}
+
+#[test]
+fn every_position_is_found_as_it_was_given() {
+    let desk = desk();
+    let fens: String = sample().lines().map(|line| line.split('"').nth(3).unwrap().to_owned() + "\n").collect();
+    let db = desk.path("db");
+    let args = ["lookup", "-d", db.to_str().unwrap(), "--json", "--all", "--chess960", "-"];
+    let out = shelfish_with(args, fens.as_bytes()).succeeds();
+    for (answer, source) in out.lines().zip(sample().lines()) {
+        let (answer, source): (Value, Value) =
+            (serde_json::from_str(answer).unwrap(), serde_json::from_str(source).unwrap());
+        assert_eq!(answer["fen"], source["fen"]);
+        let (found, given) = (answer["evaluations"].as_array().unwrap(), source["evals"].as_array().unwrap());
+        assert_eq!(found.len(), given.len());
+        for (found, given) in found.iter().zip(given) {
+            assert_eq!((&found["depth"], &found["knodes"]), (&given["depth"], &given["knodes"]));
+            for (found, given) in found["pvs"].as_array().unwrap().iter().zip(given["pvs"].as_array().unwrap()) {
+                assert_eq!((&found["cp"], &found["mate"]), (&given["cp"], &given["mate"]));
+                assert_eq!(found["uci"], given["line"]);
+            }
+        }
+    }
+    assert_eq!(out.lines().count(), sample().lines().count());
+}
+
+#[test]
+fn answers_are_for_people_too() {
+    let desk = Desk::new();
+    let castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 5 9";
+    let mate = "6k1/5ppp/8/8/8/8/8/R6K w - -";
+    let dump = [
+        line(castling, -125, "e1h1 e8a8 f1f8", 1234, 30),
+        line(mate, 0, "a1a8", 7, 9).replace("\"cp\":0", "\"mate\":1"),
+    ];
+    let dump = desk.file("dump", dump.join("\n"));
+    desk.build(&[&dump], &[]).succeeds();
+    let db = desk.path("db");
+    let look = |args: &[&str]| on("lookup", &db, args);
+    let out = look(&[castling, mate, START]).succeeds();
+    let expected = format!(
+        "{castling}\n  depth 30, 1234 knodes\n      -1.25  O-O O-O-O Rf8\n\
+         {mate}\n  depth 9, 7 knodes\n         #1  Ra8#\n{START}\n  not in the database\n"
+    );
+    assert_eq!(out, expected);
+    assert!(look(&["--uci", castling]).succeeds().contains("e1g1 e8c8 f1f8"));
+    assert!(look(&["--chess960", castling]).succeeds().contains("e1h1 e8a8 f1f8"));
+    let timing = look(&["--timing", castling]).succeeds();
+    assert!(timing.contains("opened: 1 request,") && timing.contains("2 requests,"), "{timing}");
+    let json = look(&["--json", "--timing", castling]).succeeds();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["found"], true);
+    assert_eq!(json["evaluations"][0]["pvs"][0]["san"], "O-O O-O-O Rf8");
+    assert_eq!(json["timing"]["requests"], 3);
+
+    let wrong = look(&["nonsense", castling]);
+    assert!(wrong.out.contains("-1.25"), "the others are answered");
+    wrong.fails(&["nonsense", "1 field"]);
+    let wrong: Value = serde_json::from_str(&look(&["--json", "8/8/8/8/8/8/8/8 w - -"]).out).unwrap();
+    assert!(wrong["error"].as_str().unwrap().contains("legal play"));
+}
+
+#[test]
+fn a_host_answers_as_a_directory_does() {
+    let desk = desk();
+    let (host, db) = (Host::new(&desk), desk.path("db"));
+    for url in [host.url("db"), host.url("db/"), host.url("db/manifest.json")] {
+        for args in [&["--json", START][..], &[START]] {
+            assert_eq!(on("lookup", &url, args).succeeds(), on("lookup", &db, args).succeeds());
+        }
+    }
+    let url = host.url("db/");
+    assert_eq!(on("export", &url, &[]).succeeds(), on("export", &db, &[]).succeeds());
+    assert_eq!(on("stats", &url, &["-q"]).succeeds(), on("stats", &db, &["-q"]).succeeds());
+    assert!(on("verify", &url, &["-q"]).succeeds().contains("all is well"));
+    on("lookup", host.url("elsewhere"), &[START]).fails(&["elsewhere/manifest.json", "404"]);
+    let nobody = "http://127.0.0.1:9/db";
+    on("lookup", nobody, &[START]).fails(&[nobody, "no answer"]);
+    assert_eq!(on("verify", nobody, &["-q"]).code, 1);
+}
+
+#[test]
+fn stats_add_up() {
+    let desk = desk();
+    let stats: Value = serde_json::from_str(&on("stats", desk.path("db"), &["--json", "-q"]).succeeds()).unwrap();
+    let (manifest, scan) = (&stats["manifest"], &stats["scan"]);
+    let sum = |object: &Value| object.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    assert_eq!(manifest["positions"], sample().lines().count());
+    assert_eq!(scan["positions"], manifest["positions"]);
+    assert_eq!(scan["evaluations"], manifest["totals"]["evaluations"]);
+    assert_eq!(scan["pvs"], manifest["totals"]["pvs"]);
+    assert_eq!(sum(&scan["depths"]), scan["evaluations"].as_u64().unwrap());
+    assert_eq!(sum(&scan["pieces"]), scan["positions"].as_u64().unwrap());
+    let blocks = scan["block_bytes"]["sum"].as_u64().unwrap();
+    assert_eq!(sum(&scan["columns"]), blocks);
+    assert_eq!(blocks + manifest["page_bytes"].as_u64().unwrap(), manifest["bytes"].as_u64().unwrap());
+    assert_eq!(scan["block_positions"]["sum"], scan["positions"]);
+    let brief: Value =
+        serde_json::from_str(&on("stats", desk.path("db"), &["--json", "--manifest"]).succeeds()).unwrap();
+    assert_eq!((&brief["manifest"], &brief["scan"]), (manifest, &Value::Null));
+}
+
+fn shard(desk: &Desk) -> PathBuf {
+    let files = desk.files("db");
+    desk.path("db").join(&files.iter().find(|(name, _)| name.ends_with(".silo")).unwrap().0)
+}
+
+/// Verifies, expects problems, and gives them.
+#[track_caller]
+fn problems(desk: &Desk) -> Vec<(String, String)> {
+    let run = on("verify", desk.path("db"), &["--json", "-q"]);
+    assert_eq!(run.code, 1, "{}", run.out);
+    assert_eq!(desk.verify("db").code, 1);
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(report["ok"], false);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    report["problems"].as_array().unwrap().iter().map(|p| (text(&p["file"]), text(&p["what"]))).collect()
+}
+
+#[test]
+fn verify_finds_missing_foreign_short_and_long_shards() {
+    let desk = desk();
+    let path = shard(&desk);
+    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let whole = fs::read(&path).unwrap();
+
+    fs::write(path.with_file_name("0123456789abcdef0123456789abcdef.silo"), "x").unwrap();
+    let found = problems(&desk);
+    assert!(found.len() == 1 && found[0].0.starts_with("0123") && found[0].1.contains("foreign"), "{found:?}");
+    fs::remove_file(path.with_file_name("0123456789abcdef0123456789abcdef.silo")).unwrap();
+
+    fs::remove_file(&path).unwrap();
+    let found = problems(&desk);
+    assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains("no such file"), "{found:?}");
+
+    for length in [0, 1, whole.len() / 2, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        let found = problems(&desk);
+        assert!(found[0].0 == name && found[0].1.contains("truncated"), "{found:?}");
+    }
+    fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
+    let found = problems(&desk);
+    assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains("longer"), "{found:?}");
+
+    // Another database's shard under this one's name.
+    let other = desk.file("other", sample().lines().take(50).collect::<Vec<_>>().join("\n"));
+    desk.build_to("other-db", &[&other], &[]).succeeds();
+    let (_, bytes) = desk.files("other-db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(problems(&desk)[0].0, name);
+
+    fs::write(&path, &whole).unwrap();
+    desk.verify("db").succeeds();
+}
+
+#[test]
+fn verify_finds_any_flipped_bit_and_names_the_place() {
+    let desk = desk();
+    let path = shard(&desk);
+    let whole = fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(997).chain([whole.len() - 1]) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(&path, &bytes).unwrap();
+        let run = on("verify", desk.path("db"), &["--json", "-q"]);
+        assert_eq!(run.code, 1, "byte {at}");
+        let report: Value = serde_json::from_str(&run.out).unwrap();
+        let range = &report["problems"][0]["bytes"];
+        let (first, last) = (range[0].as_u64().unwrap() as usize, range[1].as_u64().unwrap() as usize);
+        assert!((first..=last).contains(&at), "byte {at}: {}", run.out);
+    }
+    fs::write(&path, &whole).unwrap();
+}
+
+#[test]
+fn verify_finds_any_change_of_the_manifest() {
+    let desk = desk();
+    let path = desk.path("db/manifest.json");
+    let whole = fs::read(&path).unwrap();
+    let changes: Vec<Vec<u8>> = (0..whole.len())
+        .step_by(7)
+        .map(|at| {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            bytes
+        })
+        .chain([Vec::new(), whole[..whole.len() / 2].to_vec(), [&whole[..], b" "].concat()])
+        .collect();
+    for bytes in changes {
+        fs::write(&path, &bytes).unwrap();
+        let found = problems(&desk);
+        assert_eq!(found[0].0, "manifest.json", "{}", String::from_utf8_lossy(&bytes));
+    }
+    fs::remove_file(&path).unwrap();
+    assert_eq!(problems(&desk)[0].0, "manifest.json");
+    on("lookup", desk.path("db"), &[START]).fails(&["manifest.json", "no such file"]);
+    fs::write(&path, &whole).unwrap();
+    desk.verify("db").succeeds();
+}
+
+#[test]
+fn an_export_may_go_to_a_file_and_its_reader_may_leave() {
+    let desk = desk();
+    let out = desk.path("out.jsonl");
+    on("export", desk.path("db"), &["-o", out.to_str().unwrap()]).succeeds();
+    assert_eq!(sorted(&fs::read_to_string(out).unwrap()), desk.export("db"));
+    let db = desk.path("db");
+    let mut child = command()
+        .args(["export".as_ref(), "-d".as_ref(), db.as_os_str()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
