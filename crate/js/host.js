@@ -1,6 +1,8 @@
 // What the WASM module asks of its host: requests by `fetch`, a cache in IndexedDB. In JavaScript because the same in
 // Rust is several times larger; whether an answer or an entry is right is for the module to judge.
 
+export const offline = () => globalThis.navigator?.onLine === false;
+
 export const resolve = (file, base) => new URL(file, base).href;
 
 /** A request and its answer. Promises reject with a text that says why, or with `undefined` if it took too long. */

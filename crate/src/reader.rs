@@ -138,7 +138,7 @@ struct Inner<S, C, R: Record> {
     cache: C,
     gate: Rc<Gate>,
     manifest: RefCell<Rc<Manifest>>,
-    reload: RefCell<Option<WeakShared<Reload>>>,
+    reload: RefCell<Option<WeakShared<Run<R>>>>,
     memory: RefCell<Lru<Chunk, Piece<R>>>,
     running: RefCell<Vec<Running<R>>>,
     stats: Cell<Stats>,
@@ -149,9 +149,6 @@ type Run<R> = LocalBoxFuture<'static, Rc<[Result<Piece<R>, ReadError>]>>;
 
 /// The chunks of a request in flight, and the request.
 type Running<R> = (Rc<[Chunk]>, WeakShared<Run<R>>);
-
-/// A request for the manifest.
-type Reload = LocalBoxFuture<'static, Option<Rc<Manifest>>>;
 
 enum Piece<R: Record> {
     Page(Rc<Page>),
@@ -228,18 +225,28 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Reader<S, C, 
     ///
     /// The manifest cannot be had, or it is not one that this reader can read.
     pub async fn open(source: S, cache: C, options: Options) -> Result<Reader<S, C, R>, ReadError> {
-        let mut stats = Stats { requests: 1, ..Stats::default() };
-        let manifest = match fetch_manifest::<R>(&source, &cache).await {
-            Ok((manifest, bytes)) => {
-                stats.bytes = bytes;
-                manifest
+        let kept = async || {
+            let kept = cache.get(&[source.locate(Manifest::FILE)]).await.pop().flatten();
+            kept.and_then(|bytes| Manifest::parse::<R>(&bytes).ok())
+        };
+        let mut stats = Stats::default();
+        // Offline the last manifest serves without asking.
+        let last = if source.is_offline() { kept().await } else { None };
+        let manifest = match last {
+            Some(manifest) => manifest,
+            None => {
+                stats.requests = 1;
+                match fetch_manifest::<R>(&source, &cache).await {
+                    Ok((manifest, bytes)) => {
+                        stats.bytes = bytes;
+                        manifest
+                    }
+                    Err(ReadError::Source(error)) if error.fault.is_unreachable() => {
+                        kept().await.ok_or(ReadError::Source(error))?
+                    }
+                    Err(error) => return Err(error),
+                }
             }
-            Err(ReadError::Source(error)) if error.fault.is_unreachable() => {
-                let kept = cache.get(&[source.locate(Manifest::FILE)]).await.pop().flatten();
-                let manifest = kept.and_then(|bytes| Manifest::parse::<R>(&bytes).ok());
-                manifest.ok_or(ReadError::Source(error))?
-            }
-            Err(error) => return Err(error),
         };
         Ok(Reader(Rc::new(Inner {
             source,
@@ -325,7 +332,8 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Reader<S, C, 
             self.0.reload.replace(reload.downgrade());
             reload
         });
-        reload.await
+        let pieces = reload.await;
+        pieces.iter().all(Result::is_ok).then(|| self.manifest())
     }
 }
 
@@ -348,13 +356,17 @@ impl<S: Source + 'static, C: Cache + 'static, R: Record + 'static> Inner<S, C, R
         ReadError::Table { at: self.source.locate(&chunk.file), error }
     }
 
-    async fn reload(&self) -> Option<Rc<Manifest>> {
+    /// Reads the manifest again. It has no pieces, but may fail.
+    async fn reload(&self) -> Rc<[Result<Piece<R>, ReadError>]> {
         self.count(|stats| stats.requests += 1);
-        let (manifest, bytes) = fetch_manifest::<R>(&self.source, &self.cache).await.ok()?;
-        self.count(|stats| stats.bytes += bytes);
-        let manifest = Rc::new(manifest);
-        self.manifest.replace(manifest.clone());
-        Some(manifest)
+        match fetch_manifest::<R>(&self.source, &self.cache).await {
+            Ok((manifest, bytes)) => {
+                self.count(|stats| stats.bytes += bytes);
+                self.manifest.replace(Rc::new(manifest));
+                Rc::new([])
+            }
+            Err(error) => Rc::new([Err(error)]),
+        }
     }
 
     fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {

@@ -2,21 +2,22 @@
 
 use core::borrow::Borrow;
 use core::fmt;
-use core::hash::Hash;
-
-use lru::LruCache;
 
 /// Values that cost at most so many bytes together.
-pub struct Lru<K: Hash + Eq, V> {
-    values: LruCache<K, (V, usize)>,
+///
+/// A list, searched from its end: hundreds of values at most, of which the last ones are asked for most. A hash map
+/// with links would be the larger part of a reader in WASM.
+pub struct Lru<K, V> {
+    /// Most recently used last.
+    values: Vec<(K, V, usize)>,
     bytes: usize,
     capacity: usize,
 }
 
-impl<K: Hash + Eq, V> Lru<K, V> {
+impl<K: Eq, V> Lru<K, V> {
     /// An empty one of at most `capacity` bytes.
     pub fn new(capacity: usize) -> Lru<K, V> {
-        Lru { values: LruCache::unbounded(), bytes: 0, capacity }
+        Lru { values: Vec::new(), bytes: 0, capacity }
     }
 
     /// Bytes held.
@@ -25,42 +26,53 @@ impl<K: Hash + Eq, V> Lru<K, V> {
     }
 
     /// The value of `key`, which becomes the most recently used one.
-    pub fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
+    pub fn get<Q: Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        self.values.get(key).map(|(value, _)| value)
+        let at = self.find(key)?;
+        self.values[at..].rotate_left(1);
+        self.values.last().map(|(_, value, _)| value)
     }
 
     /// Holds `value`, which costs `bytes`, and gives up the least recently used ones that no longer fit beside it.
     /// What is larger than the capacity is not held.
     pub fn put(&mut self, key: K, value: V, bytes: usize) {
+        self.remove(&key);
         if bytes > self.capacity {
-            self.remove(&key);
             return;
         }
-        if let Some((_, former)) = self.values.put(key, (value, bytes)) {
-            self.bytes -= former;
-        }
         self.bytes += bytes;
-        while self.bytes > self.capacity {
-            let Some((_, (_, freed))) = self.values.pop_lru() else { break };
-            self.bytes -= freed;
-        }
+        self.values.push((key, value, bytes));
+        let mut over = self.bytes.saturating_sub(self.capacity);
+        let least = self.values.iter().take_while(|(_, _, freed)| {
+            let goes = over > 0;
+            over = over.saturating_sub(*freed);
+            goes
+        });
+        let least = least.count();
+        self.bytes -= self.values.drain(..least).map(|(_, _, freed)| freed).sum::<usize>();
     }
 
     /// Gives up the value of `key`.
-    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
+    pub fn remove<Q: Eq + ?Sized>(&mut self, key: &Q)
     where
         K: Borrow<Q>,
     {
-        if let Some((_, freed)) = self.values.pop(key) {
-            self.bytes -= freed;
+        if let Some(at) = self.find(key) {
+            self.bytes -= self.values.remove(at).2;
         }
+    }
+
+    fn find<Q: Eq + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.values.iter().rposition(|(other, _, _)| other.borrow() == key)
     }
 }
 
-impl<K: Hash + Eq, V> fmt::Debug for Lru<K, V> {
+impl<K, V> fmt::Debug for Lru<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Lru({} values, {} of {} bytes)", self.values.len(), self.bytes, self.capacity)
     }

@@ -28,6 +28,9 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn cancel(this: &Exchange);
 
+    #[wasm_bindgen(js_name = offline)]
+    fn is_offline() -> bool;
+
     #[wasm_bindgen(js_name = resolve)]
     fn resolve_url(file: &str, base: &str) -> String;
 }
@@ -64,6 +67,10 @@ impl Source for Fetch {
 
     fn locate(&self, file: &str) -> String {
         if file == Manifest::FILE { self.manifest.clone() } else { resolve_url(file, &self.manifest) }
+    }
+
+    fn is_offline(&self) -> bool {
+        is_offline()
     }
 }
 

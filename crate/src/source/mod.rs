@@ -36,6 +36,11 @@ pub trait Source {
 
     /// Where `file` is, for messages and as the name of what a cache keeps across sessions.
     fn locate(&self, file: &str) -> String;
+
+    /// Whether it is known beforehand that no answer will come from afar. A host on this machine may still answer.
+    fn is_offline(&self) -> bool {
+        false
+    }
 }
 
 /// What went wrong with which file.

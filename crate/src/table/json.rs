@@ -36,7 +36,7 @@ impl fmt::Display for JsonError {
 impl Json {
     /// Reads a text that is one value.
     pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
-        let mut parser = Parser { text, at: 0 };
+        let mut parser = Parser { text: text.as_bytes(), at: 0 };
         let value = parser.value(0)?;
         parser.space();
         if parser.at == text.len() { Ok(value) } else { Err(parser.expected("end")) }
@@ -77,21 +77,23 @@ impl Json {
 }
 
 struct Parser<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
 }
 
 impl Parser<'_> {
-    fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
     fn expected(&self, expected: &'static str) -> JsonError {
         JsonError { at: self.at, expected }
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
     }
 
     fn space(&mut self) {
@@ -161,32 +163,35 @@ impl Parser<'_> {
 
     /// A number, `true`, `false` or `null`.
     fn word(&mut self) -> Result<Json, JsonError> {
-        let word = self.rest();
-        let word = &word[..word.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)).count()];
-        let value = match word.as_bytes() {
-            b"true" | b"false" | b"null" => Json::Other,
-            [b'0'..=b'9', ..] => word.parse().map_or(Json::Other, Json::Number),
-            [b'-', b'0'..=b'9', ..] => Json::Other,
-            _ => return Err(self.expected("value")),
-        };
-        self.at += word.len();
-        Ok(value)
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')) {
+            self.at += 1;
+        }
+        match self.text.get(start..self.at).unwrap_or_default() {
+            b"true" | b"false" | b"null" => Ok(Json::Other),
+            [b'-', b'0'..=b'9', ..] => Ok(Json::Other),
+            digits @ [b'0'..=b'9', ..] => {
+                let number = digits.iter().try_fold(0u64, |number, digit| {
+                    let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+                    number.checked_mul(10)?.checked_add(digit.into())
+                });
+                Ok(number.map_or(Json::Other, Json::Number))
+            }
+            _ => Err(JsonError { at: start, expected: "value" }),
+        }
     }
 
     /// The rest of a string whose opening quote was passed.
     fn string(&mut self) -> Result<String, JsonError> {
-        let mut string = String::new();
+        let mut string = Vec::new();
         loop {
-            let mut chars = self.rest().chars();
-            let next = chars.next();
-            self.at += next.map_or(0, char::len_utf8);
-            match next {
-                Some('"') => return Ok(string),
-                Some('\\') => {
+            match self.next() {
+                Some(b'"') => return String::from_utf8(string).map_err(|_| self.expected("UTF-8")),
+                Some(b'\\') => {
                     let escape = self.escape().ok_or_else(|| self.expected("escape sequence"))?;
-                    string.push(escape);
+                    string.extend_from_slice(escape.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                Some(c @ ' '..) => string.push(c),
+                Some(byte @ b' '..) => string.push(byte),
                 _ => return Err(self.expected("end of string")),
             }
         }
@@ -194,34 +199,28 @@ impl Parser<'_> {
 
     /// The rest of an escape sequence whose backslash was passed.
     fn escape(&mut self) -> Option<char> {
-        let escape = self.peek()?;
-        self.at += 1;
-        Some(match escape {
-            b'"' | b'\\' | b'/' => char::from(escape),
+        Some(match self.next()? {
+            escape @ (b'"' | b'\\' | b'/') => char::from(escape),
             b'b' => '\u{8}',
             b'f' => '\u{c}',
             b'n' => '\n',
             b'r' => '\r',
             b't' => '\t',
-            b'u' => {
-                let unit = self.unit()?;
-                let low = if (0xd800..0xdc00).contains(&unit) && self.rest().starts_with("\\u") {
-                    self.at += 2;
-                    Some(self.unit()?)
-                } else {
-                    None
-                };
-                char::decode_utf16([Some(unit), low].into_iter().flatten()).next()?.ok()?
-            }
+            b'u' => match self.unit()? {
+                high @ 0xd800..0xdc00 => {
+                    let low = if self.next()? == b'\\' && self.next()? == b'u' { self.unit()? } else { 0 };
+                    let low = low.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+                    char::from_u32(0x10000 + ((high - 0xd800) << 10) + low)?
+                }
+                unit => char::from_u32(unit)?,
+            },
             _ => return None,
         })
     }
 
     /// Four hexadecimal digits.
-    fn unit(&mut self) -> Option<u16> {
-        let digits = self.text.get(self.at..self.at + 4)?;
-        self.at += 4;
-        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    fn unit(&mut self) -> Option<u32> {
+        (0..4).try_fold(0, |unit, _| Some(unit << 4 | char::from(self.next()?).to_digit(16)?))
     }
 }
 

@@ -1,7 +1,5 @@
 //! The manifest: the one file whose content changes, from which everything else is found.
 
-use std::collections::BTreeMap;
-
 use super::chunk::checksum;
 use super::json::{Json, JsonError};
 use super::{Chunk, Page, PageRef, Record, TableError};
@@ -13,9 +11,9 @@ pub struct Manifest {
     /// Number of positions.
     pub positions: u64,
     /// Further totals by name: for evaluations `evaluations` and `pvs`.
-    pub totals: BTreeMap<String, u64>,
-    /// How the database was made: filters of the build and the like.
-    pub info: BTreeMap<String, String>,
+    pub totals: Vec<(String, u64)>,
+    /// How the database was made, by name: filters of the build and the like.
+    pub info: Vec<(String, String)>,
     /// The shards in ascending order of keys.
     pub shards: Vec<Shard>,
     pages: Vec<PageRef>,
@@ -67,7 +65,9 @@ impl Manifest {
         if format != Manifest::FORMAT {
             return Err(TableError::Version { found: format });
         }
-        let (before, after) = text.rsplit_once(CHECKSUM).ok_or_else(|| fault("it has no checksum".into()))?;
+        let start = text.len().saturating_sub(CHECKSUM.len() + 16 + "\"}\n".len());
+        let (before, after) = text.split_at_checked(start).unwrap_or_default();
+        let after = after.strip_prefix(CHECKSUM).ok_or_else(|| fault("it has no checksum".into()))?;
         let found = format!("{:016x}", checksum(before.as_bytes()));
         if after.strip_suffix("\"}\n") != Some(&found) {
             return Err(fault(format!("its checksum is {found}, it ends {after:?}: the bytes were changed")));
@@ -90,8 +90,8 @@ impl Manifest {
     /// Puts a manifest together and finds its pages.
     pub(super) fn new(
         positions: u64,
-        totals: BTreeMap<String, u64>,
-        info: BTreeMap<String, String>,
+        totals: Vec<(String, u64)>,
+        info: Vec<(String, String)>,
         shards: Vec<Shard>,
     ) -> Result<Manifest, String> {
         let mut pages: Vec<PageRef> = Vec::new();
@@ -135,21 +135,23 @@ impl Manifest {
     /// None that a manifest of this crate gives rise to.
     #[cfg(feature = "write")]
     pub fn to_bytes<R: Record>(&self) -> Result<Vec<u8>, serde_json::Error> {
+        use std::collections::BTreeMap;
+
         #[derive(serde::Serialize)]
         struct Body<'a> {
             format: u64,
             records: &'static str,
             positions: u64,
-            totals: &'a BTreeMap<String, u64>,
-            info: &'a BTreeMap<String, String>,
+            totals: BTreeMap<&'a str, u64>,
+            info: BTreeMap<&'a str, &'a str>,
             shards: &'a [Shard],
         }
         let body = Body {
             format: Manifest::FORMAT,
             records: R::KIND,
             positions: self.positions,
-            totals: &self.totals,
-            info: &self.info,
+            totals: self.totals.iter().map(|(name, total)| (name.as_str(), *total)).collect(),
+            info: self.info.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect(),
             shards: &self.shards,
         };
         let mut text = serde_json::to_string(&body)?;
@@ -173,7 +175,7 @@ impl Manifest {
 
     /// The total of this name, 0 if there is none.
     pub fn total(&self, name: &str) -> u64 {
-        self.totals.get(name).copied().unwrap_or(0)
+        self.totals.iter().find(|(other, _)| other == name).map_or(0, |(_, total)| *total)
     }
 
     /// Bytes of all shards.
@@ -200,7 +202,7 @@ impl Shard {
 }
 
 /// The members of an object, none if it is absent.
-fn members<V>(object: Option<&Json>, value: impl Fn(&Json) -> Option<V>) -> Option<BTreeMap<String, V>> {
+fn members<V>(object: Option<&Json>, value: impl Fn(&Json) -> Option<V>) -> Option<Vec<(String, V)>> {
     let members = object.map_or(Some(&[][..]), Json::members)?;
     members.iter().map(|(name, json)| Some((name.clone(), value(json)?))).collect()
 }

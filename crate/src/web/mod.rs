@@ -7,7 +7,7 @@ mod json;
 
 use core::time::Duration;
 
-use futures_util::future::{AbortHandle, Abortable};
+use futures_util::future::{AbortHandle, Abortable, FutureExt};
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
@@ -38,7 +38,8 @@ pub struct Task {
 impl Task {
     fn spawn(work: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> Task {
         let (handle, registration) = AbortHandle::new_pair();
-        let work = Abortable::new(work, registration);
+        // Boxed, so that what drives it is compiled once.
+        let work = Abortable::new(work.boxed_local(), registration);
         let promise = future_to_promise(async move { work.await.unwrap_or(Err(JsValue::UNDEFINED)) });
         Task { promise, handle }
     }

@@ -150,7 +150,7 @@ impl<R: Record> TableWriter<R> {
         let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(self.totals.iter().copied()).collect();
         let shards = core::mem::take(&mut self.shards);
         let manifest =
-            Manifest::new(self.positions, totals, self.options.info.clone(), shards).map_err(|_| WriteError::Order)?;
+            Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards).map_err(|_| WriteError::Order)?;
         let io = |path: &Path| {
             let path = path.to_owned();
             move |error| WriteError::Io { path, error }
