@@ -52,6 +52,8 @@ pub(crate) fn read(path: &Path, most: usize) -> Result<(Vec<Record>, Vec<Record>
     Ok(halves)
 }
 
+// shakmaty's error holds the position.
+#[allow(clippy::result_large_err)]
 fn record(mut row: Row) -> Result<Record, Box<dyn Error>> {
     let position: Chess = row
         .fen

@@ -1,10 +1,12 @@
 //! A softmax over the legal moves, fitted by Adagrad.
 
-use shakmaty::{Move, Position as _};
+use shakmaty::Position as _;
 
-use super::features::{Scene, Trail, WEIGHTS};
+use super::features::{NAMES, SIZES, WEIGHTS};
 use super::line::{barred, common};
 use super::memory::Memory;
+use super::scene::Scene;
+use super::trail::Trail;
 use crate::data::Record;
 
 /// Weights for one unit of log-odds.
@@ -27,11 +29,10 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
         let barred = barred(earlier(), &line[..shared]);
         let mut position = record.position.clone();
         let mut trail = Trail::default();
-        let mut last: Option<Move> = None;
         for (ply, m) in line.iter().enumerate() {
             if ply >= shared {
                 let scene = Scene::new(&position, &trail);
-                let hint = memory.hint(position.turn(), ply, last);
+                let hint = memory.hint(position.turn(), &trail, if ply == shared { &barred } else { &[] });
                 choice.features.clear();
                 choice.ends.clear();
                 for legal in &position.legal_moves() {
@@ -47,7 +48,6 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
             }
             position.play_unchecked(*m);
             trail.push(*m);
-            last = Some(*m);
         }
         memory.learn(record.position.turn(), line);
     }
@@ -70,6 +70,8 @@ impl Choice {
 }
 
 struct Model {
+    /// Weights of tables left out.
+    fixed: Vec<bool>,
     weights: Vec<f32>,
     squares: Vec<f32>,
     odds: Vec<f32>,
@@ -92,6 +94,9 @@ impl Model {
             }
             for f in choice.of(i) {
                 let f = *f as usize;
+                if self.fixed[f] {
+                    continue;
+                }
                 self.squares[f] += slope * slope;
                 self.weights[f] -= rate * slope / self.squares[f].sqrt();
             }
@@ -101,8 +106,12 @@ impl Model {
 }
 
 /// The fitted weights, as signed bytes.
-pub(crate) fn fit(records: &[Record], epochs: usize) -> Vec<u8> {
-    let mut model = Model { weights: vec![0.0; WEIGHTS], squares: vec![1.0; WEIGHTS], odds: Vec::new() };
+pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<u8> {
+    let mut fixed = Vec::new();
+    for (name, size) in NAMES.iter().zip(SIZES) {
+        fixed.resize(fixed.len() + size, without.iter().any(|w| w == name));
+    }
+    let mut model = Model { fixed, weights: vec![0.0; WEIGHTS], squares: vec![1.0; WEIGHTS], odds: Vec::new() };
     let mut order: Vec<usize> = (0..records.len()).collect();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut choice = Choice::default();

@@ -89,7 +89,9 @@ pub(crate) fn judge_with(records: &[Record], weights: &[u8]) -> String {
         choices(record, &mut choice, |choice| {
             choice.odds(&weights, &mut odds);
             let played = odds[choice.played()];
-            counts[odds.iter().filter(|other| **other > played).count().min(255)] += 1;
+            let ahead = odds[..choice.played()].iter().filter(|other| **other >= played).count();
+            let after = odds[choice.played()..].iter().filter(|other| **other > played).count();
+            counts[(ahead + after).min(255)] += 1;
             let sum: f32 = odds.iter().map(|o| ((o - played) / super::fit::SCALE).exp()).sum();
             cross += f64::from(sum.log2());
         });

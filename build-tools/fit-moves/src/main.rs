@@ -6,11 +6,14 @@ mod data;
 #[path = "../../../crate/src/moves"]
 #[allow(dead_code, unused_imports)]
 mod moves {
+    pub(crate) mod exchange;
     pub(crate) mod features;
     pub(crate) mod line;
     pub(crate) mod memory;
     pub(crate) mod order;
+    pub(crate) mod scene;
     pub(crate) mod sight;
+    pub(crate) mod trail;
 
     #[path = "../../../build-tools/fit-moves/src/fit.rs"]
     pub(crate) mod fit;
@@ -23,6 +26,7 @@ use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut fit = false;
+    let mut without = Vec::new();
     let mut epochs = 4;
     let mut sources = Vec::new();
     let mut weights = PathBuf::from("crate/src/moves/weights.bin");
@@ -31,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         match arg.as_str() {
             "--fit" => fit = true,
             "--epochs" => epochs = args.next().ok_or("--epochs N")?.parse()?,
+            "--without" => without.push(args.next().ok_or("--without TABLE")?),
             "--weights" => weights = args.next().ok_or("--weights FILE")?.into(),
             source => {
                 let (path, most) = source.split_once('@').unwrap_or((source, "1000000000"));
@@ -39,7 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     if sources.is_empty() {
-        return Err("usage: fit-moves [--fit] [--epochs N] [--weights FILE] DUMP[@RECORDS]...".into());
+        return Err(
+            "usage: fit-moves [--fit] [--epochs N] [--without TABLE]... [--weights FILE] DUMP[@RECORDS]...".into()
+        );
     }
     let mut train = Vec::new();
     let mut judge = Vec::new();
@@ -50,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         judge.push((path, held));
     }
     if fit {
-        let bytes = moves::fit::fit(&train, epochs);
+        let bytes = moves::fit::fit(&train, epochs, &without);
         std::fs::write(&weights, &bytes)?;
         for (path, held) in &judge {
             println!("{}: {}", path.display(), moves::judge::judge_with(held, &bytes));

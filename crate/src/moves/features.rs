@@ -1,69 +1,25 @@
-//! What a legal move looks like: one number for each of a fixed set of questions.
+//! What a legal move looks like: the answers to a fixed list of questions, each a number.
 //!
-//! Each question has a table of weights; a move's score is the sum of one weight from each table.
+//! Every question has a table of weights, one for each answer; a move's score is the sum of the weights of its
+//! answers.
 
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, File, Move, Position as _, Role, Square};
+use shakmaty::attacks::between;
+use shakmaty::{Bitboard, File, Move, Role, Square};
 
+use super::exchange::WORTH;
 use super::memory::Recall;
-use super::sight::{ROLES, Sight, index, reach, turned};
+use super::scene::Scene;
+use super::sight::{ROLES, index, reach, turned};
+use super::trail::target;
 
-/// A move that was played, as far as the next ones care.
-#[derive(Copy, Clone)]
-pub(super) struct Played {
-    /// The piece that arrived: after a promotion the promoted one.
-    pub(super) role: Role,
-    pub(super) from: Square,
-    /// The king's target when castling.
-    pub(super) to: Square,
-    pub(super) capture: bool,
-}
-
-impl Played {
-    pub(super) fn new(m: Move) -> Played {
-        let from = m.from().unwrap_or(Square::A1);
-        Played { role: m.promotion().unwrap_or(m.role()), from, to: target(m), capture: m.is_capture() }
-    }
-
-    fn turned(self, turn: Color) -> Played {
-        Played { from: turned(self.from, turn), to: turned(self.to, turn), ..self }
-    }
-}
-
-/// Where the moving piece ends up.
-fn target(m: Move) -> Square {
-    match m.castling_side() {
-        Some(side) => Square::from_coords(side.king_to_file(), m.to().rank()),
-        None => m.to(),
-    }
-}
-
-/// The moves that led to a position of a line.
-#[derive(Copy, Clone, Default)]
-pub(super) struct Trail {
-    /// The opponent's last move.
-    pub(super) last: Option<Played>,
-    /// The mover's own last move.
-    pub(super) own: Option<Played>,
-    /// Moves played since the record's position.
-    pub(super) ply: usize,
-}
-
-impl Trail {
-    pub(super) fn push(&mut self, m: Move) {
-        *self = Trail { last: Some(Played::new(m)), own: self.last, ply: self.ply + 1 };
-    }
-}
-
-/// The tables: how many weights each has. The order is that of the weights file.
+/// Declares the tables in the order of the weights file, with the number of answers of each.
 macro_rules! tables {
     ($($name:ident: $size:expr),* $(,)?) => {
-        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         #[derive(Copy, Clone)]
-        #[repr(usize)]
         enum Table { $($name),* }
         /// Number of weights of each table.
         pub(super) const SIZES: &[usize] = &[$($size),*];
-        /// Names of the tables, for the fitting tool's report.
+        /// Names of the tables.
         pub(super) const NAMES: &[&str] = &[$(stringify!($name)),*];
     };
 }
@@ -71,31 +27,36 @@ macro_rules! tables {
 tables! {
     Place: ROLES * 64 * 4,
     Origin: ROLES * 64 * 2,
-    Exchange: ROLES * 6 * 6 * 3 * 2,
+    Exchange: ROLES * 6 * 6 * 3 * 7,
     Promotion: 6 * 2,
     Leave: ROLES * 6 * 3 * 4,
-    Check: ROLES * 4 * 6 * 2,
-    Threats: ROLES * 128 * 2,
+    Check: ROLES * 4 * 4 * 4,
+    Threats: 2 * ROLES * 128 * 2,
     Answer: ROLES * 7 * 2 * 16,
-    Recapture: ROLES * 6 * 6 * 2,
-    Again: ROLES * 16,
+    Again: ROLES * 64,
     Mobility: ROLES * 16 * 2,
-    TheirKing: ROLES * 64,
     OurKing: ROLES * 64,
-    Pawn: 128 * 6,
-    Outpost: ROLES * 64,
-    Left: ROLES * 4 * 4,
-    Evasion: ROLES * 8 * 2,
-    Alarm: ROLES * 7 * 2 * 4,
-    Ply: 4 * ROLES * 4 * 2,
-    Castling: 2 * 4,
-    Trade: ROLES * 6 * 5,
-    Memory: 512,
+    Pawn: 2 * 128 * 6,
+    Outpost: 2 * ROLES * 64,
+    Left: 2 * ROLES * 6 * 4,
+    Exposed: ROLES * 64,
+    Opened: ROLES * 64,
+    Fork: ROLES * 4 * 4 * 2,
+    Near: ROLES * 64 * 2,
+    Follow: ROLES * 7 * 8,
+    Pressed: ROLES * 4 * 2,
+    Ply: 3 * ROLES * 4 * 2,
+    Alarm: 2 * ROLES * 7 * 5 * 4,
+    Seen: 5 * 3 * 3 * 2,
+    Guess: 27 * 5,
+    Likeness: ROLES * 16,
+    Sound: 5 * 4 * ROLES,
 }
 
 /// Number of weights.
 pub(super) const WEIGHTS: usize = start(SIZES.len());
 
+/// Where a table starts in the weights file.
 const fn start(table: usize) -> usize {
     let (mut sum, mut i) = (0, 0);
     while i < table {
@@ -115,254 +76,234 @@ const STARTS: [usize; SIZES.len()] = {
     starts
 };
 
-/// A position and what led to it, ready to be asked about its moves.
-pub(super) struct Scene {
-    sight: Sight,
-    turn: Color,
-    phase: usize,
-    balance: usize,
-    last: Option<Played>,
-    last_reach: Bitboard,
-    own: Option<Played>,
-    ply: usize,
-    alarm: usize,
-    /// Squares that no pawn of theirs can ever attack.
-    quiet: Bitboard,
-    /// Squares in front of their pawns and beside: a pawn of ours elsewhere is passed.
-    stopped: Bitboard,
+/// King steps between two squares.
+static DISTANCES: [[u8; 64]; 64] = {
+    let mut distances = [[0; 64]; 64];
+    let mut a = 0;
+    while a < 64 {
+        let mut b = 0;
+        while b < 64 {
+            distances[a as usize][b as usize] = Square::new(a).distance(Square::new(b)) as u8;
+            b += 1;
+        }
+        a += 1;
+    }
+    distances
+};
+
+#[inline]
+fn distance(a: Square, b: Square) -> usize {
+    usize::from(DISTANCES[a as usize][b as usize])
 }
 
-const WORTH: [i32; ROLES] = [1, 3, 3, 5, 9, 0];
+/// 1 where there is a square, 0 where there is none.
+#[inline]
+fn some(squares: Bitboard) -> usize {
+    usize::from(squares.any())
+}
+
+/// 1 if the square is among them.
+#[inline]
+fn has(squares: Bitboard, square: Square) -> usize {
+    (squares.0 >> square as u32 & 1) as usize
+}
+
+/// The number whose binary digits these are, lowest first.
+#[inline]
+fn bits<const N: usize>(digits: [usize; N]) -> usize {
+    let mut number = 0;
+    let mut i = 0;
+    while i < N {
+        number |= digits[i] << i;
+        i += 1;
+    }
+    number
+}
 
 impl Scene {
-    pub(super) fn new(position: &Chess, trail: &Trail) -> Scene {
-        let turn = position.turn();
-        let sight = Sight::new(position);
-        let count = |role: usize| (sight.us.pieces[role].count() + sight.them.pieces[role].count()) as i32;
-        let heavy = count(1) + count(2) + 2 * count(3) + 4 * count(4);
-        let phase = match heavy {
-            20.. => 0,
-            13..20 => 1,
-            7..13 => 2,
-            _ => 3,
-        };
-        let mut balance = 0;
-        for role in 0..5 {
-            balance += WORTH[role] * (sight.us.pieces[role].count() as i32 - sight.them.pieces[role].count() as i32);
-        }
-        let balance = match balance {
-            ..-2 => 0,
-            -2..0 => 1,
-            0 => 2,
-            1..=2 => 3,
-            _ => 4,
-        };
-        let last = trail.last.map(|played| played.turned(turn));
-        let last_reach = last.map_or(Bitboard::EMPTY, |played| match played.role {
-            Role::Pawn => shakmaty::attacks::pawn_attacks(Color::Black, played.to),
-            role => reach(role, played.to, sight.occupied),
-        });
-        let own = trail.own.map(|played| played.turned(turn));
-        // The most valuable piece of ours that stands to be lost, 0 for none.
-        let alarm =
-            (0..5).rev().find(|role| (sight.threatened & sight.us.pieces[*role]).any()).map_or(0, |role| role + 1);
-        let pawns = sight.them.pieces[0].0;
-        let mut down = pawns >> 8;
-        down |= down >> 8;
-        down |= down >> 16;
-        down |= down >> 32;
-        let beside = (down & !0x0101_0101_0101_0101) >> 1 | (down & !0x8080_8080_8080_8080) << 1;
-        let scene = Scene {
-            turn,
-            phase,
-            balance,
-            last,
-            last_reach,
-            own,
-            ply: trail.ply,
-            alarm,
-            quiet: !Bitboard(beside),
-            stopped: Bitboard(beside | down),
-            sight,
-        };
-        scene
-    }
-
-    /// Asks every question about a legal move: `emit` gets the number of the weight that is the answer.
+    /// Asks every question about a legal move; `emit` gets the number of the weight of each answer.
     #[inline]
     pub(super) fn ask(&self, m: Move, recall: Recall, mut emit: impl FnMut(usize)) {
-        let sight = &self.sight;
         let mut tell = |table: Table, answer: usize| {
             debug_assert!(answer < SIZES[table as usize], "{} {answer}", NAMES[table as usize]);
             emit(STARTS[table as usize] + answer);
         };
-        let role = m.role();
-        let r = index(role);
-        let from = turned(m.from().unwrap_or(Square::A1), self.turn);
-        let to = turned(target(m), self.turn);
-        let arrived = m.promotion().unwrap_or(role);
-        let castling = m.castling_side();
-        let victim = m.capture().map_or(0, |role| index(role) + 1);
-        let guard = sight.them.least.at(to);
-        let hits = if castling.is_some() { Bitboard::EMPTY } else { sight.reach[from as usize] };
-        let backed = if hits.contains(to) { sight.us.twice.contains(to) } else { sight.us.attacks.contains(to) };
-        let guarded_twice = sight.them.twice.contains(to) as usize;
-        let safety = if guard == 0 {
-            0
-        } else if RANK[guard] > VALUE[index(arrived)] || (RANK[guard] == VALUE[index(arrived)] && backed) {
-            1
-        } else if backed {
-            2
-        } else {
-            3
+        let (sight, us, them) = (&self.sight, &self.sight.us, &self.sight.them);
+        let (role, from, to, victim, arrived) = match m {
+            Move::Normal { role, from, capture, to, promotion } => {
+                (role, from, to, capture.map_or(0, |role| index(role) + 1), promotion.unwrap_or(role))
+            }
+            Move::EnPassant { from, to } => (Role::Pawn, from, to, 1, Role::Pawn),
+            Move::Castle { king, .. } => (Role::King, king, target(m), 0, Role::King),
+            Move::Put { role, to } => (role, to, to, 0, role),
         };
-        let t = to as usize;
-        let f = from as usize;
+        let castles = m.is_castle();
+        let (from, to) = (turned(from, self.turn), turned(to, self.turn));
+        let (r, f, t) = (index(role), from as usize, to as usize);
+        let late = self.phase / 2;
+        let staged = late * ROLES + r;
 
-        tell(Table::Place, (self.phase * ROLES + r) * 64 + t);
-        tell(Table::Origin, (self.phase / 2 * ROLES + r) * 64 + f);
-        let support = if !backed {
-            0
-        } else if guarded_twice == 1 {
-            1
-        } else {
-            2
+        // The exchange on the target.
+        let hits = if castles { Bitboard::EMPTY } else { sight.reach[f] };
+        let guard = them.least.at(to);
+        let backed = has(if hits.contains(to) { us.twice } else { us.attacks }, to);
+        let support = backed * (2 - has(them.twice, to));
+        let gain = if victim == 0 { 0 } else { WORTH[victim - 1] };
+        let swap = sight.swap(r, from, to, gain);
+        let safety = match swap {
+            _ if guard == 0 => 0,
+            0.. => 1,
+            -2.. => 2,
+            _ => 3,
         };
-        tell(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 2 + sight.loose.contains(to) as usize);
-        if let Some(promotion) = m.promotion() {
-            tell(Table::Promotion, index(promotion) * 2 + (safety > 1) as usize);
-        }
-        // What the piece flees, and whether it was defended.
-        let pursuer = sight.them.least.at(from);
-        let held = sight.us.attacks.contains(from) as usize + (sight.them.twice.contains(from)) as usize;
-        tell(Table::Leave, ((r * 6 + pursuer) * 3 + held) * 4 + safety);
-        // Checks.
-        let occupied = sight.occupied.without(from).with(to);
-        let sees = reach(arrived, to, occupied);
-        let direct = sees.contains(sight.their_king) as usize;
-        let uncovered = sight.uncovers(from, to) as usize;
-        if direct + uncovered > 0 {
-            tell(Table::Check, ((r * 4 + direct + 2 * uncovered) * 6 + guard) * 2 + backed as usize);
-        }
-        // New attacks and new defences.
-        let fresh = sees & !hits;
-        let them = &sight.them.pieces;
-        let bit = |squares: Bitboard| squares.any() as usize;
-        let threats = bit(fresh & them[0] & sight.loose | fresh & them[0] & !sight.them.attacks)
-            | bit(fresh & (them[1] | them[2])) << 1
-            | bit(fresh & them[3]) << 2
-            | bit(fresh & them[4]) << 3
-            | bit(fresh & sight.loose) << 4
-            | bit(fresh & sight.threatened) << 5
-            | bit(sees & king_zone(sight.their_king)) << 6;
-        tell(Table::Threats, (r * 128 + threats) * 2 + (safety > 1) as usize);
-        // The opponent's last move.
-        let relation = self.last.map_or(0, |last| {
-            (self.last_reach.contains(from) as usize)
-                | (sees.contains(last.to) as usize) << 1
-                | (to == last.from) as usize * 4
-                | ((last.to == to) as usize) << 3
-        });
-        let last_role = self.last.map_or(6, |last| index(last.role));
-        let last_capture = self.last.is_some_and(|last| last.capture) as usize;
-        tell(Table::Answer, ((r * 7 + last_role) * 2 + last_capture) * 16 + relation);
-        if let Some(last) = self.last
-            && last.to == to
-        {
-            tell(Table::Recapture, ((r * 6 + victim) * 6 + guard) * 2 + last.capture as usize);
-        }
-        // The mover's own last move.
-        if let Some(own) = self.own {
-            let again = (own.to == from) as usize
-                | (own.to == from && own.from == to) as usize * 2
-                | (own.capture as usize) << 2
-                | (own.from == to) as usize * 8;
-            tell(Table::Again, r * 16 + again);
-        }
-        let safe = !sight.them.by_role[0] & !sight.us.all;
-        let gain = (sees & safe).count() as i32 - (hits & safe).count() as i32;
-        tell(Table::Mobility, (self.phase / 2 * ROLES + r) * 16 + (gain.clamp(-7, 8) + 7) as usize);
-        let distance = |a: Square, b: Square| a.distance(b) as usize;
-        tell(Table::TheirKing, r * 64 + distance(from, sight.their_king) * 8 + distance(to, sight.their_king));
-        tell(Table::OurKing, r * 64 + distance(from, sight.king) * 8 + distance(to, sight.king));
-        let file = Bitboard::from_file(to.file());
-        let (ours, theirs) = (sight.us.pieces[0], sight.them.pieces[0]);
-        if role == Role::Pawn {
-            let passed = !self.stopped.contains(to);
-            let chained = sight.us.by_role[0].contains(to) && !(hits.contains(to) && !sight.us.twice.contains(to));
-            let beside = beside(to);
-            let bits = passed as usize
-                | (chained as usize) << 1
-                | (beside & ours).without(from).any() as usize * 4
-                | ((sees & theirs).any() as usize) << 3
-                | sight.them.by_role[0].contains(to) as usize * 16
-                | ((file & ours).without(from).any() as usize) << 5
-                | (sight.occupied & front(to)).any() as usize * 64;
-            let rank = to.rank() as usize;
-            tell(Table::Pawn, bits * 6 + rank.clamp(2, 7) - 2);
-        } else {
-            let bits = (file & ours).any() as usize
-                | ((file & theirs).any() as usize) << 1
-                | self.quiet.contains(to) as usize * 4
-                | (sight.us.by_role[0].contains(to) as usize) << 3
-                | sight.them.by_role[0].contains(to) as usize * 16
-                | sight.pinned.contains(from) as usize * 32;
-            tell(Table::Outpost, r * 64 + bits);
-        }
-        // Defenders left behind, and lines opened for others.
-        let wards = hits & sight.us.all & sight.them.attacks & !sight.us.twice & !sees;
-        let left = wards.count().min(3);
-        let opened = sight.screens.contains(from) as usize + 2 * (bit(sight.us.by_role[3] & from_bb(from)));
-        tell(Table::Left, (r * 4 + left) * 4 + opened);
-        if sight.checkers.any() {
-            let kind = if role == Role::King {
-                0
-            } else if victim > 0 {
-                1
-            } else {
-                2
-            };
-            let double = sight.checkers.more_than_one() as usize;
-            tell(Table::Evasion, ((r * 8) + kind * 2 + double) * 2 + (safety > 1) as usize);
-        }
+        let risky = usize::from(safety > 1);
         let taking = match victim {
             0 => 0,
             _ if safety == 0 => 3,
-            v if VALUE[v - 1] >= VALUE[r] => 2,
+            _ if gain >= WORTH[r] => 2,
             _ => 1,
         };
-        tell(Table::Alarm, ((r * 7 + self.alarm) * 2 + sight.threatened.contains(from) as usize) * 4 + taking);
-        let ply = self.ply.min(3);
-        tell(Table::Ply, ((ply * ROLES + r) * 4 + taking) * 2 + (direct | uncovered));
-        if let Some(side) = castling {
-            tell(Table::Castling, (side == CastlingSide::QueenSide) as usize * 4 + self.phase);
+        let outcome = match swap {
+            ..-4 => 0,
+            -4..-1 => 1,
+            -1 => 2,
+            0 => 3,
+            1 => 4,
+            2..4 => 5,
+            _ => 6,
+        };
+        tell(Table::Place, (self.phase * ROLES + r) * 64 + t);
+        tell(Table::Origin, staged * 64 + f);
+        tell(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome);
+        if arrived != role {
+            tell(Table::Promotion, index(arrived) * 2 + risky);
         }
-        tell(Table::Trade, (r * 6 + victim) * 5 + self.balance);
-        if recall.0 > 0 {
-            tell(Table::Memory, recall.0 as usize);
+        let pursuer = them.least.at(from);
+        tell(Table::Leave, ((r * 6 + pursuer) * 3 + has(us.attacks, from) + has(them.twice, from)) * 4 + safety);
+
+        // What it attacks and defends from there.
+        let sees = reach(arrived, to, sight.occupied.without(from).with(to));
+        let fresh = sees & !hits;
+        let direct = has(sees, sight.their_king);
+        let uncovered = usize::from(sight.uncovers(from, to));
+        if direct + uncovered > 0 {
+            let flights = (self.zone & !them.all & !us.attacks & !sees).count().min(3);
+            tell(Table::Check, ((r * 4 + direct + 2 * uncovered) * 4 + safety) * 4 + flights);
+        }
+        let threats = bits([
+            some(fresh & them.pieces[0] & (sight.loose | !them.attacks)),
+            some(fresh & (them.pieces[1] | them.pieces[2])),
+            some(fresh & them.pieces[3]),
+            some(fresh & them.pieces[4]),
+            some(fresh & sight.loose),
+            some(fresh & sight.threatened),
+            some(sees & self.zone),
+        ]);
+        tell(Table::Threats, (staged * 128 + threats) * 2 + risky);
+        let prey = (fresh & self.prey[index(arrived)]).count().min(3);
+        tell(Table::Fork, ((r * 4 + prey) * 4 + safety) * 2 + usize::from(self.prize > 1));
+        let pressed = bits([some(fresh & sight.screens & them.all), some(fresh & self.strained)]);
+        tell(Table::Pressed, (r * 4 + pressed) * 2 + risky);
+        let freedom = (sees & self.useful).count() as i32 - if castles { 0 } else { i32::from(self.freedom[f]) };
+        tell(Table::Mobility, staged * 16 + (freedom.clamp(-7, 8) + 7) as usize);
+
+        // The last moves.
+        let (mut last_role, mut last_capture, mut relation) = (6, 0, 0);
+        if let Some(last) = self.last {
+            last_role = index(last.role);
+            last_capture = usize::from(last.capture);
+            relation = bits([
+                has(self.last_reach, from),
+                has(sees, last.to),
+                usize::from(to == last.from),
+                usize::from(to == last.to),
+            ]);
+            let piece = usize::from(last.role != Role::Pawn);
+            tell(Table::Near, ((r * 8 + distance(from, last.to)) * 8 + distance(to, last.to)) * 2 + piece);
+        }
+        tell(Table::Answer, ((r * 7 + last_role) * 2 + last_capture) * 16 + relation);
+        if let Some(own) = self.own {
+            let again = bits([
+                usize::from(own.to == from),
+                usize::from(own.from == to),
+                usize::from(own.capture),
+                usize::from(victim > 0),
+                has(self.arrivals, from),
+                has(between(from, to), own.from),
+            ]);
+            tell(Table::Again, r * 64 + again);
+            tell(Table::Follow, (r * 7 + index(own.role)) * 8 + distance(to, own.to));
+        }
+
+        // The ground.
+        tell(Table::OurKing, (r * 8 + distance(from, sight.king)) * 8 + distance(to, sight.king));
+        let file = Bitboard::from_file(to.file());
+        let (pawns, theirs) = (us.pieces[0], them.pieces[0]);
+        if role == Role::Pawn {
+            let pawns = pawns.without(from);
+            let bit = Bitboard::from_square(to).0;
+            let beside = (bit & !Bitboard::from_file(File::A).0) >> 1 | (bit & !Bitboard::from_file(File::H).0) << 1;
+            let chained = if hits.contains(to) { us.twice } else { us.attacks } & us.by_role[0];
+            let ground = bits([
+                1 - has(self.stopped, to),
+                has(chained, to),
+                some(pawns & Bitboard(beside)),
+                some(sees & theirs),
+                has(them.by_role[0], to),
+                some(file & pawns),
+                some(sight.occupied & Bitboard(bit << 8)),
+            ]);
+            tell(Table::Pawn, (late * 128 + ground) * 6 + to.rank() as usize - 2);
+        } else {
+            let ground = bits([
+                some(file & pawns),
+                some(file & theirs),
+                has(self.quiet, to),
+                has(us.by_role[0], to),
+                has(them.by_role[0], to),
+                has(sight.pinned, from),
+            ]);
+            tell(Table::Outpost, staged * 64 + ground);
+        }
+
+        // What it leaves behind.
+        let wards = hits & us.all & them.attacks & !us.twice & !sees;
+        let left = if wards.is_empty() {
+            0
+        } else if (wards & us.pieces[4]).any() {
+            5
+        } else if (wards & us.pieces[3]).any() {
+            4
+        } else if (wards & (us.pieces[1] | us.pieces[2])).any() {
+            3
+        } else {
+            wards.count().min(2)
+        };
+        tell(Table::Left, ((staged * 6 + left) * 2 + has(sight.screens, from)) * 2 + has(us.by_role[3], from));
+        tell(Table::Exposed, r * 64 + usize::from(self.exposed[f]));
+        tell(Table::Opened, r * 64 + usize::from(self.opened[f]));
+
+        // What is at stake.
+        let relief = if self.endangered.contains(from) {
+            1
+        } else if self.attackers.contains(to) {
+            2
+        } else if self.shields.contains(to) {
+            3
+        } else if (sees & self.endangered).any() {
+            4
+        } else {
+            0
+        };
+        tell(Table::Alarm, ((staged * 7 + self.alarm) * 5 + relief) * 4 + taking);
+        tell(Table::Ply, ((self.ply * ROLES + r) * 4 + taking) * 2 + (direct | uncovered));
+
+        // Earlier lines.
+        if recall.any {
+            tell(Table::Seen, ((recall.when * 3 + recall.times) * 3 + self.ply) * 2 + usize::from(victim > 0));
+            tell(Table::Guess, ((recall.twin * 3 + recall.reply) * 3 + recall.follow) * 5 + recall.when);
+            tell(Table::Likeness, r * 16 + recall.near);
+            tell(Table::Sound, (recall.when * 4 + safety) * ROLES + r);
         }
     }
-}
-
-/// Exchange values by role, minor pieces alike.
-const VALUE: [usize; ROLES] = [1, 2, 2, 3, 4, 5];
-/// The same by least attacker.
-const RANK: [usize; 6] = [0, 1, 2, 3, 4, 5];
-
-fn from_bb(square: Square) -> Bitboard {
-    Bitboard::from_square(square)
-}
-
-fn king_zone(king: Square) -> Bitboard {
-    shakmaty::attacks::king_attacks(king)
-}
-
-fn beside(square: Square) -> Bitboard {
-    let bit = Bitboard::from_square(square).0;
-    Bitboard((bit & !Bitboard::from_file(File::A).0) >> 1 | (bit & !Bitboard::from_file(File::H).0) << 1)
-}
-
-/// The square in front.
-fn front(square: Square) -> Bitboard {
-    Bitboard(Bitboard::from_square(square).0 << 8)
 }

@@ -5,9 +5,9 @@ use core::fmt;
 
 use shakmaty::{Chess, Move, Position as _};
 
-use super::features::Trail;
 use super::memory::Memory;
 use super::order::Order;
+use super::trail::Trail;
 
 /// What is known of a line before it is decoded: it stands in cheaper columns.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -47,12 +47,14 @@ pub(super) const WIDE: usize = 6;
 const ESCAPE: u8 = u8::MAX;
 
 /// The columns of a block, written record after record.
+#[cfg(any(feature = "write", test))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineColumns {
     /// Each ends in its own entropy table.
     pub(crate) columns: [Vec<u8>; COLUMNS],
 }
 
+#[cfg(any(feature = "write", test))]
 impl LineColumns {
     fn put(&mut self, column: usize, value: usize) {
         if value < usize::from(ESCAPE) {
@@ -131,6 +133,7 @@ fn length_column(outline: Outline) -> usize {
 /// Appends the lines of one record: those of its best evaluation first, each evaluation's best first.
 ///
 /// A line ends before its first illegal move.
+#[cfg(any(feature = "write", test))]
 pub(crate) fn encode(position: &Chess, lines: &[(Outline, &[Move])], out: &mut LineColumns) {
     let mut memory = Memory::default();
     for (i, &(outline, line)) in lines.iter().enumerate() {
@@ -168,6 +171,7 @@ pub(crate) fn encode(position: &Chess, lines: &[(Outline, &[Move])], out: &mut L
 }
 
 /// How many moves two lines begin with alike.
+#[cfg(any(feature = "write", test))]
 pub(super) fn common(a: &[Move], b: &[Move]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
@@ -181,12 +185,11 @@ pub(super) fn barred<'a>(earlier: impl Iterator<Item = &'a [Move]>, prefix: &[Mo
 struct Walk {
     position: Chess,
     trail: Trail,
-    last: Option<Move>,
 }
 
 impl Walk {
     fn new(position: &Chess, prefix: &[Move]) -> Walk {
-        let mut walk = Walk { position: position.clone(), trail: Trail::default(), last: None };
+        let mut walk = Walk { position: position.clone(), trail: Trail::default() };
         for m in prefix {
             walk.play(*m);
         }
@@ -194,14 +197,13 @@ impl Walk {
     }
 
     fn order(&self, memory: &Memory, barred: &[Move]) -> Order {
-        Order::new(&self.position, &self.trail, memory, self.last, barred)
+        Order::new(&self.position, &self.trail, memory, barred)
     }
 
     /// Plays a legal move.
     fn play(&mut self, m: Move) {
         self.position.play_unchecked(m);
         self.trail.push(m);
-        self.last = Some(m);
     }
 }
 

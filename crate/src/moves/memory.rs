@@ -1,18 +1,37 @@
 //! What the earlier lines of a record say about the next move.
 
-use shakmaty::{Color, Move, Square};
+use shakmaty::{Bitboard, Color, Move, Square};
 
-/// What is remembered of one move; 0 is nothing.
+use super::trail::{Trail, origin};
+
+/// What is remembered of one legal move.
 #[derive(Copy, Clone, Default)]
-pub(super) struct Recall(pub(super) u16);
+pub(super) struct Recall {
+    /// Whether there are earlier lines at all.
+    pub(super) any: bool,
+    /// When the side to move last played it: 0 never, 1 at this ply, 2 before, 3 at its next turn, 4 later.
+    pub(super) when: usize,
+    /// 0 to 2: played in one line, two, more.
+    pub(super) times: usize,
+    /// Whether it was played in the very position: 0 unknown position, 1 no, 2 yes.
+    pub(super) twin: usize,
+    /// Whether it answered the opponent's last move: 0 unknown move, 1 no, 2 yes.
+    pub(super) reply: usize,
+    /// Whether it followed the mover's own last move: 0 unknown move, 1 no, 2 yes.
+    pub(super) follow: usize,
+    /// Bits: a seen move of the side has the same origin, the same target; a barred one has.
+    pub(super) near: usize,
+}
 
 /// The moves of the earlier lines of one record.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// Indexed by colour, origin and target: ply + 1 and whether more than one line had it; empty until a line is told.
+    /// Indexed by colour, origin and target; empty until a line is told.
     seen: Vec<Seen>,
-    /// (move, move that followed), newest last.
-    replies: Vec<(u16, u16)>,
+    /// Newest last.
+    steps: Vec<Step>,
+    origins: [Bitboard; COLORS],
+    targets: [Bitboard; COLORS],
 }
 
 #[derive(Copy, Clone, Default)]
@@ -22,72 +41,122 @@ struct Seen {
     times: u8,
 }
 
-const COLORS: usize = 2;
-
-/// Origin and target as one number below 4,096.
-fn code(m: Move) -> u16 {
-    (m.from().unwrap_or(Square::A1) as u16) << 6 | m.to() as u16
+/// A move of an earlier line and what came before it.
+struct Step {
+    place: u32,
+    last: Option<u16>,
+    own: Option<u16>,
+    code: u16,
 }
 
-fn slot(turn: Color, code: u16) -> usize {
-    (turn.is_black() as usize) << 12 | code as usize
+const COLORS: usize = 2;
+
+/// Moves whose circumstances are remembered: more would make long records slow.
+const MOST: usize = 1024;
+
+/// Origin and target as one number below 4,096.
+fn code(from: Square, to: Square) -> u16 {
+    (from as u16) << 6 | to as u16
+}
+
+fn code_of(m: Move) -> u16 {
+    code(origin(m), m.to())
 }
 
 /// What the memory says about the position at hand.
 pub(super) struct Hint<'a> {
-    seen: &'a [Seen],
-    turn: Color,
+    memory: &'a Memory,
+    side: usize,
     ply: usize,
+    twin: Option<u16>,
     reply: Option<u16>,
+    follow: Option<u16>,
+    barred_origins: Bitboard,
+    barred_targets: Bitboard,
 }
 
 impl Memory {
     /// Learns a line that starts with `turn` to move.
-    pub(super) fn learn(&mut self, mut turn: Color, line: &[Move]) {
+    pub(super) fn learn(&mut self, turn: Color, line: &[Move]) {
         if self.seen.is_empty() {
             self.seen = vec![Seen::default(); COLORS << 12];
         }
-        let mut before = None;
+        let mut trail = Trail::default();
+        let mut side = usize::from(turn.is_black());
+        let (mut last, mut own) = (None, None);
         for (ply, m) in line.iter().enumerate() {
-            let code = code(*m);
-            let seen = &mut self.seen[slot(turn, code)];
+            let code = code_of(*m);
+            let seen = &mut self.seen[side << 12 | usize::from(code)];
             seen.ply = ply.min(253) as u8 + 1;
             seen.times = seen.times.saturating_add(1);
-            if let Some(before) = before {
-                self.replies.push((before, code));
+            self.origins[side].add(origin(*m));
+            self.targets[side].add(m.to());
+            if self.steps.len() < MOST {
+                self.steps.push(Step { place: trail.place, last, own, code });
             }
-            before = Some(code);
-            turn = !turn;
+            (last, own) = (Some(code), last);
+            trail.push(*m);
+            side ^= 1;
         }
     }
 
-    pub(super) fn hint(&self, turn: Color, ply: usize, last: Option<Move>) -> Hint<'_> {
-        let reply = last.and_then(|last| {
-            let last = code(last);
-            self.replies.iter().rev().find(|(before, _)| *before == last).map(|(_, reply)| *reply)
-        });
-        Hint { seen: &self.seen, turn, ply, reply }
+    /// What it says after a trail; `barred` moves are those by which earlier lines leave it.
+    pub(super) fn hint(&self, turn: Color, trail: &Trail, barred: &[Move]) -> Hint<'_> {
+        let mut hint = Hint {
+            memory: self,
+            side: usize::from(turn.is_black()),
+            ply: trail.ply,
+            twin: None,
+            reply: None,
+            follow: None,
+            barred_origins: barred.iter().filter_map(|m| m.from()).collect(),
+            barred_targets: barred.iter().map(|m| m.to()).collect(),
+        };
+        let [last, own] = trail.moves.map(|m| m.map(code_of));
+        for step in &self.steps {
+            if step.place == trail.place {
+                hint.twin = Some(step.code);
+            }
+            if step.last == last && last.is_some() {
+                hint.reply = Some(step.code);
+            }
+            if step.own == own && own.is_some() {
+                hint.follow = Some(step.code);
+            }
+        }
+        hint
     }
 }
 
 impl Hint<'_> {
     #[inline]
     pub(super) fn recall(&self, m: Move) -> Recall {
-        if self.seen.is_empty() {
-            return Recall(0);
+        if self.memory.seen.is_empty() {
+            return Recall::default();
         }
-        let code = code(m);
-        let seen = self.seen[slot(self.turn, code)];
-        let when = match seen.ply as usize {
+        let from = origin(m);
+        let to = m.to();
+        let code = code(from, to);
+        let seen = self.memory.seen[self.side << 12 | usize::from(code)];
+        let when = match usize::from(seen.ply) {
             0 => 0,
-            _ if seen.ply as usize == self.ply + 1 => 1,
-            _ if seen.ply as usize <= self.ply => 2,
-            _ if seen.ply as usize == self.ply + 3 => 3,
+            ply if ply == self.ply + 1 => 1,
+            ply if ply <= self.ply => 2,
+            ply if ply == self.ply + 3 => 3,
             _ => 4,
         };
-        let times = (seen.times > 1) as u16;
-        let reply = self.reply.map_or(0, |reply| 1 + (reply == code) as u16);
-        let ply = self.ply.min(2) as u16;
-        Recall(((when * 2 + times) * 3 + reply) * 3 + ply)
+        let guess = |guess: Option<u16>| guess.map_or(0, |guess| 1 + usize::from(guess == code));
+        Recall {
+            any: true,
+            when,
+            times: usize::from(seen.times.clamp(1, 3)) - 1,
+            twin: guess(self.twin),
+            reply: guess(self.reply),
+            follow: guess(self.follow),
+            near: usize::from(self.memory.origins[self.side].contains(from))
+                | usize::from(self.memory.targets[self.side].contains(to)) << 1
+                | usize::from(self.barred_origins.contains(from)) << 2
+                | usize::from(self.barred_targets.contains(to)) << 3,
+        }
     }
 }

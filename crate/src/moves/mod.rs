@@ -5,13 +5,18 @@
 //! linear model with frozen weights, so that it is the same on every machine. Nothing outside the record is needed to
 //! decode it, and records before it are passed over without generating a move.
 
+mod exchange;
 mod features;
 mod line;
 mod memory;
 mod order;
+mod scene;
 mod sight;
 #[cfg(test)]
 mod tests;
+mod trail;
 
 pub use line::LineError;
-pub(crate) use line::{COLUMNS, Cursors, LineColumns, NAMES, Outline, encode};
+pub(crate) use line::{COLUMNS, Cursors, NAMES, Outline};
+#[cfg(any(feature = "write", test))]
+pub(crate) use line::{LineColumns, encode};

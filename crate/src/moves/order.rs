@@ -1,13 +1,27 @@
 //! The legal moves of a position, best guess first.
 
-use shakmaty::{Chess, Color, Move, MoveList, Position as _, Role};
+use shakmaty::{Chess, Color, Move, MoveList, Position as _};
 
-use super::features::{Scene, Trail, WEIGHTS};
+use super::features::WEIGHTS;
 use super::memory::Memory;
+use super::scene::Scene;
 use super::sight::turned;
+use super::trail::{Trail, origin};
 
 /// The fitted weights, one signed byte each, table after table. Frozen: another file is another format.
-static FITTED: &[u8; WEIGHTS] = include_bytes!("weights.bin");
+static FITTED: [i8; PADDED] = {
+    let bytes: &[u8; WEIGHTS] = include_bytes!("weights.bin");
+    let mut weights = [0; PADDED];
+    let mut i = 0;
+    while i < WEIGHTS {
+        weights[i] = bytes[i] as i8;
+        i += 1;
+    }
+    weights
+};
+
+/// A power of two, so that a mask spares the check of bounds.
+const PADDED: usize = WEIGHTS.next_power_of_two();
 
 /// Above every sum of weights, one from each table.
 const BOUND: i32 = 1 << 14;
@@ -20,14 +34,14 @@ pub(super) struct Order {
 
 impl Order {
     /// Ranks the legal moves. `barred` ones, which a line cannot go on with, come last.
-    pub(super) fn new(position: &Chess, trail: &Trail, memory: &Memory, last: Option<Move>, barred: &[Move]) -> Order {
+    pub(super) fn new(position: &Chess, trail: &Trail, memory: &Memory, barred: &[Move]) -> Order {
         let moves = position.legal_moves();
         let scene = Scene::new(position, trail);
         let turn = position.turn();
-        let hint = memory.hint(turn, trail.ply, last);
+        let hint = memory.hint(turn, trail, barred);
         let key = |m: &Move| {
             let mut score = 0;
-            scene.ask(*m, hint.recall(*m), |weight| score += i32::from(FITTED[weight] as i8));
+            scene.ask(*m, hint.recall(*m), |weight| score += i32::from(FITTED[weight & (PADDED - 1)]));
             let open = if barred.contains(m) { 0 } else { 2 * BOUND };
             ((open + BOUND + score) as u32) << 16 | u32::from(u16::MAX - tie(*m, turn))
         };
@@ -36,6 +50,7 @@ impl Order {
     }
 
     /// How many moves are guessed before `m`, or `None` where it is illegal.
+    #[cfg(any(feature = "write", test))]
     pub(super) fn rank(&self, m: Move) -> Option<usize> {
         let at = self.moves.iter().position(|legal| *legal == m)?;
         let key = self.keys[at];
@@ -43,21 +58,24 @@ impl Order {
     }
 
     /// The move of a rank, or how many legal moves there are if it is beyond them.
-    pub(super) fn pick(&mut self, rank: usize) -> Result<Move, usize> {
-        let mut order: Vec<(u32, Move)> = self.keys.iter().copied().zip(self.moves.iter().copied()).collect();
-        if rank >= order.len() {
-            return Err(order.len());
+    pub(super) fn pick(&self, rank: usize) -> Result<Move, usize> {
+        // Keys are distinct and ranks are low: the greatest, then the greatest below it, and so on.
+        let mut bound = u32::MAX;
+        let mut found = None;
+        for _ in 0..=rank {
+            let below = self.keys.iter().zip(&self.moves).filter(|(key, _)| **key < bound);
+            let (key, m) = below.max_by_key(|(key, _)| **key).ok_or(self.keys.len())?;
+            (bound, found) = (*key, Some(*m));
         }
-        let (_, (_, m), _) = order.select_nth_unstable_by(rank, |a, b| b.0.cmp(&a.0));
-        Ok(*m)
+        found.ok_or(self.keys.len())
     }
 }
 
 /// Tells apart moves of equal score, smallest first: origin, target (the rook's square when castling) and promotion
 /// as the side to move sees them.
 fn tie(m: Move, turn: Color) -> u16 {
-    let from = m.from().map_or(0, |square| turned(square, turn) as u16);
+    let from = turned(origin(m), turn) as u16;
     let to = turned(m.to(), turn) as u16;
-    let promotion = m.promotion().map_or(0, |role: Role| role as u16);
+    let promotion = m.promotion().map_or(0, |role| role as u16);
     from << 9 | to << 3 | promotion
 }

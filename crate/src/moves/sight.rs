@@ -52,16 +52,19 @@ pub(super) struct Sight {
     pub(super) us: Side,
     pub(super) them: Side,
     pub(super) occupied: Bitboard,
+    /// Rooks and queens of both sides.
+    pub(super) straight: Bitboard,
+    /// Bishops and queens of both sides.
+    pub(super) diagonal: Bitboard,
     pub(super) king: Square,
     pub(super) their_king: Square,
-    pub(super) checkers: Bitboard,
     /// Pieces of either side that alone stand between their king and our slider.
     pub(super) screens: Bitboard,
     /// Our pieces that are pinned to our king.
     pub(super) pinned: Bitboard,
-    /// Our pieces that stand to be lost: attacked by less, or attacked and not defended.
+    /// Our pieces that would be lost in an exchange.
     pub(super) threatened: Bitboard,
-    /// Their pieces that stand to be lost.
+    /// Their pieces that would be.
     pub(super) loose: Bitboard,
     /// Squares attacked by the piece of ours on each square.
     pub(super) reach: [Bitboard; 64],
@@ -129,18 +132,6 @@ impl Side {
             self.least.assign(squares, class);
         }
     }
-
-    /// Pieces of this side that `other` can take for less or for nothing.
-    fn threatened_by(&self, other: &Side) -> Bitboard {
-        let [pawns, knights, bishops, rooks, ..] = other.by_role;
-        let minors = knights | bishops;
-        let heavy = self.pieces[3] | self.pieces[4];
-        let worth = heavy | self.pieces[1] | self.pieces[2];
-        (pawns & worth)
-            | (minors & heavy)
-            | (rooks & self.pieces[4])
-            | (other.attacks & self.all & !self.attacks & !self.pieces[5])
-    }
 }
 
 impl Sight {
@@ -159,13 +150,31 @@ impl Sight {
         // Both sides have a king: `Chess` promises it.
         let king = us.pieces[5].first().unwrap_or(Square::A1);
         let their_king = them.pieces[5].first().unwrap_or(Square::A1);
-        let checkers = position.checkers();
-        let checkers = if turn.is_white() { checkers } else { checkers.flip_vertical() };
         let screens = screens_of(their_king, &us, occupied);
         let pinned = screens_of(king, &them, occupied) & us.all;
-        let threatened = us.threatened_by(&them);
-        let loose = them.threatened_by(&us);
-        Sight { us, them, occupied, king, their_king, checkers, screens, pinned, threatened, loose, reach }
+        let mut sight = Sight {
+            straight: us.pieces[3] | us.pieces[4] | them.pieces[3] | them.pieces[4],
+            diagonal: us.pieces[2] | us.pieces[4] | them.pieces[2] | them.pieces[4],
+            us,
+            them,
+            occupied,
+            king,
+            their_king,
+            screens,
+            pinned,
+            threatened: Bitboard::EMPTY,
+            loose: Bitboard::EMPTY,
+            reach,
+        };
+        for role in 0..5 {
+            for square in sight.us.pieces[role] & sight.them.attacks {
+                sight.threatened.set(square, sight.falls(role, square, false));
+            }
+            for square in sight.them.pieces[role] & sight.us.attacks {
+                sight.loose.set(square, sight.falls(role, square, true));
+            }
+        }
+        sight
     }
 
     /// Whether a piece that leaves `from` for `to` uncovers a check.

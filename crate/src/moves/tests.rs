@@ -3,10 +3,15 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position as _};
 
+use super::memory::Memory;
+use super::order::Order;
+use super::trail::Trail;
 use super::{COLUMNS, Cursors, LineColumns, LineError, Outline, encode};
 
 type Record = (Chess, Vec<(Outline, Vec<Move>)>);
 
+// shakmaty's error holds the position.
+#[allow(clippy::result_large_err)]
 fn position(fen: &str) -> Chess {
     fen.parse::<Fen>()
         .expect("FEN")
@@ -172,4 +177,31 @@ fn colours_are_treated_alike() {
     let of_white = encoded(&[(white.clone(), vec![(LEAD, line(&white, "g1f3 b8c6 f1b5 a7a6 b5c6"))])]);
     let of_black = encoded(&[(black.clone(), vec![(LEAD, line(&black, "g8f6 b1c3 f8b4 a2a3 b4c3"))])]);
     assert_eq!(of_white, of_black);
+}
+
+/// A change of the order of moves is a change of format: what is written here was written by the first release.
+#[test]
+fn the_order_is_frozen() {
+    let start = position(STARTS[1]);
+    let lines = vec![
+        (LEAD, line(&start, "e2a6 b4c3 d2c3 h3g2 f3g2 e6d5 e1a1 e8h8")),
+        (NEXT, line(&start, "d5e6 e7e6 e2a6 e6e5 e1a1 e8h8")),
+        (LEAD, line(&start, "e2a6 b4c3 d2c3 e6d5 e5g4 h3g2")),
+    ];
+    let columns = encoded(&[(start, lines)]);
+    let ranks = columns.columns.each_ref().map(Vec::as_slice);
+    assert_eq!(ranks, [&[3][..], &[0], &[0], &[6], &[8, 6], &[0, 0, 1, 0, 0, 0, 4, 3, 4, 3, 1, 1, 1, 2, 0, 9, 1], &[]]);
+    let orders = STARTS.map(|fen| {
+        let position = position(fen);
+        let order = Order::new(&position, &Trail::default(), &Memory::default(), &[]);
+        (0..position.legal_moves().len()).fold(0_u32, |sum, rank| {
+            let m = order.pick(rank).expect("a legal move");
+            let code = (m.from().map_or(0, u32::from) << 6 | u32::from(m.to())) << 3;
+            sum.wrapping_mul(31).wrapping_add(code | m.promotion().map_or(0, u32::from))
+        })
+    });
+    assert_eq!(
+        orders,
+        [2684266272, 3607987096, 4056839704, 1444546680, 527274976, 2013596456, 1710767976, 3074327360, 223141056, 0]
+    );
 }

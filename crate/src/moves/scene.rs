@@ -1,0 +1,176 @@
+//! What is worked out once for a position before its moves are looked at.
+
+use shakmaty::attacks::{between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, ray, rook_attacks};
+use shakmaty::{Bitboard, Chess, Color, Position as _, Role, Square};
+
+use super::sight::{ROLES, Sight, index, reach};
+use super::trail::{Played, Trail};
+
+/// A position and what led to it.
+pub(super) struct Scene {
+    pub(super) sight: Sight,
+    pub(super) turn: Color,
+    /// 0 to 3: by the pieces left, from all to few.
+    pub(super) phase: usize,
+    /// Moves since the record's position, at most 2.
+    pub(super) ply: usize,
+    /// The opponent's last move.
+    pub(super) last: Option<Played>,
+    /// What the piece attacks that the opponent moved last.
+    pub(super) last_reach: Bitboard,
+    /// The mover's own last move.
+    pub(super) own: Option<Played>,
+    /// Where the mover's pieces arrived on the way.
+    pub(super) arrivals: Bitboard,
+    /// The most valuable of our pieces that would be lost: its role + 1, 0 for none.
+    pub(super) alarm: usize,
+    /// All of ours of that role that would be lost.
+    pub(super) endangered: Bitboard,
+    /// Who attacks the first of them.
+    pub(super) attackers: Bitboard,
+    /// Where one could step between.
+    pub(super) shields: Bitboard,
+    /// The most valuable of their pieces that would be lost: its role + 1, 0 for none.
+    pub(super) prize: usize,
+    /// What each role of ours likes to attack.
+    pub(super) prey: [Bitboard; ROLES],
+    /// Their pieces that we attack and that have at most one defender.
+    pub(super) strained: Bitboard,
+    /// The squares about their king.
+    pub(super) zone: Bitboard,
+    /// For each square of ours what their line pieces would see if it were left: bits.
+    pub(super) exposed: [u8; 64],
+    /// The same of our line pieces.
+    pub(super) opened: [u8; 64],
+    /// How many useful squares the piece of ours on each square attacks.
+    pub(super) freedom: [u8; 64],
+    /// Squares that are useful to attack: not ours, and no pawn of theirs guards them.
+    pub(super) useful: Bitboard,
+    /// Squares that no pawn of theirs can ever attack.
+    pub(super) quiet: Bitboard,
+    /// Squares from which a pawn of ours still has theirs in its way.
+    pub(super) stopped: Bitboard,
+}
+
+impl Scene {
+    pub(super) fn new(position: &Chess, trail: &Trail) -> Scene {
+        let turn = position.turn();
+        let sight = Sight::new(position);
+        let (us, them) = (&sight.us.pieces, &sight.them.pieces);
+        let [last, own] = trail.played(turn);
+        let last_reach = last.map_or(Bitboard::EMPTY, |played| match played.role {
+            Role::Pawn => pawn_attacks(Color::Black, played.to),
+            role => reach(role, played.to, sight.occupied),
+        });
+        let best = |lost: Bitboard, side: &[Bitboard; ROLES]| {
+            (0..5).rev().find(|role| (lost & side[*role]).any()).map_or(0, |role| role + 1)
+        };
+        let alarm = best(sight.threatened, us);
+        let endangered = if alarm == 0 { Bitboard::EMPTY } else { sight.threatened & us[alarm - 1] };
+        let (attackers, shields) = endangered.first().map_or_else(Default::default, |square| besiegers(&sight, square));
+        let weak = sight.loose | sight.them.all & !sight.them.attacks;
+        let heavy = them[3] | them[4];
+        let useful = !sight.them.by_role[0] & !sight.us.all;
+        let mut freedom = [0; 64];
+        for square in sight.us.all {
+            freedom[square as usize] = (sight.reach[square as usize] & useful).count() as u8;
+        }
+        let mut ahead = them[0].0 >> 8;
+        ahead |= ahead >> 8;
+        ahead |= ahead >> 16;
+        ahead |= ahead >> 32;
+        let beside = Bitboard(ahead).shift(-1) & !Bitboard::from_file(shakmaty::File::H)
+            | Bitboard(ahead).shift(1) & !Bitboard::from_file(shakmaty::File::A);
+        Scene {
+            turn,
+            phase: phase(&sight),
+            ply: trail.ply.min(2),
+            last,
+            last_reach,
+            own,
+            arrivals: trail.arrivals(turn),
+            alarm,
+            endangered,
+            attackers,
+            shields,
+            prize: best(sight.loose, them),
+            prey: [weak | sight.them.all & !them[0], weak | heavy, weak | heavy, weak | them[4], weak, weak],
+            strained: sight.them.all & sight.us.attacks & !sight.them.twice,
+            zone: king_attacks(sight.their_king),
+            exposed: exposed(&sight),
+            opened: opened(&sight),
+            freedom,
+            useful,
+            quiet: !beside,
+            stopped: beside | Bitboard(ahead),
+            sight,
+        }
+    }
+}
+
+fn phase(sight: &Sight) -> usize {
+    let count = |role: usize| sight.us.pieces[role].count() + sight.them.pieces[role].count();
+    match count(1) + count(2) + 2 * count(3) + 4 * count(4) {
+        20.. => 0,
+        13.. => 1,
+        7.. => 2,
+        _ => 3,
+    }
+}
+
+/// Their pieces that attack a square, and the squares between the line pieces among them and it.
+fn besiegers(sight: &Sight, square: Square) -> (Bitboard, Bitboard) {
+    let them = &sight.them.pieces;
+    let lines = rook_attacks(square, sight.occupied) & (them[3] | them[4])
+        | bishop_attacks(square, sight.occupied) & (them[2] | them[4]);
+    let others = knight_attacks(square) & them[1]
+        | king_attacks(square) & them[5]
+        | pawn_attacks(Color::White, square) & them[0];
+    (lines | others, lines.into_iter().fold(Bitboard::EMPTY, |shields, attacker| shields | between(square, attacker)))
+}
+
+/// Bits for each piece of ours that stops a bishop, rook or queen of theirs: 1 always, and what this would see beyond:
+/// 2 what is worth more than itself, 4 an undefended knight or bishop, 8 anything undefended, 16 the squares about our
+/// king, 32 anything of ours.
+fn exposed(sight: &Sight) -> [u8; 64] {
+    let us = &sight.us.pieces;
+    let naked = sight.us.all & !sight.us.attacks;
+    let zone = king_attacks(sight.king);
+    beyond(sight, &sight.them.pieces, |role, line| {
+        let more = match role {
+            Role::Bishop => us[3] | us[4],
+            Role::Rook => us[4],
+            _ => Bitboard::EMPTY,
+        };
+        [more, (us[1] | us[2]) & naked, naked, zone, sight.us.all].map(|set| (line & set).any())
+    })
+}
+
+/// Bits for each piece of ours that stops a bishop, rook or queen of ours: 1 always, and what this would see beyond: 2
+/// a piece of theirs that would be lost, 4 a rook or queen of theirs, 8 a piece of ours that would be lost, 16 a knight
+/// or bishop of theirs, 32 three squares or more.
+fn opened(sight: &Sight) -> [u8; 64] {
+    let them = &sight.them.pieces;
+    let sets = [sight.loose, them[3] | them[4], sight.threatened, them[1] | them[2]];
+    beyond(sight, &sight.us.pieces, |_, line| {
+        let [loose, heavy, threatened, minor] = sets.map(|set| (line & set).any());
+        [loose, heavy, threatened, minor, line.count() > 2]
+    })
+}
+
+/// For each piece of ours that stops a bishop, rook or queen of `side`: 1, and from bit 1 what `tell` says of the
+/// squares beyond that the line piece would see without it.
+fn beyond(sight: &Sight, side: &[Bitboard; ROLES], tell: impl Fn(Role, Bitboard) -> [bool; 5]) -> [u8; 64] {
+    let mut told = [0; 64];
+    for role in [Role::Bishop, Role::Rook, Role::Queen] {
+        for slider in side[index(role)] {
+            let sees = reach(role, slider, sight.occupied);
+            for stop in sees & sight.us.all {
+                let line = reach(role, stop, sight.occupied) & ray(slider, stop) & !sees.with(slider);
+                let bits = tell(role, line).iter().rev().fold(0, |bits, bit| bits << 1 | u8::from(*bit));
+                told[stop as usize] |= bits << 1 | 1;
+            }
+        }
+    }
+    told
+}
