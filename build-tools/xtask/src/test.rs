@@ -167,6 +167,8 @@ fn check(command: &mut Command) -> Result<Tally> {
 /// A command that says how many of its tests passed; one that fails without a failed test counts as one more failure.
 fn counted(command: &mut Command, count: fn(&str) -> Tally) -> Result<Tally> {
     let mut tally = Tally::default();
+    // Colours would hide the figures.
+    command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
     let fine = watch(command, |line| tally = tally.and(count(line)))?;
     if !fine && tally.failed == 0 {
         tally.failed = 1;
