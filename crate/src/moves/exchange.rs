@@ -3,7 +3,7 @@
 use shakmaty::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
 use shakmaty::{Bitboard, Color, Square};
 
-use super::sight::{ROLES, Sight};
+use super::sight::{DIAGONALS, ROLES, STRAIGHTS, Sight};
 
 /// What pieces are worth in an exchange; the king's must exceed all else.
 pub(super) const WORTH: [i32; ROLES] = [1, 3, 3, 5, 9, 30];
@@ -31,14 +31,18 @@ impl Sight {
     /// when it pays; nothing if it had better not begin. Pins are ignored.
     fn settle(&self, square: Square, mut occupied: Bitboard, standing: i32, mut ours: bool) -> i32 {
         let (us, them) = (&self.us.pieces, &self.them.pieces);
-        let straight = self.straight;
-        let diagonal = self.diagonal;
+        let straight = self.straight & STRAIGHTS[square as usize];
+        let diagonal = self.diagonal & DIAGONALS[square as usize];
         let mut attackers = pawn_attacks(Color::Black, square) & us[0]
             | pawn_attacks(Color::White, square) & them[0]
             | knight_attacks(square) & (us[1] | them[1])
-            | king_attacks(square) & (us[5] | them[5])
-            | rook_attacks(square, occupied) & straight
-            | bishop_attacks(square, occupied) & diagonal;
+            | king_attacks(square) & (us[5] | them[5]);
+        if straight.any() {
+            attackers |= rook_attacks(square, occupied) & straight;
+        }
+        if diagonal.any() {
+            attackers |= bishop_attacks(square, occupied) & diagonal;
+        }
         let mut at_stake = [0; MOST];
         let mut captures = 0;
         let mut standing = standing;
@@ -57,10 +61,10 @@ impl Sight {
             captures += 1;
             standing = WORTH[role];
             occupied &= !(own & side.pieces[role]).isolate_first();
-            if matches!(role, 0 | 2 | 4) {
+            if matches!(role, 0 | 2 | 4) && (diagonal & occupied & !attackers).any() {
                 attackers |= bishop_attacks(square, occupied) & diagonal;
             }
-            if matches!(role, 3 | 4) {
+            if matches!(role, 3 | 4) && (straight & occupied & !attackers).any() {
                 attackers |= rook_attacks(square, occupied) & straight;
             }
             ours = !ours;

@@ -3,7 +3,7 @@
 use shakmaty::attacks::{between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, ray, rook_attacks};
 use shakmaty::{Bitboard, Chess, Color, Position as _, Role, Square};
 
-use super::sight::{ROLES, Sight, index, reach};
+use super::sight::{ROLES, STRAIGHTS, Sight, index, reach};
 use super::trail::{Played, Trail};
 
 /// A position and what led to it.
@@ -166,7 +166,8 @@ fn beyond(sight: &Sight, side: &[Bitboard; ROLES], tell: impl Fn(Role, Bitboard)
         for slider in side[index(role)] {
             let sees = reach(role, slider, sight.occupied);
             for stop in sees & sight.us.all {
-                let line = reach(role, stop, sight.occupied) & ray(slider, stop) & !sees.with(slider);
+                let ahead = if STRAIGHTS[slider as usize].contains(stop) { Role::Rook } else { Role::Bishop };
+                let line = reach(ahead, stop, sight.occupied) & ray(slider, stop) & !sees.with(slider);
                 let bits = tell(role, line).iter().rev().fold(0, |bits, bit| bits << 1 | u8::from(*bit));
                 told[stop as usize] |= bits << 1 | 1;
             }

@@ -70,6 +70,23 @@ pub(super) struct Sight {
     pub(super) reach: [Bitboard; 64],
 }
 
+/// What a rook attacks on the empty board: a cheap test before the costly look at what stands between.
+pub(super) static STRAIGHTS: [Bitboard; 64] = rays(true);
+/// What a bishop attacks on the empty board.
+pub(super) static DIAGONALS: [Bitboard; 64] = rays(false);
+
+const fn rays(straight: bool) -> [Bitboard; 64] {
+    let mut rays = [Bitboard::EMPTY; 64];
+    let mut i = 0;
+    while i < 64 {
+        let square = Square::new(i as u32);
+        let none = Bitboard::EMPTY;
+        rays[i] = if straight { rook_attacks(square, none) } else { bishop_attacks(square, none) };
+        i += 1;
+    }
+    rays
+}
+
 /// The square as the side to move sees it.
 #[inline]
 pub(super) fn turned(square: Square, turn: Color) -> Square {
@@ -186,8 +203,8 @@ impl Sight {
 
 /// Pieces that alone stand between `king` and a slider of `side`.
 fn screens_of(king: Square, side: &Side, occupied: Bitboard) -> Bitboard {
-    let straight = rook_attacks(king, Bitboard::EMPTY) & (side.pieces[3] | side.pieces[4]);
-    let diagonal = bishop_attacks(king, Bitboard::EMPTY) & (side.pieces[2] | side.pieces[4]);
+    let straight = STRAIGHTS[king as usize] & (side.pieces[3] | side.pieces[4]);
+    let diagonal = DIAGONALS[king as usize] & (side.pieces[2] | side.pieces[4]);
     let mut screens = Bitboard::EMPTY;
     for slider in straight | diagonal {
         let line = between(king, slider) & occupied;
