@@ -618,3 +618,6 @@ fn now() -> f64 {
 
 #[cfg(target_arch = "wasm32")]
 use crate::web::now;
+
+#[cfg(all(test, feature = "write"))]
+mod tests;
