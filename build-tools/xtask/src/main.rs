@@ -1,5 +1,6 @@
 //! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
 
+mod bench_peers;
 mod bench_web;
 mod demo;
 mod npm;
@@ -27,6 +28,8 @@ enum Chore {
     Npm,
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
+    /// Measure this product beside its peers in a headless Chromium over an emulated network
+    BenchPeers(bench_peers::Args),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Chore::Sample(args) => sample::run(&args),
         Chore::Npm => npm::build().map(drop),
         Chore::BenchWeb(args) => bench_web::run(&args),
+        Chore::BenchPeers(args) => bench_peers::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -26,7 +26,7 @@ async function* text(path) {
  * @param {string} path
  * @param {string} separator
  */
-async function* split(path, separator) {
+export async function* split(path, separator) {
   let rest = "";
   for await (const piece of text(path)) {
     const parts = (rest + piece).split(separator);

@@ -1,0 +1,125 @@
+//! `cargo xtask bench-peers`: this product beside the other ways to answer from static files, in one run.
+//!
+//! The same positions and games, in the same headless Chromium, over the same emulated network; the peers read files
+//! that suit them. Every answer is compared with the dump: a wrong one fails the run.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Result, bail};
+
+use crate::{
+    demo, npm,
+    shell::{call, command, relative, release_binary, root, say, target_dir},
+    stamp::Stamp,
+    tools,
+};
+
+/// What is measured unless told otherwise; it may not be there, for it is not ours to pass on.
+const LARGE: (&str, &str) = ("../shared/data/evals-tcec.jsonl.zst", "../shared/data/games.pgn.zst");
+
+/// What every clone has.
+const SMALL: ([&str; 2], &str) =
+    (["static-shards/sample.jsonl.zst", "static-shards/famous.jsonl.zst"], "static-shards/famous.pgn");
+
+/// Options of `cargo xtask bench-peers`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The evaluation dumps to build the databases from; positions are drawn from the first
+    #[arg(long, value_name = "DUMP")]
+    evals: Vec<PathBuf>,
+    /// The games to replay
+    #[arg(long, value_name = "PGN")]
+    games: Option<PathBuf>,
+    /// How many positions to look up, and half as many games
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    positions: u32,
+    /// Milliseconds that every request takes
+    #[arg(long, default_value_t = 50)]
+    latency_ms: u32,
+    /// Bandwidth in Mbit/s
+    #[arg(long, default_value_t = 20.0)]
+    bandwidth_mbit: f64,
+}
+
+/// Measures, prints a table in Markdown, and keeps it with all figures beside the databases.
+pub fn run(args: &Args) -> Result<()> {
+    let (evals, games) = sources(args)?;
+    let chromium = tools::chromium()?;
+    npm::build()?;
+    tools::npm_ci("tests")?;
+    tools::npm_ci("tests/peers")?;
+    demo::cli()?;
+    let files = files(&evals)?;
+    say("Measuring");
+    let mut bench = command(tools::node()?);
+    bench.arg("tests/peers/bench.mjs").arg("--files").arg(&files).arg("--games").arg(games).args(evals);
+    bench.args(["--positions", &args.positions.to_string(), "--latency", &args.latency_ms.to_string()]);
+    bench.args(["--mbit", &args.bandwidth_mbit.to_string(), "--command", &typed()]);
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")))?;
+    say(format!("Table and figures are in {}/peers.md and peers.json", relative(&files)));
+    Ok(())
+}
+
+/// The dumps and games to use.
+fn sources(args: &Args) -> Result<(Vec<PathBuf>, PathBuf)> {
+    let given = |path: &PathBuf| root().join(path);
+    let evals: Vec<PathBuf> = args.evals.iter().map(given).collect();
+    let games = args.games.as_ref().map(given);
+    if let Some(missing) = evals.iter().chain(&games).find(|path| !path.is_file()) {
+        bail!("NOT MEASURED: {} is not there", missing.display());
+    }
+    let large = [LARGE.0, LARGE.1].map(|path| root().join(path));
+    let [large_evals, large_games] = &large;
+    let small_evals = || SMALL.0.map(|path| root().join(path)).to_vec();
+    if let Some(missing) = large.iter().find(|path| !path.is_file()).filter(|_| evals.is_empty() || games.is_none()) {
+        say(format!("NOT THE REAL THING: {} is not there. The sample takes its place,", missing.display()));
+        say("but a small database flatters every system; --evals and --games name other files");
+        let games = games.unwrap_or_else(|| root().join(SMALL.1));
+        return Ok((if evals.is_empty() { small_evals() } else { evals }, games));
+    }
+    let evals = if evals.is_empty() { vec![large_evals.clone()] } else { evals };
+    Ok((evals, games.unwrap_or_else(|| large_games.clone())))
+}
+
+/// The databases of all systems, built once for these dumps.
+fn files(evals: &[PathBuf]) -> Result<PathBuf> {
+    let name = if evals.len() > 1 { "several".into() } else { stem(&evals[0]) };
+    let files = target_dir().join("bench-peers").join(name);
+    fs::create_dir_all(&files)?;
+    let scripts = ["files.mjs", "dump.mjs", "package-lock.json"].map(|name| root().join("tests/peers").join(name));
+    let peers = Stamp::new("bench-peers", &files, &[evals, &scripts].concat())?;
+    if !(peers.fresh() && files.join("made.json").is_file()) {
+        say("Building the files of the peers (once, some minutes)");
+        let mut build = command(tools::node()?);
+        // Node sorts all rows in memory.
+        build.arg("--max-old-space-size=6000").arg("tests/peers/files.mjs").arg("--out").arg(&files).args(evals);
+        call(&mut build)?;
+        peers.set()?;
+    }
+    let shelfish = release_binary("shelfish");
+    let ours = Stamp::new("bench-peers-ours", &files, &[evals, std::slice::from_ref(&shelfish)].concat())?;
+    let (big, tiny) = (files.join("big/shelfish"), files.join("tiny/shelfish"));
+    if !(ours.fresh() && big.join("manifest.json").is_file() && tiny.join("manifest.json").is_file()) {
+        say("Building our database");
+        fs::create_dir_all(&big)?;
+        fs::create_dir_all(&tiny)?;
+        call(command(&shelfish).arg("build").args(evals).arg("-o").arg(&big))?;
+        call(command(&shelfish).arg("build").arg(files.join("tiny/tiny.jsonl")).arg("-o").arg(&tiny))?;
+        ours.set()?;
+    }
+    Ok(files)
+}
+
+/// The name of a dump without its endings.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// The command as it was given.
+fn typed() -> String {
+    std::iter::once("cargo xtask".to_owned()).chain(env::args().skip(1)).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,253 @@
+// Measures this product against its peers: the same positions, games, network and browser. `cargo xtask bench-peers` calls it.
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { build } from "esbuild";
+import { chromium } from "playwright-core";
+import { games, neighbours } from "../browser/support/games.mjs";
+import { FLAGS } from "../browser/support/lab.mjs";
+import { CHROMIUM, PACKAGE } from "../browser/support/paths.mjs";
+import { serve } from "../browser/support/serve.mjs";
+import { compact, distinct, records } from "./dump.mjs";
+import { host } from "./host.mjs";
+import { report } from "./report.mjs";
+
+const { values: options, positionals: evals } = parseArgs({
+  options: {
+    files: { type: "string" },
+    games: { type: "string" },
+    positions: { type: "string", default: "40" },
+    latency: { type: "string", default: "50" },
+    mbit: { type: "string", default: "20" },
+    command: { type: "string", default: "" },
+  },
+  allowPositionals: true,
+});
+const files = resolve(String(options.files));
+const count = Number(options.positions);
+const network = { latency: Number(options.latency), mbit: Number(options.mbit) };
+const made = JSON.parse(readFileSync(join(files, "made.json"), "utf8"));
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const modules = join(here, "node_modules");
+const version = (name) => JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8")).version;
+const duckdb = join(modules, "@duckdb/duckdb-wasm/dist");
+const sqlite = join(modules, "sql.js-httpvfs/dist");
+const ours = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
+
+/** What is measured: its name, what its page needs beside its script, its settings in words. */
+const SYSTEMS = {
+  shelfish: {
+    name: `shelfish ${ours.version}`,
+    assets: ["index.js", "shelfish_bg.wasm"].map((name) => join(PACKAGE, name)),
+    settings: "default settings, IndexedDB off; a game by `lookupMany`",
+  },
+  hyparquet: {
+    name: `hyparquet ${version("hyparquet")}`,
+    assets: [],
+    settings:
+      "Parquet sorted by FEN, FEN in DELTA_BYTE_ARRAY, GZIP 9; row groups of 36,864, pages of 16 KiB before compression; exact statistics, " +
+      "column and offset index (`usePageIndex`), lengths of file and footer known beforehand, `cachedAsyncBuffer`, `no-store`; a game by one `$in`. " +
+      "No Bloom filters: in sorted files the statistics already leave one row group, so a filter is one round trip more",
+  },
+  sqlite: {
+    name: `sql.js-httpvfs ${version("sql.js-httpvfs")}`,
+    assets: ["sqlite.worker.js", "sql-wasm.wasm"].map((name) => join(sqlite, name)),
+    settings:
+      `SQLite, primary key on FEN WITHOUT ROWID, compact JSON rows, pages of ${made.big.sqlite.pageSize / 1024} KiB fetched one by one ` +
+      "with its own read-ahead and cache, vacuumed; a game by one `IN`",
+  },
+  duckdb: {
+    name: `DuckDB-WASM ${version("@duckdb/duckdb-wasm")}`,
+    assets: ["duckdb-browser-eh.worker.js", "duckdb-eh.wasm"].map((name) => join(duckdb, name)),
+    settings:
+      "the Parquet reader built in (later versions fetch it from a third party); Parquet as above but for row groups of 4,096, the unit that it reads; " +
+      "statistics on FEN alone, so that the footer is small; `enable_object_cache`; prepared statement; a game position by position",
+  },
+};
+
+const site = join(files, "site");
+rmSync(site, { recursive: true, force: true });
+for (const [id, { assets }] of Object.entries(SYSTEMS)) {
+  const directory = join(site, id);
+  mkdirSync(directory, { recursive: true });
+  for (const asset of assets) cpSync(asset, join(directory, basename(asset)));
+  writeFileSync(join(directory, "index.html"), '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>');
+  await build({
+    entryPoints: [join(here, "systems", `${id}.mjs`)],
+    outfile: join(directory, "system.js"),
+    external: ["./index.js"],
+    ...{ bundle: true, minify: true, format: "esm", target: "es2022", logLevel: "error" },
+  });
+}
+
+const pairs = await neighbours(evals[0], count, Math.max(2, Math.floor(made.positions / (count + 1))));
+const small = made.positions < 1_000_000;
+const replay = await games(resolve(String(options.games)), Math.max(1, count >> 1), small ? 1 : 2_300);
+
+/** What the dumps say about every position that is asked for; nothing if they do not have it. */
+const truth = new Map();
+{
+  const wanted = new Set([...pairs.flat(), ...replay.flat()]);
+  for await (const record of records(evals)) {
+    if (wanted.has(record.fen)) truth.set(record.fen, distinct([...(truth.get(record.fen) ?? []), ...record.evals]));
+  }
+}
+const first = JSON.parse(readFileSync(join(files, "tiny", "tiny.jsonl"), "utf8").split("\n")[0] ?? "").fen;
+
+const data = await serve(files, "--latency-ms", String(network.latency), "--bandwidth-mbit", String(network.mbit));
+const cache = join(files, "brotli");
+const [slow, fast] = [await host(site, cache, network), await host(site, cache)];
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
+const source = (size) => {
+  const urls = Object.entries(made[size]).map(([id, { file, ...details }]) => [id, { url: `${data.url}${file}`, ...details }]);
+  return { ...Object.fromEntries(urls), shelfish: { url: `${data.url}${size}/shelfish/manifest.json` } };
+};
+const sources = { tiny: source("tiny"), big: source("big") };
+
+/** Requests to the host of the databases since the last call, and the bytes of the answers' bodies. */
+async function traffic() {
+  const served = await data.requests();
+  const bytes = served.map(({ method, status, path, range }) => {
+    if (method !== "GET" || status >= 300) return 0;
+    const size = statSync(join(files, decodeURIComponent(path))).size;
+    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
+    return from === undefined || status !== 206 ? size : Math.min(to ? Number(to) + 1 : size, size) - Number(from);
+  });
+  return { requests: served.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
+}
+
+let [checked, wrong] = [0, 0];
+/** Whether an answer is what the dumps say, whatever the order of the evaluations. */
+function check(id, fen, answer) {
+  const told = answer && (Array.isArray(answer) ? answer : answer.evaluations.map(compact));
+  const plain = (evals) => (evals ? evals.map((evaluation) => JSON.stringify(evaluation)).sort().join() : "none");
+  checked++;
+  if (plain(told) === plain(truth.get(fen))) return;
+  wrong++;
+  console.error(`WRONG: ${id} on ${fen}\n  says ${plain(told)}\n  not  ${plain(truth.get(fen))}`);
+}
+
+/**
+ * A fresh page of a fresh browser profile.
+ * @param {string} id
+ * @param {string} url
+ * @param {(page: import("playwright-core").Page) => Promise<void>} body
+ */
+async function visit(id, url, body) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.on("pageerror", (error) => console.error(`${id}: ${error.message}`));
+  await page.goto(`${url}${id}/`);
+  await body(page);
+  await context.close();
+  await traffic();
+}
+
+/** Runs something in a page whose library is there and compiled, or is not. */
+const prepare = (page) =>
+  page.evaluate(
+    async ([sources, fen]) => {
+      globalThis.system = await import(new URL("system.js", location.href).href);
+      await globalThis.system.prepare(sources, fen);
+    },
+    [sources, first],
+  );
+
+/**
+ * Times a lookup, of one position or of many, the library's loading and the opening of the database included if asked for.
+ * @param {string} id
+ * @param {import("playwright-core").Page} page
+ * @param {string | string[]} asked
+ * @param {{ load?: boolean, open?: boolean }} what
+ */
+async function time(id, page, asked, { load = false, open = false }) {
+  await traffic();
+  const { ms, answer } = await page.evaluate(
+    async ([big, asked, load, open]) => {
+      const start = performance.now();
+      if (load) globalThis.system = await import(new URL("system.js", location.href).href);
+      const { system } = globalThis;
+      if (open) await system.open(big);
+      const answer = await (Array.isArray(asked) ? system.many(asked) : system.lookup(asked));
+      return { ms: performance.now() - start, answer };
+    },
+    [sources.big, asked, load, open],
+  );
+  if (Array.isArray(asked)) asked.forEach((fen, index) => check(id, fen, answer[index]));
+  else check(id, asked, answer);
+  return { ms, ...(await traffic()) };
+}
+
+const ids = Object.keys(SYSTEMS);
+const results = Object.fromEntries(
+  ids.map((id) => [id, { ...SYSTEMS[id], library: { raw: 0, sent: 0 }, first: [], cold: [], near: [], again: [], game: [] }]),
+);
+const say = (text) => process.stderr.write(`${text}\n`);
+
+for (const [index, [fen, next]] of pairs.entries()) {
+  // Another one begins each time, so that none has the quiet moments for itself.
+  for (const id of ids.map((_, at) => ids[(at + index) % ids.length])) {
+    const result = results[id];
+    await visit(id, fast.url, async (page) => {
+      await prepare(page);
+      result.cold.push(await time(id, page, fen, { open: true }));
+      result.near.push(await time(id, page, next, {}));
+      result.again.push(await time(id, page, next, {}));
+    });
+    if (index % 4) continue;
+    await visit(id, slow.url, async (page) => {
+      slow.taken();
+      result.first.push(await time(id, page, fen, { load: true, open: true }));
+      const taken = slow.taken();
+      for (const key of ["raw", "sent"]) result.library[key] = taken.reduce((sum, file) => sum + file[key], 0);
+    });
+  }
+  if (index % 10 === 9) say(`${index + 1} of ${pairs.length} positions`);
+}
+for (const [index, fens] of replay.entries()) {
+  for (const id of ids.map((_, at) => ids[(at + index) % ids.length])) {
+    await visit(id, fast.url, async (page) => {
+      await prepare(page);
+      results[id].game.push(await time(id, page, fens, { open: true }));
+    });
+  }
+  if (index % 5 === 4) say(`${index + 1} of ${replay.length} games`);
+}
+
+for (const id of ids) {
+  const directory = join(files, "big", id);
+  const size = id === "shelfish" ? readdirSync(directory).map((name) => statSync(join(directory, name))) : [statSync(join(files, made.big[id].file))];
+  results[id].bytesAPosition = size.reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0) / made.positions;
+}
+const chromiumVersion = browser.version();
+await browser.close();
+await data.close();
+slow.close();
+fast.close();
+
+const { markdown, verdicts } = report(results, {
+  date: new Date().toISOString().slice(0, 10),
+  chromium: chromiumVersion,
+  node: process.version,
+  cores: cpus().length,
+  command: options.command,
+  positions: made.positions,
+  lookups: pairs.length,
+  games: replay.map((fens) => fens.length),
+  present: replay.flat().filter((fen) => truth.has(fen)).length,
+  checked,
+  wrong,
+  ...network,
+});
+writeFileSync(join(files, "..", "peers.md"), markdown);
+const machine = { date: new Date().toISOString(), command: options.command, network, chromium: chromiumVersion, checked, wrong, verdicts, results };
+writeFileSync(join(files, "..", "peers.json"), JSON.stringify(machine, null, 2));
+console.log(markdown);
+if (wrong) {
+  console.error(`${wrong} of ${checked} answers were wrong`);
+  process.exit(1);
+}

@@ -1,0 +1,45 @@
+// Evaluation dumps, read without any code of ours.
+import { split } from "../browser/support/games.mjs";
+
+/** @typedef {[depth: number, knodes: number, pvs: [score: number | string, line: string][]]} Compact */
+
+/**
+ * An evaluation in few bytes of JSON: depth, thousands of nodes, and a score and a line for each PV.
+ * @returns {Compact}
+ */
+export function compact({ depth, knodes, pvs }) {
+  return [depth, knodes, pvs.map(({ cp, mate, line, uci }) => [cp ?? `#${mate}`, line ?? uci.join(" ")])];
+}
+
+/**
+ * Every position of some dumps, in their order, with its evaluations.
+ * @param {string[]} paths
+ * @returns {AsyncGenerator<{ fen: string, evals: Compact[] }>}
+ */
+export async function* records(paths) {
+  for (const path of paths) {
+    for await (const line of split(path, "\n")) {
+      if (line === "") continue;
+      const { fen, evals } = JSON.parse(line);
+      yield { fen, evals: evals.map(compact) };
+    }
+  }
+}
+
+/**
+ * The evaluations of two records of one position, each once.
+ * @param {Compact[]} evals
+ */
+export function distinct(evals) {
+  if (evals.length === 1) return evals;
+  return [...new Map(evals.map((evaluation) => [JSON.stringify(evaluation), evaluation])).values()];
+}
+
+/**
+ * The evaluation of a dump again.
+ * @param {Compact} evaluation
+ */
+export function full([depth, knodes, pvs]) {
+  const scored = pvs.map(([score, line]) => (typeof score === "number" ? { cp: score, line } : { mate: Number(score.slice(1)), line }));
+  return { pvs: scored, knodes, depth };
+}

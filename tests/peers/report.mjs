@@ -1,0 +1,75 @@
+// What was measured, as a table in Markdown and as verdicts.
+
+/** How far ahead of the best peer this product has to be. */
+const OWED = { cold: 1.5, near: 2, game: 5 };
+
+/** @typedef {{ ms: number, requests: number, bytes: number }} Cost */
+
+/** @type {(costs: Cost[], key: keyof Cost, share?: number) => number} */
+export function quantile(costs, key, share = 0.5) {
+  const values = costs.map((cost) => cost[key]).sort((a, b) => a - b);
+  return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+}
+
+const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+export function report(results, about) {
+  const systems = Object.values(results);
+  const { shelfish, ...peers } = results;
+
+  const ms = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
+  const kB = (bytes) => `${bytes < 9_950 ? (bytes / 1000).toFixed(1) : Math.round(bytes / 1000).toLocaleString("en")} kB`;
+  const times = (key) => (system) => `${ms(quantile(system[key], "ms"))} / ${ms(quantile(system[key], "ms", 0.9))}`;
+  const traffic = (key) => (system) => {
+    const [requests, bytes] = ["requests", "bytes"].map((what) => mean(system[key].map((cost) => cost[what])));
+    return `${requests.toFixed(1)}, ${kB(bytes)}`;
+  };
+  const rows = [
+    ["library before the first answer, Brotli (unpacked)", ({ library: { raw, sent } }) => `${kB(sent)} (${kB(raw)})`],
+    ["database, bytes a position", ({ bytesAPosition }) => bytesAPosition.toFixed(1)],
+    ["cold lookup, library loaded: ms, median / p90", times("cold")],
+    ["cold lookup: requests, bytes", traffic("cold")],
+    ["first answer of a fresh page, library included: ms", times("first")],
+    ["next position, warm: ms", times("near")],
+    ["next position, warm: requests, bytes", traffic("near")],
+    ["same position again: ms", times("again")],
+    ["whole game, cold: ms", times("game")],
+    ["whole game, cold: requests, bytes", traffic("game")],
+  ];
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+
+  const verdicts = Object.entries(OWED).map(([key, owed]) => {
+    const best = Object.values(peers).sort((a, b) => quantile(a[key], "ms") - quantile(b[key], "ms"))[0];
+    const ratio = quantile(best[key], "ms") / quantile(shelfish[key], "ms");
+    return { key, owed, best: best.name, ratio, holds: ratio >= owed };
+  });
+  const words = { cold: "a cold lookup", near: "a warm lookup of the next position", game: "a whole game" };
+
+  const [shortest, longest] = [Math.min(...about.games), Math.max(...about.games)];
+  const markdown = [
+    `${about.date}, ${about.chromium ? `Chromium ${about.chromium}` : ""}, Node ${about.node}, ${about.cores} cores; ` +
+      `${about.positions.toLocaleString("en")} positions; ${about.latency} ms a request, ${about.mbit} Mbit/s, HTTP/1.1; ` +
+      `${about.lookups} lookups, ${about.games.length} games of ${shortest} to ${longest} positions (mean ${Math.round(mean(about.games))}, ` +
+      `${Math.round((100 * about.present) / about.games.reduce((sum, length) => sum + length, 0))} % of them in the database). ` +
+      `All ${about.checked.toLocaleString("en")} answers were compared with the dump: ${about.wrong || "none"} wrong.`,
+    "",
+    line(["", ...systems.map(({ name }) => name)]),
+    line(["---", ...systems.map(() => "---:")]),
+    ...rows.map(([label, cell]) => line([label, ...systems.map(cell)])),
+    "",
+    "Ahead of the best peer, by medians:",
+    "",
+    ...verdicts.map(
+      ({ key, owed, best, ratio, holds }) =>
+        `- ${words[key]}: ${ratio.toFixed(1)} times (${best}); ${owed} wanted: ${holds ? "holds" : "DOES NOT HOLD"}`,
+    ),
+    "",
+    "Settings:",
+    "",
+    ...systems.map(({ name, settings }) => `- ${name}: ${settings}.`),
+    "",
+    `Command: \`${about.command}\``,
+    "",
+  ].join("\n");
+  return { markdown, verdicts };
+}

@@ -1,0 +1,22 @@
+// This product, as a page uses it.
+import { open as openDatabase } from "./index.js";
+
+/** @type {import("./index.js").Database} */
+let database;
+
+const CHESS960 = /** @type {const} */ ({ castling: "chess960" });
+
+/** Loads and compiles the library, and runs it once. */
+export async function prepare({ tiny }, fen) {
+  await open(tiny);
+  await lookup(fen);
+  database.close();
+}
+
+export async function open({ shelfish }) {
+  database = await openDatabase(shelfish.url, { indexedDB: false });
+}
+
+export const lookup = (fen) => database.lookup(fen, CHESS960);
+
+export const many = (fens) => database.lookupMany(fens, CHESS960);
