@@ -9,6 +9,16 @@ use crate::Outcome;
 
 /// Build a database of evaluation dumps.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish build lichess_db_eval.jsonl.zst -o db
+  shelfish build january.jsonl.zst february.jsonl.gz -o db --max-memory 4GiB --rejects rejects.tsv
+  curl -s https://database.lichess.org/lichess_db_eval.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
+
+The same input gives the same bytes, whatever the threads and the memory. Of a position the best 256 evaluations are
+kept. A build that fails leaves the database in DIR as it was.
+
+Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not; 2 for wrong usage; 130 and 143 if
+interrupted.")]
 pub struct Args {
     /// Dumps in the format of the Lichess evaluation database, one JSON object a line, plain or compressed with zstd
     /// or gzip; `-` is standard input. Several are merged

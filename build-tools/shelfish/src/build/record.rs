@@ -13,6 +13,14 @@ use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::{Evaluation, Pv, Score};
 use shelfish::position::{FenError, Position};
 
+/// The most evaluations that are kept of a position: far more than any source has, few enough that no line, however
+/// odd, makes a block that no reader takes.
+pub const MAX_EVALUATIONS: usize = 256;
+/// The most PVs of an evaluation: no position has more legal moves than 218.
+pub const MAX_PVS: usize = 256;
+/// The most bytes of a PV: some thousand moves.
+pub const MAX_PV_BYTES: usize = 5 << 10;
+
 /// What a line gave.
 #[derive(Debug)]
 pub struct Record {
@@ -45,11 +53,13 @@ pub enum Reject {
     IllegalMove(String),
     /// There is no PV at all.
     Empty,
+    /// More of something than a database holds.
+    TooMuch(String),
 }
 
 impl Reject {
     /// The reasons, as they are counted.
-    pub const REASONS: [&str; 8] = [
+    pub const REASONS: [&str; 9] = [
         "broken JSON",
         "line over 16 MiB",
         "malformed FEN",
@@ -58,6 +68,7 @@ impl Reject {
         "depth or node count out of range",
         "illegal PV move",
         "no evaluation",
+        "too many evaluations, PVs or moves",
     ];
 
     /// The place of this reason in [`Reject::REASONS`].
@@ -71,6 +82,7 @@ impl Reject {
             Reject::Effort(_) => 5,
             Reject::IllegalMove(_) => 6,
             Reject::Empty => 7,
+            Reject::TooMuch(_) => 8,
         }
     }
 }
@@ -81,9 +93,11 @@ impl fmt::Display for Reject {
         match self {
             Reject::TooLong | Reject::Empty => Ok(()),
             Reject::Fen(error) | Reject::Unplayable(error) => error.fmt(f),
-            Reject::Json(fact) | Reject::Score(fact) | Reject::Effort(fact) | Reject::IllegalMove(fact) => {
-                f.write_str(fact)
-            }
+            Reject::Json(fact)
+            | Reject::Score(fact)
+            | Reject::Effort(fact)
+            | Reject::IllegalMove(fact)
+            | Reject::TooMuch(fact) => f.write_str(fact),
         }
     }
 }
@@ -156,13 +170,15 @@ pub fn parse(line: &[u8]) -> Result<Record, Reject> {
         _ => Reject::Fen(error),
     })?;
     let mut record = Record { position, evaluations: Vec::with_capacity(raw.evals.len()), cut: 0, dropped: 0 };
+    at_most(MAX_EVALUATIONS, raw.evals.len(), "evaluations")?;
     let mut illegal = None;
     for raw in &raw.evals {
+        at_most(MAX_PVS, raw.pvs.len(), "PVs of an evaluation")?;
         let mut pvs = Vec::with_capacity(raw.pvs.len());
         for pv in &raw.pvs {
             let score = score(pv)?;
-            let line = play(record.position.chess(), &pv.line);
-            match line {
+            at_most(MAX_PV_BYTES, pv.line.len(), "bytes of a PV")?;
+            match play(record.position.chess(), &pv.line) {
                 Line::Legal(line) => pvs.push(Pv { score, line }),
                 Line::Cut(line) => {
                     record.cut += 1;
@@ -185,6 +201,10 @@ pub fn parse(line: &[u8]) -> Result<Record, Reject> {
         Some(found) => Err(Reject::IllegalMove(found)),
         None => Err(Reject::Empty),
     }
+}
+
+fn at_most(limit: usize, found: usize, what: &str) -> Result<(), Reject> {
+    if found > limit { Err(Reject::TooMuch(format!("{found} {what}, expected at most {limit}"))) } else { Ok(()) }
 }
 
 fn score(pv: &RawPv) -> Result<Score, Reject> {
@@ -341,6 +361,10 @@ mod tests {
             let text = line(START, pv).replace(r#""knodes":7,"depth":20"#, effort);
             rejected(&text, "depth or node count out of range");
         }
+        let many = |n| vec![pv; n].join(",");
+        rejected(&line(START, &many(257)), "too many evaluations, PVs or moves");
+        rejected(&line(START, &many(1).replace("e2e4", &"e2e4 ".repeat(2000))), "too many evaluations, PVs or moves");
+        assert!(parse(line(START, &many(256)).as_bytes()).is_ok());
         rejected(&line(START, ""), "no evaluation");
         rejected(&format!(r#"{{"fen":"{START}","evals":[]}}"#), "no evaluation");
     }

@@ -2,7 +2,8 @@
 //!
 //! A record is a key and a payload, each with its length before it. A payload is a sequence of evaluations, again each
 //! with its length, so that records of one position merge by their bytes alone: equal evaluations are equal bytes.
-//! A move is 16 bits: origin, target (the rook's square when castling), promotion. Nothing outside this build reads it.
+//! A move is a byte for its origin and one for its target (the rook's square when castling), which compresses better
+//! than 15 bits in a row; their upper bits hold the promotion. Nothing outside this build reads it.
 
 use core::fmt;
 
@@ -18,7 +19,7 @@ pub enum SpoolError {
     /// The key is not that of a position.
     Key(KeyError),
     /// A move cannot be played.
-    Move(u16),
+    Move([u8; 2]),
 }
 
 impl fmt::Display for SpoolError {
@@ -26,7 +27,7 @@ impl fmt::Display for SpoolError {
         match self {
             SpoolError::Short => f.write_str("a spooled record ends too early"),
             SpoolError::Key(error) => write!(f, "spooled {error}"),
-            SpoolError::Move(code) => write!(f, "spooled move {code:#06x} cannot be played"),
+            SpoolError::Move(code) => write!(f, "spooled move {code:02x?} cannot be played"),
         }
     }
 }
@@ -154,7 +155,7 @@ fn push_evaluation(payload: &mut Vec<u8>, evaluation: &Evaluation) {
             push_varint(bytes, u64::from(zigzag) << 1 | is_mate);
             push_varint(bytes, pv.line.len() as u64);
             for &m in &pv.line {
-                bytes.extend_from_slice(&move_code(m).to_le_bytes());
+                bytes.extend_from_slice(&move_code(m));
             }
         }
     });
@@ -205,7 +206,7 @@ fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
     let mut line = Vec::with_capacity(count);
     let mut chess = chess.clone();
     for _ in 0..count {
-        let code = u16::from_le_bytes([take_byte(bytes)?, take_byte(bytes)?]);
+        let code = [take_byte(bytes)?, take_byte(bytes)?];
         let m = move_of(code, chess.board()).ok_or(SpoolError::Move(code))?;
         chess.play_unchecked(m);
         line.push(m);
@@ -213,19 +214,19 @@ fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
     Ok(Pv { score, line })
 }
 
-fn move_code(m: Move) -> u16 {
-    let from = m.from().map_or(0, |square| square as u16);
-    let promotion = m.promotion().map_or(0, |role| role as u16);
-    from | (m.to() as u16) << 6 | promotion << 12
+fn move_code(m: Move) -> [u8; 2] {
+    let from = m.from().map_or(0, |square| square as u8);
+    let promotion = m.promotion().map_or(0, |role| role as u8);
+    [from | promotion << 6, m.to() as u8 | (promotion >> 2) << 6]
 }
 
 /// The move that `code` stands for; it was legal when it was written.
-fn move_of(code: u16, board: &Board) -> Option<Move> {
-    let from = Square::try_from((code & 63) as u8).ok()?;
-    let to = Square::try_from((code >> 6 & 63) as u8).ok()?;
-    let promotion = match code >> 12 {
+fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
+    let from = Square::try_from(low & 63).ok()?;
+    let to = Square::try_from(high & 63).ok()?;
+    let promotion = match low >> 6 | (high >> 6) << 2 {
         0 => None,
-        role => Some(Role::try_from(role as u8).ok()?),
+        role => Some(Role::try_from(role).ok()?),
     };
     let role = board.role_at(from)?;
     let capture = board.role_at(to);

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use shelfish::eval::Eval;
 use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block};
 
+use super::record::MAX_EVALUATIONS;
 use super::sort::{Merge, Run, Shelf};
 use super::workspace::Workspace;
 use super::{BuildError, Options, Selection, spool};
@@ -92,9 +93,10 @@ impl Iterator for Blocks {
 fn weight(payload: &[u8], selection: &Selection) -> Result<usize, spool::SpoolError> {
     let (max_pvs, max_plies) = (selection.max_pvs.unwrap_or(usize::MAX), selection.max_plies.unwrap_or(usize::MAX));
     let mut outlines = spool::outlines(payload, max_pvs, max_plies)?;
-    if selection.best_only {
-        outlines.sort_unstable();
-        outlines.drain(..outlines.len().saturating_sub(1));
+    let count = if selection.best_only { 1 } else { MAX_EVALUATIONS };
+    if outlines.len() > count {
+        outlines.sort_unstable_by(|a, b| b.cmp(a));
+        outlines.truncate(count);
     }
     let pvs = outlines.iter().map(|outline| outline.pvs.min(max_pvs)).sum();
     Ok(Eval::weight(outlines.len(), pvs, outlines.iter().map(|outline| outline.plies).sum()))
@@ -103,6 +105,7 @@ fn weight(payload: &[u8], selection: &Selection) -> Result<usize, spool::SpoolEr
 fn encode(records: &[Vec<u8>], selection: &Selection) -> Result<EncodedBlock, Fault> {
     let decode = |record: &Vec<u8>| {
         let mut eval = spool::take(&mut &record[..])?;
+        eval.evaluations.truncate(MAX_EVALUATIONS);
         selection.settle(&mut eval.evaluations);
         Ok(eval)
     };

@@ -1,0 +1,35 @@
+//! The bytes that the format froze: `tests/data/database` holds records and the database that they make.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::*;
+
+fn vector() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/database")
+}
+
+#[test]
+fn the_records_of_the_format_make_its_database_byte_for_byte() {
+    let desk = Desk::new();
+    desk.build(&[&vector().join("records.jsonl")], &[]).succeeds();
+    let frozen = fs::read_dir(vector().join("db")).unwrap().count();
+    let built = desk.files("db");
+    assert_eq!(built.len(), frozen);
+    for (name, bytes) in built {
+        let expected = fs::read(vector().join("db").join(&name)).unwrap_or_default();
+        assert!(bytes == expected, "{name} differs: databases of format 1 must stay readable and reproducible");
+    }
+}
+
+#[test]
+fn the_database_of_the_format_gives_its_records_back() {
+    let db = vector().join("db");
+    let found = shelfish(["export".as_ref(), "-d".as_ref(), db.as_os_str()]).succeeds();
+    let records = fs::read_to_string(vector().join("records.jsonl")).unwrap();
+    assert_eq!(sorted(&found), sorted(&records));
+    println!("{}", shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), db.as_os_str()]).succeeds());
+}
