@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     npm,
-    shell::{call, cargo, command, npm as npm_command, relative, release_binary, root, say, target_dir},
+    shell::{call, cargo, command, npm as npm_command, relative, release_binary, root, say, take_over, target_dir},
     stamp::Stamp,
     tools,
 };
@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<()> {
     let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = args.port.unwrap_or_else(|| [8000].into_iter().find(free).unwrap_or(0));
     say(format!("Serving {}", relative(&site)));
-    call(command(release_binary("shelfish")).arg("serve").arg(&site).args(["--port", &port.to_string()]))
+    take_over(command(release_binary("shelfish")).arg("serve").arg(&site).args(["--port", &port.to_string()]))
 }
 
 /// Where the site goes unless told otherwise.

@@ -66,6 +66,19 @@ pub fn call(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs a command in our place, so that signals reach it.
+pub fn take_over(command: &mut Command) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        let text = shown(command);
+        println!("    {text}");
+        Err(command.exec()).with_context(|| format!("could not start `{text}`"))
+    }
+    #[cfg(not(unix))]
+    call(command)
+}
+
 /// Runs a command, passing its standard output on and showing every line of it to `see`. True if it succeeded.
 pub fn watch(command: &mut Command, mut see: impl FnMut(&str)) -> Result<bool> {
     let text = shown(command);
