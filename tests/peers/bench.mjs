@@ -49,7 +49,7 @@ const SYSTEMS = {
     assets: [],
     settings:
       "Parquet sorted by FEN, FEN in DELTA_BYTE_ARRAY, GZIP 9; row groups of 36,864, pages of 16 KiB before compression; exact statistics, " +
-      "column and offset index (`usePageIndex`), lengths of file and footer known beforehand, `cachedAsyncBuffer`, `no-store`; a game by one `$in`. " +
+      "column and offset index (`usePageIndex`), lengths of file and footer known beforehand, `cachedAsyncBuffer`, `no-store`; a game by lookups side by side. " +
       "No Bloom filters: in sorted files the statistics already leave one row group, so a filter is one round trip more",
   },
   sqlite: {
@@ -63,7 +63,7 @@ const SYSTEMS = {
     name: `DuckDB-WASM ${version("@duckdb/duckdb-wasm")}`,
     assets: ["duckdb-browser-eh.worker.js", "duckdb-eh.wasm"].map((name) => join(duckdb, name)),
     settings:
-      "the Parquet reader built in (later versions fetch it from a third party); Parquet as above but for row groups of 4,096, the unit that it reads; " +
+      "the Parquet reader built in (later versions fetch it from a third party); Parquet as above but for row groups of 2,048, which it reads whole; " +
       "statistics on FEN alone, so that the footer is small; `enable_object_cache`; prepared statement; a game position by position",
   },
 };
