@@ -11,9 +11,6 @@ use shelfish::source::http::{Ask, Head};
 use shelfish::source::{Fault, Source, SourceError};
 use shelfish::table::Manifest;
 
-/// How long a connection may take to come about, and a host to send nothing.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
@@ -21,6 +18,9 @@ pub struct Args {
     /// The database: a directory, or the URL of one
     #[arg(short, long, value_name = "DIR_OR_URL")]
     pub database: String,
+    /// Seconds after which a host that sends nothing is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
 }
 
 impl Args {
@@ -33,7 +33,7 @@ impl Args {
         let text = self.database.strip_suffix(Manifest::FILE).unwrap_or(&self.database);
         if text.starts_with("http://") || text.starts_with("https://") {
             let base = if text.ends_with('/') { text.to_owned() } else { format!("{text}/") };
-            Ok(Place::Host(Host::new(base)?))
+            Ok(Place::Host(Host::new(base, Duration::from_secs(self.timeout))?))
         } else {
             Ok(Place::Directory(Directory::new(if text.is_empty() { "." } else { text })))
         }
@@ -76,21 +76,23 @@ impl Source for Place {
 #[derive(Clone, Debug)]
 pub struct Host {
     base: String,
+    timeout: Duration,
     client: reqwest::Client,
 }
 
 impl Host {
-    /// The files whose URLs begin with `base`.
+    /// The files whose URLs begin with `base`; `timeout` is how long a connection may take to come about, and the host
+    /// may send nothing.
     ///
     /// # Errors
     ///
     /// The system's certificates cannot be loaded.
-    pub fn new(base: String) -> Result<Host, reqwest::Error> {
+    pub fn new(base: String, timeout: Duration) -> Result<Host, reqwest::Error> {
         // A second call finds the provider of the first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().connect_timeout(TIMEOUT).read_timeout(TIMEOUT);
+        let client = reqwest::Client::builder().connect_timeout(timeout).read_timeout(timeout);
         let client = client.user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION"))).build()?;
-        Ok(Host { base, client })
+        Ok(Host { base, timeout, client })
     }
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
@@ -98,12 +100,24 @@ impl Host {
         self.try_get(&at, &ask).await.map_err(|fault| SourceError { at, fault })
     }
 
+    fn fault(&self, error: reqwest::Error) -> Fault {
+        if error.is_timeout() {
+            return Fault::Timeout(self.timeout);
+        }
+        // The outer error names the URL once more; the innermost says what happened.
+        let mut why: &dyn std::error::Error = &error;
+        while let Some(inner) = why.source() {
+            why = inner;
+        }
+        Fault::Network(why.to_string())
+    }
+
     async fn try_get(&self, url: &str, ask: &Ask) -> Result<Vec<u8>, Fault> {
         let mut request = self.client.get(url);
         if let Some(range) = ask.range_header() {
             request = request.header("range", range);
         }
-        let mut response = request.send().await.map_err(fault)?;
+        let mut response = request.send().await.map_err(|error| self.fault(error))?;
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         let mut body = ask.judge(&Head {
             status: response.status().as_u16(),
@@ -111,23 +125,11 @@ impl Host {
             content_length: header("content-length"),
             content_encoding: header("content-encoding"),
         })?;
-        while let Some(piece) = response.chunk().await.map_err(fault)? {
+        while let Some(piece) = response.chunk().await.map_err(|error| self.fault(error))? {
             body.push(&piece)?;
         }
         body.finish()
     }
-}
-
-fn fault(error: reqwest::Error) -> Fault {
-    if error.is_timeout() {
-        return Fault::Timeout(TIMEOUT);
-    }
-    // The outer error names the URL once more; the innermost says what happened.
-    let mut why: &dyn std::error::Error = &error;
-    while let Some(inner) = why.source() {
-        why = inner;
-    }
-    Fault::Network(why.to_string())
 }
 
 impl Source for Host {

@@ -5,7 +5,8 @@ mod common;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
@@ -150,6 +151,51 @@ fn stats_add_up() {
     let brief: Value =
         serde_json::from_str(&on("stats", desk.path("db"), &["--json", "--manifest"]).succeeds()).unwrap();
     assert_eq!((&brief["manifest"], &brief["scan"]), (manifest, &Value::Null));
+}
+
+/// Answers each request for a shard with `answer`, and with what was asked for otherwise.
+fn bad_host(desk: &Desk, answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let manifest = fs::read(desk.path("db/manifest.json")).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = String::new();
+            let mut input = BufReader::new(stream.try_clone().unwrap());
+            while input.read_line(&mut head).unwrap_or(0) > 2 {}
+            let good = [b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", &manifest[..]].concat();
+            let answer = if head.contains("manifest.json") { &good } else { answer };
+            let _ = stream.write_all(answer);
+            if answer.is_empty() {
+                // Neither an answer nor an end.
+                std::mem::forget(stream);
+            }
+        }
+    });
+    url
+}
+
+#[test]
+fn a_host_at_fault_is_told_apart_and_never_waited_for_in_vain() {
+    let desk = desk();
+    for (answer, words) in [
+        (&b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"[..], "404"),
+        (b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n", "403"),
+        (b"HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n", "500"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n", "ignores range requests"),
+        (b"HTTP/1.1 206 OK\r\ncontent-range: bytes 0-1/9\r\ncontent-length: 2\r\n\r\nxx", "Content-Range"),
+        (b"HTTP/1.1 206 OK\r\nconnection: close\r\n\r\nxx", "found 2"),
+        (b"HTTP/1.1 206 OK\r\ncontent-length: 9\r\n\r\nxx", "Content-Length"),
+        (b"rubbish", "no answer"),
+        (b"", "within 1000 ms"),
+    ] {
+        let run = on("lookup", bad_host(&desk, answer), &["--timeout", "1", START]);
+        run.fails(&[".silo", words]);
+        let run = on("verify", bad_host(&desk, answer), &["--timeout", "1", "-q"]);
+        assert_eq!(run.code, 1);
+        assert!(run.out.contains(words), "{words}: {}", run.out);
+    }
 }
 
 fn shard(desk: &Desk) -> PathBuf {

@@ -1,5 +1,6 @@
 //! The command line of `shelfish build`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -94,10 +95,11 @@ pub fn run(args: Args) -> Outcome {
         is_interruptible: true,
     };
     let summary = build(&options)?;
+    let mut out = std::io::stdout().lock();
     if args.json {
-        println!("{}", serde_json::to_string(&summary)?);
+        writeln!(out, "{}", serde_json::to_string(&summary)?)?;
     } else {
-        print!("{summary}");
+        write!(out, "{summary}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
