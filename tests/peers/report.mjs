@@ -36,6 +36,9 @@ export function report(results, about) {
     ["whole game, cold: ms", times("game")],
     ["whole game, cold: requests, bytes", traffic("game")],
   ];
+  const behind = (system) =>
+    system === shelfish ? "1" : Object.keys(OWED).map((key) => ms(quantile(system[key], "ms") / quantile(shelfish[key], "ms"))).join(" / ");
+  rows.push(["as long as ours: cold / next / game, times", behind]);
   const line = (cells) => `| ${cells.join(" | ")} |`;
 
   const verdicts = Object.entries(OWED).map(([key, owed]) => {

@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "PGN")]
     games: Option<PathBuf>,
     /// How many positions to look up, and half as many games
-    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
     /// Milliseconds that every request takes
     #[arg(long, default_value_t = 50)]

@@ -24,9 +24,9 @@ export async function prepare({ tiny }, fen) {
   await lookup(fen);
 }
 
-export async function open({ duckdb }, name = "big") {
+export async function open({ url }, name = "big") {
   if (!database) await start();
-  await database.registerFileURL(`${name}.parquet`, duckdb.url, DuckDBDataProtocol.HTTP, false);
+  await database.registerFileURL(`${name}.parquet`, url, DuckDBDataProtocol.HTTP, false);
   statement = await connection.prepare(`SELECT evals FROM read_parquet('${name}.parquet') WHERE fen = ?`);
 }
 

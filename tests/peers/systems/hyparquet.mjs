@@ -16,7 +16,7 @@ export async function prepare({ tiny }, fen) {
 }
 
 /** Without the lengths of file and footer it would ask for the one and guess the other. */
-export async function open({ hyparquet: { url, bytes, footer } }) {
+export async function open({ url, bytes, footer }) {
   const host = await asyncBufferFromUrl({ url, byteLength: bytes, requestInit: { cache: "no-store" } });
   file = cachedAsyncBuffer(host, { minSize: 0 });
   metadata = await parquetMetadataAsync(file, { initialFetchSize: footer });

@@ -13,8 +13,8 @@ export async function prepare({ tiny }, fen) {
   database.close();
 }
 
-export async function open({ shelfish }) {
-  database = await openDatabase(shelfish.url, { indexedDB: false });
+export async function open({ url }) {
+  database = await openDatabase(url, { indexedDB: false });
 }
 
 export const lookup = (fen) => database.lookup(fen, CHESS960);

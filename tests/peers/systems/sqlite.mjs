@@ -14,13 +14,13 @@ const start = (configs) => createDbWorker(configs, "sqlite.worker.js", "sql-wasm
 
 /** Loads and compiles the library, and runs it once. The worker must be told of both files when it starts. */
 export async function prepare({ tiny, big }, fen) {
-  worker = await start([config(tiny.sqlite, "tiny"), config(big.sqlite, "big")]);
+  worker = await start([config(tiny, "tiny"), config(big, "big")]);
   await lookup(fen);
 }
 
 /** A worker that runs attaches the file, which reads no more of it than opening it does. */
-export async function open({ sqlite }) {
-  if (!worker) return void (worker = await start([config(sqlite, "big")]));
+export async function open(file) {
+  if (!worker) return void (worker = await start([config(file, "big")]));
   await worker.db.exec("ATTACH DATABASE 'big' AS big");
   schema = "big";
 }
