@@ -73,6 +73,7 @@ fn from_integer(integer: i64) -> Option<Score> {
     score.is_in_range().then_some(score)
 }
 
+#[cfg(feature = "write")]
 fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }

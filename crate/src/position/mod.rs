@@ -11,8 +11,10 @@ mod key;
 mod tests;
 
 pub use fen::FenError;
-pub(crate) use key::{FILES, KINDS, PAWN_BYTES, file_code, set_file_code};
+pub(crate) use key::{FILES, KINDS, set_file_code};
 pub use key::{Key, KeyError};
+#[cfg(feature = "write")]
+pub(crate) use key::{PAWN_BYTES, file_code};
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -62,6 +64,7 @@ impl Position {
     }
 }
 
+#[expect(clippy::result_large_err, reason = "an error of shakmaty holds the position, to go on with")]
 fn playable(setup: Setup) -> Result<Chess, PositionErrorKinds> {
     Chess::from_setup(setup, CastlingMode::Chess960)
         .or_else(|error| error.ignore_invalid_castling_rights())

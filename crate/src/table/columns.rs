@@ -268,7 +268,7 @@ pub(crate) struct BitWriter {
 impl BitWriter {
     pub(crate) fn push(&mut self, value: u64, count: u32) {
         for n in 0..count {
-            if self.used % 8 == 0 {
+            if self.used.is_multiple_of(8) {
                 self.bytes.push(0);
             }
             if let Some(last) = self.bytes.last_mut() {

@@ -13,7 +13,9 @@ use shakmaty::{
 };
 
 use super::columns::{ColumnError, Columns, Values};
-use crate::position::{FILES, KINDS, file_code, set_file_code};
+#[cfg(feature = "write")]
+use crate::position::file_code;
+use crate::position::{FILES, KINDS, set_file_code};
 
 const LINK: usize = 0;
 const STEP_PIECE: usize = 1;
@@ -137,7 +139,7 @@ impl Node {
         next.board.discard_piece_at(from);
         if role == Role::King {
             let home = self.turn.fold_wb(Rank::First, Rank::Eighth);
-            next.castling_rights = next.castling_rights & !Bitboard::from_rank(home);
+            next.castling_rights &= !Bitboard::from_rank(home);
             if self.board.by_color(self.turn).contains(to) {
                 let side = CastlingSide::from_king_side(from < to);
                 next.board.discard_piece_at(to);

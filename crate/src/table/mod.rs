@@ -2,7 +2,7 @@
 //!
 //! `manifest.json` is the only name whose content changes. It lists *shards*, immutable files named by their content,
 //! and in each shard the leaf *pages* of the index; a page lists *blocks*, zstd frames of some hundreds of records each.
-//! Records ascend by [`Key`]; pages and blocks are told apart by separators: the shortest byte strings that lie
+//! Records ascend by [`Key`](crate::position::Key); pages and blocks are told apart by separators: the shortest byte strings that lie
 //! above the key before and not above the key after.
 //!
 //! A reader needs three byte ranges for a first record (manifest, page, block) and one for another near by. All of

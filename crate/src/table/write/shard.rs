@@ -149,8 +149,8 @@ impl<R: Record> TableWriter<R> {
         }
         let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(self.totals.iter().copied()).collect();
         let shards = core::mem::take(&mut self.shards);
-        let manifest =
-            Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards).map_err(|_| WriteError::Order)?;
+        let manifest = Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards)
+            .map_err(|_| WriteError::Order)?;
         let io = |path: &Path| {
             let path = path.to_owned();
             move |error| WriteError::Io { path, error }
@@ -209,7 +209,7 @@ fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &En
     }
     // One block in as many as make up half a shard.
     let blocks = (half / block.bytes.len().max(1) as u64).max(1);
-    bytes >= half && XxHash64::oneshot(1, separator) % blocks == 0
+    bytes >= half && XxHash64::oneshot(1, separator).is_multiple_of(blocks)
 }
 
 /// Makes renames in a folder last.
