@@ -293,7 +293,7 @@ fn the_cache_saves_requests_and_is_not_trusted() {
 
     let (file, range) = host.0.asked.borrow()[2].clone();
     let name = format!("{file}:{}-{}", range.start, range.end);
-    let whole = block_on(cache.get(&[name.clone()])).pop().flatten().unwrap();
+    let whole = block_on(cache.get(core::slice::from_ref(&name))).pop().flatten().unwrap();
     let mut damaged = whole.clone();
     damaged[7] ^= 1;
     cache.put(&name, &damaged, Keep::WhileUsed);
