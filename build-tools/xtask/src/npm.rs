@@ -17,8 +17,8 @@ use crate::{
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
-    let inputs = [crate_dir.join("src"), crate_dir.join("Cargo.toml"), js.clone(), root().join("Cargo.toml")];
-    let inputs = [&inputs[..], &[root().join("Cargo.lock"), root().join(file!())]].concat();
+    let inputs = [crate_dir.join("src"), crate_dir.join("wasm"), crate_dir.join("Cargo.toml"), js.clone()];
+    let inputs = [&inputs[..], &["Cargo.toml", "Cargo.lock", file!()].map(|file| root().join(file))].concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
         return Ok(package);
@@ -29,14 +29,15 @@ pub fn build() -> Result<PathBuf> {
     say("Building the npm package");
     let built = target_dir().join("npm");
     let mut pack = command(wasm_pack);
-    pack.args(["build", "crate", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
+    pack.args(["build", "crate/wasm", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
     pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "shelfish", "--out-dir"]).arg(&built);
     call(pack.env("PATH", tools::path()).env("RUSTFLAGS", short_paths()))?;
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(&package)?;
     let mut optimise = tool("wasm-opt");
-    optimise.args(["-O3", "--converge"]).arg(built.join("shelfish_bg.wasm"));
+    // Packed memory compresses worse.
+    optimise.args(["-O3", "--converge", "--skip-pass=memory-packing"]).arg(built.join("shelfish_bg.wasm"));
     call(optimise.arg("-o").arg(package.join("shelfish_bg.wasm")))?;
     for name in ["index.js", "host.js"] {
         copy(&js.join(name), &built.join(name))?;
