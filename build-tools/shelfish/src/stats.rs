@@ -11,7 +11,7 @@ use std::time::Instant;
 use indicatif::HumanCount;
 use serde::Serialize;
 use shakmaty::Position as _;
-use shelfish::eval::Eval;
+use shelfish::eval::{Eval, Evaluation};
 use shelfish::table::{Block, Manifest};
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
@@ -165,7 +165,26 @@ pub fn run(args: Args) -> Outcome {
 struct Part {
     bytes: u64,
     columns: Vec<u64>,
-    evals: Vec<(usize, Vec<(u16, u64, u64)>)>,
+    positions: Vec<Outline>,
+}
+
+/// What is counted of a position.
+struct Outline {
+    pieces: usize,
+    evaluations: Vec<Effort>,
+}
+
+/// What is counted of an evaluation.
+struct Effort {
+    depth: u16,
+    pvs: u64,
+    moves: u64,
+}
+
+/// A zstd block of a frame: where its content is in that of the frame, and its compressed length.
+struct ZstdBlock {
+    at: usize,
+    bytes: u64,
 }
 
 fn scan(
@@ -186,13 +205,14 @@ fn scan(
     for part in ordered(Scan::new(place, manifest)?, threads, read) {
         let part = part?;
         bytes.push(part.bytes);
-        positions.push(part.evals.len() as u64);
-        done.fetch_add(part.evals.len() as u64, Relaxed);
-        scanned.positions += part.evals.len() as u64;
+        let count = part.positions.len() as u64;
+        positions.push(count);
+        done.fetch_add(count, Relaxed);
+        scanned.positions += count;
         scanned.columns.iter_mut().zip(part.columns).for_each(|((_, sum), bytes)| *sum += bytes);
-        for (pieces, evaluations) in part.evals {
+        for Outline { pieces, evaluations } in part.positions {
             *scanned.pieces.entry(pieces).or_default() += 1;
-            for (depth, pvs, moves) in evaluations {
+            for Effort { depth, pvs, moves } in evaluations {
                 scanned.evaluations += 1;
                 scanned.pvs += pvs;
                 scanned.pv_moves += moves;
@@ -210,12 +230,13 @@ fn read(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::
     let mut part = Part { bytes: bytes.len() as u64, ..Part::default() };
     for eval in Block::<Eval>::open(&bytes, &at)?.records() {
         let eval = eval?;
-        let outline = |evaluation: &shelfish::eval::Evaluation| {
-            let moves = evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum();
-            (evaluation.depth, evaluation.pvs.len() as u64, moves)
+        let effort = |evaluation: &Evaluation| Effort {
+            depth: evaluation.depth,
+            pvs: evaluation.pvs.len() as u64,
+            moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
         };
         let pieces = eval.position.chess().board().occupied().count();
-        part.evals.push((pieces, eval.evaluations.iter().map(outline).collect()));
+        part.positions.push(Outline { pieces, evaluations: eval.evaluations.iter().map(effort).collect() });
     }
     part.columns = column_bytes(&bytes)?;
     Ok(part)
@@ -233,7 +254,7 @@ fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
     let ends: Vec<usize> =
         lengths.iter().scan(start, |end, length| Some(std::mem::replace(end, *end + length) + length)).collect();
     let mut columns = vec![0; count + 1];
-    for (at, bytes) in blocks {
+    for ZstdBlock { at, bytes } in blocks {
         let column = if at < start { count } else { ends.partition_point(|&end| end <= at) };
         columns[column] += bytes;
     }
@@ -241,9 +262,8 @@ fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
     Ok(columns)
 }
 
-/// The content of a frame that has no window descriptor, and of each of its blocks the place in the content and the
-/// compressed length.
-fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<(usize, u64)>)> {
+/// The content of a frame that has no window descriptor, and its blocks.
+fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
     let short = || io::Error::from(io::ErrorKind::UnexpectedEof);
     let size_bytes = [1, 2, 4, 8][usize::from(frame.get(4).ok_or_else(short)? >> 6)];
     let size = frame.get(5..5 + size_bytes).ok_or_else(short)?;
@@ -269,7 +289,7 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<(usize, u64)>)> {
                 return Err(short());
             }
         }
-        blocks.push((at, (end - start) as u64));
+        blocks.push(ZstdBlock { at, bytes: (end - start) as u64 });
         fed = end;
         if header & 1 == 1 {
             return Ok((content, blocks));

@@ -210,7 +210,7 @@ fn wrong_usage_is_exit_code_2() {
         assert_eq!(desk.build(&[&dump], options).code, 2, "{options:?}");
     }
     assert_eq!(shelfish(["build"]).code, 2);
-    assert_eq!(shelfish(["completions", "bash"]).succeeds().contains("_shelfish"), true);
+    assert!(shelfish(["completions", "bash"]).succeeds().contains("_shelfish"));
     assert!(shelfish(["--version"]).succeeds().starts_with("shelfish "));
     for command in ["build", "lookup", "stats", "verify", "export", "serve"] {
         assert!(shelfish([command, "--help"]).succeeds().contains("Usage"));

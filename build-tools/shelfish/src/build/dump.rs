@@ -66,7 +66,7 @@ impl Dump {
             Source::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
-                (Box::new(file), metadata.is_file().then(|| metadata.len()))
+                (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
         Dump::sniff(Counted { reader, read }, size)
