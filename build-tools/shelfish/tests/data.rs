@@ -22,13 +22,18 @@ fn data(name: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Sorted hashes of lines: equal for equal sets of lines, and small.
+/// Sorted hashes of lines, small and equal for equal sets of records. The evaluations of a record are a set, too: those
+/// of equal depth, PVs and nodes have no order of their own.
 fn hashes(reader: impl Read) -> Vec<u64> {
     let mut hashes: Vec<u64> = BufReader::new(reader)
-        .split(b'\n')
+        .lines()
         .map(|line| {
+            let line = line.unwrap();
+            let mut parts: Vec<&str> =
+                line.split(r#"{"pvs":"#).map(|part| part.trim_end_matches([',', ']', '}'])).collect();
+            parts.sort_unstable();
             let mut hasher = DefaultHasher::new();
-            line.unwrap().hash(&mut hasher);
+            parts.hash(&mut hasher);
             hasher.finish()
         })
         .collect();
