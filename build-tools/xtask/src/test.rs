@@ -100,8 +100,8 @@ fn clippy(_: &Args) -> Result<Tally> {
 
 fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
-    let target = ["--target", "wasm32-unknown-unknown"];
-    check(cargo().args(["clippy", "--package", "shelfish", "--lib"]).args(target).args(["--", "-D", "warnings"]))
+    let target = ["--package", "shelfish", "--package", "shelfish-wasm", "--lib", "--target", "wasm32-unknown-unknown"];
+    check(cargo().arg("clippy").args(target).args(["--", "-D", "warnings"]))
 }
 
 fn doc(_: &Args) -> Result<Tally> {
