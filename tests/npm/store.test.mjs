@@ -1,0 +1,115 @@
+// The cache in IndexedDB, on an IndexedDB in memory: bounded, shared, and never in the way.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { IDBFactory } from "fake-indexeddb";
+import "fake-indexeddb/auto";
+import { ROOT } from "../browser/support/paths.mjs";
+
+/**
+ * @typedef {object} Store
+ * @property {(names: string[]) => Promise<(Uint8Array | undefined)[]>} get
+ * @property {(name: string, bytes: Uint8Array, longest: boolean) => void} put
+ * @property {(name: string) => void} remove
+ * @property {() => void} close
+ */
+
+/** @type {{ Store: new (name: string, bytes: number) => Store }} */
+const { Store } = await import(pathToFileURL(join(ROOT, "crate/js/host.js")).href);
+
+afterEach(() => void (globalThis.indexedDB = new IDBFactory()));
+
+const bytes = (/** @type {number} */ length, fill = 1) => new Uint8Array(length).fill(fill);
+
+/** The names that are kept. */
+async function kept(/** @type {Store} */ store, /** @type {string[]} */ ...names) {
+  const found = await store.get(names);
+  return names.filter((_, n) => found[n]);
+}
+
+/** Until what was put is written. */
+const written = () => sleep(150);
+
+test("what was put is there for the next one", async () => {
+  const store = new Store("a", 100);
+  assert.deepEqual(await store.get(["x", "y"]), [undefined, undefined]);
+  const value = bytes(10, 7);
+  store.put("x", value, false);
+  value.fill(0);
+  await written();
+  assert.deepEqual(await store.get(["y", "x"]), [undefined, bytes(10, 7)]);
+  assert.deepEqual(await new Store("a", 100).get(["x"]), [bytes(10, 7)]);
+  assert.deepEqual(await new Store("b", 100).get(["x"]), [undefined]);
+  store.remove("x");
+  await written();
+  assert.deepEqual(await kept(store, "x"), []);
+});
+
+test("the least recently used goes first, what is kept longest goes last", async () => {
+  const store = new Store("a", 100);
+  store.put("manifest", bytes(20), true);
+  for (const name of ["a", "b", "c", "d"]) {
+    store.put(name, bytes(20), false);
+    await written();
+  }
+  assert.deepEqual(await kept(store, "a"), ["a"]);
+  await written();
+  store.put("e", bytes(30), false);
+  await written();
+  assert.deepEqual(await kept(store, "manifest", "a", "b", "c", "d", "e"), ["manifest", "a", "d", "e"]);
+  store.put("huge", bytes(101), false);
+  store.put("whole", bytes(100), false);
+  await written();
+  assert.deepEqual(await kept(store, "manifest", "a", "d", "e", "huge", "whole"), ["whole"]);
+});
+
+test("tabs that share a name keep to one bound", async () => {
+  const tabs = [new Store("a", 100), new Store("a", 100)];
+  const names = Array.from({ length: 20 }, (_, n) => `n${n}`);
+  names.forEach((name, n) => tabs[n % 2]?.put(name, bytes(10), false));
+  await sleep(500);
+  const there = await kept(/** @type {Store} */ (tabs[0]), ...names);
+  assert.equal(there.length, 10);
+  assert.ok(["n18", "n19"].every((name) => there.includes(name)));
+});
+
+test("a connection that is lost is opened again", async () => {
+  const store = new Store("a", 100);
+  store.put("x", bytes(10), false);
+  await written();
+  // Another tab that upgrades has every connection closed.
+  await new Promise((resolve) => (indexedDB.open("a", 2).onsuccess = resolve));
+  assert.deepEqual(await kept(store, "x"), []);
+
+  const other = new Store("b", 100);
+  other.put("x", bytes(10), false);
+  await written();
+  other.close();
+  assert.deepEqual(await kept(other, "x"), ["x"]);
+});
+
+test("without IndexedDB, or with one that refuses, there is nothing and no error", async () => {
+  const refusing = { open: () => assert.fail("SecurityError") };
+  for (const broken of [undefined, refusing]) {
+    Object.assign(globalThis, { indexedDB: broken });
+    const store = new Store("a", 100);
+    store.put("x", bytes(10), false);
+    store.remove("x");
+    await written();
+    assert.deepEqual(await kept(store, "x"), []);
+    store.close();
+  }
+});
+
+test("an IndexedDB that never answers is waited for once, and not long", async () => {
+  Object.assign(globalThis, { indexedDB: { open: () => ({}) } });
+  const store = new Store("a", 100);
+  const start = performance.now();
+  assert.deepEqual(await store.get(["x"]), []);
+  assert.ok(performance.now() - start < 3000);
+  const again = performance.now();
+  assert.deepEqual(await store.get(["x"]), []);
+  assert.ok(performance.now() - again < 100);
+});
