@@ -25,6 +25,8 @@ use super::spool;
 pub const MERGE_MEMORY: usize = 640 << 10;
 /// The window of compressed runs: small, as every run of a merge has one.
 const WINDOW_LOG: u32 = 17;
+/// How hard zstd tries: more takes longer than it saves.
+const LEVEL: i32 = 3;
 const WRITE_BUFFER: usize = 64 << 10;
 const READ_BUFFER: usize = 32 << 10;
 
@@ -164,7 +166,7 @@ struct RunWriter {
 
 impl RunWriter {
     fn create(path: PathBuf) -> io::Result<RunWriter> {
-        let mut encoder = zstd::Encoder::new(File::create(&path)?, 1)?;
+        let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
         encoder.window_log(WINDOW_LOG)?;
         encoder.include_checksum(true)?;
         Ok(RunWriter { path, encoder, buffer: Vec::with_capacity(2 * WRITE_BUFFER), key: Vec::new(), records: 0 })
