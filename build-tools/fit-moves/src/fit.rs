@@ -2,10 +2,11 @@
 
 use shakmaty::Position as _;
 
-use super::features::{NAMES, SIZES, WEIGHTS};
+use super::features::{Mover, NAMES, SIZES, WEIGHTS};
 use super::line::{barred, common};
 use super::memory::Memory;
 use super::scene::Scene;
+use super::sight::Sight;
 use super::trail::Trail;
 use crate::data::Record;
 
@@ -31,7 +32,8 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
         let mut trail = Trail::default();
         for (ply, m) in line.iter().enumerate() {
             if ply >= shared {
-                let scene = Scene::new(&position, &trail);
+                let sight = Sight::new(&position);
+                let scene = Scene::new(&sight, position.turn(), &trail);
                 let hint = memory.hint(position.turn(), &trail, if ply == shared { &barred } else { &[] });
                 choice.features.clear();
                 choice.ends.clear();
@@ -41,7 +43,9 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
                     } else if ply == shared && barred.contains(legal) {
                         continue;
                     }
-                    scene.ask(*legal, hint.recall(*legal), |feature| choice.features.push(feature as u16));
+                    let mover = Mover::new(&scene, *legal);
+                    mover.introduce(|feature| choice.features.push(feature as u16));
+                    mover.ask(*legal, hint.recall(*legal), |feature| choice.features.push(feature as u16));
                     choice.ends.push(choice.features.len());
                 }
                 each(choice);

@@ -10,7 +10,7 @@ use super::exchange::WORTH;
 use super::memory::Recall;
 use super::scene::Scene;
 use super::sight::{ROLES, index, reach, turned};
-use super::trail::target;
+use super::trail::{Played, origin, target};
 
 /// Declares the tables in the order of the weights file, with the number of answers of each.
 macro_rules! tables {
@@ -120,34 +120,100 @@ fn bits<const N: usize>(digits: [usize; N]) -> usize {
     number
 }
 
-impl Scene {
-    /// Asks every question about a legal move; `emit` gets the number of the weight of each answer.
+/// Turns an answer into the number of its weight.
+#[inline]
+fn told(table: Table, answer: usize) -> usize {
+    debug_assert!(answer < SIZES[table as usize], "{} {answer}", NAMES[table as usize]);
+    STARTS[table as usize] + answer
+}
+
+/// What is alike for all moves of a piece, but that castling is another piece than the king's steps.
+pub(super) struct Mover<'a> {
+    scene: &'a Scene<'a>,
+    role: Role,
+    from: Square,
+    castles: bool,
+    /// What it attacks.
+    hits: Bitboard,
+    /// What others of ours attack.
+    backed: Bitboard,
+    /// What it alone defends of what they attack.
+    wards: Bitboard,
+    /// How many useful squares it attacks.
+    freedom: i32,
+    /// The answers as far as they are known before the target is.
+    leave: usize,
+    left: usize,
+    relation: usize,
+    again: usize,
+    near: usize,
+    our_king: usize,
+}
+
+impl<'a> Mover<'a> {
+    /// The piece that a legal move moves.
+    pub(super) fn new(scene: &'a Scene<'a>, m: Move) -> Mover<'a> {
+        let (sight, us, them) = (scene.sight, &scene.sight.us, &scene.sight.them);
+        let (role, castles, from) = (m.role(), m.is_castle(), turned(origin(m), scene.turn));
+        let r = index(role);
+        let hits = if castles { Bitboard::EMPTY } else { sight.reach[from as usize] };
+        let pursuer = them.least.at(from);
+        let again = |own: Played| {
+            bits([usize::from(own.to == from), 0, usize::from(own.capture), 0, has(scene.arrivals, from)])
+        };
+        Mover {
+            scene,
+            role,
+            from,
+            castles,
+            hits,
+            backed: us.twice | us.attacks & !hits,
+            wards: hits & us.all & them.attacks & !us.twice,
+            freedom: (hits & scene.useful).count() as i32,
+            leave: (r * 6 + pursuer) * 3 + has(us.attacks, from) + has(them.twice, from),
+            left: has(sight.screens, from) * 2 + has(us.by_role[3], from),
+            relation: has(scene.last_reach, from),
+            again: scene.own.map_or(0, again),
+            near: scene.last.map_or(0, |last| r * 8 + distance(last.to, from)),
+            our_king: r * 8 + distance(sight.king, from),
+        }
+    }
+
+    /// Whether it is the piece that a legal move moves.
+    #[inline]
+    pub(super) fn makes(&self, m: Move) -> bool {
+        turned(origin(m), self.scene.turn) == self.from && m.is_castle() == self.castles
+    }
+
+    /// Asks the questions about the piece alone; `emit` gets the number of the weight of each answer.
+    #[inline]
+    pub(super) fn introduce(&self, mut emit: impl FnMut(usize)) {
+        let (scene, r, f) = (self.scene, index(self.role), self.from as usize);
+        emit(told(Table::Origin, (scene.late * ROLES + r) * 64 + f));
+        emit(told(Table::Exposed, r * 64 + usize::from(scene.exposed[f])));
+        emit(told(Table::Opened, r * 64 + usize::from(scene.opened[f])));
+    }
+
+    /// Asks the other questions about a legal move of the piece.
     #[inline]
     pub(super) fn ask(&self, m: Move, recall: Recall, mut emit: impl FnMut(usize)) {
-        let mut tell = |table: Table, answer: usize| {
-            debug_assert!(answer < SIZES[table as usize], "{} {answer}", NAMES[table as usize]);
-            emit(STARTS[table as usize] + answer);
-        };
-        let (sight, us, them) = (&self.sight, &self.sight.us, &self.sight.them);
-        let (role, from, to, victim, arrived) = match m {
-            Move::Normal { role, from, capture, to, promotion } => {
-                (role, from, to, capture.map_or(0, |role| index(role) + 1), promotion.unwrap_or(role))
+        let mut tell = |table: Table, answer: usize| emit(told(table, answer));
+        let (scene, sight, us, them) = (self.scene, self.scene.sight, &self.scene.sight.us, &self.scene.sight.them);
+        let (role, from) = (self.role, self.from);
+        let (victim, arrived) = match m {
+            Move::Normal { capture, promotion, .. } => {
+                (capture.map_or(0, |role| index(role) + 1), promotion.unwrap_or(role))
             }
-            Move::EnPassant { from, to } => (Role::Pawn, from, to, 1, Role::Pawn),
-            Move::Castle { king, .. } => (Role::King, king, target(m), 0, Role::King),
-            Move::Put { role, to } => (role, to, to, 0, role),
+            Move::EnPassant { .. } => (1, role),
+            Move::Castle { .. } | Move::Put { .. } => (0, role),
         };
-        let castles = m.is_castle();
-        let (from, to) = (turned(from, self.turn), turned(to, self.turn));
-        let (r, f, t) = (index(role), from as usize, to as usize);
-        let late = self.phase / 2;
-        let staged = late * ROLES + r;
+        let to = turned(target(m), scene.turn);
+        let (r, t) = (index(role), to as usize);
+        let staged = scene.late * ROLES + r;
 
         // The exchange on the target.
-        let hits = if castles { Bitboard::EMPTY } else { sight.reach[f] };
         let guard = them.least.at(to);
-        let backed = has(if hits.contains(to) { us.twice } else { us.attacks }, to);
-        let support = backed * (2 - has(them.twice, to));
+        let support = has(self.backed, to) * (2 - has(them.twice, to));
         let gain = if victim == 0 { 0 } else { WORTH[victim - 1] };
         let swap = sight.swap(r, from, to, gain);
         let safety = match swap {
@@ -172,93 +238,84 @@ impl Scene {
             2..4 => 5,
             _ => 6,
         };
-        tell(Table::Place, (self.phase * ROLES + r) * 64 + t);
-        tell(Table::Origin, staged * 64 + f);
+        tell(Table::Place, (scene.phase * ROLES + r) * 64 + t);
         tell(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome);
         if arrived != role {
             tell(Table::Promotion, index(arrived) * 2 + risky);
         }
-        let pursuer = them.least.at(from);
-        tell(Table::Leave, ((r * 6 + pursuer) * 3 + has(us.attacks, from) + has(them.twice, from)) * 4 + safety);
+        tell(Table::Leave, self.leave * 4 + safety);
 
         // What it attacks and defends from there.
         let sees = reach(arrived, to, sight.occupied.without(from).with(to));
-        let fresh = sees & !hits;
+        let fresh = sees & !self.hits;
         let direct = has(sees, sight.their_king);
         let uncovered = usize::from(sight.uncovers(from, to));
         if direct + uncovered > 0 {
-            let flights = (self.zone & !them.all & !us.attacks & !sees).count().min(3);
+            let flights = (scene.flights & !sees).count().min(3);
             tell(Table::Check, ((r * 4 + direct + 2 * uncovered) * 4 + safety) * 4 + flights);
         }
-        let threats = bits([
-            some(fresh & them.pieces[0] & (sight.loose | !them.attacks)),
-            some(fresh & (them.pieces[1] | them.pieces[2])),
-            some(fresh & them.pieces[3]),
-            some(fresh & them.pieces[4]),
-            some(fresh & sight.loose),
-            some(fresh & sight.threatened),
-            some(sees & self.zone),
-        ]);
+        let mut threats = some(sees & scene.zone) << 6;
+        let (mut prey, mut pressed) = (0, 0);
+        // Most moves touch nothing new.
+        if (fresh & scene.touchy).any() {
+            threats |= bits([
+                some(fresh & scene.loose_pawns),
+                some(fresh & (them.pieces[1] | them.pieces[2])),
+                some(fresh & them.pieces[3]),
+                some(fresh & them.pieces[4]),
+                some(fresh & sight.loose),
+                some(fresh & sight.threatened),
+            ]);
+            prey = (fresh & scene.prey[index(arrived)]).count().min(3);
+            pressed = bits([some(fresh & sight.screens & them.all), some(fresh & scene.strained)]);
+        }
         tell(Table::Threats, (staged * 128 + threats) * 2 + risky);
-        let prey = (fresh & self.prey[index(arrived)]).count().min(3);
-        tell(Table::Fork, ((r * 4 + prey) * 4 + safety) * 2 + usize::from(self.prize > 1));
-        let pressed = bits([some(fresh & sight.screens & them.all), some(fresh & self.strained)]);
+        tell(Table::Fork, ((r * 4 + prey) * 4 + safety) * 2 + usize::from(scene.prize > 1));
         tell(Table::Pressed, (r * 4 + pressed) * 2 + risky);
-        let freedom = (sees & self.useful).count() as i32 - if castles { 0 } else { i32::from(self.freedom[f]) };
+        let freedom = (sees & scene.useful).count() as i32 - self.freedom;
         tell(Table::Mobility, staged * 16 + (freedom.clamp(-7, 8) + 7) as usize);
 
         // The last moves.
         let (mut last_role, mut last_capture, mut relation) = (6, 0, 0);
-        if let Some(last) = self.last {
+        if let Some(last) = scene.last {
             last_role = index(last.role);
             last_capture = usize::from(last.capture);
-            relation = bits([
-                has(self.last_reach, from),
-                has(sees, last.to),
-                usize::from(to == last.from),
-                usize::from(to == last.to),
-            ]);
+            relation =
+                self.relation | bits([0, has(sees, last.to), usize::from(to == last.from), usize::from(to == last.to)]);
             let piece = usize::from(last.role != Role::Pawn);
-            tell(Table::Near, ((r * 8 + distance(from, last.to)) * 8 + distance(to, last.to)) * 2 + piece);
+            tell(Table::Near, (self.near * 8 + distance(last.to, to)) * 2 + piece);
         }
         tell(Table::Answer, ((r * 7 + last_role) * 2 + last_capture) * 16 + relation);
-        if let Some(own) = self.own {
-            let again = bits([
-                usize::from(own.to == from),
-                usize::from(own.from == to),
-                usize::from(own.capture),
-                usize::from(victim > 0),
-                has(self.arrivals, from),
-                has(between(from, to), own.from),
-            ]);
+        if let Some(own) = scene.own {
+            let passed = has(between(from, to), own.from);
+            let again = self.again | bits([0, usize::from(own.from == to), 0, usize::from(victim > 0), 0, passed]);
             tell(Table::Again, r * 64 + again);
-            tell(Table::Follow, (r * 7 + index(own.role)) * 8 + distance(to, own.to));
+            tell(Table::Follow, (r * 7 + index(own.role)) * 8 + distance(own.to, to));
         }
 
         // The ground.
-        tell(Table::OurKing, (r * 8 + distance(from, sight.king)) * 8 + distance(to, sight.king));
+        tell(Table::OurKing, self.our_king * 8 + distance(sight.king, to));
         let file = Bitboard::from_file(to.file());
         let (pawns, theirs) = (us.pieces[0], them.pieces[0]);
         if role == Role::Pawn {
             let pawns = pawns.without(from);
             let bit = Bitboard::from_square(to).0;
             let beside = (bit & !Bitboard::from_file(File::A).0) >> 1 | (bit & !Bitboard::from_file(File::H).0) << 1;
-            let chained = if hits.contains(to) { us.twice } else { us.attacks } & us.by_role[0];
             let ground = bits([
-                1 - has(self.stopped, to),
-                has(chained, to),
+                1 - has(scene.stopped, to),
+                has(self.backed & us.by_role[0], to),
                 some(pawns & Bitboard(beside)),
                 some(sees & theirs),
                 has(them.by_role[0], to),
                 some(file & pawns),
                 some(sight.occupied & Bitboard(bit << 8)),
             ]);
-            tell(Table::Pawn, (late * 128 + ground) * 6 + to.rank() as usize - 2);
+            tell(Table::Pawn, (scene.late * 128 + ground) * 6 + to.rank() as usize - 2);
         } else {
             let ground = bits([
                 some(file & pawns),
                 some(file & theirs),
-                has(self.quiet, to),
+                has(scene.quiet, to),
                 has(us.by_role[0], to),
                 has(them.by_role[0], to),
                 has(sight.pinned, from),
@@ -267,7 +324,7 @@ impl Scene {
         }
 
         // What it leaves behind.
-        let wards = hits & us.all & them.attacks & !us.twice & !sees;
+        let wards = self.wards & !sees;
         let left = if wards.is_empty() {
             0
         } else if (wards & us.pieces[4]).any() {
@@ -279,28 +336,28 @@ impl Scene {
         } else {
             wards.count().min(2)
         };
-        tell(Table::Left, ((staged * 6 + left) * 2 + has(sight.screens, from)) * 2 + has(us.by_role[3], from));
-        tell(Table::Exposed, r * 64 + usize::from(self.exposed[f]));
-        tell(Table::Opened, r * 64 + usize::from(self.opened[f]));
+        tell(Table::Left, (staged * 6 + left) * 4 + self.left);
 
         // What is at stake.
-        let relief = if self.endangered.contains(from) {
+        let relief = if scene.alarm == 0 {
+            0
+        } else if scene.endangered.contains(from) {
             1
-        } else if self.attackers.contains(to) {
+        } else if scene.attackers.contains(to) {
             2
-        } else if self.shields.contains(to) {
+        } else if scene.shields.contains(to) {
             3
-        } else if (sees & self.endangered).any() {
+        } else if (sees & scene.endangered).any() {
             4
         } else {
             0
         };
-        tell(Table::Alarm, ((staged * 7 + self.alarm) * 5 + relief) * 4 + taking);
-        tell(Table::Ply, ((self.ply * ROLES + r) * 4 + taking) * 2 + (direct | uncovered));
+        tell(Table::Alarm, ((staged * 7 + scene.alarm) * 5 + relief) * 4 + taking);
+        tell(Table::Ply, ((scene.ply * ROLES + r) * 4 + taking) * 2 + (direct | uncovered));
 
         // Earlier lines.
         if recall.any {
-            tell(Table::Seen, ((recall.when * 3 + recall.times) * 3 + self.ply) * 2 + usize::from(victim > 0));
+            tell(Table::Seen, ((recall.when * 3 + recall.times) * 3 + scene.ply) * 2 + usize::from(victim > 0));
             tell(Table::Guess, ((recall.twin * 3 + recall.reply) * 3 + recall.follow) * 5 + recall.when);
             tell(Table::Likeness, r * 16 + recall.near);
             tell(Table::Sound, (recall.when * 4 + safety) * ROLES + r);

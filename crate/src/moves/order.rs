@@ -1,11 +1,11 @@
 //! The legal moves of a position, best guess first.
 
-use shakmaty::{Chess, Color, Move, MoveList, Position as _};
+use shakmaty::{Chess, Color, Move, Position as _};
 
-use super::features::WEIGHTS;
+use super::features::{Mover, WEIGHTS};
 use super::memory::Memory;
 use super::scene::Scene;
-use super::sight::turned;
+use super::sight::{Sight, turned};
 use super::trail::{Trail, origin};
 
 /// The fitted weights, one signed byte each, table after table. Frozen: another file is another format.
@@ -26,35 +26,42 @@ const PADDED: usize = WEIGHTS.next_power_of_two();
 /// Above every sum of weights, one from each table.
 const BOUND: i32 = 1 << 14;
 
-/// A position of a line with the keys of its legal moves: the greater the key the better the guess.
-pub(super) struct Order {
-    moves: MoveList,
-    keys: Vec<u32>,
-}
+/// The legal moves of a position of a line, each after its key: the greater the key the better the guess.
+pub(super) struct Order(Vec<(u32, Move)>);
 
 impl Order {
     /// Ranks the legal moves. `barred` ones, which a line cannot go on with, come last.
     pub(super) fn new(position: &Chess, trail: &Trail, memory: &Memory, barred: &[Move]) -> Order {
         let moves = position.legal_moves();
-        let scene = Scene::new(position, trail);
         let turn = position.turn();
+        let sight = Sight::new(position);
+        let scene = Scene::new(&sight, turn, trail);
         let hint = memory.hint(turn, trail, barred);
-        let key = |m: &Move| {
-            let mut score = 0;
-            scene.ask(*m, hint.recall(*m), |weight| score += i32::from(FITTED[weight & (PADDED - 1)]));
+        // The moves of a piece mostly come one after another.
+        let mut piece: Option<(Mover, i32)> = None;
+        let mut key = |m: &Move| {
+            let (mover, score) = match &mut piece {
+                Some(piece) if piece.0.makes(*m) => piece,
+                piece => {
+                    let mover = Mover::new(&scene, *m);
+                    let mut score = 0;
+                    mover.introduce(|weight| score += fitted(weight));
+                    piece.insert((mover, score))
+                }
+            };
+            let mut score = *score;
+            mover.ask(*m, hint.recall(*m), |weight| score += fitted(weight));
             let open = if barred.contains(m) { 0 } else { 2 * BOUND };
             ((open + BOUND + score) as u32) << 16 | u32::from(u16::MAX - tie(*m, turn))
         };
-        let keys = moves.iter().map(key).collect();
-        Order { moves, keys }
+        Order(moves.iter().map(|m| (key(m), *m)).collect())
     }
 
     /// How many moves are guessed before `m`, or `None` where it is illegal.
     #[cfg(any(feature = "write", test))]
     pub(super) fn rank(&self, m: Move) -> Option<usize> {
-        let at = self.moves.iter().position(|legal| *legal == m)?;
-        let key = self.keys[at];
-        Some(self.keys.iter().filter(|other| **other > key).count())
+        let (key, _) = self.0.iter().find(|(_, legal)| *legal == m)?;
+        Some(self.0.iter().filter(|(other, _)| other > key).count())
     }
 
     /// The move of a rank, or how many legal moves there are if it is beyond them.
@@ -63,12 +70,18 @@ impl Order {
         let mut bound = u32::MAX;
         let mut found = None;
         for _ in 0..=rank {
-            let below = self.keys.iter().zip(&self.moves).filter(|(key, _)| **key < bound);
-            let (key, m) = below.max_by_key(|(key, _)| **key).ok_or(self.keys.len())?;
+            let below = self.0.iter().filter(|(key, _)| *key < bound);
+            let (key, m) = below.max_by_key(|(key, _)| *key).ok_or(self.0.len())?;
             (bound, found) = (*key, Some(*m));
         }
-        found.ok_or(self.keys.len())
+        found.ok_or(self.0.len())
     }
+}
+
+/// The weight of a number.
+#[inline]
+fn fitted(weight: usize) -> i32 {
+    i32::from(FITTED[weight & (PADDED - 1)])
 }
 
 /// Tells apart moves of equal score, smallest first: origin, target (the rook's square when castling) and promotion

@@ -1,17 +1,19 @@
 //! What is worked out once for a position before its moves are looked at.
 
-use shakmaty::attacks::{between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, ray, rook_attacks};
-use shakmaty::{Bitboard, Chess, Color, Position as _, Role, Square};
+use shakmaty::attacks::{between, king_attacks, knight_attacks, pawn_attacks, ray};
+use shakmaty::{Bitboard, Color, Role, Square};
 
-use super::sight::{ROLES, STRAIGHTS, Sight, index, reach};
+use super::sight::{ROLES, STRAIGHTS, Sight, bishop_attacks, index, reach, rook_attacks};
 use super::trail::{Played, Trail};
 
 /// A position and what led to it.
-pub(super) struct Scene {
-    pub(super) sight: Sight,
+pub(super) struct Scene<'a> {
+    pub(super) sight: &'a Sight,
     pub(super) turn: Color,
     /// 0 to 3: by the pieces left, from all to few.
     pub(super) phase: usize,
+    /// 0 or 1: the earlier or the later half of the phases.
+    pub(super) late: usize,
     /// Moves since the record's position, at most 2.
     pub(super) ply: usize,
     /// The opponent's last move.
@@ -38,12 +40,16 @@ pub(super) struct Scene {
     pub(super) strained: Bitboard,
     /// The squares about their king.
     pub(super) zone: Bitboard,
+    /// Those to which it could flee.
+    pub(super) flights: Bitboard,
+    /// Their pawns that would be lost or that nothing defends.
+    pub(super) loose_pawns: Bitboard,
+    /// All that it can matter to attack or defend anew.
+    pub(super) touchy: Bitboard,
     /// For each square of ours what their line pieces would see if it were left: bits.
     pub(super) exposed: [u8; 64],
     /// The same of our line pieces.
     pub(super) opened: [u8; 64],
-    /// How many useful squares the piece of ours on each square attacks.
-    pub(super) freedom: [u8; 64],
     /// Squares that are useful to attack: not ours, and no pawn of theirs guards them.
     pub(super) useful: Bitboard,
     /// Squares that no pawn of theirs can ever attack.
@@ -52,10 +58,8 @@ pub(super) struct Scene {
     pub(super) stopped: Bitboard,
 }
 
-impl Scene {
-    pub(super) fn new(position: &Chess, trail: &Trail) -> Scene {
-        let turn = position.turn();
-        let sight = Sight::new(position);
+impl<'a> Scene<'a> {
+    pub(super) fn new(sight: &'a Sight, turn: Color, trail: &Trail) -> Scene<'a> {
         let (us, them) = (&sight.us.pieces, &sight.them.pieces);
         let [last, own] = trail.played(turn);
         let last_reach = last.map_or(Bitboard::EMPTY, |played| match played.role {
@@ -67,14 +71,12 @@ impl Scene {
         };
         let alarm = best(sight.threatened, us);
         let endangered = if alarm == 0 { Bitboard::EMPTY } else { sight.threatened & us[alarm - 1] };
-        let (attackers, shields) = endangered.first().map_or_else(Default::default, |square| besiegers(&sight, square));
+        let (attackers, shields) = endangered.first().map_or_else(Default::default, |square| besiegers(sight, square));
         let weak = sight.loose | sight.them.all & !sight.them.attacks;
         let heavy = them[3] | them[4];
         let useful = !sight.them.by_role[0] & !sight.us.all;
-        let mut freedom = [0; 64];
-        for square in sight.us.all {
-            freedom[square as usize] = (sight.reach[square as usize] & useful).count() as u8;
-        }
+        let phase = phase(sight);
+        let zone = king_attacks(sight.their_king);
         let mut ahead = them[0].0 >> 8;
         ahead |= ahead >> 8;
         ahead |= ahead >> 16;
@@ -83,7 +85,8 @@ impl Scene {
             | Bitboard(ahead).shift(1) & !Bitboard::from_file(shakmaty::File::A);
         Scene {
             turn,
-            phase: phase(&sight),
+            phase,
+            late: phase / 2,
             ply: trail.ply.min(2),
             last,
             last_reach,
@@ -96,10 +99,12 @@ impl Scene {
             prize: best(sight.loose, them),
             prey: [weak | sight.them.all & !them[0], weak | heavy, weak | heavy, weak | them[4], weak, weak],
             strained: sight.them.all & sight.us.attacks & !sight.them.twice,
-            zone: king_attacks(sight.their_king),
-            exposed: exposed(&sight),
-            opened: opened(&sight),
-            freedom,
+            zone,
+            flights: zone & !sight.them.all & !sight.us.attacks,
+            loose_pawns: them[0] & weak,
+            touchy: sight.them.all | sight.threatened,
+            exposed: exposed(sight),
+            opened: opened(sight),
             useful,
             quiet: !beside,
             stopped: beside | Bitboard(ahead),

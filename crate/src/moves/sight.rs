@@ -1,7 +1,12 @@
 //! A position as the side to move sees it: its own pawns go up the board, and every square knows who attacks it.
 
-use shakmaty::attacks::{aligned, between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
-use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Role, Square};
+use shakmaty::attacks::{aligned, between, king_attacks, knight_attacks, pawn_attacks};
+use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Role, Square, attacks};
+
+#[cfg(not(feature = "write"))]
+pub(super) use self::lines::{bishop_attacks, rook_attacks};
+#[cfg(feature = "write")]
+pub(super) use shakmaty::attacks::{bishop_attacks, rook_attacks};
 
 /// Pawn, knight, bishop, rook, queen, king: 0 to 5.
 pub(super) const ROLES: usize = 6;
@@ -81,10 +86,59 @@ const fn rays(straight: bool) -> [Bitboard; 64] {
     while i < 64 {
         let square = Square::new(i as u32);
         let none = Bitboard::EMPTY;
-        rays[i] = if straight { rook_attacks(square, none) } else { bishop_attacks(square, none) };
+        rays[i] = if straight { attacks::rook_attacks(square, none) } else { attacks::bishop_attacks(square, none) };
         i += 1;
     }
     rays
+}
+
+/// Line pieces without magics: quicker than what `shakmaty` offers then where no machine instruction reverses bits.
+#[cfg(any(not(feature = "write"), test))]
+pub(super) mod lines {
+    use shakmaty::{Bitboard, Square};
+
+    use super::{DIAGONALS, STRAIGHTS};
+
+    /// The rest of each square's diagonal that goes up to the right.
+    static RISING: [u64; 64] = {
+        let mut lines = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            let rise = 8 * (i / 8) as i32 - 8 * (i % 8) as i32;
+            let line = if rise < 0 { 0x8040_2010_0804_0201 >> -rise } else { 0x8040_2010_0804_0201 << rise };
+            lines[i] = line & !(1_u64 << i);
+            i += 1;
+        }
+        lines
+    };
+
+    /// What a line piece on `square` sees along `line`, which leaves out the square itself.
+    #[inline]
+    fn along(line: u64, square: Square, occupied: Bitboard) -> u64 {
+        let below = (1 << square as u32) - 1;
+        let stops = line & occupied.0;
+        let above = stops & !below;
+        // From the highest stop below, or the lowest square, to the lowest stop above, or the highest square.
+        let first = 1 << 63 >> (stops & below | 1).leading_zeros();
+        let last = above & above.wrapping_neg();
+        line & (last << 1).wrapping_sub(first)
+    }
+
+    /// Squares attacked by a bishop.
+    #[inline]
+    pub(crate) fn bishop_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+        let rising = RISING[square as usize];
+        let falling = DIAGONALS[square as usize].0 & !rising;
+        Bitboard(along(rising, square, occupied) | along(falling, square, occupied))
+    }
+
+    /// Squares attacked by a rook.
+    #[inline]
+    pub(crate) fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+        let straight = STRAIGHTS[square as usize].0;
+        let file = straight & Bitboard::from_file(square.file()).0;
+        Bitboard(along(file, square, occupied) | along(straight & !file, square, occupied))
+    }
 }
 
 /// The square as the side to move sees it.

@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Move, Position as _};
+use shakmaty::{Bitboard, CastlingMode, Chess, Move, Position as _, Square, attacks};
 
 use super::memory::Memory;
 use super::order::Order;
+use super::sight::lines;
 use super::trail::Trail;
 use super::{COLUMNS, Cursors, LineColumns, LineError, Outline, encode};
 
@@ -204,4 +205,17 @@ fn the_order_is_frozen() {
         orders,
         [2684266272, 3607987096, 4056839704, 1444546680, 527274976, 2013596456, 1710767976, 3074327360, 223141056, 0]
     );
+}
+
+#[test]
+fn line_pieces_see_the_same_without_magics() {
+    let mut occupied = 1_u64;
+    for _ in 0..1000 {
+        occupied = occupied.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let crowd = Bitboard(occupied & occupied.rotate_left(23));
+        for square in Square::ALL {
+            assert_eq!(lines::bishop_attacks(square, crowd), attacks::bishop_attacks(square, crowd));
+            assert_eq!(lines::rook_attacks(square, crowd), attacks::rook_attacks(square, crowd));
+        }
+    }
 }
