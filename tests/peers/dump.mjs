@@ -27,6 +27,26 @@ export async function* records(paths) {
 }
 
 /**
+ * Positions that follow each other in a dump, as those of a game do: so many times so many.
+ * @param {string[]} paths
+ * @param {number} count
+ * @param {number} length
+ * @param {number} step from one run to the next
+ */
+export async function runs(paths, count, length, step) {
+  /** @type {string[][]} */
+  const runs = [];
+  let number = 0;
+  for await (const { fen } of records(paths)) {
+    const at = number++ % step;
+    if (at === 0 && runs.length === count) break;
+    if (at === 0) runs.push([]);
+    if (at < length) runs.at(-1)?.push(fen);
+  }
+  return runs.map((fens) => [...new Set(fens)]);
+}
+
+/**
  * The evaluations of two records of one position, each once.
  * @param {Compact[]} evals
  */
