@@ -48,6 +48,7 @@ pub fn build() -> Result<PathBuf> {
     for name in ["index.d.ts", "package.json"] {
         copy(&js.join(name), &package.join(name))?;
     }
+    copy(&root().join("LICENSE"), &package.join("LICENSE"))?;
     stamp.set()?;
     Ok(package)
 }
