@@ -128,6 +128,8 @@ pub fn run(args: Args) -> Outcome {
             }
         })?;
         let url = url(listener.local_addr()?, &base_path(&args.base_path)?);
+        // Before the URL is out: who reads it may stop the server at once.
+        let interrupted = interruption()?;
         eprintln!("Serving {}, Ctrl-C stops", args.dir.display());
         println!("{url}");
         io::stdout().flush()?;
@@ -137,7 +139,7 @@ pub fn run(args: Args) -> Outcome {
 
         let (told, mut stop) = tokio::sync::watch::channel(());
         let server = axum::serve(listener, app).with_graceful_shutdown(async move {
-            interruption().await;
+            interrupted.await;
             drop(told);
         });
         let overdue = async move {
@@ -153,26 +155,24 @@ pub fn run(args: Args) -> Outcome {
     })
 }
 
-/// Ctrl-C, or the polite signal of a supervisor.
-async fn interruption() {
-    let ctrl_c = async {
-        // Without a handler there is nothing to wait for, and the default action ends the program anyway.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+/// Ctrl-C, or the polite signal of a supervisor; noticed from the call on, not only when it is waited for.
+#[cfg(unix)]
+fn interruption() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                () = ctrl_c => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    ctrl_c.await;
+    })
+}
+
+/// Ctrl-C.
+#[cfg(windows)]
+fn interruption() -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move { drop(interrupt.recv().await) })
 }
 
 fn url(address: SocketAddr, base: &str) -> String {
