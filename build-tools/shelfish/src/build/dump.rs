@@ -97,6 +97,13 @@ impl Dump {
     }
 }
 
+/// The dump's text.
+impl Read for Dump {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}
+
 /// The window of the zstd frame that begins with `head`; a guess for a single-segment or skippable frame.
 fn zstd_window(head: &[u8]) -> usize {
     const USUAL: usize = 8 << 20;
