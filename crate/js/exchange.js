@@ -99,7 +99,8 @@ export class Flight {
     if (this.#users > 0) {
       stats.requests += 1;
       this.#exchange = new Exchange(url, this.request.header);
-      stats.bytes += (await this.#exchange.answer(this.request, timeout)).length;
+      const { length } = await this.#exchange.answer(this.request, timeout);
+      stats.bytes += length;
     }
     gate.leave();
   }

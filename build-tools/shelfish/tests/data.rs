@@ -1,9 +1,10 @@
-//! Round trips of whole data sets, where they are at hand: heavy, so run by
+//! Whole data sets, where they are at hand: heavy, so run by `cargo xtask test --only data`, which is
 //! `cargo test --release -p shelfish-cli --test data -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Read};
@@ -11,6 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use common::*;
+use shakmaty::{EnPassantMode, Position as _};
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, Reader};
+use shelfish::source::file::Directory;
+use shelfish_cli::database::wait;
+use shelfish_cli::json;
 
 /// The data set, unless it is not there, which is said aloud.
 fn data(name: &str) -> Option<PathBuf> {
@@ -54,6 +62,41 @@ fn round_trip(name: &str) {
     let given = if name.ends_with(".zst") { hashes(zstd::Decoder::new(source).unwrap()) } else { hashes(source) };
     assert!(found == given, "{} records given, {} found", given.len(), found.len());
     println!("{}", desk.verify("db").succeeds());
+    let dump = desk.path("dump.jsonl");
+    shelfish(["export".as_ref(), "-d".as_ref(), db.as_os_str(), "-o".as_ref(), dump.as_os_str()]).succeeds();
+    every_position_is_found_and_no_other(&db, &dump);
+}
+
+/// Looks every position of a dump up, and as many others as there are, but 100,000 at most.
+fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
+    let reader = wait(Reader::<_, Eval>::open(Directory::new(db), Options::default())).unwrap().unwrap();
+    let lines: Vec<String> = BufReader::new(File::open(dump).unwrap()).lines().map(Result::unwrap).collect();
+    let fen = |line: &str| line.split('"').nth(3).unwrap().to_owned();
+    let there: HashSet<String> = lines.iter().map(|line| fen(line)).collect();
+    let (mut found, mut absent) = (0, 0);
+    for lines in lines.chunks(10_000) {
+        let positions: Vec<Position> = lines.iter().map(|line| fen(line).parse().unwrap()).collect();
+        let answers = wait(reader.lookup_many(&positions)).unwrap();
+        for (line, answer) in lines.iter().zip(answers) {
+            let mut answered = Vec::new();
+            json::push_line(&mut answered, &answer.unwrap().unwrap());
+            assert_eq!(answered.trim_ascii_end(), line.as_bytes());
+            found += 1;
+        }
+        // The same boards with the other side to move.
+        let others: Vec<Position> = positions
+            .iter()
+            .filter_map(|position| {
+                let mut setup = position.chess().to_setup(EnPassantMode::Legal);
+                setup.swap_turn();
+                Position::from_setup(setup).ok().filter(|other| !there.contains(&other.to_string()))
+            })
+            .take(100_000 - absent)
+            .collect();
+        absent += others.len();
+        assert!(wait(reader.lookup_many(&others)).unwrap().iter().all(|answer| matches!(answer, Ok(None))));
+    }
+    println!("{found} positions found, {absent} absent ones not");
 }
 
 #[test]
