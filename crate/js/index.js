@@ -65,7 +65,7 @@ async function connect(url, exchange, { store, memoryBytes, timeout, concurrency
 }
 
 export async function open(manifestUrl, options = {}) {
-  const { memoryBytes = 16 * 2 ** 20, indexedDB = true, concurrency = 6, timeout = 15_000, signal } = options;
+  const { memoryBytes = 16 * 2 ** 20, indexedDB = true, concurrency = 12, timeout = 15_000, signal } = options;
   check(signal);
   // Relative to the page or worker; Node has neither and takes absolute URLs only.
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;

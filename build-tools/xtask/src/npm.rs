@@ -46,7 +46,7 @@ pub fn build() -> Result<PathBuf> {
     let mut bundle = tool("esbuild");
     bundle.arg(built.join("index.js")).args(["--bundle", "--minify", "--format=esm", "--target=es2022"]);
     call(bundle.arg("--log-level=warning").arg(format!("--outfile={}", package.join("index.js").display())))?;
-    for name in ["index.d.ts", "package.json"] {
+    for name in ["index.d.ts", "package.json", "README.md"] {
         copy(&js.join(name), &package.join(name))?;
     }
     copy(&root().join("LICENSE"), &package.join("LICENSE"))?;

@@ -24,7 +24,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { memory: 16 << 20, concurrency: 6 }
+        Options { memory: 16 << 20, concurrency: 12 }
     }
 }
 
