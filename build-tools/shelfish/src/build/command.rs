@@ -15,8 +15,12 @@ use crate::Outcome;
   shelfish build january.jsonl.zst february.jsonl.gz -o db --max-memory 4GiB --rejects rejects.tsv
   curl -s https://database.lichess.org/lichess_db_eval.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
 
-The same input gives the same bytes, whatever the threads and the memory. Of a position the best 256 evaluations are
-kept. A build that fails leaves the database in DIR as it was.
+The same input gives the same bytes, whatever the threads and the memory. A build that fails leaves the database in
+DIR as it was.
+
+Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
+more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
+illegal move, and, where merging gave a position more than 256 evaluations, those beyond the best 256.
 
 Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not; 2 for wrong usage; 130 and 143 if
 interrupted.")]
@@ -46,7 +50,8 @@ pub struct Args {
     /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
     #[arg(long)]
     best_only: bool,
-    /// Write lines that cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning
+    /// Write what cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning. Positions that
+    /// merging gave too many evaluations stand last, without source and line number
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
     /// Print the summary as JSON

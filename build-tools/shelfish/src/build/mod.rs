@@ -26,9 +26,11 @@ use shelfish::eval::{Eval, Evaluation};
 use shelfish::table::WriteError;
 
 use dump::Source;
-use record::Reject;
+use record::{MAX_EVALUATIONS, Reject};
+use rejects::RejectFile;
 use sort::Shelf;
 use workspace::Workspace;
+use write::Written;
 
 /// The least memory that a build is asked to do with.
 pub const MIN_MEMORY: usize = 64 << 20;
@@ -151,6 +153,25 @@ impl Counts {
     }
 }
 
+/// What was left out of positions that have, once everything is merged, more than [`record::MAX_EVALUATIONS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OverLimit {
+    /// Such positions.
+    pub positions: u64,
+    /// Evaluations beyond their best.
+    pub evaluations: u64,
+    /// PVs of these.
+    pub pvs: u64,
+}
+
+impl OverLimit {
+    fn add(&mut self, other: OverLimit) {
+        self.positions += other.positions;
+        self.evaluations += other.evaluations;
+        self.pvs += other.pvs;
+    }
+}
+
 /// Why there is no new database. The previous one is as it was.
 #[derive(Debug)]
 pub enum BuildError {
@@ -220,6 +241,8 @@ pub struct Summary {
     pub columns: Vec<(&'static str, u64)>,
     /// What became of the lines of the sources.
     pub input: Counts,
+    /// What was left out because one position had too much.
+    pub over_limit: OverLimit,
     /// Seconds that the build took.
     pub seconds: f64,
 }
@@ -252,6 +275,11 @@ impl fmt::Display for Summary {
         for (reason, n) in Reject::REASONS.iter().zip(self.input.rejects).filter(|(_, n)| *n > 0) {
             writeln!(f, "  {reason}: {}", count(n))?;
         }
+        let OverLimit { positions, evaluations, pvs } = self.over_limit;
+        if positions > 0 {
+            writeln!(f, "positions with more than {MAX_EVALUATIONS} evaluations: {}", count(positions))?;
+            writeln!(f, "  evaluations left out: {}, with {} PVs", count(evaluations), count(pvs))?;
+        }
         Ok(())
     }
 }
@@ -272,11 +300,14 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
         workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;
     }
     let shelf = Shelf::new(workspace.dir());
-    let (runs, input) = gather::gather(options, &workspace, &shelf)?;
+    let rejects = options.rejects.as_deref().map(RejectFile::create).transpose()?;
+    let (runs, input) = gather::gather(options, &workspace, &shelf, rejects.as_ref())?;
     if runs.is_empty() {
         return Err(BuildError::Empty(input));
     }
-    let (manifest, columns) = write::write(options, &workspace, &shelf, runs)?;
+    let written = write::write(options, &workspace, &shelf, runs, rejects.as_ref())?;
+    rejects.map_or(Ok(()), RejectFile::finish)?;
+    let Written { manifest, columns, over_limit } = written;
     Ok(Summary {
         positions: manifest.positions,
         evaluations: manifest.total("evaluations"),
@@ -284,6 +315,7 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
         bytes: manifest.bytes(),
         columns,
         input,
+        over_limit,
         seconds: start.elapsed().as_secs_f64(),
     })
 }
