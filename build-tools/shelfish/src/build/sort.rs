@@ -301,6 +301,11 @@ impl Merge {
         Ok(Merge { heap: readers.collect::<io::Result<_>>()?, key: Vec::new(), payload: Vec::new() })
     }
 
+    /// The key of the next record, if there is one.
+    pub fn peek(&self) -> Option<&[u8]> {
+        self.heap.peek().map(|top| &top.key[..])
+    }
+
     /// The next key and its payload, keys ascending and each once.
     ///
     /// # Errors
