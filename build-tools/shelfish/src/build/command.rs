@@ -28,6 +28,9 @@ falls into are copied. What was left out of a base (--min-depth and so on) is le
 of all add up. Only --best-only with --max-pvs or --max-plies may choose otherwise than at once, as it judges a base's
 evaluations by what is left of them.
 
+Parquet does not tell where an evaluation ends: one begins where the position, the depth or the nodes change, and where
+a first move comes again.
+
 Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
 more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
 illegal move, and, where merging gave a position more than 256 evaluations, those beyond the best 256.
@@ -35,8 +38,8 @@ illegal move, and, where merging gave a position more than 256 evaluations, thos
 Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not; 2 for wrong usage; 130 and 143 if
 interrupted.")]
 pub struct Args {
-    /// Dumps in the format of the Lichess evaluation database, one JSON object a line, plain or compressed with zstd
-    /// or gzip; `-` is standard input. Several are merged
+    /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd or gzip, or
+    /// Parquet with one row a PV; `-` is standard input, which takes no Parquet. Several are merged
     #[arg(required_unless_present = "base", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// A database, directory or URL, whose positions are merged with those of the sources, every evaluation kept; it may

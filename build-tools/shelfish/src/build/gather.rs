@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
-use super::record::{Reject, parse};
+use super::record::{Record, Reject, parse, parse_rows};
 use super::rejects::{self, RejectFile};
 use super::sort::{Run, Shelf, Sorter};
 use super::workspace::Workspace;
@@ -117,40 +117,46 @@ fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Co
         }
         let before = counts.records;
         let mut rows = String::new();
-        let mut reject = |line: u64, reject: &Reject, text: &[u8], counts: &mut Counts| {
-            counts.rejects[reject.reason()] += 1;
-            if job.rejects.is_some() {
-                rows.push_str(&rejects::row(&job.options.sources[source], line, reject, text));
+        let mut take = |line: u64, text: &[u8], record: Result<Record, Reject>| {
+            counts.lines += 1;
+            match record {
+                Err(reject) => {
+                    counts.rejects[reject.reason()] += 1;
+                    if job.rejects.is_some() {
+                        rows.push_str(&rejects::row(&job.options.sources[source], line, &reject, text));
+                    }
+                }
+                Ok(mut record) => {
+                    counts.records += 1;
+                    counts.pvs_cut += record.cut;
+                    counts.pvs_dropped += record.dropped;
+                    job.options.selection.narrow(&mut record.evaluations);
+                    if record.evaluations.is_empty() {
+                        counts.left_out += 1;
+                    } else {
+                        let key = record.position.key();
+                        sorter.push(&key, &record.evaluations).map_err(at_temporary)?;
+                    }
+                }
             }
+            Ok(())
         };
         match &chunk.text {
-            Text::TooLong(beginning) => {
-                counts.lines += 1;
-                reject(chunk.line, &Reject::TooLong, beginning, &mut counts);
-            }
+            Text::TooLong(beginning) => take(chunk.line, beginning, Err(Reject::TooLong))?,
             Text::Lines(lines) => {
                 for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
                     let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
                     let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
-                    if text.is_empty() {
-                        continue;
+                    if !text.is_empty() {
+                        take(line, text, if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
                     }
-                    counts.lines += 1;
-                    match if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) } {
-                        Err(why) => reject(line, &why, text, &mut counts),
-                        Ok(mut record) => {
-                            counts.records += 1;
-                            counts.pvs_cut += record.cut;
-                            counts.pvs_dropped += record.dropped;
-                            job.options.selection.narrow(&mut record.evaluations);
-                            if record.evaluations.is_empty() {
-                                counts.left_out += 1;
-                            } else {
-                                let key = record.position.key();
-                                sorter.push(&key, &record.evaluations).map_err(at_temporary)?;
-                            }
-                        }
-                    }
+                }
+            }
+            Text::Rows(positions) => {
+                let mut row = chunk.line;
+                for rows in positions {
+                    take(row, rows.fen.as_bytes(), parse_rows(rows))?;
+                    row += rows.rows.len() as u64;
                 }
             }
         }

@@ -9,8 +9,11 @@ pub mod command;
 pub mod dump;
 mod gather;
 mod join;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod record;
 mod rejects;
+pub mod rows;
 pub mod sort;
 pub mod spool;
 mod workspace;
