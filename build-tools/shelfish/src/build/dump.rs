@@ -85,10 +85,10 @@ impl Dump {
         let (reader, size): (Box<dyn Read + Send>, _) = match source {
             Source::Stdin => (Box::new(io::stdin()), None),
             Source::File(path) => {
-                let mut file = File::open(path)?;
+                let file = File::open(path)?;
                 let metadata = file.metadata()?;
                 #[cfg(feature = "parquet")]
-                if metadata.is_file() && is_parquet(&mut file)? {
+                if metadata.is_file() && is_parquet(&file)? {
                     let table = parquet::Table::open(file, read)?;
                     let window = table.memory();
                     return Ok(Dump { content: Content::Rows(Box::new(table)), window, size: Some(metadata.len()) });
@@ -133,10 +133,10 @@ impl Dump {
 
 /// Whether a file begins like Parquet; it is back at its beginning afterwards.
 #[cfg(feature = "parquet")]
-fn is_parquet(file: &mut File) -> io::Result<bool> {
+fn is_parquet(mut file: &File) -> io::Result<bool> {
     let mut head = Vec::with_capacity(MAGIC_PARQUET.len());
-    file.take(MAGIC_PARQUET.len() as u64).read_to_end(&mut head)?;
-    io::Seek::rewind(file)?;
+    file.by_ref().take(MAGIC_PARQUET.len() as u64).read_to_end(&mut head)?;
+    io::Seek::rewind(&mut file)?;
     Ok(head == MAGIC_PARQUET)
 }
 
