@@ -4,10 +4,10 @@
 
 mod common;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -17,6 +17,7 @@ use shelfish::eval::Eval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::file::Directory;
+use shelfish::table::{Chunk, Manifest, Page};
 use shelfish_cli::database::wait;
 use shelfish_cli::json;
 
@@ -127,4 +128,98 @@ fn threads_and_memory_change_no_byte() {
     fs::remove_dir_all(desk.path("db")).unwrap();
     desk.build(&[&path], &["--threads", "3", "--max-memory", "1GiB"]).succeeds();
     assert!(desk.files("db") == expected);
+}
+
+/// The blocks of a database by their bytes' checksum, and where each is.
+struct Layout {
+    shards: HashMap<String, u64>,
+    blocks: Vec<(Place, u64)>,
+}
+
+/// File, beginning and end, by which a browser's cache knows a block.
+type Place = (String, u64, u64);
+
+fn layout(dir: &Path) -> Layout {
+    let bytes = fs::read(dir.join(Manifest::FILE)).unwrap();
+    let manifest = Manifest::parse::<Eval>(&bytes).unwrap();
+    let mut blocks = Vec::new();
+    for page in manifest.pages() {
+        let range = page.chunk.range.clone();
+        let mut file = File::open(dir.join(&page.chunk.file)).unwrap();
+        file.seek(SeekFrom::Start(range.start)).unwrap();
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        file.read_exact(&mut bytes).unwrap();
+        for block in Page::parse(&bytes, page).unwrap().blocks() {
+            let Chunk { file, range, checksum } = &block.chunk;
+            blocks.push(((file.clone(), range.start, range.end), *checksum));
+        }
+    }
+    Layout { shards: manifest.shards.iter().map(|shard| (shard.file.clone(), shard.bytes)).collect(), blocks }
+}
+
+/// What a site that goes on from `old` uploads, and its visitors fetch again.
+fn print_change(what: &str, old: &Layout, new: &Layout) {
+    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    let uploaded: u64 = new.shards.iter().filter(|(file, _)| !old.shards.contains_key(*file)).map(|(_, n)| n).sum();
+    let places: HashSet<&Place> = old.blocks.iter().map(|(place, _)| place).collect();
+    let contents: HashSet<u64> = old.blocks.iter().map(|(_, checksum)| *checksum).collect();
+    let blocks = new.blocks.len() as u64;
+    let moved = new.blocks.iter().filter(|(place, _)| !places.contains(place)).count() as u64;
+    let changed = new.blocks.iter().filter(|(_, checksum)| !contents.contains(checksum)).count() as u64;
+    println!(
+        "{what}: uploads {:.1} % of the bytes; of {blocks} blocks {:.1} % are fetched again as the cache names them, \
+         {:.1} % have other content",
+        percent(uploaded, new.shards.values().sum()),
+        percent(moved, blocks),
+        percent(changed, blocks)
+    );
+}
+
+/// Prints how much of a database changes with a twentieth of its positions.
+#[test]
+#[ignore = "heavy"]
+fn a_change_stays_where_it_is() {
+    let Some(path) = data("evals-tcec.jsonl.zst") else { return };
+    let desk = Desk::new();
+    let reader = || BufReader::new(zstd::Decoder::new(File::open(&path).unwrap()).unwrap()).lines().map(Result::unwrap);
+    // The King's Indian with its centre closed.
+    let is_opening = |line: &str| {
+        let ranks: Vec<&str> = line[8..].split(['/', ' ']).take(8).collect();
+        let square = |rank: usize, file: u32| {
+            let mut at = 0;
+            ranks[8 - rank].chars().find(|c| {
+                at += c.to_digit(10).unwrap_or(1);
+                at > file
+            })
+        };
+        [(5, 3, 'P'), (4, 4, 'P'), (6, 3, 'p'), (5, 4, 'p')]
+            .iter()
+            .all(|&(rank, file, p)| square(rank, file) == Some(p))
+    };
+    type Pick<'a> = &'a dyn Fn(usize, &str) -> bool;
+    let picks: [(&str, Pick); 2] =
+        [("spread evenly", &|n, _| n % 20 == 7), ("in one opening", &|_, line| is_opening(line))];
+    desk.build_to("whole", &[&path], &[]).succeeds();
+    let whole = layout(&desk.path("whole"));
+    for (what, is_new) in picks {
+        let (old, new) = (desk.path("old"), desk.path("new"));
+        let [mut old_file, mut new_file] =
+            [&old, &new].map(|path| std::io::BufWriter::new(File::create(path).unwrap()));
+        let (mut count, mut all) = (0, 0);
+        for (n, line) in reader().enumerate() {
+            let is_new = is_new(n, &line);
+            writeln!(if is_new { &mut new_file } else { &mut old_file }, "{line}").unwrap();
+            count += usize::from(is_new);
+            all += 1;
+        }
+        [old_file, new_file].iter_mut().for_each(|file| file.flush().unwrap());
+        desk.build_to("base", &[&old], &[]).succeeds();
+        let base = desk.path("base");
+        let summary = desk.build_to("next", &[&new], &["--base", base.to_str().unwrap()]).succeeds();
+        assert!(desk.files("next") == desk.files("whole"));
+        let what = format!("{count} of {all} positions, {what}");
+        print_change(&what, &layout(&base), &whole);
+        let kept = summary.lines().filter(|line| line.starts_with("blocks") || line.starts_with("positions"));
+        kept.for_each(|line| println!("  {line}"));
+    }
 }
