@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use shelfish_cli::{build, export, lookup, serve, stats, verify};
+use shelfish_cli::{bench, build, export, lookup, serve, stats, verify};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -27,6 +27,8 @@ enum Command {
     Export(export::Args),
     /// Serve a directory over HTTP, for development
     Serve(serve::Args),
+    /// Measure what lookups, orders of keys and builds cost
+    Bench(bench::Args),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Bench(args) => bench::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "shelfish", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

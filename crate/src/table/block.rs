@@ -157,6 +157,16 @@ impl<R: Record> Block<R> {
 
     /// Every record in ascending order of keys, checked: canonical positions, each once.
     pub fn records(&self) -> impl Iterator<Item = Result<R, TableError>> + '_ {
+        self.ascending().map(|checked| checked.and_then(|(n, position)| self.record(n, position)))
+    }
+
+    /// Every position in ascending order of keys, checked like [`Block::records`] but with nothing else decoded.
+    pub fn positions(&self) -> impl Iterator<Item = Result<Position, TableError>> + '_ {
+        self.ascending().map(|checked| checked.map(|(_, position)| position))
+    }
+
+    /// Every position, after its stored number.
+    fn ascending(&self) -> impl Iterator<Item = Result<(usize, Position), TableError>> + '_ {
         let mut order: Vec<(Key, usize)> =
             self.forest.nodes.iter().enumerate().map(|(n, node)| (Key::from_setup(&node.setup()), n)).collect();
         order.sort_unstable();
@@ -166,7 +176,7 @@ impl<R: Record> Block<R> {
             if last.replace(key) == Some(key) {
                 return Err(TableError::Order { chunk: self.chunk.clone(), fen: position.to_string() });
             }
-            self.record(n, position)
+            Ok((n, position))
         })
     }
 

@@ -121,6 +121,19 @@ impl Dump {
         Ok(Dump { content: Content::Lines(reader), window, size })
     }
 
+    /// The dump's text, decompressed.
+    ///
+    /// # Errors
+    ///
+    /// It is in Parquet.
+    pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
+        match self.content {
+            Content::Lines(reader) => Ok(reader),
+            #[cfg(feature = "parquet")]
+            Content::Rows(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected text, found Parquet")),
+        }
+    }
+
     /// What the dump holds.
     pub fn chunks(self) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
         match self.content {

@@ -1,0 +1,352 @@
+//! `shelfish bench order`: how many blocks a game touches, by the order in which positions are stored.
+//!
+//! Only the order matters here: blocks are stretches of equally many positions, and a position that is not there
+//! touches the block where it would be. Every order sees the same positions and the same games, and is compared with
+//! the first, which is that of [`Key`](shelfish::position::Key), on the same draws of games.
+//!
+//! Positions are told by codes of 256 bits, 32 bytes each in memory, one order at a time.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{Position as _, Square};
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::table::{Block, TableError};
+use twox_hash::XxHash64;
+
+use super::games::{self, Games};
+use super::report::{Finding, Report, Style, Table, figure};
+use super::resample::{DRAWS, Estimate, Resample};
+use crate::Outcome;
+use crate::build::dump::{Chunk, Dump, Source, Text};
+use crate::database;
+use crate::ordered::ordered;
+use crate::scan::{RawBlock, Scan};
+
+/// Compare orders of keys by the blocks that games touch.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish bench order lichess_db_eval.jsonl.zst --games games.pgn.zst --every 100
+  shelfish bench order -d db --games games.pgn.zst --blocks 400 --markdown
+
+Blocks that stand side by side are a run: one request fetches them. Intervals are of 95 %, by bootstrap over games; a
+ratio is one of means over the same draw of games (paired). Takes 32 bytes of memory a position, and as long as it takes
+to read the source once for each order.")]
+pub struct Args {
+    /// Dumps whose positions are stored, plain or compressed
+    #[arg(required_unless_present = "database", conflicts_with = "database", value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// The database whose positions are stored: a directory, or the URL of one
+    #[arg(short, long, value_name = "DIR_OR_URL")]
+    database: Option<String>,
+    #[command(flatten)]
+    games: games::Args,
+    /// Positions of a block
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [200, 400, 800, 1600],
+        value_parser = clap::value_parser!(u32).range(1..))]
+    blocks: Vec<u32>,
+    #[command(flatten)]
+    style: Style,
+}
+
+/// A position as a number that is larger the later it is stored.
+type Code = [u64; 4];
+
+/// An order of positions.
+#[derive(Clone, Copy)]
+struct Order {
+    name: &'static str,
+    code: fn(&Position) -> Code,
+}
+
+/// The orders; ours first.
+const ORDERS: [Order; 4] = [
+    Order { name: "pawns, material, pieces (ours)", code: pawns_first },
+    Order { name: "material, pawns, pieces", code: material_then_pawns },
+    Order { name: "material, board", code: material_then_board },
+    Order { name: "hash", code: hash },
+];
+
+/// Bits, the first ones foremost; what goes beyond a code is dropped.
+#[derive(Default)]
+struct Bits {
+    code: Code,
+    count: usize,
+}
+
+impl Bits {
+    fn push(&mut self, value: u64, bits: usize) {
+        for bit in (0..bits).rev().map(|bit| value >> bit & 1) {
+            if let Some(word) = self.code.get_mut(self.count / 64) {
+                *word |= bit << (63 - self.count % 64);
+            }
+            self.count += 1;
+        }
+    }
+
+    /// Bytes of which six bits are used, but for the last four.
+    fn push_pieces(&mut self, pieces: &[u8]) {
+        let (squares, state) = pieces.split_at(pieces.len().saturating_sub(4));
+        squares.iter().for_each(|&square| self.push(square.into(), 6));
+        state.iter().zip([1, 8, 8, 4]).for_each(|(&byte, bits)| self.push(byte.into(), bits));
+    }
+}
+
+/// Bytes of a key that tell the pawns.
+const PAWNS: usize = 10;
+/// Bytes of a key that tell pawns and material.
+const MATERIAL: usize = 16;
+
+/// The order of keys. They fit as long as a side has had no promotion before the first exchange.
+fn pawns_first(position: &Position) -> Code {
+    let key = position.key();
+    let mut bits = Bits::default();
+    key.as_bytes()[..MATERIAL].iter().for_each(|&byte| bits.push(byte.into(), 8));
+    bits.push_pieces(&key.as_bytes()[MATERIAL..]);
+    bits.code
+}
+
+fn material_then_pawns(position: &Position) -> Code {
+    let key = position.key();
+    let mut bits = Bits::default();
+    let (pawns, material) = key.as_bytes()[..MATERIAL].split_at(PAWNS);
+    material.iter().chain(pawns).for_each(|&byte| bits.push(byte.into(), 8));
+    bits.push_pieces(&key.as_bytes()[MATERIAL..]);
+    bits.code
+}
+
+/// Counts of all pieces, then the board as FEN reads it, from a8 on.
+fn material_then_board(position: &Position) -> Code {
+    let key = position.key();
+    let board = position.chess().board();
+    let mut bits = Bits::default();
+    let count = board.material();
+    for side in [count.white, count.black] {
+        [side.queen, side.rook, side.bishop, side.knight].into_iter().for_each(|n| bits.push(n.into(), 2));
+        bits.push(side.pawn.into(), 4);
+    }
+    for square in (0..8).rev().flat_map(|rank| (0..8).map(move |file| Square::new(8 * rank + file))) {
+        match board.piece_at(square) {
+            Some(piece) => bits.push(8 + piece.role as u64 + 8 * u64::from(piece.color.is_black()), 5),
+            None => bits.push(0, 1),
+        }
+    }
+    bits.push_pieces(&key.as_bytes()[key.as_bytes().len() - 4..]);
+    bits.code
+}
+
+fn hash(position: &Position) -> Code {
+    [XxHash64::oneshot(0, position.key().as_bytes()), 0, 0, 0]
+}
+
+/// What games touch.
+#[derive(Debug, Serialize)]
+struct Comparison {
+    /// Positions stored.
+    positions: usize,
+    games: Games,
+    /// Draws of games behind each interval.
+    draws: usize,
+    figures: Vec<Figure>,
+}
+
+/// What a game touches in one order, in blocks of one size.
+#[derive(Debug, Serialize)]
+struct Figure {
+    /// Positions of a block.
+    block: u32,
+    order: &'static str,
+    /// Blocks that a game touches.
+    blocks: Estimate,
+    /// The same over that of our order.
+    blocks_ratio: Estimate,
+    /// The same less that of our order.
+    blocks_difference: Estimate,
+    /// Runs of blocks side by side that a game touches.
+    runs: Estimate,
+    /// The same over that of our order.
+    runs_ratio: Estimate,
+    /// The same less that of our order.
+    runs_difference: Estimate,
+}
+
+/// Counts and prints.
+///
+/// # Errors
+///
+/// The positions or the games cannot be read.
+pub fn run(args: Args) -> Outcome {
+    let games = args.games.read()?;
+    let mut positions = 0;
+    // By size, then blocks and runs by order.
+    let mut touched: Vec<[Vec<Vec<f64>>; 2]> = vec![Default::default(); args.blocks.len()];
+    for order in ORDERS {
+        let stored = args.stored(order)?;
+        positions = stored.len();
+        let ranks: Vec<Vec<usize>> = games.games.iter().map(|game| ranks(&stored, game, order)).collect();
+        for (size, [blocks, runs]) in args.blocks.iter().zip(&mut touched) {
+            let (some_blocks, some_runs) = ranks.iter().map(|ranks| touch(ranks, *size as usize)).unzip();
+            blocks.push(some_blocks);
+            runs.push(some_runs);
+        }
+    }
+    let mut figures = Vec::new();
+    for (&block, [blocks, runs]) in args.blocks.iter().zip(touched) {
+        let [blocks, runs] = [blocks, runs].map(|series| Resample::new(&series));
+        figures.extend(ORDERS.iter().enumerate().map(|(n, order)| Figure {
+            block,
+            order: order.name,
+            blocks: blocks.mean(n),
+            blocks_ratio: blocks.ratio(n, 0),
+            blocks_difference: blocks.difference(n, 0),
+            runs: runs.mean(n),
+            runs_ratio: runs.ratio(n, 0),
+            runs_difference: runs.difference(n, 0),
+        }));
+    }
+    args.style.print(&Comparison { positions, games, draws: DRAWS, figures })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+impl Args {
+    /// The codes of all positions, ascending, each once.
+    fn stored(&self, order: Order) -> Result<Vec<Code>, Error> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut codes = Vec::new();
+        if let Some(database) = &self.database {
+            let place = database::Args { database: database.clone(), timeout: 20 }.source()?;
+            let manifest = Arc::new(database::wait(database::manifest(&place))??);
+            codes.reserve_exact(usize::try_from(manifest.positions)?);
+            let read = move |block| match block {
+                Ok(RawBlock { at, bytes, .. }) => codes_of_block(&Block::open(&bytes, &at)?, order),
+                Err(error) => Err(Error::from(error)),
+            };
+            for some in ordered(Scan::new(place, manifest)?, threads, read) {
+                codes.extend(some?);
+            }
+        }
+        for path in &self.sources {
+            let named = |error| format!("{}: {error}", path.display());
+            let dump = Dump::open(&Source::from(path.as_path()), Default::default()).map_err(named)?;
+            let read = move |chunk: std::io::Result<Chunk>| chunk.map(|chunk| codes_of_lines(&chunk, order));
+            for some in ordered(dump.chunks(), threads, read) {
+                codes.extend(some.map_err(named)?);
+            }
+        }
+        codes.sort_unstable();
+        codes.dedup();
+        if codes.is_empty() { Err("there are no positions".into()) } else { Ok(codes) }
+    }
+}
+
+fn codes_of_block(block: &Block<Eval>, order: Order) -> Result<Vec<Code>, Error> {
+    let codes = block.positions().map(|position| position.map(|position| (order.code)(&position)));
+    Ok(codes.collect::<Result<_, TableError>>()?)
+}
+
+/// Of the lines that have a position.
+fn codes_of_lines(chunk: &Chunk, order: Order) -> Vec<Code> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        fen: &'a str,
+    }
+    let fens: Vec<&str> = match &chunk.text {
+        Text::Lines(lines) => {
+            let lines = lines.split(|&byte| byte == b'\n');
+            lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()).map(|line| line.fen).collect()
+        }
+        Text::Rows(rows) => rows.iter().map(|rows| rows.fen.as_str()).collect(),
+        Text::TooLong(_) => Vec::new(),
+    };
+    let positions = fens.into_iter().filter_map(|fen| fen.parse::<Position>().ok());
+    positions.map(|position| (order.code)(&position)).collect()
+}
+
+/// The places of a game's positions among those stored, or before which they would stand; ascending.
+fn ranks(stored: &[Code], game: &[Position], order: Order) -> Vec<usize> {
+    let rank = |position| {
+        let code = (order.code)(position);
+        stored.partition_point(|other| *other <= code).saturating_sub(1)
+    };
+    let mut ranks: Vec<usize> = game.iter().map(rank).collect();
+    ranks.sort_unstable();
+    ranks
+}
+
+/// How many blocks of a size hold the ascending `ranks`, and in how many runs.
+fn touch(ranks: &[usize], size: usize) -> (f64, f64) {
+    let (mut blocks, mut runs) = (0, 0);
+    let mut last = None;
+    for block in ranks.iter().map(|rank| rank / size) {
+        if last == Some(block) {
+            continue;
+        }
+        blocks += 1;
+        runs += u32::from(last.is_none_or(|last| last + 1 != block));
+        last = Some(block);
+    }
+    (f64::from(blocks), f64::from(runs))
+}
+
+impl Finding for Comparison {
+    fn report(&self) -> Report {
+        let mut report = Report::default();
+        report.notes.push(format!("{} positions stored; {}", figure(self.positions as f64), self.games));
+        report.notes.push(format!("intervals of 95 % by {} draws of games", figure(self.draws as f64)));
+        for figures in self.figures.chunk_by(|a, b| a.block == b.block) {
+            let title = format!("a game, in blocks of {} positions", figures[0].block);
+            let mut table = Table::new(title, ["blocks", "× ours", "runs", "× ours"]);
+            for figure in figures {
+                let cells = [figure.blocks, figure.blocks_ratio, figure.runs, figure.runs_ratio];
+                table.row(figure.order, cells.map(|estimate| estimate.to_string()));
+            }
+            report.tables.push(table);
+        }
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn blocks_side_by_side_are_a_run() {
+        assert_eq!(touch(&[0, 1, 9, 10, 30, 31, 45], 10), (4.0, 2.0));
+        assert_eq!(touch(&[7], 10), (1.0, 1.0));
+    }
+
+    #[test]
+    fn our_codes_have_the_order_of_keys() {
+        let mut positions: Vec<Position> = include_str!("../../../../tests/data/fen-canonical.tsv")
+            .lines()
+            .filter_map(|line| line.split('\t').nth(1)?.parse().ok())
+            .collect();
+        assert!(positions.len() > 10);
+        positions.sort_unstable_by_key(Position::key);
+        assert!(positions.is_sorted_by_key(pawns_first));
+    }
+
+    #[test]
+    fn other_orders_compare_first_what_they_are_named_by() {
+        let [start, traded, moved] = [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+            "rnbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq -",
+            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+        ]
+        .map(|fen| fen.parse::<Position>().unwrap());
+        let shared = |a: Code, b: Code| a[0] == b[0];
+        assert!(shared(pawns_first(&start), pawns_first(&traded)) && !shared(pawns_first(&start), pawns_first(&moved)));
+        for (code, bits) in [(material_then_pawns as fn(&Position) -> Code, 48), (material_then_board, 24)] {
+            let [start, traded, moved] = [&start, &traded, &moved].map(|position| code(position)[0] >> (64 - bits));
+            assert!(start == moved && start != traded, "{start:x} {traded:x} {moved:x}");
+        }
+        assert_ne!(hash(&start), hash(&traded));
+    }
+}

@@ -1,0 +1,330 @@
+//! `shelfish bench traffic`: what replaying games asks of a host.
+//!
+//! The games are real, the database is real, and so is the reader: only its source is wrapped, in one that counts. Each
+//! game is looked up at once (`lookup_many`) and position by position, both with a reader that has just been opened for
+//! the game (*cold*) and with one that lives on through all games (*warm*).
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use serde::Serialize;
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, ReadError, Reader};
+
+use super::games::{self, Games};
+use super::link::Link;
+use super::meter::{Kind, Meter, Request};
+use super::report::{Finding, Report, Style, Table, figure};
+use super::spread::Spread;
+use crate::Outcome;
+use crate::database::{self, Place};
+use crate::progress::{Progress, Work};
+
+/// Replay games against a database: requests, bytes, blocks, cache hits, and what they take on some networks.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish bench traffic -d db --games games.pgn.zst
+  shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64 --markdown
+  shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
+
+A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks.
+Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
+other requests of the round, six of which are in flight at a time; connections are open, hosts answer at once.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    #[command(flatten)]
+    games: games::Args,
+    /// Memory of the reader for decoded pages and blocks, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = Options::default().memory >> 20)]
+    memory: usize,
+    #[command(flatten)]
+    style: Style,
+    /// Say nothing before the result
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What replaying games takes.
+#[derive(Debug, Serialize)]
+struct Traffic {
+    database: Database,
+    games: Games,
+    /// Memory of the reader in bytes.
+    memory: usize,
+    /// Requests in flight at most, for times.
+    concurrency: usize,
+    replays: Vec<Replay>,
+}
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+struct Database {
+    positions: u64,
+    bytes: u64,
+    shards: usize,
+    pages: usize,
+    page_bytes: u64,
+    manifest_bytes: u64,
+}
+
+/// One way to replay the games.
+#[derive(Debug, Serialize)]
+struct Replay {
+    /// Whether the positions of a game are looked up together.
+    at_once: bool,
+    /// Whether the reader lives on through all games.
+    warm: bool,
+    /// Positions that the database has, of those looked up.
+    hits: u64,
+    /// Positions that it does not have.
+    misses: u64,
+    /// What a game takes, by quantity.
+    games: BTreeMap<&'static str, Spread>,
+    /// What a position takes, by quantity, if they are looked up one by one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    positions: BTreeMap<&'static str, Spread>,
+    times: Vec<Time>,
+}
+
+/// What a game takes on a network, in milliseconds.
+#[derive(Debug, Serialize)]
+struct Time {
+    #[serde(flatten)]
+    link: Link,
+    /// With nothing in a cache; for a warm reader, with what it has.
+    all: Spread,
+    /// With the manifest and the pages in a cache.
+    blocks_only: Spread,
+}
+
+/// What something asked of the source.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    requests: Vec<Request>,
+    /// Blocks that came from the source.
+    fetched: u64,
+    /// Blocks that were in memory.
+    remembered: u64,
+    hits: u64,
+    positions: u64,
+}
+
+/// What a tally tells, by name.
+type Quantity = (&'static str, fn(&Tally) -> f64);
+
+/// The quantities of a tally, in the order of tables.
+const QUANTITIES: [Quantity; 12] = [
+    ("requests", |tally| tally.requests.len() as f64),
+    ("bytes", |tally| tally.bytes(None)),
+    ("rounds", |tally| tally.rounds(|_| true).len() as f64),
+    ("requests for blocks", |tally| tally.count(Kind::Blocks)),
+    ("bytes of blocks", |tally| tally.bytes(Some(Kind::Blocks))),
+    ("blocks fetched", |tally| tally.fetched as f64),
+    ("blocks in memory", |tally| tally.remembered as f64),
+    ("requests for pages", |tally| tally.count(Kind::Pages)),
+    ("bytes of pages", |tally| tally.bytes(Some(Kind::Pages))),
+    ("bytes of the manifest", |tally| tally.bytes(Some(Kind::Manifest))),
+    ("positions", |tally| tally.positions as f64),
+    ("positions found", |tally| tally.hits as f64),
+];
+
+impl Tally {
+    fn count(&self, kind: Kind) -> f64 {
+        self.requests.iter().filter(|request| request.kind == kind).count() as f64
+    }
+
+    fn bytes(&self, kind: Option<Kind>) -> f64 {
+        let wanted = self.requests.iter().filter(|request| kind.is_none_or(|kind| request.kind == kind));
+        wanted.map(|request| request.bytes).sum::<u64>() as f64
+    }
+
+    /// Bytes of the requests that are `wanted`, by round; rounds without any are left out.
+    fn rounds(&self, wanted: impl Fn(&Request) -> bool) -> Vec<Vec<u64>> {
+        let mut rounds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for request in self.requests.iter().filter(|request| wanted(request)) {
+            rounds.entry(request.round).or_default().push(request.bytes);
+        }
+        rounds.into_values().collect()
+    }
+
+    /// Adds what came next, its rounds after those so far.
+    fn append(&mut self, next: Tally) {
+        let rounds = self.requests.iter().map(|request| request.round + 1).max().unwrap_or_default();
+        self.requests
+            .extend(next.requests.into_iter().map(|request| Request { round: request.round + rounds, ..request }));
+        self.fetched += next.fetched;
+        self.remembered += next.remembered;
+        self.hits += next.hits;
+        self.positions += next.positions;
+    }
+}
+
+/// Replays and prints.
+///
+/// # Errors
+///
+/// The games or the database cannot be read.
+pub fn run(args: Args) -> Outcome {
+    let games = args.games.read()?;
+    let place = args.database.source()?;
+    let finding = database::wait(measure(place, games, args.memory << 20, args.quiet))??;
+    args.style.print(&finding)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn measure(place: Place, games: Games, memory: usize, quiet: bool) -> Result<Traffic, ReadError> {
+    let manifest = database::manifest(&place).await?;
+    let meter = Meter::new(place, &manifest);
+    let desk = Desk { meter, memory };
+    let opened = desk.open().await?.1;
+    let sizes = || manifest.pages().iter().map(|page| page.chunk.len() as u64);
+    let database = Database {
+        positions: manifest.positions,
+        bytes: manifest.bytes(),
+        shards: manifest.shards.len(),
+        pages: sizes().count(),
+        page_bytes: sizes().sum(),
+        manifest_bytes: opened.bytes(Some(Kind::Manifest)) as u64,
+    };
+    let work = Work {
+        phase: "replaying",
+        done: Arc::new(AtomicU64::new(0)),
+        total: Some(4 * games.count as u64),
+        is_bytes: false,
+        positions: Arc::new(AtomicU64::new(0)),
+    };
+    let _progress = Progress::start(work.clone(), quiet);
+    let mut replays = Vec::new();
+    for (at_once, warm) in [(true, false), (true, true), (false, false), (false, true)] {
+        replays.push(desk.replay(&games, at_once, warm, &work).await?);
+    }
+    Ok(Traffic { database, games, memory, concurrency: Options::default().concurrency, replays })
+}
+
+/// What readers are opened with.
+struct Desk {
+    meter: Meter<Place>,
+    memory: usize,
+}
+
+type Open = Reader<Meter<Place>, Eval>;
+
+impl Desk {
+    async fn open(&self) -> Result<(Open, Tally), ReadError> {
+        // No bound, so that what is asked for together is seen to be.
+        let options = Options { memory: self.memory, concurrency: usize::MAX };
+        let reader = Reader::open(self.meter.clone(), options).await?;
+        Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
+    }
+
+    async fn look_up(&self, reader: &Open, positions: &[Position]) -> Result<Tally, ReadError> {
+        let before = reader.stats();
+        let mut hits = 0;
+        for answer in reader.lookup_many(positions).await {
+            hits += u64::from(answer?.is_some());
+        }
+        let after = reader.stats();
+        Ok(Tally {
+            requests: self.meter.take(),
+            fetched: after.network_blocks - before.network_blocks,
+            remembered: after.memory_hits - before.memory_hits,
+            hits,
+            positions: positions.len() as u64,
+        })
+    }
+
+    async fn replay(&self, games: &Games, at_once: bool, warm: bool, work: &Work) -> Result<Replay, ReadError> {
+        let (mut reader, _) = self.open().await?;
+        let (mut by_game, mut by_position) = (Vec::new(), Vec::new());
+        for game in &games.games {
+            let mut tally = Tally::default();
+            if !warm {
+                (reader, tally) = self.open().await?;
+            }
+            for positions in game.chunks(if at_once { game.len() } else { 1 }) {
+                let next = self.look_up(&reader, positions).await?;
+                if !at_once {
+                    by_position.push(next.clone());
+                }
+                tally.append(next);
+            }
+            by_game.push(tally);
+            work.done.fetch_add(1, Relaxed);
+            work.positions.fetch_add(game.len() as u64, Relaxed);
+        }
+        let hits: u64 = by_game.iter().map(|tally| tally.hits).sum();
+        let times = Link::all().map(|link| {
+            let time = |wanted: fn(&Request) -> bool| {
+                let time = |tally: &Tally| link.time(&tally.rounds(wanted), Options::default().concurrency);
+                Spread::of(by_game.iter().map(time))
+            };
+            Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
+        });
+        Ok(Replay {
+            at_once,
+            warm,
+            hits,
+            misses: games.positions as u64 - hits,
+            times: times.collect(),
+            games: spreads(&by_game),
+            positions: spreads(&by_position),
+        })
+    }
+}
+
+fn spreads(tallies: &[Tally]) -> BTreeMap<&'static str, Spread> {
+    let spread = |(name, quantity): Quantity| (name, Spread::of(tallies.iter().map(quantity)));
+    if tallies.is_empty() { BTreeMap::new() } else { QUANTITIES.into_iter().map(spread).collect() }
+}
+
+impl Replay {
+    fn name(&self) -> String {
+        let how = if self.at_once { "looked up at once" } else { "looked up position by position" };
+        let reader = if self.warm { "a reader that lives on (warm)" } else { "a new reader for each (cold)" };
+        format!("games {how}, {reader}")
+    }
+}
+
+impl Finding for Traffic {
+    fn report(&self) -> Report {
+        let Database { positions, bytes, shards, pages, page_bytes, manifest_bytes } = self.database;
+        let [positions, bytes, page_bytes, manifest_bytes] =
+            [positions, bytes, page_bytes, manifest_bytes].map(|n| figure(n as f64));
+        let mut report = Report::default();
+        report.notes.push(format!(
+            "database: {positions} positions, {bytes} bytes in {shards} shards; {pages} pages of {page_bytes} bytes, \
+             manifest of {manifest_bytes} bytes"
+        ));
+        report.notes.push(format!("games: {}", self.games));
+        if let Some(replay) = self.replays.first() {
+            let share = 100.0 * replay.hits as f64 / (replay.hits + replay.misses).max(1) as f64;
+            report.notes.push(format!("{share:.1} % of their positions are in the database"));
+        }
+        report.notes.push(format!("the reader keeps {} MiB of decoded pages and blocks", self.memory >> 20));
+        for replay in &self.replays {
+            for (what, spreads) in [("a game", &replay.games), ("a position", &replay.positions)] {
+                let mut table = Table::new(format!("{what}: {}", replay.name()), Spread::COLUMNS);
+                for (name, _) in QUANTITIES {
+                    let spread = spreads.get(name).filter(|spread| spread.max > 0.0);
+                    spread.into_iter().for_each(|spread| table.row(name, spread.cells()));
+                }
+                if !spreads.is_empty() {
+                    report.tables.push(table);
+                }
+            }
+        }
+        for replay in &self.replays {
+            let columns = ["median", "p95", "median, indexes cached", "p95, indexes cached"];
+            let mut table = Table::new(format!("milliseconds of waiting, reckoned: {}", replay.name()), columns);
+            for Time { link, all, blocks_only } in &replay.times {
+                table.row(link.to_string(), [all.median, all.p95, blocks_only.median, blocks_only.p95].map(figure));
+            }
+            report.tables.push(table);
+        }
+        report
+    }
+}

@@ -1,0 +1,110 @@
+//! `shelfish bench` on the sample: figures that can be told beforehand, in every form.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::*;
+use serde_json::Value;
+
+/// The games whose positions the sample has.
+fn games() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn")
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    let dump = desk.file("sample.jsonl", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    desk
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&shelfish([&["bench"], args, &["--json"]].concat()).succeeds()).unwrap()
+}
+
+#[test]
+fn traffic_counts_what_the_reader_asks_for() {
+    let desk = desk();
+    let (db, games) = (desk.path("db"), games());
+    let (db, games) = (db.to_str().unwrap(), games.to_str().unwrap());
+    let found = json(&["traffic", "-q", "-d", db, "--games", games]);
+    assert_eq!(found["games"]["count"], 22);
+    let replays = found["replays"].as_array().unwrap();
+    assert_eq!(replays.len(), 4);
+    for replay in replays {
+        // The dump has every position of the games but the last of each.
+        assert!(replay["misses"].as_u64().unwrap() <= 22, "{replay}");
+    }
+    let [at_once, warm, one_by_one, _] = replays.as_slice() else { panic!("{replays:?}") };
+    // Manifest, the one page, and blocks.
+    assert_eq!(at_once["games"]["rounds"]["max"], 3.0);
+    assert_eq!(at_once["games"]["requests for pages"]["max"], 1.0);
+    assert_eq!(at_once["games"]["bytes of the manifest"]["max"], found["database"]["manifest_bytes"].as_f64().unwrap());
+    // One by one the blocks do not come together, but they are the same.
+    assert_eq!(one_by_one["games"]["blocks fetched"], at_once["games"]["blocks fetched"]);
+    assert!(one_by_one["games"]["rounds"]["mean"].as_f64() >= at_once["games"]["rounds"]["mean"].as_f64());
+    // So few blocks fit in memory: later games ask for nothing.
+    assert_eq!(warm["games"]["requests"]["median"], 0.0);
+    // The least that a network allows: three round trips and the bytes.
+    let time = &at_once["times"][0];
+    let least = 3.0 * time["round_trip"].as_f64().unwrap();
+    assert!(time["all"]["median"].as_f64().unwrap() > least, "{time}");
+
+    let table =
+        shelfish(["bench", "traffic", "-q", "-d", db, "--games", games, "--limit", "2", "--markdown"]).succeeds();
+    assert!(table.contains("| requests for blocks |"), "{table}");
+}
+
+#[test]
+fn orders_are_compared_on_the_same_positions_of_a_dump_or_a_database() {
+    let desk = desk();
+    let (db, dump, games) = (desk.path("db"), desk.path("sample.jsonl"), games());
+    let games = games.to_str().unwrap();
+    let blocks = ["--blocks", "50,100"];
+    let of_dump = json(&[&["order", dump.to_str().unwrap(), "--games", games], &blocks[..]].concat());
+    let of_database = json(&[&["order", "-d", db.to_str().unwrap(), "--games", games], &blocks[..]].concat());
+    assert_eq!(of_dump, of_database);
+    assert_eq!(of_dump["positions"], 1574);
+    let figures = of_dump["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 8);
+    assert_eq!(figures[0]["blocks_ratio"]["high"], 1.0);
+    let hash = &figures[3];
+    assert!(hash["order"] == "hash" && hash["blocks_ratio"]["low"].as_f64().unwrap() > 1.5, "{hash}");
+}
+
+#[test]
+fn a_build_is_measured_and_leaves_nothing() {
+    let desk = desk();
+    let dump = desk.path("sample.jsonl");
+    let dir = desk.path("scratch");
+    std::fs::create_dir(&dir).unwrap();
+    let paths = [dump.to_str().unwrap(), "--dir", dir.to_str().unwrap()];
+    let run = shelfish([&["bench", "build", "--json"], &paths[..], &["--", "--max-pvs", "1"]].concat());
+    let found: Value = serde_json::from_str(&run.succeeds()).unwrap();
+    assert_eq!(found["positions"], 1574);
+    assert!(found["pvs"].as_u64() < found["evaluations"].as_u64().map(|n| n + 1), "{found}");
+    assert!(found["peak_disk_bytes"].as_u64() >= found["bytes"].as_u64(), "{found}");
+    assert!(cfg!(not(unix)) || found["peak_memory_bytes"].as_u64().unwrap() > 1 << 20, "{found}");
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+
+    let failed = shelfish(["bench", "build", "no such file", "--dir", dir.to_str().unwrap()]);
+    failed.fails(&["no such file"]);
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
+fn lookups_are_timed_on_positions_of_the_database_or_of_files() {
+    let desk = desk();
+    let (db, games) = (desk.path("db"), games());
+    let db = db.to_str().unwrap();
+    let found = json(&["lookup", "-d", db, "--count", "40"]);
+    assert_eq!((&found["positions"], &found["hits"]), (&40.into(), &40.into()));
+    assert!(found["cold"]["median"].as_f64() > found["warm"]["median"].as_f64(), "{found}");
+    let found = json(&["lookup", "-d", db, "--count", "40", "--games", games.to_str().unwrap()]);
+    assert_eq!(found["positions"], 40);
+    let fens = desk.file("fens.txt", format!("{START}\n\n8/8/8/4k3/8/4K3/4P3/8 w - - 0 1\n"));
+    let found = json(&["lookup", "-d", db, "--fens", fens.to_str().unwrap()]);
+    assert_eq!((&found["positions"], &found["hits"]), (&2.into(), &1.into()));
+}

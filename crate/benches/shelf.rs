@@ -1,0 +1,200 @@
+//! What the parts of a lookup and of a build take, each beside what one would do without this crate.
+//!
+//! `cargo bench -p shelfish --features write`. The data is the sample of the repository, and no more than its first
+//! positions; the blocks are of the size that a build makes.
+#![allow(missing_docs, clippy::unwrap_used, reason = "the macros of criterion; a bench may panic")]
+
+use std::collections::HashMap;
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use serde_json::Value;
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
+use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::position::{Key, Position};
+use shelfish::table::{Block, BlockRef, Chunk, Cutter, encode_block};
+
+/// Positions of the sample that are read.
+const POSITIONS: usize = 4_000;
+
+/// A block as a build makes it, and what is in it.
+struct Sample {
+    records: Vec<Eval>,
+    /// The same records as the lines of the dump.
+    lines: Vec<u8>,
+    bytes: Vec<u8>,
+    at: BlockRef,
+}
+
+impl Sample {
+    fn open(&self) -> Block {
+        Block::open(&self.bytes, &self.at).unwrap()
+    }
+}
+
+/// The block in the middle of those that the beginning of the sample makes.
+fn sample() -> Sample {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/../static-shards/sample.jsonl.zst");
+    let text = zstd::decode_all(std::fs::File::open(dump).unwrap()).unwrap();
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(POSITIONS);
+    let mut records: Vec<(Key, &[u8], Eval)> = lines
+        .map(|line| {
+            let eval = record(&serde_json::from_slice(line).unwrap());
+            (eval.position.key(), line, eval)
+        })
+        .collect();
+    records.sort_by_key(|(key, _, _)| *key);
+    records.dedup_by_key(|(key, _, _)| *key);
+    let mut cutter = Cutter::new(Eval::BLOCK_WEIGHT);
+    let mut blocks = Vec::new();
+    for (key, line, eval) in records {
+        let pvs = || eval.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
+        let plies = pvs().map(|pv| pv.line.len()).sum();
+        let weight = Eval::weight(eval.evaluations.len(), pvs().count(), plies);
+        blocks.extend(cutter.push(key.as_bytes(), weight, (line, eval)));
+    }
+    let block = blocks.swap_remove(blocks.len() / 2);
+    let lines = block.iter().flat_map(|(line, _)| [*line, b"\n"].concat()).collect();
+    let records: Vec<Eval> = block.into_iter().map(|(_, eval)| eval).collect();
+    let bytes = encode_block(&records).unwrap().bytes;
+    let at = BlockRef { chunk: Chunk::of("", 0, &bytes), separator: Vec::new() };
+    Sample { records, lines, bytes, at }
+}
+
+/// A line of the dump.
+fn record(line: &Value) -> Eval {
+    let position: Position = line["fen"].as_str().unwrap().parse().unwrap();
+    let int = |value: &Value| value.as_i64().and_then(|n| i32::try_from(n).ok());
+    let pv = |pv: &Value| {
+        let mut chess = position.chess().clone();
+        let line = pv["line"].as_str().unwrap().split_ascii_whitespace().map(|uci| {
+            let m = uci.parse::<UciMove>().unwrap().to_move(&chess).unwrap();
+            chess.play_unchecked(m);
+            m
+        });
+        let line = line.collect();
+        Pv { score: int(&pv["cp"]).map_or_else(|| Score::Mate(int(&pv["mate"]).unwrap()), Score::Cp), line }
+    };
+    let evaluations = line["evals"].as_array().unwrap().iter().map(|evaluation| Evaluation {
+        depth: evaluation["depth"].as_u64().unwrap().try_into().unwrap(),
+        knodes: evaluation["knodes"].as_u64().unwrap(),
+        pvs: evaluation["pvs"].as_array().unwrap().iter().map(pv).collect(),
+    });
+    let mut evaluations = evaluations.collect();
+    Eval::normalise(&mut evaluations);
+    Eval { position, evaluations }
+}
+
+/// Does `work` for each item, unseen by the optimiser.
+fn each<T, R>(items: &[T], work: impl Fn(&T) -> R) {
+    for item in items {
+        black_box(work(black_box(item)));
+    }
+}
+
+/// FEN to a canonical position, beside FEN to a position.
+fn canonicalise(c: &mut Criterion) {
+    let Sample { records, .. } = sample();
+    let fens: Vec<String> = records.iter().map(|record| record.position.to_string()).collect();
+    let mut group = c.benchmark_group("canonicalise");
+    group.throughput(Throughput::Elements(fens.len() as u64));
+    group.bench_function("canonical position", |b| b.iter(|| each(&fens, |fen| fen.parse::<Position>().unwrap())));
+    group.bench_function("baseline: shakmaty's Fen", |b| {
+        let parse = |fen: &String| -> Chess {
+            Fen::from_ascii(fen.as_bytes()).unwrap().into_position(CastlingMode::Chess960).unwrap()
+        };
+        b.iter(|| each(&fens, parse))
+    });
+    group.finish();
+}
+
+/// The exact code of a position, beside a hash of it.
+fn key(c: &mut Criterion) {
+    let Sample { records, .. } = sample();
+    let mut group = c.benchmark_group("key");
+    group.throughput(Throughput::Elements(records.len() as u64));
+    group.bench_function("exact key", |b| b.iter(|| each(&records, |record| record.position.key())));
+    group.bench_function("baseline: Zobrist hash", |b| {
+        let hash = |record: &Eval| record.position.chess().zobrist_hash::<Zobrist64>(EnPassantMode::Legal);
+        b.iter(|| each(&records, hash))
+    });
+    group.finish();
+}
+
+/// Lines from ranks of moves, beside generating the legal moves of the same lines.
+fn lines(c: &mut Criterion) {
+    let sample = sample();
+    let block = sample.open();
+    let lines = || {
+        sample.records.iter().flat_map(|record| {
+            let pvs = record.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
+            pvs.map(|pv| (record.position.chess(), &pv.line))
+        })
+    };
+    let mut group = c.benchmark_group("rank lines");
+    group.throughput(Throughput::Elements(lines().map(|(_, line)| line.len() as u64).sum()));
+    group.bench_function("moves from ranks", |b| {
+        b.iter(|| block.records().map(|record| black_box(record.unwrap()).evaluations.len()).sum::<usize>())
+    });
+    group.bench_function("baseline: legal moves", |b| {
+        b.iter(|| {
+            for (start, line) in lines() {
+                let mut chess = start.clone();
+                for &m in line {
+                    black_box(chess.legal_moves());
+                    chess.play_unchecked(m);
+                }
+            }
+        })
+    });
+    group.finish();
+}
+
+/// A block from records, beside zstd on their lines.
+fn encode(c: &mut Criterion) {
+    let sample = sample();
+    let mut group = c.benchmark_group("encode a block");
+    group.sample_size(20).throughput(Throughput::Elements(sample.records.len() as u64));
+    group.bench_function("block", |b| b.iter(|| encode_block(black_box(&sample.records)).unwrap()));
+    group.bench_function("baseline: zstd -19 of the lines", |b| {
+        b.iter(|| zstd::bulk::compress(black_box(&sample.lines), 19).unwrap())
+    });
+    group.finish();
+}
+
+/// A block from bytes, beside decompressing them.
+fn decode(c: &mut Criterion) {
+    let sample = sample();
+    let mut group = c.benchmark_group("decode a block");
+    group.throughput(Throughput::Bytes(sample.bytes.len() as u64));
+    group.bench_function("block", |b| b.iter(|| black_box(&sample).open()));
+    group.bench_function("baseline: zstd of the same bytes", |b| {
+        b.iter(|| zstd::bulk::decompress(black_box(&sample.bytes), 1 << 20).unwrap())
+    });
+    group.finish();
+}
+
+/// A position that a block does not have, so that no record is decoded, beside a hash map and a scan of keys.
+fn search(c: &mut Criterion) {
+    let sample = sample();
+    let block = sample.open();
+    let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().unwrap();
+    let keys: Vec<Key> = sample.records.iter().map(|record| record.position.key()).collect();
+    let map: HashMap<&Position, &Eval> = sample.records.iter().map(|record| (&record.position, record)).collect();
+    let mut group = c.benchmark_group("search in a block");
+    group.bench_function("block", |b| b.iter(|| block.find(black_box(&absent)).unwrap()));
+    group.bench_function("baseline: scan of keys", |b| {
+        b.iter(|| {
+            let wanted = black_box(&absent).key();
+            keys.iter().position(|key| *key == wanted)
+        })
+    });
+    group.bench_function("baseline: hash map", |b| b.iter(|| map.get(black_box(&absent))));
+    group.finish();
+}
+
+criterion_group!(shelf, canonicalise, key, lines, encode, decode, search);
+criterion_main!(shelf);
