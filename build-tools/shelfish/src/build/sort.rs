@@ -30,7 +30,7 @@ const WINDOW_LOG: u32 = 17;
 const LEVEL: i32 = 3;
 const WRITE_BUFFER: usize = 64 << 10;
 /// See [`Shelf::part`].
-const PART: usize = 32 << 20;
+const PART: usize = 8 << 20;
 const READ_BUFFER: usize = 32 << 10;
 
 /// Where runs are kept.
