@@ -18,7 +18,7 @@ use super::games::{self, Games};
 use super::link::Link;
 use super::meter::{Kind, Meter, Request};
 use super::report::{Finding, Report, Style, Table, figure};
-use super::spread::Spread;
+use super::spread::{Spread, mean};
 use crate::Outcome;
 use crate::database::{self, Place};
 use crate::progress::{Progress, Work};
@@ -88,6 +88,24 @@ struct Replay {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     positions: BTreeMap<&'static str, Spread>,
     times: Vec<Time>,
+    gaps: Vec<Gap>,
+}
+
+/// Bytes between two blocks that a reader could fetch with them, to save a request.
+const GAPS: [u64; 6] = [0, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
+
+/// The network on which gaps are weighed.
+const GAP_LINK: Link = Link { round_trip: 50.0, mbit: 20.0 };
+
+/// What the blocks of a game would take if those with a small gap between them were fetched together, on average.
+#[derive(Debug, Serialize)]
+struct Gap {
+    /// Bytes of a gap at most.
+    gap: u64,
+    requests: f64,
+    bytes: f64,
+    /// Milliseconds of waiting at 50 ms and 20 Mbit/s.
+    milliseconds: f64,
 }
 
 /// What a game takes on a network, in milliseconds.
@@ -139,16 +157,32 @@ impl Tally {
 
     fn bytes(&self, kind: Option<Kind>) -> f64 {
         let wanted = self.requests.iter().filter(|request| kind.is_none_or(|kind| request.kind == kind));
-        wanted.map(|request| request.bytes).sum::<u64>() as f64
+        wanted.map(Request::bytes).sum::<u64>() as f64
     }
 
     /// Bytes of the requests that are `wanted`, by round; rounds without any are left out.
     fn rounds(&self, wanted: impl Fn(&Request) -> bool) -> Vec<Vec<u64>> {
         let mut rounds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for request in self.requests.iter().filter(|request| wanted(request)) {
-            rounds.entry(request.round).or_default().push(request.bytes);
+            rounds.entry(request.round).or_default().push(request.bytes());
         }
         rounds.into_values().collect()
+    }
+
+    /// Bytes of the requests for blocks, by round, if gaps of so many bytes were fetched with them.
+    fn over_gaps(&self, gap: u64) -> Vec<Vec<u64>> {
+        let blocks = self.requests.iter().filter(|request| request.kind == Kind::Blocks);
+        let mut blocks: Vec<Request> = blocks.cloned().collect();
+        blocks.sort_by(|a, b| (a.round, &a.file, a.range.start).cmp(&(b.round, &b.file, b.range.start)));
+        blocks.dedup_by(|next, last| {
+            let near = next.range.start.saturating_sub(last.range.end) <= gap;
+            let joins = near && (next.round, &next.file) == (last.round, &last.file);
+            if joins {
+                last.range.end = next.range.end;
+            }
+            joins
+        });
+        Tally { requests: blocks, ..Tally::default() }.rounds(|_| true)
     }
 
     /// Adds what came next, its rounds after those so far.
@@ -264,9 +298,20 @@ impl Desk {
             };
             Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
         });
+        let gaps = GAPS.map(|gap| {
+            let rounds: Vec<_> = by_game.iter().map(|tally| tally.over_gaps(gap)).collect();
+            let mean = |of: fn(&[Vec<u64>]) -> f64| mean(&rounds.iter().map(|rounds| of(rounds)).collect::<Vec<_>>());
+            Gap {
+                gap,
+                requests: mean(|rounds| rounds.iter().map(Vec::len).sum::<usize>() as f64),
+                bytes: mean(|rounds| rounds.iter().flatten().sum::<u64>() as f64),
+                milliseconds: mean(|rounds| GAP_LINK.time(rounds, Options::default().concurrency)),
+            }
+        });
         Ok(Replay {
             at_once,
             warm,
+            gaps: if at_once { gaps.into() } else { Vec::new() },
             hits,
             misses: games.positions as u64 - hits,
             times: times.collect(),
@@ -325,6 +370,40 @@ impl Finding for Traffic {
             }
             report.tables.push(table);
         }
+        for replay in self.replays.iter().filter(|replay| !replay.gaps.is_empty()) {
+            let columns = ["requests", "bytes", &format!("ms at {GAP_LINK}")];
+            let mut table = Table::new(format!("blocks fetched over gaps, mean: {}", replay.name()), columns);
+            for Gap { gap, requests, bytes, milliseconds } in &replay.gaps {
+                table.row(format!("gaps of {gap} bytes"), [*requests, *bytes, *milliseconds].map(figure));
+            }
+            report.tables.push(table);
+        }
         report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(round: usize, file: &str, range: std::ops::Range<u64>) -> Request {
+        Request { round, kind: Kind::Blocks, file: file.to_owned(), range }
+    }
+
+    #[test]
+    fn what_is_near_is_fetched_together_if_it_is_of_one_round_and_file() {
+        let requests =
+            vec![block(1, "a", 130..140), block(1, "a", 0..100), block(1, "b", 145..150), block(2, "b", 150..160)];
+        let tally = Tally { requests, ..Tally::default() };
+        assert_eq!(tally.over_gaps(0), [vec![100, 10, 5], vec![10]]);
+        assert_eq!(tally.over_gaps(30), [vec![140, 5], vec![10]]);
+    }
+
+    #[test]
+    fn rounds_of_what_comes_next_follow_those_before() {
+        let mut tally = Tally { requests: vec![block(0, "a", 0..1)], ..Tally::default() };
+        tally.append(Tally { requests: vec![block(0, "a", 1..3), block(1, "a", 3..7)], ..Tally::default() });
+        assert_eq!(tally.rounds(|_| true), [vec![1], vec![2], vec![4]]);
+        assert_eq!(tally.rounds(|request| request.bytes() != 2), [vec![1], vec![4]]);
     }
 }
