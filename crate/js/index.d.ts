@@ -7,7 +7,7 @@ export interface OpenOptions {
    * bytes that it may take (default 64 MiB). Databases that use the same name share the bytes.
    */
   indexedDB?: boolean | { name?: string; bytes?: number };
-  /** Requests in flight at most. Default 6. */
+  /** Requests in flight at most. Default 12; over HTTP/1 browsers let 6 at a time through to a host themselves. */
   concurrency?: number;
   /** Milliseconds after which a request is given up. Default 15,000. */
   timeout?: number;

@@ -1,15 +1,12 @@
-// The package's face: options, errors, cancelling, and the WASM module loaded once.
+// The package's face: the WASM module loaded once, and the manifest fetched meanwhile.
 
-import init, { Database as Engine } from "./shelfish.js";
+import { Database } from "./database.js";
+import { ShelfishError, check, failure, until } from "./errors.js";
+import { Exchange } from "./exchange.js";
+import init, { Database as Engine, Request } from "./shelfish.js";
+import { Store } from "./store.js";
 
-export class ShelfishError extends Error {
-  constructor(code, message, { url, cause } = {}) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = code === "aborted" ? "AbortError" : "ShelfishError";
-    this.code = code;
-    if (url !== undefined) this.url = url;
-  }
-}
+export { Database, ShelfishError };
 
 let loading;
 
@@ -34,97 +31,42 @@ async function instantiate() {
   }
 }
 
-const aborted = (signal) => new ShelfishError("aborted", "the lookup was aborted", { cause: signal.reason });
-const closed = () => new ShelfishError("closed", "the database was closed");
-const failure = ({ code, message, url }) => new ShelfishError(code, message, { url });
+/** Asks for the manifest, unless it is known that no answer will come. */
+const ask = (url) => (globalThis.navigator?.onLine === false ? undefined : new Exchange(url));
 
-/** Runs a task of the module until it settles, the signal aborts it or `stops` is called upon. */
-function run(start, signal, stops) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(signal));
-    const task = start();
-    const settle = (outcome, value) => {
-      signal?.removeEventListener("abort", abort);
-      stops?.delete(stop);
-      outcome(value);
-    };
-    const stop = (error) => {
-      task.cancel();
-      settle(reject, error);
-    };
-    const abort = () => stop(aborted(signal));
-    signal?.addEventListener("abort", abort);
-    stops?.add(stop);
-    task.promise.then(
-      (value) => settle(resolve, value),
-      // A failure of the module's is JSON; whatever else there may be is passed on as it is.
-      (error) => settle(reject, typeof error === "string" ? failure(JSON.parse(error)) : error),
-    );
-  });
-}
-
-/** An answer as the module writes it, or the error that stands in its place. */
-function revive(answer) {
-  if (answer === null) return null;
-  if (answer.code !== undefined) return failure(answer);
-  answer.best = answer.evaluations[0];
-  return answer;
-}
-
-export class Database {
-  #engine;
-  #stops = new Set();
-
-  /** Use `open`. */
-  constructor(engine) {
-    this.#engine = engine;
+async function connect(url, exchange, { store, memoryBytes, timeout, concurrency }) {
+  await load();
+  const folder = new URL(".", url).href;
+  const opened = (engine, requests, bytes) =>
+    new Database(engine, url, { store, timeout, concurrency, requests, bytes });
+  const recall = async () => {
+    const [bytes] = (await store?.get([url])) ?? [];
+    return bytes && Engine.recall(bytes, folder, memoryBytes);
+  };
+  if (!exchange) {
+    const kept = await recall();
+    if (kept) return opened(kept, 0, 0);
+    // A host on this machine may answer all the same.
+    exchange = new Exchange(url);
   }
-
-  get #open() {
-    if (this.#engine === undefined) throw closed();
-    return this.#engine;
-  }
-
-  get manifest() {
-    return JSON.parse(this.#open.manifest());
-  }
-
-  async lookup(fen, { signal, castling, san = false } = {}) {
-    if (signal?.aborted) throw aborted(signal);
-    const chess960 = castling === "chess960";
-    fen = String(fen);
-    const held = this.#open.peek(fen, chess960, san);
-    const text = held ?? (await this.#lookup([fen], chess960, san, signal));
-    const answer = JSON.parse(text);
-    const entry = revive(held === undefined ? answer[0] : answer);
-    if (entry instanceof ShelfishError) throw entry;
-    return entry;
-  }
-
-  async lookupMany(fens, { signal, castling, san = false } = {}) {
-    const texts = Array.from(fens, String);
-    return JSON.parse(await this.#lookup(texts, castling === "chess960", san, signal)).map(revive);
-  }
-
-  #lookup(fens, chess960, san, signal) {
-    const engine = this.#open;
-    return run(() => engine.lookup(fens, chess960, san), signal, this.#stops);
-  }
-
-  stats() {
-    return JSON.parse(this.#open.stats());
-  }
-
-  close() {
-    this.#engine?.free();
-    this.#engine = undefined;
-    for (const stop of [...this.#stops]) stop(closed());
+  const request = Request.manifest(url);
+  const bytes = await exchange.answer(request, timeout);
+  try {
+    const engine = Engine.open(request, folder, memoryBytes);
+    store?.put(url, bytes, true);
+    return opened(engine, 1, bytes.length);
+  } catch (text) {
+    const kept = request.unreachable && (await recall());
+    if (kept) return opened(kept, 1, 0);
+    throw typeof text === "string" ? failure(JSON.parse(text)) : text;
+  } finally {
+    request.free();
   }
 }
 
 export async function open(manifestUrl, options = {}) {
-  const { memoryBytes = 16 * 2 ** 20, indexedDB = true, concurrency = 6, timeout = 15_000, signal } = options;
-  if (signal?.aborted) throw aborted(signal);
+  const { memoryBytes = 16 * 2 ** 20, indexedDB = true, concurrency = 12, timeout = 15_000, signal } = options;
+  check(signal);
   // Relative to the page or worker; Node has neither and takes absolute URLs only.
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   let url;
@@ -135,7 +77,12 @@ export async function open(manifestUrl, options = {}) {
   }
   if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
   const { name = "shelfish", bytes = 64 * 2 ** 20 } = indexedDB === true ? {} : indexedDB || {};
-  await load();
-  const start = () => Engine.open(url.href, memoryBytes, indexedDB ? name : undefined, bytes, concurrency, timeout);
-  return new Database(await run(start, signal));
+  // Both are under way while the module is loaded.
+  const store = indexedDB ? new Store(name, bytes) : undefined;
+  const exchange = ask(url.href);
+  const work = connect(url.href, exchange, { store, memoryBytes, timeout, concurrency });
+  return until(work, signal, new Set(), () => {
+    exchange?.cancel();
+    store?.close();
+  });
 }

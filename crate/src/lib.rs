@@ -4,10 +4,10 @@
 //! reader finds the block of a position by a small index and decodes its record. The writer is behind the
 //! feature `write` and native; everything else is portable between native targets and wasm32.
 
-pub mod cache;
 pub mod eval;
 pub mod moves;
 pub mod position;
+mod quoted;
 pub mod reader;
 pub mod source;
 pub mod table;

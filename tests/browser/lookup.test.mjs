@@ -1,5 +1,7 @@
 // What a lookup answers, and what it costs.
 import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { host } from "./support/host.mjs";
 import { START, lab } from "./support/lab.mjs";
@@ -172,8 +174,14 @@ test("a whole game takes each block once", async (t) => {
   await open(page);
   const fens = [...truth(String(DUMPS[1])).keys()].slice(0, 88);
   assert.ok((await page.evaluate((fens) => database.lookupMany(fens), fens)).every((answer) => answer));
-  const ranges = (await shelf.server.requests()).filter(({ range }) => range);
+  const stats = await page.evaluate(() => database.stats());
+  const served = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
+  const ranges = served.filter(({ range }) => range);
   assert.equal(new Set(ranges.map(({ path, range }) => path + range)).size, ranges.length);
+  const asked = ranges.map(({ range }) => (range ?? "").split(/\D+/).filter(Boolean).map(Number));
+  const bytes = asked.reduce((sum, [first = 0, last = 0]) => sum + last + 1 - first, 0);
+  const manifest = statSync(join(String(shelf.root), "db/manifest.json")).size;
+  assert.deepEqual([stats.requests, stats.bytes], [served.length, bytes + manifest], "what stats tell is what was asked for");
   assert.ok(ranges.length <= 40, `${ranges.length} requests`);
   await page.evaluate((fens) => database.lookupMany(fens), fens);
   assert.deepEqual(await shelf.server.requests(), []);

@@ -17,7 +17,7 @@ import { ROOT } from "../browser/support/paths.mjs";
  */
 
 /** @type {{ Store: new (name: string, bytes: number) => Store }} */
-const { Store } = await import(pathToFileURL(join(ROOT, "crate/js/host.js")).href);
+const { Store } = await import(pathToFileURL(join(ROOT, "crate/js/store.js")).href);
 
 afterEach(() => void (globalThis.indexedDB = new IDBFactory()));
 

@@ -10,8 +10,11 @@ use super::sight::Sight;
 use super::trail::Trail;
 use crate::data::Record;
 
-/// Weights for one unit of log-odds.
-pub(crate) const SCALE: f32 = 24.0;
+/// Weights for one unit of log-odds. A finer scale brings 0.01 bits a move and 2 kB of weights.
+pub(crate) const SCALE: f32 = 8.0;
+
+/// How much is learned of a weight before it counts for half: what few moves told is noise, and zeros compress well.
+const DOUBT: f32 = 8.0;
 
 /// The choices of one position: features of all moves, how many each has, and which was played.
 #[derive(Default)]
@@ -34,7 +37,7 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
             if ply >= shared {
                 let sight = Sight::new(&position);
                 let scene = Scene::new(&sight, position.turn(), &trail);
-                let hint = memory.hint(position.turn(), &trail, if ply == shared { &barred } else { &[] });
+                let hint = memory.hint(position.turn(), &trail);
                 choice.features.clear();
                 choice.ends.clear();
                 for legal in &position.legal_moves() {
@@ -135,5 +138,9 @@ pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<
         eprintln!("epoch {epoch}: {count} moves, {:.4} bits", loss / count as f64);
     }
     // Weights that all answers of a table share change nothing; rare answers stay near 0.
-    model.weights.iter().map(|w| (w * SCALE).round().clamp(-127.0, 127.0) as i8 as u8).collect()
+    let weights = model.weights.iter().zip(&model.squares).map(|(weight, squares)| {
+        let learned = squares - 1.0;
+        weight * learned / (learned + DOUBT) * SCALE
+    });
+    weights.map(|weight| weight.round().clamp(-127.0, 127.0) as i8 as u8).collect()
 }

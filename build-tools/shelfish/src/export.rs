@@ -1,4 +1,4 @@
-//! `shelfish export`: a database back to the lines of a dump.
+//! `shelfish export`: a database back to a dump.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,66 +6,146 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use shelfish::eval::Eval;
 use shelfish::table::{Block, TableError};
 
 use crate::Outcome;
 use crate::database;
 use crate::json;
 use crate::ordered::ordered;
-use crate::scan::Scan;
+use crate::scan::{RawBlock, Scan, ScanError};
 
-/// Write a database as a dump: one JSON object a line, in the order of the database.
+/// Write a database as a dump, in the order of the database.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish export -d db | zstd > dump.jsonl.zst
+  shelfish export -d db --format parquet -o dump.parquet
   shelfish export -d https://example.org/evals -o dump.jsonl
 
 What is written holds every position, evaluation, PV, depth and node count; `shelfish build` makes the same database of
-it.")]
+it. Parquet has one row a PV, as Lichess publishes it, and cannot tell two evaluations of a position from one if they
+stand behind one another and have the same depth and node count and no first move in common: positions of which that is
+so are counted on standard error.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Write to FILE in place of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
+enum Format {
+    /// One JSON object a line, in the format of the Lichess evaluation database
+    #[default]
+    Jsonl,
+    /// One row a PV: fen, line, depth, knodes, cp, mate
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Exports.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or the lines cannot be written.
+/// The database cannot be read, or the dump cannot be written.
 pub fn run(args: Args) -> Outcome {
     match &args.output {
         Some(path) => {
             let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
             let mut out = BufWriter::with_capacity(1 << 20, File::create(path).map_err(named)?);
-            export(&args.database, &mut out)?;
+            export(&args, &mut out)?;
             out.flush().map_err(named)?;
         }
-        None => export(&args.database, &mut io::stdout().lock())?,
+        None => export(&args, &mut io::stdout())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn export(database: &database::Args, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let place = database.source()?;
-    let manifest = Arc::new(database::wait(database::manifest(&place))??);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let lines = |block: Result<crate::scan::RawBlock, crate::scan::ScanError>| {
-        let block = block.map_err(Box::new)?;
-        let lines = || {
-            let mut lines = Vec::new();
-            for eval in Block::open(&block.bytes, &block.at)?.records() {
-                json::push_line(&mut lines, &eval?);
+fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    match args.format {
+        Format::Jsonl => {
+            for lines in blocks(&args.database, lines)? {
+                out.write_all(&lines?)?;
             }
-            Ok(lines)
-        };
-        lines().map_err(|error: TableError| -> Box<dyn std::error::Error + Send + Sync> { Box::new(error) })
-    };
-    for lines in ordered(Scan::new(place, manifest)?, threads, lines) {
-        out.write_all(&lines?)?;
+        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::write(&args.database, &mut *out)?,
     }
     out.flush()?;
     Ok(())
+}
+
+/// What `map` makes of the positions of each block.
+fn blocks<R: Send + 'static>(
+    database: &database::Args,
+    map: fn(&[Eval]) -> R,
+) -> Result<impl Iterator<Item = Result<R, Failure>>, Failure> {
+    let place = database.source()?;
+    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let open = move |block: Result<RawBlock, ScanError>| {
+        let block = block.map_err(Box::new)?;
+        let evals = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<Eval>, TableError>>();
+        evals().map(|evals| map(&evals)).map_err(|error| -> Failure { Box::new(error) })
+    };
+    Ok(ordered(Scan::new(place, manifest)?, threads, open))
+}
+
+fn lines(evals: &[Eval]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    evals.iter().for_each(|eval| json::push_line(&mut lines, eval));
+    lines
+}
+
+#[cfg(feature = "parquet")]
+mod parquet {
+    use std::io::Write;
+
+    use shakmaty::CastlingMode;
+    use shelfish::eval::{Eval, Evaluation, Pv, Score};
+
+    use super::{Failure, blocks};
+    use crate::build::parquet::Writer;
+    use crate::build::rows::{Row, Rows};
+    use crate::database;
+
+    pub fn write(database: &database::Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+        let mut writer = Writer::new(out)?;
+        let mut fused = 0u64;
+        for block in blocks(database, |evals| evals.iter().map(rows).collect::<Vec<_>>())? {
+            for (rows, is_told_apart) in block? {
+                fused += u64::from(!is_told_apart);
+                writer.push(rows)?;
+            }
+        }
+        if fused > 0 {
+            eprintln!("shelfish: {fused} positions have evaluations that Parquet cannot tell apart; JSON lines can");
+        }
+        Ok(writer.finish()?)
+    }
+
+    /// The rows of a position, and whether they tell its evaluations apart.
+    fn rows(eval: &Eval) -> (Rows, bool) {
+        let row = |evaluation: &Evaluation, pv: &Pv| {
+            let moves: Vec<String> = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect();
+            let (cp, mate) = match pv.score {
+                Score::Cp(cp) => (Some(cp.into()), None),
+                Score::Mate(moves) => (None, Some(moves.into())),
+            };
+            let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
+            Row { line: moves.join(" "), depth, knodes, cp, mate }
+        };
+        let evaluations = || eval.evaluations.iter();
+        let all = evaluations().flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));
+        let rows = Rows { fen: eval.position.to_string(), rows: all.collect() };
+        let is_told_apart =
+            rows.evaluations().iter().map(|rows| rows.len()).eq(evaluations().map(|evaluation| evaluation.pvs.len()));
+        (rows, is_told_apart)
+    }
 }

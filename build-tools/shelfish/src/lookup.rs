@@ -97,7 +97,7 @@ pub fn run(args: Args) -> Outcome {
 
 async fn look_up(place: Place, args: &Args) -> Outcome {
     let started = Instant::now();
-    let reader = Reader::<_, _, Eval>::open(place, (), Options::default()).await?;
+    let reader = Reader::<_, Eval>::open(place, Options::default()).await?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
     if args.timing && !args.json {
@@ -136,7 +136,7 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
 
 struct Session<'a, W: Write> {
     args: &'a Args,
-    reader: Reader<Place, ()>,
+    reader: Reader<Place>,
     out: W,
     failed: bool,
     seen: Stats,

@@ -243,7 +243,7 @@ fn read(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::
 }
 
 /// Compressed bytes of each column of a block, then of the rest of the frame: each column ends a zstd block.
-fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
+pub(crate) fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
     let count = Block::<Eval>::column_names().count();
     let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.

@@ -114,6 +114,40 @@ fn what_cannot_be_used_is_counted_and_written_down() {
 }
 
 #[test]
+fn what_merging_leaves_out_is_counted_and_written_down() {
+    let desk = Desk::new();
+    let other = "4k3/8/8/8/8/8/8/4K2R w K -";
+    // Of the start there are 300 evaluations, of which 20 are there twice; what is least deep has two PVs.
+    let text: Vec<String> = (0..320)
+        .map(|n| match n % 300 {
+            0 => line(START, 0, "e2e4", 5, 10)
+                .replace(r#"e2e4"}"#, r#"e2e4"},{"cp":0,"line":"d2d4"}"#)
+                .replace(r#""depth":10"#, r#""depth":1"#),
+            n => line(START, n, "e2e4", 5, 100 + n as u16),
+        })
+        .chain([line(other, 5, "e1h1", 1, 1)])
+        .collect();
+    let dumps = [desk.file("some", text[..150].join("\n")), desk.file("others", text[150..].join("\n"))];
+    let rejects = desk.path("rejects");
+    let sources = [dumps[0].as_path(), &dumps[1]];
+    let summary = desk.build(&sources, &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 44, "pvs": 45}));
+    assert_eq!(summary["evaluations"], 257);
+    assert_eq!(summary["input"]["rejects"], serde_json::json!({}), "no line is at fault");
+    let rejects = fs::read_to_string(rejects).unwrap();
+    let row = "\t\ttoo many evaluations, PVs or moves\t300 evaluations when merged, the best 256 are kept";
+    assert_eq!(rejects.lines().nth(1).unwrap(), format!("{row}\t{START}"));
+    assert_eq!(rejects.lines().count(), 2);
+    let kept = &desk.export("db")[1];
+    assert!(kept.contains(r#""depth":399"#) && kept.contains(r#""depth":144"#) && !kept.contains(r#""depth":143"#));
+    let text = desk.build(&sources, &[]).succeeds();
+    assert!(text.contains("more than 256 evaluations: 1") && text.contains("left out: 44, with 45 PVs"), "{text}");
+    let lighter = desk.build(&sources, &["--best-only"]).succeeds();
+    assert!(!lighter.contains("left out"), "what the selection leaves out is not over a limit: {lighter}");
+}
+
+#[test]
 fn a_position_that_no_game_reaches_is_stored() {
     let desk = Desk::new();
     let fens = ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -", "4k3/3P1P2/8/8/4R3/8/8/4K3 b - -"];

@@ -1,16 +1,25 @@
-//! Round trips of whole data sets, where they are at hand: heavy, so run by
+//! Whole data sets, where they are at hand: heavy, so run by `cargo xtask test --only data`, which is
 //! `cargo test --release -p shelfish-cli --test data -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use common::*;
+use shakmaty::{EnPassantMode, Position as _};
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, Reader};
+use shelfish::source::file::Directory;
+use shelfish::table::{Chunk, Manifest, Page};
+use shelfish_cli::database::wait;
+use shelfish_cli::json;
 
 /// The data set, unless it is not there, which is said aloud.
 fn data(name: &str) -> Option<PathBuf> {
@@ -54,6 +63,41 @@ fn round_trip(name: &str) {
     let given = if name.ends_with(".zst") { hashes(zstd::Decoder::new(source).unwrap()) } else { hashes(source) };
     assert!(found == given, "{} records given, {} found", given.len(), found.len());
     println!("{}", desk.verify("db").succeeds());
+    let dump = desk.path("dump.jsonl");
+    shelfish(["export".as_ref(), "-d".as_ref(), db.as_os_str(), "-o".as_ref(), dump.as_os_str()]).succeeds();
+    every_position_is_found_and_no_other(&db, &dump);
+}
+
+/// Looks every position of a dump up, and as many others as there are, but 100,000 at most.
+fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
+    let reader = wait(Reader::<_, Eval>::open(Directory::new(db), Options::default())).unwrap().unwrap();
+    let lines: Vec<String> = BufReader::new(File::open(dump).unwrap()).lines().map(Result::unwrap).collect();
+    let fen = |line: &str| line.split('"').nth(3).unwrap().to_owned();
+    let there: HashSet<String> = lines.iter().map(|line| fen(line)).collect();
+    let (mut found, mut absent) = (0, 0);
+    for lines in lines.chunks(10_000) {
+        let positions: Vec<Position> = lines.iter().map(|line| fen(line).parse().unwrap()).collect();
+        let answers = wait(reader.lookup_many(&positions)).unwrap();
+        for (line, answer) in lines.iter().zip(answers) {
+            let mut answered = Vec::new();
+            json::push_line(&mut answered, &answer.unwrap().unwrap());
+            assert_eq!(answered.trim_ascii_end(), line.as_bytes());
+            found += 1;
+        }
+        // The same boards with the other side to move.
+        let others: Vec<Position> = positions
+            .iter()
+            .filter_map(|position| {
+                let mut setup = position.chess().to_setup(EnPassantMode::Legal);
+                setup.swap_turn();
+                Position::from_setup(setup).ok().filter(|other| !there.contains(&other.to_string()))
+            })
+            .take(100_000 - absent)
+            .collect();
+        absent += others.len();
+        assert!(wait(reader.lookup_many(&others)).unwrap().iter().all(|answer| matches!(answer, Ok(None))));
+    }
+    println!("{found} positions found, {absent} absent ones not");
 }
 
 #[test]
@@ -84,4 +128,98 @@ fn threads_and_memory_change_no_byte() {
     fs::remove_dir_all(desk.path("db")).unwrap();
     desk.build(&[&path], &["--threads", "3", "--max-memory", "1GiB"]).succeeds();
     assert!(desk.files("db") == expected);
+}
+
+/// The blocks of a database by their bytes' checksum, and where each is.
+struct Layout {
+    shards: HashMap<String, u64>,
+    blocks: Vec<(Place, u64)>,
+}
+
+/// File, beginning and end, by which a browser's cache knows a block.
+type Place = (String, u64, u64);
+
+fn layout(dir: &Path) -> Layout {
+    let bytes = fs::read(dir.join(Manifest::FILE)).unwrap();
+    let manifest = Manifest::parse::<Eval>(&bytes).unwrap();
+    let mut blocks = Vec::new();
+    for page in manifest.pages() {
+        let range = page.chunk.range.clone();
+        let mut file = File::open(dir.join(&page.chunk.file)).unwrap();
+        file.seek(SeekFrom::Start(range.start)).unwrap();
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        file.read_exact(&mut bytes).unwrap();
+        for block in Page::parse(&bytes, page).unwrap().blocks() {
+            let Chunk { file, range, checksum } = &block.chunk;
+            blocks.push(((file.clone(), range.start, range.end), *checksum));
+        }
+    }
+    Layout { shards: manifest.shards.iter().map(|shard| (shard.file.clone(), shard.bytes)).collect(), blocks }
+}
+
+/// What a site that goes on from `old` uploads, and its visitors fetch again.
+fn print_change(what: &str, old: &Layout, new: &Layout) {
+    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    let uploaded: u64 = new.shards.iter().filter(|(file, _)| !old.shards.contains_key(*file)).map(|(_, n)| n).sum();
+    let places: HashSet<&Place> = old.blocks.iter().map(|(place, _)| place).collect();
+    let contents: HashSet<u64> = old.blocks.iter().map(|(_, checksum)| *checksum).collect();
+    let blocks = new.blocks.len() as u64;
+    let moved = new.blocks.iter().filter(|(place, _)| !places.contains(place)).count() as u64;
+    let changed = new.blocks.iter().filter(|(_, checksum)| !contents.contains(checksum)).count() as u64;
+    println!(
+        "{what}: uploads {:.1} % of the bytes; of {blocks} blocks {:.1} % are fetched again as the cache names them, \
+         {:.1} % have other content",
+        percent(uploaded, new.shards.values().sum()),
+        percent(moved, blocks),
+        percent(changed, blocks)
+    );
+}
+
+/// Prints how much of a database changes with a twentieth of its positions.
+#[test]
+#[ignore = "heavy"]
+fn a_change_stays_where_it_is() {
+    let Some(path) = data("evals-tcec.jsonl.zst") else { return };
+    let desk = Desk::new();
+    let reader = || BufReader::new(zstd::Decoder::new(File::open(&path).unwrap()).unwrap()).lines().map(Result::unwrap);
+    // The King's Indian with its centre closed.
+    let is_opening = |line: &str| {
+        let ranks: Vec<&str> = line[8..].split(['/', ' ']).take(8).collect();
+        let square = |rank: usize, file: u32| {
+            let mut at = 0;
+            ranks[8 - rank].chars().find(|c| {
+                at += c.to_digit(10).unwrap_or(1);
+                at > file
+            })
+        };
+        [(5, 3, 'P'), (4, 4, 'P'), (6, 3, 'p'), (5, 4, 'p')]
+            .iter()
+            .all(|&(rank, file, p)| square(rank, file) == Some(p))
+    };
+    type Pick<'a> = &'a dyn Fn(usize, &str) -> bool;
+    let picks: [(&str, Pick); 2] =
+        [("spread evenly", &|n, _| n % 20 == 7), ("in one opening", &|_, line| is_opening(line))];
+    desk.build_to("whole", &[&path], &[]).succeeds();
+    let whole = layout(&desk.path("whole"));
+    for (what, is_new) in picks {
+        let (old, new) = (desk.path("old"), desk.path("new"));
+        let [mut old_file, mut new_file] =
+            [&old, &new].map(|path| std::io::BufWriter::new(File::create(path).unwrap()));
+        let (mut count, mut all) = (0, 0);
+        for (n, line) in reader().enumerate() {
+            let is_new = is_new(n, &line);
+            writeln!(if is_new { &mut new_file } else { &mut old_file }, "{line}").unwrap();
+            count += usize::from(is_new);
+            all += 1;
+        }
+        [old_file, new_file].iter_mut().for_each(|file| file.flush().unwrap());
+        desk.build_to("base", &[&old], &[]).succeeds();
+        let base = desk.path("base");
+        let summary = desk.build_to("next", &[&new], &["--base", base.to_str().unwrap()]).succeeds();
+        assert!(desk.files("next") == desk.files("whole"));
+        let what = format!("{count} of {all} positions, {what}");
+        print_change(&what, &layout(&base), &whole);
+        let kept = summary.lines().filter(|line| line.starts_with("blocks") || line.starts_with("positions"));
+        kept.for_each(|line| println!("  {line}"));
+    }
 }

@@ -47,6 +47,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy-wasm", about: "lints, wasm32", run: clippy_wasm },
     Step { name: "doc", about: "documentation builds without warnings", run: doc },
     Step { name: "rust", about: "unit, property and integration tests", run: rust },
+    Step { name: "data", about: "whole data sets, where they are at hand", run: data },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
     Step { name: "site", about: "the demo site: types, tests, build", run: site },
     Step { name: "browser", about: "end to end in a headless Chromium", run: browser },
@@ -114,6 +115,14 @@ fn rust(args: &Args) -> Result<Tally> {
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);
     counted(tests.args(args.filter.iter().flat_map(|filter| ["--", filter])), cargo_counts)
+}
+
+fn data(args: &Args) -> Result<Tally> {
+    let mut tests = cargo();
+    tests.args(["test", "--release", "--package", "shelfish-cli", "--test", "data", "--", "--ignored", "--nocapture"]);
+    // One after another: each takes the memory and the cores that it can get.
+    tests.arg("--test-threads=1");
+    counted(tests.args(&args.filter), cargo_counts)
 }
 
 fn module(args: &Args) -> Result<Tally> {

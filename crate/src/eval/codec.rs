@@ -247,6 +247,25 @@ impl Record for Eval {
         Ok(decoder)
     }
 
+    #[cfg(feature = "write")]
+    fn weights(
+        decoder: &Decoder,
+        columns: &Columns,
+        first: usize,
+        totals: &mut [u64],
+    ) -> Result<Vec<usize>, ColumnError> {
+        totals[0] += decoder.evaluations.len() as u64;
+        totals[1] += decoder.scores.len() as u64;
+        let mut cursors = Cursors::new(lines(columns, first));
+        let mut outlines = Vec::new();
+        let weight = |n| {
+            decoder.outlines(n, &mut outlines);
+            let plies = cursors.plies(&outlines).map_err(|_| ColumnError::Length { column: first })?;
+            Ok(Eval::weight(decoder.evaluations(n).len(), outlines.len(), plies))
+        };
+        (0..decoder.records.len() - 1).map(weight).collect()
+    }
+
     fn decode(
         decoder: &Decoder,
         columns: &Columns,

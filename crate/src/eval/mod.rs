@@ -92,7 +92,7 @@ impl Eval {
     }
 
     /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
-    pub const BLOCK_WEIGHT: usize = 7_000 * 8;
+    pub const BLOCK_WEIGHT: usize = 5_000 * 8;
 
     /// Brings evaluations into the order of [`Eval::evaluations`] and drops what stands twice.
     ///

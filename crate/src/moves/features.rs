@@ -28,9 +28,6 @@ tables! {
     Place: ROLES * 64 * 4,
     Origin: ROLES * 64 * 2,
     Exchange: ROLES * 6 * 6 * 3 * 7,
-    Promotion: 6 * 2,
-    Leave: ROLES * 6 * 3 * 4,
-    Check: ROLES * 4 * 4 * 4,
     Threats: 2 * ROLES * 128 * 2,
     Answer: ROLES * 7 * 2 * 16,
     Again: ROLES * 64,
@@ -39,18 +36,11 @@ tables! {
     Pawn: 2 * 128 * 6,
     Outpost: 2 * ROLES * 64,
     Left: 2 * ROLES * 6 * 4,
-    Exposed: ROLES * 64,
-    Opened: ROLES * 64,
     Fork: ROLES * 4 * 4 * 2,
-    Near: ROLES * 64 * 2,
-    Follow: ROLES * 7 * 8,
-    Pressed: ROLES * 4 * 2,
     Ply: 3 * ROLES * 4 * 2,
     Alarm: 2 * ROLES * 7 * 5 * 4,
     Seen: 5 * 3 * 3 * 2,
     Guess: 27 * 5,
-    Likeness: ROLES * 16,
-    Sound: 5 * 4 * ROLES,
 }
 
 /// Number of weights.
@@ -142,11 +132,9 @@ pub(super) struct Mover<'a> {
     /// How many useful squares it attacks.
     freedom: i32,
     /// The answers as far as they are known before the target is.
-    leave: usize,
     left: usize,
     relation: usize,
     again: usize,
-    near: usize,
     our_king: usize,
 }
 
@@ -157,7 +145,6 @@ impl<'a> Mover<'a> {
         let (role, castles, from) = (m.role(), m.is_castle(), turned(origin(m), scene.turn));
         let r = index(role);
         let hits = if castles { Bitboard::EMPTY } else { sight.reach[from as usize] };
-        let pursuer = them.least.at(from);
         let again = |own: Played| {
             bits([usize::from(own.to == from), 0, usize::from(own.capture), 0, has(scene.arrivals, from)])
         };
@@ -170,11 +157,9 @@ impl<'a> Mover<'a> {
             backed: us.twice | us.attacks & !hits,
             wards: hits & us.all & them.attacks & !us.twice,
             freedom: (hits & scene.useful).count() as i32,
-            leave: (r * 6 + pursuer) * 3 + has(us.attacks, from) + has(them.twice, from),
             left: has(sight.screens, from) * 2 + has(us.by_role[3], from),
             relation: has(scene.last_reach, from),
             again: scene.own.map_or(0, again),
-            near: scene.last.map_or(0, |last| r * 8 + distance(last.to, from)),
             our_king: r * 8 + distance(sight.king, from),
         }
     }
@@ -190,8 +175,6 @@ impl<'a> Mover<'a> {
     pub(super) fn introduce(&self, mut emit: impl FnMut(usize)) {
         let (scene, r, f) = (self.scene, index(self.role), self.from as usize);
         emit(told(Table::Origin, (scene.late * ROLES + r) * 64 + f));
-        emit(told(Table::Exposed, r * 64 + usize::from(scene.exposed[f])));
-        emit(told(Table::Opened, r * 64 + usize::from(scene.opened[f])));
     }
 
     /// Asks the other questions about a legal move of the piece.
@@ -240,22 +223,13 @@ impl<'a> Mover<'a> {
         };
         tell(Table::Place, (scene.phase * ROLES + r) * 64 + t);
         tell(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome);
-        if arrived != role {
-            tell(Table::Promotion, index(arrived) * 2 + risky);
-        }
-        tell(Table::Leave, self.leave * 4 + safety);
 
         // What it attacks and defends from there.
         let sees = reach(arrived, to, sight.occupied.without(from).with(to));
         let fresh = sees & !self.hits;
-        let direct = has(sees, sight.their_king);
-        let uncovered = usize::from(sight.uncovers(from, to));
-        if direct + uncovered > 0 {
-            let flights = (scene.flights & !sees).count().min(3);
-            tell(Table::Check, ((r * 4 + direct + 2 * uncovered) * 4 + safety) * 4 + flights);
-        }
+        let checks = has(sees, sight.their_king) | usize::from(sight.uncovers(from, to));
         let mut threats = some(sees & scene.zone) << 6;
-        let (mut prey, mut pressed) = (0, 0);
+        let mut prey = 0;
         // Most moves touch nothing new.
         if (fresh & scene.touchy).any() {
             threats |= bits([
@@ -267,11 +241,9 @@ impl<'a> Mover<'a> {
                 some(fresh & sight.threatened),
             ]);
             prey = (fresh & scene.prey[index(arrived)]).count().min(3);
-            pressed = bits([some(fresh & sight.screens & them.all), some(fresh & scene.strained)]);
         }
         tell(Table::Threats, (staged * 128 + threats) * 2 + risky);
         tell(Table::Fork, ((r * 4 + prey) * 4 + safety) * 2 + usize::from(scene.prize > 1));
-        tell(Table::Pressed, (r * 4 + pressed) * 2 + risky);
         let freedom = (sees & scene.useful).count() as i32 - self.freedom;
         tell(Table::Mobility, staged * 16 + (freedom.clamp(-7, 8) + 7) as usize);
 
@@ -282,15 +254,12 @@ impl<'a> Mover<'a> {
             last_capture = usize::from(last.capture);
             relation =
                 self.relation | bits([0, has(sees, last.to), usize::from(to == last.from), usize::from(to == last.to)]);
-            let piece = usize::from(last.role != Role::Pawn);
-            tell(Table::Near, (self.near * 8 + distance(last.to, to)) * 2 + piece);
         }
         tell(Table::Answer, ((r * 7 + last_role) * 2 + last_capture) * 16 + relation);
         if let Some(own) = scene.own {
             let passed = has(between(from, to), own.from);
             let again = self.again | bits([0, usize::from(own.from == to), 0, usize::from(victim > 0), 0, passed]);
             tell(Table::Again, r * 64 + again);
-            tell(Table::Follow, (r * 7 + index(own.role)) * 8 + distance(own.to, to));
         }
 
         // The ground.
@@ -353,14 +322,12 @@ impl<'a> Mover<'a> {
             0
         };
         tell(Table::Alarm, ((staged * 7 + scene.alarm) * 5 + relief) * 4 + taking);
-        tell(Table::Ply, ((scene.ply * ROLES + r) * 4 + taking) * 2 + (direct | uncovered));
+        tell(Table::Ply, ((scene.ply * ROLES + r) * 4 + taking) * 2 + checks);
 
         // Earlier lines.
         if recall.any {
             tell(Table::Seen, ((recall.when * 3 + recall.times) * 3 + scene.ply) * 2 + usize::from(victim > 0));
             tell(Table::Guess, ((recall.twin * 3 + recall.reply) * 3 + recall.follow) * 5 + recall.when);
-            tell(Table::Likeness, r * 16 + recall.near);
-            tell(Table::Sound, (recall.when * 4 + safety) * ROLES + r);
         }
     }
 }

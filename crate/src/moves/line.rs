@@ -252,13 +252,24 @@ impl<'a> Cursors<'a> {
     ///
     /// A column ended, or a line is shorter than what it shares.
     pub(crate) fn skip(&mut self, outlines: &[Outline]) -> Result<(), LineError> {
+        self.plies(outlines).map(drop)
+    }
+
+    /// Passes over the lines of a record and counts their moves.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Cursors::skip`].
+    pub(crate) fn plies(&mut self, outlines: &[Outline]) -> Result<usize, LineError> {
+        let mut plies = 0;
         for (i, outline) in outlines.iter().enumerate() {
             let head = self.head(i, *outline)?;
             for _ in head.shared..head.length {
                 self.take(RANK)?;
             }
+            plies += head.length;
         }
-        Ok(())
+        Ok(plies)
     }
 
     /// Decodes the lines of the next record.

@@ -1,6 +1,6 @@
 //! What the earlier lines of a record say about the next move.
 
-use shakmaty::{Bitboard, Color, Move, Square};
+use shakmaty::{Color, Move, Square};
 
 use super::trail::{Trail, origin};
 
@@ -19,8 +19,6 @@ pub(super) struct Recall {
     pub(super) reply: usize,
     /// Whether it followed the mover's own last move: 0 unknown move, 1 no, 2 yes.
     pub(super) follow: usize,
-    /// Bits: a seen move of the side has the same origin, the same target; a barred one has.
-    pub(super) near: usize,
 }
 
 /// The moves of the earlier lines of one record.
@@ -30,8 +28,6 @@ pub(super) struct Memory {
     seen: Vec<Seen>,
     /// Newest last.
     steps: Vec<Step>,
-    origins: [Bitboard; COLORS],
-    targets: [Bitboard; COLORS],
 }
 
 #[derive(Copy, Clone, Default)]
@@ -71,8 +67,6 @@ pub(super) struct Hint<'a> {
     twin: Option<u16>,
     reply: Option<u16>,
     follow: Option<u16>,
-    barred_origins: Bitboard,
-    barred_targets: Bitboard,
 }
 
 impl Memory {
@@ -89,8 +83,6 @@ impl Memory {
             let seen = &mut self.seen[side << 12 | usize::from(code)];
             seen.ply = ply.min(253) as u8 + 1;
             seen.times = seen.times.saturating_add(1);
-            self.origins[side].add(origin(*m));
-            self.targets[side].add(m.to());
             if self.steps.len() < MOST {
                 self.steps.push(Step { place: trail.place, last, own, code });
             }
@@ -100,8 +92,8 @@ impl Memory {
         }
     }
 
-    /// What it says after a trail; `barred` moves are those by which earlier lines leave it.
-    pub(super) fn hint(&self, turn: Color, trail: &Trail, barred: &[Move]) -> Hint<'_> {
+    /// What it says after a trail.
+    pub(super) fn hint(&self, turn: Color, trail: &Trail) -> Hint<'_> {
         let mut hint = Hint {
             memory: self,
             side: usize::from(turn.is_black()),
@@ -109,8 +101,6 @@ impl Memory {
             twin: None,
             reply: None,
             follow: None,
-            barred_origins: barred.iter().filter_map(|m| m.from()).collect(),
-            barred_targets: barred.iter().map(|m| m.to()).collect(),
         };
         let [last, own] = trail.moves.map(|m| m.map(code_of));
         for step in &self.steps {
@@ -134,9 +124,7 @@ impl Hint<'_> {
         if self.memory.seen.is_empty() {
             return Recall::default();
         }
-        let from = origin(m);
-        let to = m.to();
-        let code = code(from, to);
+        let code = code_of(m);
         let seen = self.memory.seen[self.side << 12 | usize::from(code)];
         let when = match usize::from(seen.ply) {
             0 => 0,
@@ -153,10 +141,6 @@ impl Hint<'_> {
             twin: guess(self.twin),
             reply: guess(self.reply),
             follow: guess(self.follow),
-            near: usize::from(self.memory.origins[self.side].contains(from))
-                | usize::from(self.memory.targets[self.side].contains(to)) << 1
-                | usize::from(self.barred_origins.contains(from)) << 2
-                | usize::from(self.barred_targets.contains(to)) << 3,
         }
     }
 }

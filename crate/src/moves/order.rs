@@ -36,7 +36,7 @@ impl Order {
         let turn = position.turn();
         let sight = Sight::new(position);
         let scene = Scene::new(&sight, turn, trail);
-        let hint = memory.hint(turn, trail, barred);
+        let hint = memory.hint(turn, trail);
         // The moves of a piece mostly come one after another.
         let mut piece: Option<(Mover, i32)> = None;
         let mut key = |m: &Move| {

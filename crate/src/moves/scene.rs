@@ -1,9 +1,9 @@
 //! What is worked out once for a position before its moves are looked at.
 
-use shakmaty::attacks::{between, king_attacks, knight_attacks, pawn_attacks, ray};
+use shakmaty::attacks::{between, king_attacks, knight_attacks, pawn_attacks};
 use shakmaty::{Bitboard, Color, Role, Square};
 
-use super::sight::{ROLES, STRAIGHTS, Sight, bishop_attacks, index, reach, rook_attacks};
+use super::sight::{ROLES, Sight, bishop_attacks, reach, rook_attacks};
 use super::trail::{Played, Trail};
 
 /// A position and what led to it.
@@ -36,20 +36,12 @@ pub(super) struct Scene<'a> {
     pub(super) prize: usize,
     /// What each role of ours likes to attack.
     pub(super) prey: [Bitboard; ROLES],
-    /// Their pieces that we attack and that have at most one defender.
-    pub(super) strained: Bitboard,
     /// The squares about their king.
     pub(super) zone: Bitboard,
-    /// Those to which it could flee.
-    pub(super) flights: Bitboard,
     /// Their pawns that would be lost or that nothing defends.
     pub(super) loose_pawns: Bitboard,
     /// All that it can matter to attack or defend anew.
     pub(super) touchy: Bitboard,
-    /// For each square of ours what their line pieces would see if it were left: bits.
-    pub(super) exposed: [u8; 64],
-    /// The same of our line pieces.
-    pub(super) opened: [u8; 64],
     /// Squares that are useful to attack: not ours, and no pawn of theirs guards them.
     pub(super) useful: Bitboard,
     /// Squares that no pawn of theirs can ever attack.
@@ -98,13 +90,9 @@ impl<'a> Scene<'a> {
             shields,
             prize: best(sight.loose, them),
             prey: [weak | sight.them.all & !them[0], weak | heavy, weak | heavy, weak | them[4], weak, weak],
-            strained: sight.them.all & sight.us.attacks & !sight.them.twice,
             zone,
-            flights: zone & !sight.them.all & !sight.us.attacks,
             loose_pawns: them[0] & weak,
             touchy: sight.them.all | sight.threatened,
-            exposed: exposed(sight),
-            opened: opened(sight),
             useful,
             quiet: !beside,
             stopped: beside | Bitboard(ahead),
@@ -132,51 +120,4 @@ fn besiegers(sight: &Sight, square: Square) -> (Bitboard, Bitboard) {
         | king_attacks(square) & them[5]
         | pawn_attacks(Color::White, square) & them[0];
     (lines | others, lines.into_iter().fold(Bitboard::EMPTY, |shields, attacker| shields | between(square, attacker)))
-}
-
-/// Bits for each piece of ours that stops a bishop, rook or queen of theirs: 1 always, and what this would see beyond:
-/// 2 what is worth more than itself, 4 an undefended knight or bishop, 8 anything undefended, 16 the squares about our
-/// king, 32 anything of ours.
-fn exposed(sight: &Sight) -> [u8; 64] {
-    let us = &sight.us.pieces;
-    let naked = sight.us.all & !sight.us.attacks;
-    let zone = king_attacks(sight.king);
-    beyond(sight, &sight.them.pieces, |role, line| {
-        let more = match role {
-            Role::Bishop => us[3] | us[4],
-            Role::Rook => us[4],
-            _ => Bitboard::EMPTY,
-        };
-        [more, (us[1] | us[2]) & naked, naked, zone, sight.us.all].map(|set| (line & set).any())
-    })
-}
-
-/// Bits for each piece of ours that stops a bishop, rook or queen of ours: 1 always, and what this would see beyond: 2
-/// a piece of theirs that would be lost, 4 a rook or queen of theirs, 8 a piece of ours that would be lost, 16 a knight
-/// or bishop of theirs, 32 three squares or more.
-fn opened(sight: &Sight) -> [u8; 64] {
-    let them = &sight.them.pieces;
-    let sets = [sight.loose, them[3] | them[4], sight.threatened, them[1] | them[2]];
-    beyond(sight, &sight.us.pieces, |_, line| {
-        let [loose, heavy, threatened, minor] = sets.map(|set| (line & set).any());
-        [loose, heavy, threatened, minor, line.count() > 2]
-    })
-}
-
-/// For each piece of ours that stops a bishop, rook or queen of `side`: 1, and from bit 1 what `tell` says of the
-/// squares beyond that the line piece would see without it.
-fn beyond(sight: &Sight, side: &[Bitboard; ROLES], tell: impl Fn(Role, Bitboard) -> [bool; 5]) -> [u8; 64] {
-    let mut told = [0; 64];
-    for role in [Role::Bishop, Role::Rook, Role::Queen] {
-        for slider in side[index(role)] {
-            let sees = reach(role, slider, sight.occupied);
-            for stop in sees & sight.us.all {
-                let ahead = if STRAIGHTS[slider as usize].contains(stop) { Role::Rook } else { Role::Bishop };
-                let line = reach(ahead, stop, sight.occupied) & ray(slider, stop) & !sees.with(slider);
-                let bits = tell(role, line).iter().rev().fold(0, |bits, bit| bits << 1 | u8::from(*bit));
-                told[stop as usize] |= bits << 1 | 1;
-            }
-        }
-    }
-    told
 }

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use shakmaty::fen::{Fen, ParseFenError};
-use shakmaty::{PositionErrorKinds, Rank, Square};
+use shakmaty::{Bitboard, Board, Color, File, PositionErrorKinds, Rank, Setup, Square};
 
 use super::Position;
+use crate::quoted::Quoted;
 
 /// No FEN is longer; what is longer is not looked at.
 const MAX_BYTES: usize = 256;
@@ -47,16 +47,19 @@ impl fmt::Display for FenError {
                 if *found == 1 { "" } else { "s" }
             ),
             FenError::Board(why) => write!(f, "FEN field 1 (board): {why}"),
-            FenError::SideToMove(found) => write!(f, "FEN field 2 (side to move): expected w or b, found {found:?}"),
+            FenError::SideToMove(found) => {
+                write!(f, "FEN field 2 (side to move): expected w or b, found {}", Quoted(found))
+            }
             FenError::Castling(found) => write!(
                 f,
-                "FEN field 3 (castling): expected - or letters of KQkq or of rook files A-H and a-h, found {found:?}"
+                "FEN field 3 (castling): expected - or letters of KQkq or of rook files A-H and a-h, found {}",
+                Quoted(found)
             ),
             FenError::EnPassant(found) => {
-                write!(f, "FEN field 4 (en passant): expected - or a square of rank 3 or 6, found {found:?}")
+                write!(f, "FEN field 4 (en passant): expected - or a square of rank 3 or 6, found {}", Quoted(found))
             }
             FenError::Counter(found) => {
-                write!(f, "FEN fields 5 and 6 (move counters): expected numbers, found {found:?}")
+                write!(f, "FEN fields 5 and 6 (move counters): expected numbers, found {}", Quoted(found))
             }
             FenError::Unplayable(kinds) => write!(f, "position without legal play: {}", unplayable(*kinds)),
         }
@@ -66,7 +69,7 @@ impl fmt::Display for FenError {
 impl core::error::Error for FenError {}
 
 /// The reasons in words, most telling first.
-fn unplayable(kinds: PositionErrorKinds) -> &'static str {
+pub(super) fn unplayable(kinds: PositionErrorKinds) -> &'static str {
     [
         (PositionErrorKinds::EMPTY_BOARD, "the board is empty"),
         (PositionErrorKinds::MISSING_KING, "a king is missing"),
@@ -91,20 +94,43 @@ pub(super) fn parse(fen: &str) -> Result<Position, FenError> {
     if let Some(found) = counters.iter().find(|counter| counter.parse::<u32>().is_err()) {
         return Err(FenError::Counter((*found).to_string()));
     }
-    if en_passant != "-" {
-        en_passant
-            .parse::<Square>()
-            .ok()
-            .filter(|square| matches!(square.rank(), Rank::Third | Rank::Sixth))
-            .ok_or_else(|| FenError::EnPassant(en_passant.to_string()))?;
+    let mut setup = Setup::empty();
+    setup.board = Board::from_ascii_board_fen(board.as_bytes()).map_err(|_| FenError::Board(board_fault(board)))?;
+    setup.turn = match turn {
+        "w" => Color::White,
+        "b" => Color::Black,
+        _ => return Err(FenError::SideToMove(turn.to_string())),
+    };
+    if castling != "-" {
+        setup.castling_rights =
+            castling_rights(&setup.board, castling).ok_or_else(|| FenError::Castling(castling.to_string()))?;
     }
-    let fen: Fen = format!("{board} {turn} {castling} {en_passant}").parse().map_err(|error| match error {
-        ParseFenError::InvalidTurn => FenError::SideToMove(turn.to_string()),
-        ParseFenError::InvalidCastling => FenError::Castling(castling.to_string()),
-        ParseFenError::InvalidEpSquare => FenError::EnPassant(en_passant.to_string()),
-        _ => FenError::Board(board_fault(board)),
-    })?;
-    Position::from_setup(fen.into_setup()).map_err(FenError::Unplayable)
+    if en_passant != "-" {
+        let square = Square::from_ascii(en_passant.as_bytes()).ok();
+        let square = square.filter(|square| matches!(square.rank(), Rank::Third | Rank::Sixth));
+        setup.ep_square = Some(square.ok_or_else(|| FenError::EnPassant(en_passant.to_string()))?);
+    }
+    Position::from_setup(setup).map_err(FenError::Unplayable)
+}
+
+/// The rooks that may castle, at most two a side. `K` and `Q` (X-FEN) are the outermost rook beyond the king, or the
+/// corner where there is none; other letters (Shredder-FEN) are files.
+fn castling_rights(board: &Board, field: &str) -> Option<Bitboard> {
+    let mut rooks = Bitboard::EMPTY;
+    for letter in field.chars() {
+        let color = Color::from_white(letter.is_ascii_uppercase());
+        let rank = color.backrank();
+        let standing = board.by_color(color) & (board.rooks() | board.kings()) & rank;
+        let (outermost, corner) = match letter.to_ascii_lowercase() {
+            'k' => (standing.last(), File::H),
+            'q' => (standing.first(), File::A),
+            file => (None, File::from_char(file)?),
+        };
+        let rook = outermost.filter(|square| board.rooks().contains(*square));
+        rooks.add(rook.unwrap_or(Square::from_coords(corner, rank)));
+    }
+    let is_too_many = |color: &Color| (rooks & color.backrank()).count() > 2;
+    (!Color::ALL.iter().any(is_too_many)).then_some(rooks)
 }
 
 /// Says what is wrong with a board field.
@@ -115,12 +141,12 @@ fn board_fault(board: &str) -> String {
     }
     for (n, rank) in ranks.iter().enumerate() {
         if let Some(found) = rank.chars().find(|c| !"PNBRQKpnbrqk12345678~".contains(*c)) {
-            return format!("rank {} has {found:?}, expected pieces PNBRQK, pnbrqk and digits 1 to 8", 8 - n);
+            return format!("rank {} has '{found}', expected pieces PNBRQK, pnbrqk and digits 1 to 8", 8 - n);
         }
         let squares: u32 = rank.chars().filter(|c| *c != '~').map(|c| c.to_digit(10).unwrap_or(1)).sum();
         if squares != 8 {
             return format!("rank {} has {squares} squares, expected 8", 8 - n);
         }
     }
-    format!("{board:?} is not a board")
+    format!("{} is not a board", Quoted(board))
 }

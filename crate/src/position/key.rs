@@ -12,6 +12,7 @@ use shakmaty::{
 };
 
 use super::Position;
+use super::fen::unplayable;
 
 /// Files in the order in which pawn structures are compared.
 pub(crate) const FILES: [File; 8] = [File::D, File::E, File::C, File::F, File::B, File::G, File::A, File::H];
@@ -70,7 +71,7 @@ impl fmt::Display for KeyError {
         match self {
             KeyError::Length { expected, found } => write!(f, "position key of {found} bytes, expected {expected}"),
             KeyError::Byte { at, found } => write!(f, "position key has byte {found:#04x} at {at}"),
-            KeyError::Unplayable(kinds) => write!(f, "position key without legal play: {kinds:?}"),
+            KeyError::Unplayable(kinds) => write!(f, "position key without legal play: {}", unplayable(*kinds)),
             KeyError::NotCanonical => f.write_str("position key is not in canonical form"),
         }
     }

@@ -1,11 +1,9 @@
-//! Where bytes come from: a directory, a host that answers HTTP range requests, the browser's `fetch`.
+//! Where bytes come from: a directory, or a host that answers HTTP range requests.
 //!
 //! A source hands out ranges of immutable files and whole small files. It promises that what it returns is exactly as
 //! long as what was asked for, and that it gives up in the end; whether the bytes are right is for the reader to check,
 //! which knows their checksums. [`http`] is the one judge of every answer over HTTP, whoever sent the request.
 
-#[cfg(target_arch = "wasm32")]
-pub mod fetch;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod file;
 pub mod http;
@@ -14,10 +12,11 @@ use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
 
+use crate::quoted::Quoted;
+
 /// Files of one database, by name.
 ///
-/// The futures are not `Send`: in a browser there is one thread, and natively a reader is driven by `block_on`.
-/// Dropping a future gives the request up.
+/// The futures are not `Send`: a reader is driven by `block_on`. Dropping a future gives the request up.
 #[expect(async_fn_in_trait, reason = "futures of a source are not meant to be Send")]
 pub trait Source {
     /// The bytes `range` of `file`, exactly.
@@ -34,13 +33,8 @@ pub trait Source {
     /// The file is missing, longer than `cap`, or could not be read.
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError>;
 
-    /// Where `file` is, for messages and as the name of what a cache keeps across sessions.
+    /// Where `file` is, for messages; with an empty name where all files are, a slash at its end.
     fn locate(&self, file: &str) -> String;
-
-    /// Whether it is known beforehand that no answer will come from afar. A host on this machine may still answer.
-    fn is_offline(&self) -> bool {
-        false
-    }
 }
 
 /// What went wrong with which file.
@@ -130,7 +124,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Network(why) => write!(f, "no answer ({why})"),
-            Fault::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis()),
+            Fault::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis() as u64),
             Fault::Status(status) => write!(f, "the host answered with status {status}"),
             Fault::RangeIgnored { length, cap } => {
                 f.write_str("the host ignores range requests and sends the whole file")?;
@@ -141,14 +135,16 @@ impl fmt::Display for Fault {
             }
             Fault::ContentRange { expected, found } => {
                 let last = expected.end.saturating_sub(1);
-                write!(f, "asked for bytes {}-{last}, the host sent Content-Range {found:?}", expected.start)
+                write!(f, "asked for bytes {}-{last}, the host sent Content-Range {}", expected.start, Quoted(found))
             }
             Fault::ContentLength { expected, found } => {
-                write!(f, "asked for {expected} bytes, the host sent Content-Length {found:?}")
+                write!(f, "asked for {expected} bytes, the host sent Content-Length {}", Quoted(found))
             }
-            Fault::ContentEncoding(found) => {
-                write!(f, "the host compresses ranges (Content-Encoding {found:?}); it must send the files as they are")
-            }
+            Fault::ContentEncoding(found) => write!(
+                f,
+                "the host compresses ranges (Content-Encoding {}); it must send the files as they are",
+                Quoted(found)
+            ),
             Fault::Short { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
             Fault::Long { expected } => write!(f, "expected at most {expected} bytes, found more"),
             Fault::Io(_, why) => f.write_str(why),

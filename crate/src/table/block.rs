@@ -17,6 +17,18 @@ pub struct BlockRef {
     pub separator: Vec<u8>,
 }
 
+/// What it takes to cut a record into another block.
+#[cfg(feature = "write")]
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// The key of its position.
+    pub key: Key,
+    /// Its weight, as a cutter takes it.
+    pub weight: usize,
+    /// Its number within its block, as stored.
+    pub n: usize,
+}
+
 /// A decompressed block. Its positions and numbers are decoded; what else a record holds is decoded when asked for.
 #[derive(Debug)]
 pub struct Block<R: Record = Eval> {
@@ -85,6 +97,62 @@ impl<R: Record> Block<R> {
             Some(n) => self.record(n, position.clone()).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The record of stored number `n`.
+    ///
+    /// # Errors
+    ///
+    /// A record that no writer makes.
+    ///
+    /// # Panics
+    ///
+    /// There are no more than `n` records.
+    #[cfg(feature = "write")]
+    pub fn get(&self, n: usize) -> Result<R, TableError> {
+        self.record(n, self.position(n)?)
+    }
+
+    /// What it takes to cut the records anew, keys ascending.
+    ///
+    /// # Errors
+    ///
+    /// Columns that no writer makes, or a position that is there twice.
+    #[cfg(feature = "write")]
+    pub fn sketches(&self) -> Result<Vec<Sketch>, TableError> {
+        let weights = self.weights(&mut vec![0; R::TOTALS.len()])?;
+        let keys = self.forest.nodes.iter().map(|node| Key::from_setup(&node.setup()));
+        let mut sketches: Vec<Sketch> =
+            keys.zip(weights).enumerate().map(|(n, (key, weight))| Sketch { key, weight, n }).collect();
+        sketches.sort_unstable_by_key(|sketch| sketch.key);
+        match sketches.windows(2).find(|pair| pair[0].key == pair[1].key) {
+            None => Ok(sketches),
+            Some(pair) => {
+                let fen = self.position(pair[0].n)?.to_string();
+                Err(TableError::Order { chunk: self.chunk.clone(), fen })
+            }
+        }
+    }
+
+    /// The block, whose bytes are `bytes`, for another table that holds the same records in a block.
+    ///
+    /// # Errors
+    ///
+    /// Columns that no writer makes, or no records.
+    #[cfg(feature = "write")]
+    pub fn reuse(&self, bytes: Vec<u8>) -> Result<super::EncodedBlock, TableError> {
+        let mut totals = vec![0; R::TOTALS.len()];
+        self.weights(&mut totals)?;
+        let keys = || self.forest.nodes.iter().map(|node| Key::from_setup(&node.setup()));
+        let empty = || TableError::Length { chunk: self.chunk.clone(), found: 0 };
+        let (first, last) = keys().min().zip(keys().max()).ok_or_else(empty)?;
+        Ok(super::EncodedBlock { bytes, positions: self.len() as u64, totals, columns: Vec::new(), first, last })
+    }
+
+    #[cfg(feature = "write")]
+    fn weights(&self, totals: &mut [u64]) -> Result<Vec<usize>, TableError> {
+        R::weights(&self.decoder, &self.columns, Self::FIRST, totals)
+            .map_err(|error| TableError::Columns { chunk: self.chunk.clone(), error })
     }
 
     /// Every record in ascending order of keys, checked: canonical positions, each once.

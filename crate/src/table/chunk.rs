@@ -7,6 +7,7 @@ use twox_hash::XxHash64;
 
 use super::ColumnError;
 use crate::position::KeyError;
+use crate::quoted::Quoted;
 
 /// A byte range of a file, and the checksum of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +34,13 @@ impl Chunk {
     /// Whether there are no bytes; no writer makes such a chunk.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Its bytes among those that were read from `start` of the file on; none where there are none, which no check
+    /// passes.
+    pub fn within<'a>(&self, bytes: &'a [u8], start: u64) -> &'a [u8] {
+        let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+        bytes.get(place(self.range.start)..place(self.range.end)).unwrap_or_default()
     }
 
     /// Checks bytes that came from outside.
@@ -134,7 +142,9 @@ impl fmt::Display for TableError {
                 "manifest.json is of format {found}, this reader knows format {}: use a newer shelfish",
                 super::Manifest::FORMAT
             ),
-            TableError::Kind { expected, found } => write!(f, "manifest.json holds {found:?}, expected {expected:?}"),
+            TableError::Kind { expected, found } => {
+                write!(f, "manifest.json holds {}, expected {}", Quoted(found), Quoted(expected))
+            }
             TableError::Manifest(why) => write!(f, "manifest.json is not a manifest: {why}"),
             TableError::Length { chunk, found } => {
                 write!(f, "{chunk}: expected {} bytes, found {found}", chunk.len())

@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use ruzstd::decoding::FrameDecoder;
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 /// No frame's content is larger: asked for before anything is allocated.
 pub(crate) const MAX_CONTENT: usize = 8 << 20;
@@ -77,14 +77,16 @@ impl Columns {
         };
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_CONTENT as u64);
-        decoder.init(frame).map_err(|error| zstd(&error))?;
+        let mut rest = frame;
+        decoder.init(&mut rest).map_err(|error| zstd(&error))?;
         let found = decoder.content_size();
         let size = usize::try_from(found).ok().filter(|&size| size <= MAX_CONTENT);
-        let mut content = vec![0; size.ok_or(ColumnError::TooLarge { found })?];
-        let written = decoder.decode_all(frame, &mut content).map_err(|error| zstd(&error))?;
-        if written != content.len() {
-            return Err(ColumnError::Lengths);
-        }
+        let size = size.ok_or(ColumnError::TooLarge { found })?;
+        // No more than shows that it is longer than stated.
+        let is_whole = decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(size + 1));
+        let is_whole = is_whole.map_err(|error| zstd(&error))? && rest.is_empty();
+        let content = decoder.collect().filter(|content| is_whole && content.len() == size);
+        let content = content.ok_or(ColumnError::Lengths)?;
 
         let mut header = Values::new(0, &content);
         let found = header.leb128()?;

@@ -4,6 +4,7 @@ use super::chunk::checksum;
 use super::json::{Json, JsonError};
 use super::{Chunk, Page, PageRef, Record, TableError};
 use crate::position::Key;
+use crate::quoted::Quoted;
 
 /// What a database holds and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Manifest {
         let after = after.strip_prefix(CHECKSUM).ok_or_else(|| fault("it has no checksum".into()))?;
         let found = format!("{:016x}", checksum(before.as_bytes()));
         if after.strip_suffix("\"}\n") != Some(&found) {
-            return Err(fault(format!("its checksum is {found}, it ends {after:?}: the bytes were changed")));
+            return Err(fault(format!("its checksum is {found}, it ends {}: the bytes were changed", Quoted(after))));
         }
         let records = json.get("records").and_then(Json::text).unwrap_or_default();
         if records != R::KIND {
@@ -97,7 +98,7 @@ impl Manifest {
         let mut pages: Vec<PageRef> = Vec::new();
         for shard in &shards {
             if !is_shard_name(&shard.file) {
-                return Err(format!("{:?} is not the name of a shard", shard.file));
+                return Err(format!("{} is not the name of a shard", Quoted(&shard.file)));
             }
             let lengths = shard.pages.iter().try_fold(0u64, |sum, (_, length, _)| sum.checked_add(*length));
             let start = lengths.and_then(|lengths| shard.bytes.checked_sub(lengths));
@@ -107,9 +108,10 @@ impl Manifest {
                     chunk: Chunk {
                         file: shard.file.clone(),
                         range: start..start + length,
-                        checksum: parse_checksum(sum).ok_or_else(|| format!("{sum:?} is not a checksum"))?,
+                        checksum: parse_checksum(sum).ok_or_else(|| format!("{} is not a checksum", Quoted(sum)))?,
                     },
-                    separator: parse_hex(separator).ok_or_else(|| format!("{separator:?} is not a separator"))?,
+                    separator: parse_hex(separator)
+                        .ok_or_else(|| format!("{} is not a separator", Quoted(separator)))?,
                 };
                 if *length == 0 || *length > Page::MAX_BYTES as u64 {
                     return Err(format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES));
@@ -119,7 +121,7 @@ impl Manifest {
                     None => page.separator.is_empty(),
                 };
                 if !ascends {
-                    return Err(format!("separator {separator:?} of {} stands out of order", shard.file));
+                    return Err(format!("separator {} of {} stands out of order", Quoted(separator), shard.file));
                 }
                 start += length;
                 pages.push(page);

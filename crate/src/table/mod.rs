@@ -24,6 +24,8 @@ mod tests;
 mod write;
 
 pub(crate) use block::MAX_TOTAL;
+#[cfg(feature = "write")]
+pub use block::Sketch;
 pub use block::{Block, BlockRef};
 pub use chunk::{Chunk, TableError};
 pub use columns::ColumnError;

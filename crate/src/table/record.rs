@@ -43,6 +43,21 @@ pub trait Record: Sized {
         parents: &[Option<u32>],
     ) -> Result<Self::Decoder, ColumnError>;
 
+    /// Adds what the records of a block hold to the totals of a manifest, and tells how much each weighs when a table
+    /// is cut into blocks, by stored number.
+    ///
+    /// # Errors
+    ///
+    /// Columns that no writer makes.
+    #[cfg(feature = "write")]
+    #[doc(hidden)]
+    fn weights(
+        decoder: &Self::Decoder,
+        columns: &Columns,
+        first: usize,
+        totals: &mut [u64],
+    ) -> Result<Vec<usize>, ColumnError>;
+
     /// Reads the record of stored number `n`.
     ///
     /// # Errors

@@ -9,9 +9,9 @@ use shakmaty::{CastlingMode, File, Move};
 
 use crate::eval::{Eval, Evaluation, Pv, Score};
 use crate::position::{FenError, Position};
-use crate::reader::{ReadError, Stats};
+use crate::reader::{ReadError, Want};
 use crate::source::{Fault, SourceError};
-use crate::table::{Manifest, TableError};
+use crate::table::{Chunk, Manifest, TableError};
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug)]
@@ -111,16 +111,12 @@ pub fn manifest(manifest: &Manifest) -> String {
     out
 }
 
-/// What a reader has done.
-pub fn stats(stats: &Stats) -> String {
-    let Stats { requests, bytes, memory_hits, cache_hits, network_blocks, lookups, milliseconds } = stats;
-    // Without floating-point numbers the module is 18 kB smaller.
-    let microseconds = (milliseconds * 1e3) as u64;
-    format!(
-        r#"{{"requests":{requests},"bytes":{bytes},"memoryHits":{memory_hits},"indexedDBHits":{cache_hits},"networkBlocks":{network_blocks},"lookups":{lookups},"milliseconds":{}.{:03}}}"#,
-        microseconds / 1000,
-        microseconds % 1000
-    )
+/// What a lookup wants: its number, file, start, end, the number of the request that would fetch it, and whether it is
+/// a block.
+pub fn want(out: &mut String, n: usize, want: &Want, request: usize) {
+    let Chunk { file, range, .. } = want.chunk();
+    // The name of a shard needs no escape.
+    put(out, format_args!(r#"[{n},"{file}",{},{},{request},{}]"#, range.start, range.end, want.is_block()));
 }
 
 fn write_eval(out: &mut String, eval: &Eval, style: Style) {

@@ -71,8 +71,8 @@ impl Args {
     /// The file cannot be read, or has no game.
     pub fn read(&self) -> io::Result<Games> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
-        let dump = Dump::open(&Source::from(self.games.as_path()), Default::default()).map_err(named)?;
-        let games = self.sample.read(dump).map_err(named)?;
+        let dump = Dump::open(&Source::from(self.games.as_path()), Default::default());
+        let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
         if games.count == 0 {
             return Err(named(io::Error::new(io::ErrorKind::InvalidData, "no game that can be replayed")));
         }

@@ -99,7 +99,7 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Error> {
     let mut records: HashMap<Position, Eval> = HashMap::new();
     for position in &positions {
         let started = Instant::now();
-        let reader = Reader::<_, _, Eval>::open(place.clone(), (), Options::default()).await?;
+        let reader = Reader::<_, Eval>::open(place.clone(), Options::default()).await?;
         open.push(microseconds(started));
         let started = Instant::now();
         let found = black_box(reader.lookup(position).await?);

@@ -111,10 +111,6 @@ impl<S: Source> Source for Meter<S> {
     fn locate(&self, file: &str) -> String {
         self.source.locate(file)
     }
-
-    fn is_offline(&self) -> bool {
-        self.source.is_offline()
-    }
 }
 
 #[cfg(test)]

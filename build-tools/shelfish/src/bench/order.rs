@@ -255,11 +255,15 @@ fn codes_of_lines(chunk: &Chunk, order: Order) -> Vec<Code> {
     struct Line<'a> {
         fen: &'a str,
     }
-    let Text::Lines(lines) = &chunk.text else { return Vec::new() };
-    let positions = lines.split(|&byte| byte == b'\n').filter_map(|line| {
-        let Line { fen } = serde_json::from_slice(line).ok()?;
-        fen.parse::<Position>().ok()
-    });
+    let fens: Vec<&str> = match &chunk.text {
+        Text::Lines(lines) => {
+            let lines = lines.split(|&byte| byte == b'\n');
+            lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()).map(|line| line.fen).collect()
+        }
+        Text::Rows(rows) => rows.iter().map(|rows| rows.fen.as_str()).collect(),
+        Text::TooLong(_) => Vec::new(),
+    };
+    let positions = fens.into_iter().filter_map(|fen| fen.parse::<Position>().ok());
     positions.map(|position| (order.code)(&position)).collect()
 }
 

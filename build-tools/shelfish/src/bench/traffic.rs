@@ -245,13 +245,13 @@ struct Desk {
     memory: usize,
 }
 
-type Open = Reader<Meter<Place>, (), Eval>;
+type Open = Reader<Meter<Place>, Eval>;
 
 impl Desk {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {
         // No bound, so that what is asked for together is seen to be.
         let options = Options { memory: self.memory, concurrency: usize::MAX };
-        let reader = Reader::open(self.meter.clone(), (), options).await?;
+        let reader = Reader::open(self.meter.clone(), options).await?;
         Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
     }
 

@@ -7,24 +7,48 @@ use std::process::ExitCode;
 use super::dump::Source;
 use super::{MIN_MEMORY, Options, Selection, build};
 use crate::Outcome;
+use crate::database;
+
+/// Seconds after which a base's host that sends nothing is given up.
+const TIMEOUT: u64 = 20;
 
 /// Build a database of evaluation dumps.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish build lichess_db_eval.jsonl.zst -o db
   shelfish build january.jsonl.zst february.jsonl.gz -o db --max-memory 4GiB --rejects rejects.tsv
+  shelfish build --base db own.jsonl -o db
   curl -s https://database.lichess.org/lichess_db_eval.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
 
-The same input gives the same bytes, whatever the threads and the memory. Of a position the best 256 evaluations are
-kept. A build that fails leaves the database in DIR as it was.
+The same input gives the same bytes, whatever the threads and the memory. A build that fails leaves the database in
+DIR as it was.
+
+With --base the result is, byte for byte, what a build of all sources at once makes, though blocks that nothing new
+falls into are copied. What was left out of a base (--min-depth and so on) is left out of the sources, too: the options
+of all add up. Only --best-only with --max-pvs or --max-plies may choose otherwise than at once, as it judges a base's
+evaluations by what is left of them.
+
+Parquet does not tell where an evaluation ends: one begins where the position, the depth or the nodes change, and where
+a first move comes again.
+
+Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
+more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
+illegal move, and, where merging gave a position more than 256 evaluations, those beyond the best 256.
 
 Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not; 2 for wrong usage; 130 and 143 if
 interrupted.")]
 pub struct Args {
-    /// Dumps in the format of the Lichess evaluation database, one JSON object a line, plain or compressed with zstd
-    /// or gzip; `-` is standard input. Several are merged
-    #[arg(required = true, value_name = "SOURCE")]
+    /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd or gzip, or
+    /// Parquet with one row a PV; `-` is standard input, which takes no Parquet. Several are merged
+    #[arg(required_unless_present = "base", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+    /// A database, directory or URL, whose positions are merged with those of the sources, every evaluation kept; it may
+    /// be DIR itself. May be given several times
+    #[arg(long, value_name = "DIR_OR_URL")]
+    base: Vec<String>,
+    /// Positions that the sources have take nothing from the bases
+    #[arg(long, requires = "base")]
+    replace: bool,
     /// The directory of the database; a database that is there is replaced when the new one is complete
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
@@ -46,7 +70,8 @@ pub struct Args {
     /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
     #[arg(long)]
     best_only: bool,
-    /// Write lines that cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning
+    /// Write what cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning. Positions that
+    /// merging gave too many evaluations stand last, without source and line number
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
     /// Print the summary as JSON
@@ -81,6 +106,8 @@ pub fn run(args: Args) -> Outcome {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         sources: args.sources.iter().map(|path| Source::from(Path::new(path))).collect(),
+        bases: args.base.into_iter().map(|database| database::Args { database, timeout: TIMEOUT }).collect(),
+        replace: args.replace,
         out: args.out,
         max_memory: args.max_memory,
         threads: args.threads.map_or(cores, usize::from),

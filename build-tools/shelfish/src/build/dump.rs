@@ -1,10 +1,15 @@
-//! Evaluation dumps: files or standard input, plain or compressed, read as chunks of whole lines.
+//! Evaluation dumps: files or standard input, plain or compressed, read as chunks of whole lines; or Parquet files, read
+//! as chunks of whole positions.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(feature = "parquet")]
+use super::parquet;
+use super::rows::Rows;
 
 /// The longest line that is looked at.
 pub const MAX_LINE: usize = 16 << 20;
@@ -18,8 +23,18 @@ const BEGINNING: usize = 256;
 /// The largest window of a zstd frame that is accepted: what `zstd -d` accepts by default.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// Enough of a file to tell its compression and, for zstd, its window.
+/// Enough of a file to tell its kind and, for zstd, its window.
 const HEAD: usize = 6;
+
+/// What a Parquet file begins with.
+const MAGIC_PARQUET: &[u8] = b"PAR1";
+
+/// Why Parquet cannot be read where it is.
+const NOT_HERE: &str = if cfg!(feature = "parquet") {
+    "Parquet has its index at the end, so it cannot be read from a pipe: save it as a file and name that"
+} else {
+    "this shelfish was built without Parquet: build it with the feature `parquet`"
+};
 
 /// Where a dump comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,15 +62,21 @@ impl std::fmt::Display for Source {
 
 /// A dump, opened.
 pub struct Dump {
-    reader: Box<dyn Read + Send>,
+    content: Content,
     /// Memory that decompression needs.
     pub window: usize,
     /// Bytes of the file, compressed as it is; unknown for pipes.
     pub size: Option<u64>,
 }
 
+enum Content {
+    Lines(Box<dyn Read + Send>),
+    #[cfg(feature = "parquet")]
+    Rows(Box<parquet::Table>),
+}
+
 impl Dump {
-    /// Opens a dump and tells its compression by its first bytes. `read` counts the bytes that are read of it.
+    /// Opens a dump and tells its kind and its compression by its first bytes. `read` counts the bytes that are read of it.
     ///
     /// # Errors
     ///
@@ -66,6 +87,12 @@ impl Dump {
             Source::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
+                #[cfg(feature = "parquet")]
+                if metadata.is_file() && is_parquet(&file)? {
+                    let table = parquet::Table::open(file, read)?;
+                    let window = table.memory();
+                    return Ok(Dump { content: Content::Rows(Box::new(table)), window, size: Some(metadata.len()) });
+                }
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
@@ -75,6 +102,9 @@ impl Dump {
     fn sniff(mut reader: impl Read + Send + 'static, size: Option<u64>) -> io::Result<Dump> {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+        if head.starts_with(MAGIC_PARQUET) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, NOT_HERE));
+        }
         let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
         let is_gzip = head.starts_with(&[0x1f, 0x8b]);
         let window = if is_zstd { zstd_window(&head) } else { 0 };
@@ -88,20 +118,39 @@ impl Dump {
         } else {
             Box::new(reader)
         };
-        Ok(Dump { reader, window, size })
+        Ok(Dump { content: Content::Lines(reader), window, size })
     }
 
-    /// The dump's lines.
-    pub fn chunks(self) -> Chunks {
-        Chunks { reader: self.reader, rest: Vec::new(), line: 1, is_over: false }
+    /// The dump's text, decompressed.
+    ///
+    /// # Errors
+    ///
+    /// It is in Parquet.
+    pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
+        match self.content {
+            Content::Lines(reader) => Ok(reader),
+            #[cfg(feature = "parquet")]
+            Content::Rows(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected text, found Parquet")),
+        }
+    }
+
+    /// What the dump holds.
+    pub fn chunks(self) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
+        match self.content {
+            Content::Lines(reader) => Box::new(Chunks { reader, rest: Vec::new(), line: 1, is_over: false }),
+            #[cfg(feature = "parquet")]
+            Content::Rows(table) => Box::new(table.chunks()),
+        }
     }
 }
 
-/// The dump's text.
-impl Read for Dump {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.reader.read(buffer)
-    }
+/// Whether a file begins like Parquet; it is back at its beginning afterwards.
+#[cfg(feature = "parquet")]
+fn is_parquet(mut file: &File) -> io::Result<bool> {
+    let mut head = Vec::with_capacity(MAGIC_PARQUET.len());
+    file.by_ref().take(MAGIC_PARQUET.len() as u64).read_to_end(&mut head)?;
+    io::Seek::rewind(&mut file)?;
+    Ok(head == MAGIC_PARQUET)
 }
 
 /// The window of the zstd frame that begins with `head`; a guess for a single-segment or skippable frame.
@@ -132,7 +181,7 @@ impl<R: Read> Read for Counted<R> {
 /// Some lines of a dump.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The number of its first line, from 1.
+    /// The number of its first line or row, from 1.
     pub line: u64,
     /// What it holds.
     pub text: Text,
@@ -145,6 +194,8 @@ pub enum Text {
     Lines(Vec<u8>),
     /// The beginning of one line that is longer than [`MAX_LINE`].
     TooLong(Vec<u8>),
+    /// Positions, the rows of each.
+    Rows(Vec<Rows>),
 }
 
 /// The lines of a dump, some at a time. Memory is bounded by [`MAX_LINE`].
@@ -236,6 +287,7 @@ mod tests {
                     let text = String::from_utf8(text).map_err(io::Error::other)?;
                     lines.extend((line..).zip(text.lines().map(str::to_owned)));
                 }
+                Chunk { text: Text::Rows(_), .. } => panic!("lines became rows"),
             }
         }
         Ok(lines)

@@ -1,13 +1,12 @@
 //! The first half of a build: sources to sorted runs.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
-use super::record::{Reject, parse};
+use super::record::{Record, Reject, parse, parse_rows};
 use super::rejects::{self, RejectFile};
 use super::sort::{Run, Shelf, Sorter};
 use super::workspace::Workspace;
@@ -21,9 +20,10 @@ const WORKER_MEMORY: usize = 4 << 20;
 /// What the workers share.
 struct Job<'a> {
     options: &'a Options,
+    workspace: &'a Workspace,
     shelf: &'a Shelf,
     arena: usize,
-    rejects: Option<RejectFile>,
+    rejects: Option<&'a RejectFile>,
     /// Set by whoever fails, so that nobody goes on for nothing.
     stop: AtomicBool,
     positions: Arc<AtomicU64>,
@@ -36,7 +36,12 @@ struct Numbered {
 }
 
 /// Reads all sources into sorted runs.
-pub fn gather(options: &Options, workspace: &Workspace, shelf: &Shelf) -> Result<(Vec<Run>, Counts), BuildError> {
+pub fn gather(
+    options: &Options,
+    workspace: &Workspace,
+    shelf: &Shelf,
+    rejects: Option<&RejectFile>,
+) -> Result<(Vec<Run>, Counts), BuildError> {
     let read = Arc::new(AtomicU64::new(0));
     let open = |source: &Source| {
         Dump::open(source, read.clone()).map_err(|error| BuildError::Source { source: source.clone(), error })
@@ -46,14 +51,10 @@ pub fn gather(options: &Options, workspace: &Workspace, shelf: &Shelf) -> Result
     let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
     let job = Job {
         options,
+        workspace,
         shelf,
         arena: (spare / options.threads).saturating_sub(WORKER_MEMORY).max(4 << 20),
-        rejects: match &options.rejects {
-            Some(path) => {
-                Some(RejectFile::create(path).map_err(|error| BuildError::Rejects { path: path.clone(), error })?)
-            }
-            None => None,
-        },
+        rejects,
         stop: AtomicBool::new(false),
         positions: Arc::new(AtomicU64::new(0)),
     };
@@ -96,35 +97,16 @@ pub fn gather(options: &Options, workspace: &Workspace, shelf: &Shelf) -> Result
     let mut runs = Vec::new();
     let mut counts = Counts::default();
     for result in worked {
-        let (some, count) = result.map_err(|error| error.place(options, workspace))?;
+        let (some, count) = result?;
         runs.extend(some);
         counts.add(&count);
-    }
-    if let (Some(file), Some(path)) = (job.rejects, &options.rejects) {
-        file.finish().map_err(|error| BuildError::Rejects { path: path.clone(), error })?;
     }
     Ok((runs, counts))
 }
 
-/// What can fail in a worker.
-enum WorkError {
-    Run(io::Error),
-    Rejects(io::Error),
-}
-
-impl WorkError {
-    fn place(self, options: &Options, workspace: &Workspace) -> BuildError {
-        match self {
-            WorkError::Run(error) => BuildError::Temporary { path: workspace.dir().to_owned(), error },
-            WorkError::Rejects(error) => {
-                BuildError::Rejects { path: options.rejects.clone().unwrap_or_default(), error }
-            }
-        }
-    }
-}
-
 /// Parses chunks into sorted runs until there are no more.
-fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), WorkError> {
+fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), BuildError> {
+    let at_temporary = |error| BuildError::Temporary { path: job.workspace.dir().to_owned(), error };
     let mut counts = Counts::default();
     let mut sorter = Sorter::new(job.shelf, job.arena);
     loop {
@@ -135,47 +117,53 @@ fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Co
         }
         let before = counts.records;
         let mut rows = String::new();
-        let mut reject = |line: u64, reject: &Reject, text: &[u8], counts: &mut Counts| {
-            counts.rejects[reject.reason()] += 1;
-            if job.rejects.is_some() {
-                rows.push_str(&rejects::row(&job.options.sources[source], line, reject, text));
+        let mut take = |line: u64, text: &[u8], record: Result<Record, Reject>| {
+            counts.lines += 1;
+            match record {
+                Err(reject) => {
+                    counts.rejects[reject.reason()] += 1;
+                    if job.rejects.is_some() {
+                        rows.push_str(&rejects::row(&job.options.sources[source], line, &reject, text));
+                    }
+                }
+                Ok(mut record) => {
+                    counts.records += 1;
+                    counts.pvs_cut += record.cut;
+                    counts.pvs_dropped += record.dropped;
+                    job.options.selection.narrow(&mut record.evaluations);
+                    if record.evaluations.is_empty() {
+                        counts.left_out += 1;
+                    } else {
+                        let key = record.position.key();
+                        sorter.push(&key, &record.evaluations).map_err(at_temporary)?;
+                    }
+                }
             }
+            Ok(())
         };
         match &chunk.text {
-            Text::TooLong(beginning) => {
-                counts.lines += 1;
-                reject(chunk.line, &Reject::TooLong, beginning, &mut counts);
-            }
+            Text::TooLong(beginning) => take(chunk.line, beginning, Err(Reject::TooLong))?,
             Text::Lines(lines) => {
                 for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
                     let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
                     let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
-                    if text.is_empty() {
-                        continue;
+                    if !text.is_empty() {
+                        take(line, text, if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
                     }
-                    counts.lines += 1;
-                    match if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) } {
-                        Err(why) => reject(line, &why, text, &mut counts),
-                        Ok(mut record) => {
-                            counts.records += 1;
-                            counts.pvs_cut += record.cut;
-                            counts.pvs_dropped += record.dropped;
-                            job.options.selection.narrow(&mut record.evaluations);
-                            if record.evaluations.is_empty() {
-                                counts.left_out += 1;
-                            } else {
-                                let key = record.position.key();
-                                sorter.push(&key, &record.evaluations).map_err(WorkError::Run)?;
-                            }
-                        }
-                    }
+                }
+            }
+            Text::Rows(positions) => {
+                let mut row = chunk.line;
+                for rows in positions {
+                    take(row, rows.fen.as_bytes(), parse_rows(rows))?;
+                    row += rows.rows.len() as u64;
                 }
             }
         }
         job.positions.fetch_add(counts.records - before, Relaxed);
         if let Some(file) = &job.rejects {
-            file.put(number, rows).map_err(WorkError::Rejects)?;
+            file.put(number, rows)?;
         }
     }
-    Ok((sorter.finish().map_err(WorkError::Run)?, counts))
+    Ok((sorter.finish().map_err(at_temporary)?, counts))
 }

@@ -4,11 +4,16 @@
 //! ([`record`]) and sort them, in a compact form ([`spool`]), into runs on disk ([`sort`]). The runs are merged and cut
 //! into blocks, which workers encode and the table takes in order.
 
+mod base;
 pub mod command;
 pub mod dump;
 mod gather;
+mod join;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod record;
 mod rejects;
+pub mod rows;
 pub mod sort;
 pub mod spool;
 mod workspace;
@@ -25,10 +30,15 @@ use serde::Serialize;
 use shelfish::eval::{Eval, Evaluation};
 use shelfish::table::WriteError;
 
+use crate::database;
+
+use base::{Base, BaseError};
 use dump::Source;
-use record::Reject;
+use record::{MAX_EVALUATIONS, Reject};
+use rejects::RejectFile;
 use sort::Shelf;
 use workspace::Workspace;
+use write::Written;
 
 /// The least memory that a build is asked to do with.
 pub const MIN_MEMORY: usize = 64 << 20;
@@ -38,6 +48,10 @@ pub const MIN_MEMORY: usize = 64 << 20;
 pub struct Options {
     /// Dumps; more than one are merged.
     pub sources: Vec<Source>,
+    /// Databases whose records are merged with those of the sources.
+    pub bases: Vec<database::Args>,
+    /// Whether positions of the sources take nothing from the bases.
+    pub replace: bool,
     /// The directory of the database.
     pub out: PathBuf,
     /// Memory in bytes, all in all.
@@ -55,7 +69,7 @@ pub struct Options {
 }
 
 /// What a lighter database leaves out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Evaluations that are less deep.
     pub min_depth: u16,
@@ -101,6 +115,37 @@ impl Selection {
         .into_iter()
         .flatten()
         .collect()
+    }
+
+    /// Reads what [`Selection::describe`] said in a manifest.
+    ///
+    /// # Errors
+    ///
+    /// A name and a value that it did not say.
+    fn parse(info: &[(String, String)]) -> Result<Selection, (&str, &str)> {
+        let mut selection = Selection::default();
+        for (name, value) in info {
+            let unknown = (name.as_str(), value.as_str());
+            match name.as_str() {
+                "min_depth" => selection.min_depth = value.parse().map_err(|_| unknown)?,
+                "max_pvs" => selection.max_pvs = Some(value.parse().map_err(|_| unknown)?),
+                "max_plies" => selection.max_plies = Some(value.parse().map_err(|_| unknown)?),
+                "best_only" if value == "true" => selection.best_only = true,
+                _ => return Err(unknown),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Leaves out what either leaves out.
+    fn and(&self, other: &Selection) -> Selection {
+        let least = |a: Option<usize>, b| [a, b].into_iter().flatten().min();
+        Selection {
+            min_depth: self.min_depth.max(other.min_depth),
+            max_pvs: least(self.max_pvs, other.max_pvs),
+            max_plies: least(self.max_plies, other.max_plies),
+            best_only: self.best_only || other.best_only,
+        }
     }
 
     fn trim(&self, evaluations: &mut [Evaluation]) {
@@ -151,6 +196,25 @@ impl Counts {
     }
 }
 
+/// What was left out of positions that have, once everything is merged, more than [`record::MAX_EVALUATIONS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OverLimit {
+    /// Such positions.
+    pub positions: u64,
+    /// Evaluations beyond their best.
+    pub evaluations: u64,
+    /// PVs of these.
+    pub pvs: u64,
+}
+
+impl OverLimit {
+    fn add(&mut self, other: OverLimit) {
+        self.positions += other.positions;
+        self.evaluations += other.evaluations;
+        self.pvs += other.pvs;
+    }
+}
+
 /// Why there is no new database. The previous one is as it was.
 #[derive(Debug)]
 pub enum BuildError {
@@ -170,6 +234,8 @@ pub enum BuildError {
         /// What is wrong.
         error: io::Error,
     },
+    /// A base cannot be used.
+    Base(BaseError),
     /// The file of rejects cannot be written.
     Rejects {
         /// Its path.
@@ -177,7 +243,7 @@ pub enum BuildError {
         /// What is wrong.
         error: io::Error,
     },
-    /// No line gave a position.
+    /// No line gave a position, and nothing is left of the bases.
     Empty(Counts),
     /// The database cannot be written.
     Write(WriteError),
@@ -190,6 +256,7 @@ impl fmt::Display for BuildError {
             BuildError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
             BuildError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
             BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
+            BuildError::Base(error) => error.fmt(f),
             BuildError::Write(error) => error.fmt(f),
             BuildError::Empty(counts) => {
                 write!(f, "nothing to write: {} lines, {} rejected", counts.lines, counts.rejected())?;
@@ -218,8 +285,18 @@ pub struct Summary {
     /// Of these, bytes of each column of the blocks.
     #[serde(serialize_with = "crate::json::as_map")]
     pub columns: Vec<(&'static str, u64)>,
+    /// Blocks.
+    pub blocks: u64,
+    /// Of these, blocks that are as they were in a base.
+    pub blocks_kept: u64,
+    /// Positions of the bases.
+    pub base_positions: u64,
+    /// What was left out, by the options of this build and those of its bases.
+    pub selection: BTreeMap<String, String>,
     /// What became of the lines of the sources.
     pub input: Counts,
+    /// What was left out because one position had too much.
+    pub over_limit: OverLimit,
     /// Seconds that the build took.
     pub seconds: f64,
 }
@@ -238,7 +315,14 @@ impl fmt::Display for Summary {
         for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
             writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
         }
+        if self.base_positions > 0 {
+            writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
+            writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
+        }
         writeln!(f, "lines read   {:>15}", count(lines))?;
+        for (name, value) in &self.selection {
+            writeln!(f, "selection: {name} {value}")?;
+        }
         for (what, n) in [
             ("lines left out by the selection", left_out),
             ("PVs cut at an illegal move", pvs_cut),
@@ -251,6 +335,11 @@ impl fmt::Display for Summary {
         }
         for (reason, n) in Reject::REASONS.iter().zip(self.input.rejects).filter(|(_, n)| *n > 0) {
             writeln!(f, "  {reason}: {}", count(n))?;
+        }
+        let OverLimit { positions, evaluations, pvs } = self.over_limit;
+        if positions > 0 {
+            writeln!(f, "positions with more than {MAX_EVALUATIONS} evaluations: {}", count(positions))?;
+            writeln!(f, "  evaluations left out: {}, with {} PVs", count(evaluations), count(pvs))?;
         }
         Ok(())
     }
@@ -271,19 +360,33 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
         #[cfg(unix)]
         workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;
     }
+    let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
+    // What a base lacks, nobody should look for in the result: it is left out of the sources, too.
+    let selection = bases.iter().fold(options.selection.clone(), |all, base| all.and(&base.selection));
+    let options = &Options { selection, ..options.clone() };
+    let base_positions = bases.iter().map(Base::positions).sum();
     let shelf = Shelf::new(workspace.dir());
-    let (runs, input) = gather::gather(options, &workspace, &shelf)?;
-    if runs.is_empty() {
-        return Err(BuildError::Empty(input));
-    }
-    let (manifest, columns) = write::write(options, &workspace, &shelf, runs)?;
+    let rejects = options.rejects.as_deref().map(RejectFile::create).transpose()?;
+    let (runs, input) = gather::gather(options, &workspace, &shelf, rejects.as_ref())?;
+    let written = write::write(options, &workspace, &shelf, (runs, bases), rejects.as_ref());
+    let written = written.map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
+        error => error,
+    })?;
+    rejects.map_or(Ok(()), RejectFile::finish)?;
+    let Written { manifest, columns, blocks, blocks_kept, over_limit } = written;
     Ok(Summary {
         positions: manifest.positions,
         evaluations: manifest.total("evaluations"),
         pvs: manifest.total("pvs"),
         bytes: manifest.bytes(),
         columns,
+        blocks,
+        blocks_kept,
+        base_positions,
+        selection: options.selection.describe(),
         input,
+        over_limit,
         seconds: start.elapsed().as_secs_f64(),
     })
 }

@@ -1,4 +1,4 @@
-//! One line of a dump: JSON to a canonical position with legal lines, or the reason why not.
+//! One line of a dump, or the rows of a position: to a canonical position with legal lines, or the reason why not.
 //!
 //! Lenient where nothing is lost (unknown fields, `20.0` for `20`, castling as `e1g1` or `e1h1`), strict elsewhere: what
 //! cannot be read as it was meant is rejected, never guessed.
@@ -12,6 +12,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::{Evaluation, Pv, Score};
 use shelfish::position::{FenError, Position};
+
+use super::rows::{Row, Rows};
 
 /// The most evaluations that are kept of a position: far more than any source has, few enough that no line, however
 /// odd, makes a block that no reader takes.
@@ -164,7 +166,24 @@ impl Visitor<'_> for IntVisitor {
 ///
 /// The line cannot be used.
 pub fn parse(line: &[u8]) -> Result<Record, Reject> {
-    let raw: RawRecord = serde_json::from_slice(line).map_err(|error| Reject::Json(error.to_string()))?;
+    read(&serde_json::from_slice(line).map_err(|error| Reject::Json(error.to_string()))?)
+}
+
+/// Reads the rows of a position.
+///
+/// # Errors
+///
+/// They cannot be used.
+pub fn parse_rows(rows: &Rows) -> Result<Record, Reject> {
+    let pv = |row: &Row| RawPv { cp: row.cp.map(Int), mate: row.mate.map(Int), line: row.line.clone().into() };
+    let evaluation = |rows: &&[Row]| {
+        let (knodes, depth) = rows.first().map_or((0, 0), |row| (row.knodes, row.depth));
+        RawEvaluation { pvs: rows.iter().map(pv).collect(), knodes: Int(knodes), depth: Int(depth) }
+    };
+    read(&RawRecord { fen: (&*rows.fen).into(), evals: rows.evaluations().iter().map(evaluation).collect() })
+}
+
+fn read(raw: &RawRecord) -> Result<Record, Reject> {
     let position: Position = raw.fen.parse().map_err(|error| match error {
         FenError::Unplayable(_) => Reject::Unplayable(error),
         _ => Reject::Fen(error),

@@ -1,18 +1,25 @@
-//! The file of lines that a build could not use.
+//! The file of what a build could not use.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use shelfish::eval::Eval;
+
+use super::BuildError;
 use super::dump::Source;
-use super::record::{Reject, beginning};
+use super::record::{MAX_EVALUATIONS, Reject, beginning};
 
 /// Writes rejected lines in the order of the sources, though chunks are parsed in any order.
 ///
-/// Tab-separated: source, line number, reason, fact, beginning of the line.
-pub struct RejectFile(Mutex<State>);
+/// Tab-separated: source, line number, reason, fact, beginning of the line. Behind them stand positions of which
+/// evaluations were left out when all lines were merged: no source, no line, and the FEN.
+pub struct RejectFile {
+    path: PathBuf,
+    state: Mutex<State>,
+}
 
 struct State {
     file: BufWriter<File>,
@@ -26,10 +33,14 @@ impl RejectFile {
     /// # Errors
     ///
     /// The file cannot be created or written.
-    pub fn create(path: &Path) -> io::Result<RejectFile> {
-        let mut file = BufWriter::new(File::create(path)?);
-        file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
-        Ok(RejectFile(Mutex::new(State { file, next: 0, waiting: BTreeMap::new() })))
+    pub fn create(path: &Path) -> Result<RejectFile, BuildError> {
+        let create = || {
+            let mut file = BufWriter::new(File::create(path)?);
+            file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
+            Ok(Mutex::new(State { file, next: 0, waiting: BTreeMap::new() }))
+        };
+        let fault = |error| BuildError::Rejects { path: path.to_owned(), error };
+        Ok(RejectFile { path: path.to_owned(), state: create().map_err(fault)? })
     }
 
     /// Takes the rejects of chunk number `chunk`. Each chunk must come once, also if it has none.
@@ -37,15 +48,24 @@ impl RejectFile {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn put(&self, chunk: u64, rows: String) -> io::Result<()> {
-        let mut state = self.0.lock().map_err(|_| io::Error::other("a worker died"))?;
-        let State { file, next, waiting } = &mut *state;
-        waiting.insert(chunk, rows);
-        while let Some(rows) = waiting.remove(next) {
-            file.write_all(rows.as_bytes())?;
-            *next += 1;
-        }
-        Ok(())
+    pub fn put(&self, chunk: u64, rows: String) -> Result<(), BuildError> {
+        self.with(|State { file, next, waiting }| {
+            waiting.insert(chunk, rows);
+            while let Some(rows) = waiting.remove(next) {
+                file.write_all(rows.as_bytes())?;
+                *next += 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// Appends rows behind those of all chunks.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn append(&self, rows: &str) -> Result<(), BuildError> {
+        self.with(|state| state.file.write_all(rows.as_bytes()))
     }
 
     /// Writes what is buffered.
@@ -53,8 +73,14 @@ impl RejectFile {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn finish(self) -> io::Result<()> {
-        self.0.into_inner().map_err(|_| io::Error::other("a worker died"))?.file.flush()
+    pub fn finish(self) -> Result<(), BuildError> {
+        self.with(|state| state.file.flush())
+    }
+
+    fn with(&self, write: impl FnOnce(&mut State) -> io::Result<()>) -> Result<(), BuildError> {
+        let state = self.state.lock().map_err(|_| io::Error::other("a worker died"));
+        let fault = |error| BuildError::Rejects { path: self.path.clone(), error };
+        state.and_then(|mut state| write(&mut state)).map_err(fault)
     }
 }
 
@@ -63,4 +89,11 @@ pub fn row(source: &Source, line: u64, reject: &Reject, text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
     let fact = beginning(&reject.to_string());
     format!("{source}\t{line}\t{}\t{fact}\t{}\n", Reject::REASONS[reject.reason()], beginning(&text))
+}
+
+/// The row of a position that has more evaluations than are kept.
+pub fn crowded_row(eval: &Eval) -> String {
+    let reason = Reject::REASONS[Reject::TooMuch(String::new()).reason()];
+    let fact = format!("{} evaluations when merged, the best {MAX_EVALUATIONS} are kept", eval.evaluations.len());
+    format!("\t\t{reason}\t{fact}\t{}\n", eval.position)
 }

@@ -2,15 +2,16 @@
 //!
 //! Each worker fills an arena of fixed size; when it is full, the worker sorts an index of it and writes the records
 //! as one compressed run. Runs are merged by a heap; records of one key become one. Memory is what was given, whatever
-//! the input; equal multisets of records give equal output, whatever the arenas and workers.
+//! the input; equal multisets of records give equal output, whatever the arenas and workers. A run is in parts that are
+//! removed as they are read, so that the disk takes the runs or what comes of them, not both.
 //!
 //! The sorting crates at hand fall short here: `extsort` counts records instead of bytes, `ext-sort` holds each
 //! record in allocations of its own and sorts on a pool of its own; neither merges equal keys, compresses runs or
 //! bounds how many it opens at once.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -28,37 +29,44 @@ const WINDOW_LOG: u32 = 17;
 /// How hard zstd tries: more takes longer than it saves.
 const LEVEL: i32 = 3;
 const WRITE_BUFFER: usize = 64 << 10;
+/// See [`Shelf::part`].
+const PART: usize = 8 << 20;
 const READ_BUFFER: usize = 32 << 10;
 
 /// Where runs are kept.
 pub struct Shelf {
     dir: PathBuf,
     count: AtomicUsize,
+    /// Bytes of a part of a run, before compression.
+    part: usize,
 }
 
 impl Shelf {
     /// Keeps runs in `dir`.
     pub fn new(dir: &Path) -> Shelf {
-        Shelf { dir: dir.to_owned(), count: AtomicUsize::new(0) }
+        Shelf { dir: dir.to_owned(), count: AtomicUsize::new(0), part: PART }
     }
 
-    fn writer(&self) -> io::Result<RunWriter> {
-        let path = self.dir.join(format!("{}.run", self.count.fetch_add(1, Relaxed)));
-        RunWriter::create(path)
+    fn path(&self) -> PathBuf {
+        self.dir.join(format!("{}.run", self.count.fetch_add(1, Relaxed)))
     }
 }
 
-/// A sorted file of records, removed when dropped.
+/// A sorted sequence of records.
+#[derive(Default)]
 pub struct Run {
-    path: PathBuf,
+    parts: VecDeque<Part>,
     /// Records in it.
     pub records: u64,
 }
 
-impl Drop for Run {
+/// A file of records, removed when dropped.
+struct Part(PathBuf);
+
+impl Drop for Part {
     fn drop(&mut self) {
         // The whole directory goes in the end; an error here is of no consequence.
-        let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(&self.0);
     }
 }
 
@@ -126,7 +134,7 @@ impl<'a> Sorter<'a> {
         let record = |entry: &Entry| spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default();
         self.index
             .sort_unstable_by(|a, b| (a.high, a.low).cmp(&(b.high, b.low)).then_with(|| record(a).0.cmp(record(b).0)));
-        let mut run = self.shelf.writer()?;
+        let mut run = RunWriter::new(self.shelf);
         let mut payloads = Vec::new();
         for same in self.index.chunk_by(|a, b| (a.high, a.low) == (b.high, b.low) && record(a).0 == record(b).0) {
             let (key, payload) = record(&same[0]);
@@ -156,20 +164,19 @@ impl Entry {
 }
 
 /// Writes a run: keys as what they share with the one before and the rest.
-struct RunWriter {
-    path: PathBuf,
-    encoder: zstd::Encoder<'static, File>,
+struct RunWriter<'a> {
+    shelf: &'a Shelf,
+    run: Run,
+    /// What the last part is written with, and the bytes that it may still take.
+    encoder: Option<(zstd::Encoder<'static, File>, usize)>,
     buffer: Vec<u8>,
     key: Vec<u8>,
-    records: u64,
 }
 
-impl RunWriter {
-    fn create(path: PathBuf) -> io::Result<RunWriter> {
-        let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
-        encoder.window_log(WINDOW_LOG)?;
-        encoder.include_checksum(true)?;
-        Ok(RunWriter { path, encoder, buffer: Vec::with_capacity(2 * WRITE_BUFFER), key: Vec::new(), records: 0 })
+impl<'a> RunWriter<'a> {
+    fn new(shelf: &'a Shelf) -> RunWriter<'a> {
+        let buffer = Vec::with_capacity(2 * WRITE_BUFFER);
+        RunWriter { shelf, run: Run::default(), encoder: None, buffer, key: Vec::new() }
     }
 
     fn push(&mut self, key: &[u8], payload: &[u8]) -> io::Result<()> {
@@ -178,51 +185,83 @@ impl RunWriter {
         spool::push_parts(&mut self.buffer, &key[shared..], payload);
         self.key.truncate(shared);
         self.key.extend_from_slice(&key[shared..]);
-        self.records += 1;
-        if self.buffer.len() >= WRITE_BUFFER {
-            self.encoder.write_all(&self.buffer)?;
-            self.buffer.clear();
+        self.run.records += 1;
+        if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let (mut encoder, left) = match self.encoder.take() {
+            Some(open) => open,
+            None => (self.begin_part()?, self.shelf.part),
+        };
+        encoder.write_all(&self.buffer)?;
+        match left.checked_sub(self.buffer.len()) {
+            Some(left) => self.encoder = Some((encoder, left)),
+            None => {
+                encoder.finish()?;
+            }
         }
+        self.buffer.clear();
         Ok(())
     }
 
+    fn begin_part(&mut self) -> io::Result<zstd::Encoder<'static, File>> {
+        let path = self.shelf.path();
+        let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
+        encoder.window_log(WINDOW_LOG)?;
+        encoder.include_checksum(true)?;
+        self.run.parts.push_back(Part(path));
+        Ok(encoder)
+    }
+
     fn finish(mut self) -> io::Result<Run> {
-        self.encoder.write_all(&self.buffer)?;
-        self.encoder.finish()?;
-        Ok(Run { path: self.path, records: self.records })
+        if !self.buffer.is_empty() {
+            self.flush()?;
+        }
+        if let Some((encoder, _)) = self.encoder {
+            encoder.finish()?;
+        }
+        Ok(self.run)
     }
 }
 
 /// A run that is being read, at one of its records.
 struct RunReader {
-    reader: BufReader<zstd::Decoder<'static, BufReader<File>>>,
+    /// The first of the parts that are left.
+    reader: Option<BufReader<zstd::Decoder<'static, BufReader<File>>>>,
+    run: Run,
     key: Vec<u8>,
     payload: Vec<u8>,
-    _run: Run,
 }
 
 impl RunReader {
     /// Opens a run at its first record; `None` if it has none.
     fn open(run: Run) -> io::Result<Option<RunReader>> {
-        let file = BufReader::with_capacity(READ_BUFFER, File::open(&run.path)?);
-        let reader = BufReader::with_capacity(READ_BUFFER, zstd::Decoder::with_buffer(file)?);
-        let mut reader = RunReader { reader, key: Vec::new(), payload: Vec::new(), _run: run };
+        let mut reader = RunReader { reader: None, run, key: Vec::new(), payload: Vec::new() };
         Ok(reader.advance()?.then_some(reader))
     }
 
     /// Goes to the next record; false if there is none.
     fn advance(&mut self) -> io::Result<bool> {
-        if self.reader.fill_buf()?.is_empty() {
-            return Ok(false);
+        loop {
+            if let Some(reader) = &mut self.reader {
+                if !reader.fill_buf()?.is_empty() {
+                    let shared = read_varint(reader)?;
+                    self.key.truncate(shared);
+                    let length = read_varint(reader)?;
+                    read_onto(reader, length, &mut self.key)?;
+                    let length = read_varint(reader)?;
+                    self.payload.clear();
+                    read_onto(reader, length, &mut self.payload)?;
+                    return Ok(true);
+                }
+                self.reader = None;
+                self.run.parts.pop_front();
+            }
+            let Some(Part(path)) = self.run.parts.front() else { return Ok(false) };
+            let file = BufReader::with_capacity(READ_BUFFER, File::open(path)?);
+            self.reader = Some(BufReader::with_capacity(READ_BUFFER, zstd::Decoder::with_buffer(file)?));
         }
-        let shared = read_varint(&mut self.reader)?;
-        self.key.truncate(shared);
-        let length = read_varint(&mut self.reader)?;
-        read_onto(&mut self.reader, length, &mut self.key)?;
-        let length = read_varint(&mut self.reader)?;
-        self.payload.clear();
-        read_onto(&mut self.reader, length, &mut self.payload)?;
-        Ok(true)
     }
 }
 
@@ -287,7 +326,7 @@ impl Merge {
             let many = (runs.len() - fan_in + 1).min(fan_in);
             let some = runs.split_off(runs.len() - many);
             let mut merge = Merge::open(some)?;
-            let mut run = shelf.writer()?;
+            let mut run = RunWriter::new(shelf);
             while let Some((key, payload)) = merge.next_record()? {
                 run.push(key, payload)?;
             }
@@ -299,6 +338,11 @@ impl Merge {
     fn open(runs: Vec<Run>) -> io::Result<Merge> {
         let readers = runs.into_iter().filter_map(|run| RunReader::open(run).transpose());
         Ok(Merge { heap: readers.collect::<io::Result<_>>()?, key: Vec::new(), payload: Vec::new() })
+    }
+
+    /// The key of the next record, if there is one.
+    pub fn peek(&self) -> Option<&[u8]> {
+        self.heap.peek().map(|top| &top.key[..])
     }
 
     /// The next key and its payload, keys ascending and each once.
@@ -366,7 +410,7 @@ mod tests {
 
     fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
         let dir = tempfile::tempdir()?;
-        let shelf = Shelf::new(dir.path());
+        let shelf = Shelf { part: arena / 3, ..Shelf::new(dir.path()) };
         let mut sorters = [Sorter::new(&shelf, arena), Sorter::new(&shelf, arena / 2)];
         for (n, (key, evaluation)) in records.iter().enumerate() {
             sorters[n % 2].push(key, std::slice::from_ref(evaluation))?;

@@ -42,8 +42,7 @@ impl From<SpoolError> for std::io::Error {
 
 /// Appends the record of a position.
 pub fn push(record: &mut Vec<u8>, key: &[u8], evaluations: &[Evaluation]) {
-    push_bytes(record, key);
-    push_measured(record, |payload| evaluations.iter().for_each(|evaluation| push_evaluation(payload, evaluation)));
+    push_parts(record, key, &payload(evaluations));
 }
 
 /// Appends a record that is given as key and payload.
@@ -55,6 +54,13 @@ pub fn push_parts(record: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
 /// Takes the first record off `bytes`: key and payload.
 pub fn take_parts<'a>(bytes: &mut &'a [u8]) -> Result<(&'a [u8], &'a [u8]), SpoolError> {
     Ok((take_bytes(bytes)?, take_bytes(bytes)?))
+}
+
+/// The payload of the evaluations of a position.
+pub fn payload(evaluations: &[Evaluation]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    evaluations.iter().for_each(|evaluation| push_evaluation(&mut payload, evaluation));
+    payload
 }
 
 /// Takes the first record off `bytes` and decodes it.
@@ -85,7 +91,7 @@ pub fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
 }
 
 /// What an evaluation of a payload holds, moves aside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outline {
     /// Depth.
     pub depth: u64,
@@ -95,6 +101,13 @@ pub struct Outline {
     pub knodes: u64,
     /// Moves of the PVs that are counted.
     pub plies: usize,
+}
+
+impl Outline {
+    /// The greater, the better the evaluation, as far as an outline tells.
+    pub fn rank(&self) -> (u64, usize, u64) {
+        (self.depth, self.pvs, self.knodes)
+    }
 }
 
 /// The outlines of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most

@@ -66,8 +66,8 @@ pub struct EncodedBlock {
     pub totals: Vec<u64>,
     /// Compressed bytes of each column, in the order of [`Block::column_names`].
     pub columns: Vec<usize>,
-    first: Key,
-    last: Key,
+    pub(super) first: Key,
+    pub(super) last: Key,
 }
 
 /// How hard zstd tries: columns have few repetitions, so levels differ by little but time.

@@ -20,11 +20,6 @@ impl<K: Eq, V> Lru<K, V> {
         Lru { values: Vec::new(), bytes: 0, capacity }
     }
 
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// The value of `key`, which becomes the most recently used one.
     pub fn get<Q: Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
     where
@@ -99,11 +94,11 @@ mod tests {
         let mut lru = Lru::new(10);
         for size in [1, 9, 4, 11, 4, 4, 0, 10] {
             lru.put(size.to_string(), size, size);
-            assert!(lru.bytes() <= 10, "{lru:?}");
+            assert!(lru.bytes <= 10, "{lru:?}");
         }
-        assert_eq!(lru.bytes(), 10);
+        assert_eq!(lru.bytes, 10);
         lru.remove("10");
-        assert_eq!(lru.bytes(), 0);
+        assert_eq!(lru.bytes, 0);
     }
 
     #[test]
@@ -111,8 +106,8 @@ mod tests {
         let mut lru = Lru::new(10);
         lru.put("a".to_string(), 1, 6);
         lru.put("a".to_string(), 2, 7);
-        assert_eq!((lru.bytes(), lru.get("a").copied()), (7, Some(2)));
+        assert_eq!((lru.bytes, lru.get("a").copied()), (7, Some(2)));
         lru.put("a".to_string(), 3, 11);
-        assert_eq!((lru.bytes(), lru.get("a")), (0, None));
+        assert_eq!((lru.bytes, lru.get("a")), (0, None));
     }
 }

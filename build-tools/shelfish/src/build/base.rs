@@ -1,0 +1,285 @@
+//! A database that a build goes on from: one more sorted run, read where it is and never written to the disk.
+//!
+//! Workers check and open its blocks, but lines stay coded: what the cutter asks for, keys and weights, stands outside
+//! of them. A block that leaves the cutter as it came is copied; a record is decoded if its block changes.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use shelfish::eval::Eval;
+use shelfish::position::Key;
+use shelfish::reader::ReadError;
+use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Sketch, TableError};
+
+use super::join::weight_of;
+use super::{Selection, spool};
+use crate::database::{self, Place};
+use crate::ordered::{Ordered, ordered};
+use crate::scan::{RawBlock, Scan, ScanError};
+use crate::stats::column_bytes;
+
+/// Why a base cannot be used.
+#[derive(Debug)]
+pub struct BaseError {
+    /// The base, as it was given.
+    pub base: Arc<str>,
+    /// What is wrong.
+    pub fault: Box<BaseFault>,
+}
+
+/// What is wrong with a base.
+#[derive(Debug)]
+pub enum BaseFault {
+    /// The system does not let its host be asked.
+    Client(reqwest::Error),
+    /// It has no manifest that can be read.
+    Manifest(ReadError),
+    /// Its manifest tells of a selection that this program does not know.
+    Selection {
+        /// The selection's name.
+        name: String,
+        /// What the manifest says of it.
+        value: String,
+    },
+    /// A file is not as the manifest tells.
+    Scan(ScanError),
+    /// A block is not as its page tells.
+    Table(TableError),
+    /// The keys of a block are not above those of the block before.
+    Order(Chunk),
+    /// The system does not give what it takes to read.
+    Io(io::Error),
+}
+
+impl fmt::Display for BaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot build on {}: ", self.base)?;
+        match &*self.fault {
+            BaseFault::Client(error) => error.fmt(f),
+            BaseFault::Manifest(error) => error.fmt(f),
+            BaseFault::Selection { name, value } => write!(
+                f,
+                "its manifest says {name} = {value:?}, which this shelfish does not know: \
+                 use a newer one, or build of its export"
+            ),
+            BaseFault::Scan(error) => error.fmt(f),
+            BaseFault::Table(error) => error.fmt(f),
+            BaseFault::Order(chunk) => write!(f, "{chunk}: its positions are not above those of the block before"),
+            BaseFault::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BaseError {}
+
+/// A database to go on from, its manifest read.
+pub struct Base {
+    name: Arc<str>,
+    place: Place,
+    manifest: Arc<Manifest>,
+    /// What was left out of it.
+    pub selection: Selection,
+}
+
+impl Base {
+    /// Opens a database.
+    ///
+    /// # Errors
+    ///
+    /// It has no manifest that can be read, or one that tells of a selection that nobody knows.
+    pub fn open(at: &database::Args) -> Result<Base, BaseError> {
+        let name: Arc<str> = at.database.as_str().into();
+        let open = || {
+            let place = at.source().map_err(BaseFault::Client)?;
+            let manifest = database::wait(database::manifest(&place)).map_err(BaseFault::Io)?;
+            let manifest = Arc::new(manifest.map_err(BaseFault::Manifest)?);
+            let selection = Selection::parse(&manifest.info)
+                .map_err(|(name, value)| BaseFault::Selection { name: name.to_owned(), value: value.to_owned() })?;
+            Ok(Base { name: name.clone(), place, manifest, selection })
+        };
+        open().map_err(|fault| BaseError { base: name.clone(), fault: Box::new(fault) })
+    }
+
+    /// The number of positions in it.
+    pub fn positions(&self) -> u64 {
+        self.manifest.positions
+    }
+
+    /// Begins to read, at the first of the records of which `selection` leaves anything.
+    ///
+    /// # Errors
+    ///
+    /// The beginning cannot be read.
+    pub fn read(self, selection: &Selection, threads: usize) -> Result<BaseReader, BaseError> {
+        // What was selected once is as it would be selected again.
+        let narrow = (self.selection != *selection).then(|| selection.clone());
+        let base = self.name.clone();
+        let scan = Scan::new(self.place, self.manifest)
+            .map_err(|error| BaseError { base: base.clone(), fault: Box::new(BaseFault::Io(error)) })?;
+        let open: Open = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
+        let mut reader = BaseReader { blocks: ordered(scan, threads, open), block: None, next: 0 };
+        reader.fill()?;
+        Ok(reader)
+    }
+}
+
+type Opened = Result<OpenBlock, BaseError>;
+type Open = Box<dyn Fn(Result<RawBlock, ScanError>) -> Opened + Send + Sync>;
+
+/// A base that is being read, at one of its records.
+pub struct BaseReader {
+    blocks: Ordered<Scan, Result<RawBlock, ScanError>, Opened>,
+    block: Option<Arc<OpenBlock>>,
+    next: usize,
+}
+
+impl BaseReader {
+    /// The key and the weight of the record; `None` behind the last.
+    pub fn peek(&self) -> Option<(&Key, usize)> {
+        self.block.as_ref()?.sketches.get(self.next).map(|sketch| (&sketch.key, sketch.weight))
+    }
+
+    /// The record; goes to the next.
+    ///
+    /// # Errors
+    ///
+    /// What follows cannot be read.
+    pub fn take(&mut self) -> Result<Option<BaseRecord>, BaseError> {
+        let record = self.block.clone().map(|block| BaseRecord { block, n: self.next });
+        self.next += 1;
+        self.fill()?;
+        Ok(record)
+    }
+
+    /// Goes to the next block if this one is used up.
+    fn fill(&mut self) -> Result<(), BaseError> {
+        while self.block.as_ref().is_none_or(|block| self.next >= block.sketches.len()) {
+            let Some(block) = self.blocks.next().transpose()? else { break };
+            let last = self.block.as_ref().and_then(|block| block.sketches.last());
+            if last.zip(block.sketches.first()).is_some_and(|(last, first)| last.key >= first.key) {
+                return Err(block.error(BaseFault::Order(block.chunk.clone())));
+            }
+            // What a selection empties still says nothing of order, and is passed over.
+            if !block.sketches.is_empty() {
+                (self.block, self.next) = (Some(Arc::new(block)), 0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A block of a base.
+struct OpenBlock {
+    base: Arc<str>,
+    chunk: Chunk,
+    /// Of its records, keys ascending.
+    sketches: Vec<Sketch>,
+    content: Content,
+}
+
+enum Content {
+    /// The block, decoded but for its lines, and its bytes.
+    Whole(Box<Block<Eval>>, Vec<u8>),
+    /// The records of which a selection left something, spooled.
+    Narrowed(Vec<Vec<u8>>),
+}
+
+impl OpenBlock {
+    fn open(base: &Arc<str>, raw: Result<RawBlock, ScanError>, narrow: Option<&Selection>) -> Opened {
+        let open = || {
+            let RawBlock { at, bytes, .. } = raw.map_err(BaseFault::Scan)?;
+            let block = Block::<Eval>::open(&bytes, &at).map_err(BaseFault::Table)?;
+            let mut sketches = block.sketches().map_err(BaseFault::Table)?;
+            let content = match narrow {
+                None => Content::Whole(Box::new(block), bytes),
+                Some(selection) => Content::Narrowed(narrowed(&block, &mut sketches, selection)?),
+            };
+            Ok(OpenBlock { base: base.clone(), chunk: at.chunk, sketches, content })
+        };
+        open().map_err(|fault| BaseError { base: base.clone(), fault: Box::new(fault) })
+    }
+
+    fn error(&self, fault: BaseFault) -> BaseError {
+        BaseError { base: self.base.clone(), fault: Box::new(fault) }
+    }
+}
+
+/// What a selection leaves of a block.
+fn narrowed(block: &Block, sketches: &mut Vec<Sketch>, selection: &Selection) -> Result<Vec<Vec<u8>>, BaseFault> {
+    let mut records = Vec::new();
+    for mut sketch in std::mem::take(sketches) {
+        let mut eval = block.get(sketch.n).map_err(BaseFault::Table)?;
+        selection.narrow(&mut eval.evaluations);
+        if eval.evaluations.is_empty() {
+            continue;
+        }
+        let mut record = Vec::new();
+        let payload = spool::payload(&eval.evaluations);
+        spool::push_parts(&mut record, sketch.key.as_bytes(), &payload);
+        sketch.weight =
+            weight_of(sketch.key.as_bytes(), &payload, selection).map_err(|error| BaseFault::Io(error.into()))?;
+        sketch.n = records.len();
+        sketches.push(sketch);
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// A record of a base, still coded.
+#[derive(Clone)]
+pub struct BaseRecord {
+    block: Arc<OpenBlock>,
+    n: usize,
+}
+
+impl BaseRecord {
+    /// The key of its position.
+    pub fn key(&self) -> &[u8] {
+        self.block.sketches[self.n].key.as_bytes()
+    }
+
+    /// The record, decoded.
+    ///
+    /// # Errors
+    ///
+    /// Its lines are not legal.
+    pub fn eval(&self) -> Result<Eval, BaseError> {
+        let n = self.block.sketches[self.n].n;
+        let eval = match &self.block.content {
+            Content::Whole(block, _) => block.get(n).map_err(BaseFault::Table),
+            Content::Narrowed(records) => {
+                spool::take(&mut &records[n][..]).map_err(|error| BaseFault::Io(error.into()))
+            }
+        };
+        eval.map_err(|fault| self.block.error(fault))
+    }
+
+    /// The block that `records` are, if they are all of one block and nothing else is.
+    ///
+    /// # Errors
+    ///
+    /// The block is no zstd frame.
+    pub fn whole_block<'a>(
+        records: impl IntoIterator<Item = Option<&'a BaseRecord>>,
+    ) -> Result<Option<EncodedBlock>, BaseError> {
+        let mut records = records.into_iter();
+        let Some(Some(BaseRecord { block, .. })) = records.next() else { return Ok(None) };
+        let mut count = 1;
+        for record in records {
+            if record.is_none_or(|record| !Arc::ptr_eq(&record.block, block)) {
+                return Ok(None);
+            }
+            count += 1;
+        }
+        match &block.content {
+            Content::Whole(whole, bytes) if count == block.sketches.len() => {
+                let mut copy = whole.reuse(bytes.clone()).map_err(|error| block.error(BaseFault::Table(error)))?;
+                let columns = column_bytes(bytes).map_err(|error| block.error(BaseFault::Io(error)))?;
+                copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();
+                Ok(Some(copy))
+            }
+            _ => Ok(None),
+        }
+    }
+}

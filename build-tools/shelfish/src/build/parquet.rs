@@ -1,0 +1,375 @@
+//! Dumps in Parquet, one row a PV, as Lichess publishes its database at Hugging Face: read and written row group by row
+//! group, a page of each column at a time.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical, ZstdLevel};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnDescriptor;
+
+use super::dump::{Chunk, Text};
+use super::rows::{COLUMNS, Row, Rows};
+
+/// Rows that are read at a time: about a chunk of a dump.
+const BATCH: usize = 4096;
+/// The most rows of a position that are taken together; a line of a dump may have no more.
+const MOST_ROWS: usize = 256 * 256;
+/// The memory that a column is expected to need at most: a page, packed and unpacked, and a dictionary.
+const COLUMN_MEMORY: usize = 8 << 20;
+/// Rows of a group that is written: some 20 MB before compression.
+const GROUP: usize = 128 << 10;
+/// As the columns are written; knodes may take all of 64 bits.
+const SCHEMA: &str = "message schema {
+    required binary fen (UTF8);
+    required binary line (UTF8);
+    required int32 depth (UINT_16);
+    required int64 knodes (UINT_64);
+    optional int32 cp;
+    optional int32 mate;
+}";
+
+fn fault(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+/// A Parquet file, its columns found.
+pub struct Table {
+    reader: SerializedFileReader<File>,
+    /// The place of each of [`COLUMNS`] in the file.
+    places: [usize; COLUMNS.len()],
+    read: Arc<AtomicU64>,
+}
+
+impl Table {
+    /// Opens a file. `read` counts the bytes that are read of it.
+    ///
+    /// # Errors
+    ///
+    /// It has no footer that can be read, or not the columns of a dump.
+    pub fn open(file: File, read: Arc<AtomicU64>) -> io::Result<Table> {
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| fault(format!("Parquet: {error}")))?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let mut places = [0; COLUMNS.len()];
+        for (place, name) in places.iter_mut().zip(COLUMNS) {
+            *place = schema.columns().iter().position(|column| column.path().string() == name).ok_or_else(|| {
+                let found: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+                fault(format!(
+                    "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
+                    found.join(", "),
+                    COLUMNS.join(", ")
+                ))
+            })?;
+            check(name, &schema.column(*place))?;
+        }
+        Ok(Table { reader, places, read })
+    }
+
+    /// Memory that reading takes, about.
+    pub fn memory(&self) -> usize {
+        let most = |place: &usize| {
+            let sizes =
+                self.reader.metadata().row_groups().iter().map(|group| group.column(*place).uncompressed_size());
+            sizes.max().map_or(0, |size| usize::try_from(size).unwrap_or(0).min(COLUMN_MEMORY))
+        };
+        self.places.iter().map(most).sum()
+    }
+
+    /// The positions.
+    pub fn chunks(self) -> Chunks {
+        Chunks { table: self, group: 0, open: None, row: 1, rest: Rows::default(), is_over: false }
+    }
+}
+
+/// Whether a column is of the type that its name asks for.
+fn check(name: &str, column: &ColumnDescriptor) -> io::Result<()> {
+    let is_text = matches!(name, "fen" | "line");
+    let is_right = match column.physical_type() {
+        Physical::BYTE_ARRAY => is_text,
+        Physical::INT32 | Physical::INT64 => !is_text,
+        _ => false,
+    };
+    if is_right && column.max_rep_level() == 0 && column.max_def_level() <= 1 {
+        return Ok(());
+    }
+    let expected = if is_text { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" };
+    let list = if column.max_rep_level() > 0 { " in lists" } else { "" };
+    let found = column.physical_type();
+    Err(fault(format!(
+        "Parquet column {name}: expected {expected}, found {found}{list}; cast it and write the file anew"
+    )))
+}
+
+/// A column of a row group.
+enum Column {
+    Text(ColumnReaderImpl<ByteArrayType>),
+    Int(ColumnReaderImpl<Int32Type>, bool),
+    Long(ColumnReaderImpl<Int64Type>, bool),
+}
+
+impl Column {
+    fn new(reader: ColumnReader, column: &ColumnDescriptor) -> Column {
+        let is_unsigned = match column.logical_type_ref() {
+            Some(LogicalType::Integer(integer)) => !integer.is_signed,
+            _ => matches!(
+                column.converted_type(),
+                ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+            ),
+        };
+        match column.physical_type() {
+            Physical::INT32 => Column::Int(get_typed_column_reader(reader), is_unsigned),
+            Physical::INT64 => Column::Long(get_typed_column_reader(reader), is_unsigned),
+            _ => Column::Text(get_typed_column_reader(reader)),
+        }
+    }
+
+    fn texts(&mut self, count: usize) -> Result<Vec<Option<ByteArray>>, ParquetError> {
+        match self {
+            Column::Text(reader) => values(reader, count),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn numbers(&mut self, count: usize) -> Result<Vec<Option<i128>>, ParquetError> {
+        match self {
+            Column::Int(reader, is_unsigned) => {
+                let widen = |n: i32| if *is_unsigned { i128::from(n as u32) } else { i128::from(n) };
+                Ok(values(reader, count)?.into_iter().map(|n| n.map(widen)).collect())
+            }
+            Column::Long(reader, is_unsigned) => {
+                let widen = |n: i64| if *is_unsigned { i128::from(n as u64) } else { i128::from(n) };
+                Ok(values(reader, count)?.into_iter().map(|n| n.map(widen)).collect())
+            }
+            Column::Text(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The next `count` values of a column, fewer at its end.
+fn values<T: DataType>(reader: &mut ColumnReaderImpl<T>, count: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(count));
+    let (rows, found, _) = guarded(|| reader.read_records(count, Some(&mut levels), None, &mut values))?;
+    if found == rows {
+        return Ok(values.into_iter().map(Some).collect());
+    }
+    let mut values = values.into_iter();
+    Ok(levels.iter().map(|&level| if level > 0 { values.next() } else { None }).collect())
+}
+
+/// The positions of a file, some at a time.
+pub struct Chunks {
+    table: Table,
+    /// The number of the next row group.
+    group: usize,
+    /// The columns of the one before, and rows that are left in it.
+    open: Option<([Column; COLUMNS.len()], usize)>,
+    /// The number of the first row of `rest` in the file, from 1.
+    row: u64,
+    /// A position whose last row has perhaps not been read yet.
+    rest: Rows,
+    is_over: bool,
+}
+
+/// What `read` gives. The crate panics on some damaged pages; to a build that is an error like others.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let panicked = |_| Err(ParquetError::General("the page cannot be decoded".to_owned()));
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
+}
+
+impl Chunks {
+    fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
+        while !self.is_over {
+            let line = self.row;
+            let mut whole = Vec::new();
+            let Some(rows) = self.rows()? else {
+                self.is_over = true;
+                let rest = std::mem::take(&mut self.rest);
+                return Ok((!rest.rows.is_empty()).then_some(Chunk { line, text: Text::Rows(vec![rest]) }));
+            };
+            for (fen, row) in rows {
+                if self.rest.fen.as_bytes() != fen.data() || self.rest.rows.len() >= MOST_ROWS {
+                    let fen = String::from_utf8_lossy(fen.data()).into_owned();
+                    let done = std::mem::replace(&mut self.rest, Rows { fen, rows: Vec::new() });
+                    self.row += done.rows.len() as u64;
+                    whole.extend(Some(done).filter(|done| !done.rows.is_empty()));
+                }
+                self.rest.rows.push(row);
+            }
+            if !whole.is_empty() {
+                return Ok(Some(Chunk { line, text: Text::Rows(whole) }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Some rows of the file; `None` behind the last.
+    fn rows(&mut self) -> io::Result<Option<Vec<(ByteArray, Row)>>> {
+        while self.open.as_ref().is_none_or(|(_, left)| *left == 0) {
+            if self.group == self.table.reader.num_row_groups() {
+                return Ok(None);
+            }
+            self.open = Some(self.open(self.group)?);
+            self.group += 1;
+        }
+        let group = self.group - 1;
+        let Some((columns, left)) = &mut self.open else { return Ok(None) };
+        let count = BATCH.min(*left);
+        let first = self.table.reader.metadata().row_group(group).num_rows() as usize - *left;
+        let at = |column: usize| {
+            move |what: String| {
+                let rows = format!("rows {first} to {}", first + count - 1);
+                fault(format!("Parquet row group {group}, {rows}, column {}: {what}", COLUMNS[column]))
+            }
+        };
+        let [fen, line, depth, knodes, cp, mate] = columns;
+        let fens = some(fen.texts(count), count).and_then(all).map_err(at(0))?;
+        let lines = some(line.texts(count), count).and_then(all).map_err(at(1))?;
+        let depths = some(depth.numbers(count), count).and_then(all).map_err(at(2))?;
+        let knodes = some(knodes.numbers(count), count).and_then(all).map_err(at(3))?;
+        let cps = some(cp.numbers(count), count).map_err(at(4))?;
+        let mates = some(mate.numbers(count), count).map_err(at(5))?;
+        *left -= count;
+        if *left == 0 {
+            self.table.read.fetch_add(self.table.reader.metadata().row_group(group).compressed_size() as u64, Relaxed);
+        }
+        let numbers = depths.into_iter().zip(knodes).zip(cps.into_iter().zip(mates));
+        let rows = fens.into_iter().zip(lines).zip(numbers).map(|((fen, line), ((depth, knodes), (cp, mate)))| {
+            let line = String::from_utf8_lossy(line.data()).into_owned();
+            (fen, Row { line, depth, knodes, cp, mate })
+        });
+        Ok(Some(rows.collect()))
+    }
+
+    fn open(&self, group: usize) -> io::Result<([Column; COLUMNS.len()], usize)> {
+        let reader = &self.table.reader;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let open = || {
+            let rows = reader.get_row_group(group)?;
+            let mut columns = Vec::with_capacity(COLUMNS.len());
+            for place in self.table.places {
+                columns.push(Column::new(rows.get_column_reader(place)?, &schema.column(place)));
+            }
+            let columns = columns.try_into().map_err(|_| ParquetError::General("too few columns".to_owned()))?;
+            Ok((columns, rows.metadata().num_rows() as usize))
+        };
+        guarded(open).map_err(|error| fault(format!("Parquet row group {group}: {error}")))
+    }
+}
+
+/// Values, if there are as many as there are rows.
+fn some<T>(values: Result<Vec<T>, ParquetError>, count: usize) -> Result<Vec<T>, String> {
+    match values {
+        Ok(values) if values.len() == count => Ok(values),
+        Ok(values) => Err(format!("expected {count} values, found {}: the file is damaged", values.len())),
+        Err(error) => Err(format!("{error}: the file is damaged, or of a kind that is not known here")),
+    }
+}
+
+/// Values, if none is null.
+fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, String> {
+    let null = |n: usize| format!("expected a value, found null in row {n} of these; leave such rows out");
+    values.into_iter().enumerate().map(|(n, value)| value.ok_or_else(|| null(n))).collect()
+}
+
+impl Iterator for Chunks {
+    type Item = io::Result<Chunk>;
+
+    fn next(&mut self) -> Option<io::Result<Chunk>> {
+        self.next_chunk().transpose()
+    }
+}
+
+/// Writes positions as a Parquet file.
+pub struct Writer<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    texts: [Vec<ByteArray>; 2],
+    depths: Vec<i32>,
+    knodes: Vec<i64>,
+    /// Centipawns, then mates: a level for each row, a value where it is 1.
+    scores: [(Vec<i16>, Vec<i32>); 2],
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn new(out: W) -> Result<Writer<W>, ParquetError> {
+        let schema = Arc::new(parse_message_type(SCHEMA)?);
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+        let writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+        let (texts, scores) = (Default::default(), Default::default());
+        Ok(Writer { writer, texts, depths: Vec::new(), knodes: Vec::new(), scores })
+    }
+
+    /// Appends a position.
+    ///
+    /// # Errors
+    ///
+    /// A row group is full and cannot be written.
+    pub fn push(&mut self, position: Rows) -> Result<(), ParquetError> {
+        let fen = ByteArray::from(position.fen.into_bytes());
+        for row in position.rows {
+            self.texts[0].push(fen.clone());
+            self.texts[1].push(ByteArray::from(row.line.into_bytes()));
+            self.depths.push(row.depth as i32);
+            // As the column is unsigned, only the bits count.
+            self.knodes.push(row.knodes as i64);
+            for ((levels, values), score) in self.scores.iter_mut().zip([row.cp, row.mate]) {
+                levels.push(score.is_some().into());
+                values.extend(score.map(|score| score as i32));
+            }
+        }
+        if self.depths.len() >= GROUP { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        let mut n = 0;
+        while let Some(mut column) = group.next_column()? {
+            match n {
+                0 | 1 => column.typed::<ByteArrayType>().write_batch(&self.texts[n], None, None)?,
+                2 => column.typed::<Int32Type>().write_batch(&self.depths, None, None)?,
+                3 => column.typed::<Int64Type>().write_batch(&self.knodes, None, None)?,
+                _ => {
+                    let (levels, values) = &self.scores[n - 4];
+                    column.typed::<Int32Type>().write_batch(values, Some(levels), None)?
+                }
+            };
+            column.close()?;
+            n += 1;
+        }
+        group.close()?;
+        self.texts.iter_mut().for_each(Vec::clear);
+        self.depths.clear();
+        self.knodes.clear();
+        self.scores.iter_mut().for_each(|(levels, values)| {
+            levels.clear();
+            values.clear();
+        });
+        Ok(())
+    }
+
+    /// Writes what is left, and the footer.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn finish(mut self) -> Result<(), ParquetError> {
+        if !self.depths.is_empty() {
+            self.flush()?;
+        }
+        self.writer.close()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! `shelfish build --base`: what is built on a database is what is built of everything at once.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+
+use common::*;
+
+/// Lines of the sample in two parts that overlap: lines, and evaluations of one position in both.
+fn parts() -> [String; 2] {
+    let text = sample();
+    let lines: Vec<&str> = text.lines().collect();
+    let join = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let deeper = join(&lines[300..500]).replace("\"depth\":17", "\"depth\":21");
+    [join(&lines[..900]), join(&lines[800..]) + &deeper]
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn on_a_base_or_at_once_the_bytes_are_the_same() {
+    let desk = Desk::new();
+    let [old, new] = parts();
+    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    desk.build_to("both", &[&old, &new], &[]).succeeds();
+    let expected = desk.files("both");
+    desk.build_to("base", &[&old], &[]).succeeds();
+    desk.build_to("other", &[&new], &[]).succeeds();
+    let (base, other) = (desk.path("base"), desk.path("other"));
+    let [base, other] = [base.to_str().unwrap(), other.to_str().unwrap()];
+    for (threads, memory) in [("1", "64MiB"), ("2", "1GiB"), ("5", "100MiB")] {
+        let build = |bases: &[&str], sources: &[&std::path::Path]| {
+            let mut options = vec!["--threads", threads, "--max-memory", memory];
+            bases.iter().for_each(|base| options.extend(["--base", base]));
+            desk.build_to("db", sources, &options).succeeds();
+            desk.files("db")
+        };
+        assert!(build(&[base], &[&new]) == expected, "{threads} threads, {memory}");
+        assert!(build(&[base, other], &[]) == expected, "databases alone");
+        assert!(build(&[other, base, other], &[&old]) == expected, "more than once");
+    }
+}
+
+#[test]
+fn a_database_is_a_base_of_itself() {
+    let desk = Desk::new();
+    let [old, new] = parts();
+    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    desk.build_to("both", &[&old, &new], &[]).succeeds();
+    desk.build(&[&old], &[]).succeeds();
+    let before = desk.files("db");
+    let db = desk.path("db");
+    let db = db.to_str().unwrap();
+    let summary = json(&desk.build(&[], &["--base", db, "--json"]).succeeds());
+    assert_eq!(desk.files("db"), before);
+    assert!(summary["blocks"].as_u64().unwrap() > 1);
+    assert_eq!(summary["blocks_kept"], summary["blocks"], "blocks are copied where nothing changes");
+    assert_eq!(summary["base_positions"], 900);
+    let summary = desk.build(&[&new], &["--base", db]).succeeds();
+    assert!(summary.contains("900   positions"), "{summary}");
+    assert_eq!(desk.files("db"), desk.files("both"));
+}
+
+#[test]
+fn only_blocks_around_what_is_new_change() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    let db = desk.path("db");
+    // No pawns: the very end of the order.
+    let new = desk.file("new", line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
+    let summary = json(&desk.build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"]).succeeds());
+    let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
+    assert!(kept > 0 && kept + 3 > blocks, "{kept} of {blocks}");
+    desk.build_to("both", &[&dump, &new], &[]).succeeds();
+    assert_eq!(desk.files("next"), desk.files("both"));
+}
+
+#[test]
+fn with_replace_a_position_takes_the_evaluations_of_the_sources_alone() {
+    let desk = Desk::new();
+    let other = "4k3/8/8/8/8/8/8/4K2R w K -";
+    let old = desk.file("old", [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"));
+    let new = desk.file("new", [line(START, 3, "d2d4", 9, 20), line(START, 4, "c2c4", 9, 20)].join("\n"));
+    desk.build(&[&old], &[]).succeeds();
+    let db = desk.path("db");
+    let on_base = ["--base", db.to_str().unwrap()];
+    desk.build_to("all", &[&new], &on_base).succeeds();
+    assert!(desk.export("all")[1].contains("e2e4"));
+    desk.build_to("next", &[&new], &[&on_base[..], &["--replace"]].concat()).succeeds();
+    desk.build_to("new-db", &[&new], &[]).succeeds();
+    let mut expected = desk.export("new-db");
+    expected.push(line(other, 2, "e1h1", 9, 30));
+    assert_eq!(desk.export("next"), sorted(&expected.join("\n")));
+    assert_eq!(desk.build(&[&new], &["--replace"]).code, 2, "there is nothing to replace");
+}
+
+#[test]
+fn what_was_left_out_of_a_base_is_left_out_of_what_is_built_on_it() {
+    let desk = Desk::new();
+    let [old, new] = parts();
+    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    for (of_base, of_build, of_all) in [
+        (&["--min-depth", "20"][..], &[][..], &["--min-depth", "20"][..]),
+        (&[], &["--min-depth", "20", "--max-plies", "3"], &["--min-depth", "20", "--max-plies", "3"]),
+        (&["--max-pvs", "2"], &["--max-plies", "3"], &["--max-pvs", "2", "--max-plies", "3"]),
+        (&["--best-only"], &["--min-depth", "18"], &["--best-only", "--min-depth", "18"]),
+        (&[], &["--best-only", "--max-pvs", "1"], &["--best-only", "--max-pvs", "1"]),
+        (&["--max-pvs", "1"], &["--max-pvs", "3"], &["--max-pvs", "1"]),
+    ] {
+        desk.build_to("base", &[&old], of_base).succeeds();
+        let base = desk.path("base");
+        let options = [of_build, &["--base", base.to_str().unwrap()]].concat();
+        let summary = desk.build(&[&new], &options).succeeds();
+        desk.build_to("both", &[&old, &new], of_all).succeeds();
+        assert!(desk.files("db") == desk.files("both"), "{of_base:?}, {of_build:?}");
+        assert!(summary.contains("selection: "), "{summary}");
+    }
+    // A selection may leave nothing at all.
+    desk.build_to("base", &[&old], &[]).succeeds();
+    let base = desk.path("base");
+    let options = ["--base", base.to_str().unwrap(), "--min-depth", "99"];
+    desk.build_to("none", &[], &options).fails(&["nothing to write"]);
+    assert!(!desk.path("none").exists());
+}
+
+#[test]
+fn a_damaged_base_is_named_with_file_and_block_and_stays_as_it_was() {
+    let desk = Desk::new();
+    let [old, new] = parts();
+    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    desk.build(&[&old], &[]).succeeds();
+    let db = desk.path("db");
+    let on_base = ["--base", db.to_str().unwrap()];
+    let shard = desk.files("db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    for at in [0, shard.1.len() / 2, shard.1.len() - 1] {
+        let mut bytes = shard.1.clone();
+        bytes[at] ^= 1;
+        fs::write(db.join(&shard.0), &bytes).unwrap();
+        let before = desk.files("db");
+        desk.build(&[&new], &on_base).fails(&["cannot build on", db.to_str().unwrap(), &shard.0, "bytes"]);
+        desk.build_to("next", &[&new], &on_base).fails(&["checksum"]);
+        assert_eq!(desk.files("db"), before);
+        assert!(!desk.path("next").exists());
+    }
+    fs::write(db.join(&shard.0), &shard.1[..shard.1.len() - 5]).unwrap();
+    desk.build(&[&new], &on_base).fails(&[&shard.0, "expected"]);
+    fs::remove_file(db.join(&shard.0)).unwrap();
+    desk.build(&[&new], &on_base).fails(&[&shard.0, "no such file"]);
+    fs::write(db.join("manifest.json"), "{}").unwrap();
+    desk.build(&[&new], &on_base).fails(&["manifest.json"]);
+    desk.build(&[&new], &["--base", desk.path("nowhere").to_str().unwrap()]).fails(&["nowhere", "no such file"]);
+}

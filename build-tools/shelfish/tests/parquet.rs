@@ -1,0 +1,181 @@
+//! Dumps in Parquet: what goes in, what comes out, and what is wrong with files of another shape.
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use common::*;
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+/// As other programs write: every column may be null, numbers have other widths, columns another order, one is not asked
+/// for, row groups are of three rows.
+const OTHER: &str = "message other {
+    optional int64 mate;
+    optional int32 knodes (INT_32);
+    optional binary fen (UTF8);
+    optional int64 cp;
+    optional binary site (UTF8);
+    optional int32 depth (INT_8);
+    optional binary line (UTF8);
+}";
+
+type Row = (Option<&'static str>, &'static str, i32, i32, Option<i64>, Option<i64>);
+
+fn write(path: &Path, schema: &str, rows: &[Row]) {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(properties)).unwrap();
+    for rows in rows.chunks(3) {
+        let mut group = writer.next_row_group().unwrap();
+        for name in &names {
+            let mut column = group.next_column().unwrap().unwrap();
+            let all = vec![1; rows.len()];
+            let levels = |is: &dyn Fn(&Row) -> bool| rows.iter().map(|row| is(row).into()).collect::<Vec<i16>>();
+            match name.as_str() {
+                "fen" => {
+                    let values: Vec<ByteArray> = rows.iter().filter_map(|row| row.0.map(ByteArray::from)).collect();
+                    let levels = levels(&|row| row.0.is_some());
+                    column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+                }
+                "line" | "site" => {
+                    let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(row.1)).collect();
+                    column.typed::<ByteArrayType>().write_batch(&values, Some(&all), None).unwrap();
+                }
+                "depth" | "knodes" => {
+                    let values: Vec<i32> = rows.iter().map(|row| if name == "depth" { row.2 } else { row.3 }).collect();
+                    column.typed::<Int32Type>().write_batch(&values, Some(&all), None).unwrap();
+                }
+                _ => {
+                    let value = |row: &Row| if name == "cp" { row.4 } else { row.5 };
+                    let values: Vec<i64> = rows.iter().filter_map(value).collect();
+                    let levels = levels(&|row| value(row).is_some());
+                    column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).unwrap();
+                }
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn export(desk: &Desk, db: &str) -> PathBuf {
+    let (db, out) = (desk.path(db), desk.path("export.parquet"));
+    let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
+    shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat()).succeeds();
+    out
+}
+
+#[test]
+fn an_export_builds_the_database_that_it_came_from() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    let parquet = export(&desk, "db");
+    assert!(fs::read(&parquet).unwrap().starts_with(b"PAR1"));
+    for options in [&["--threads", "1", "--max-memory", "64MiB"][..], &["--threads", "4"]] {
+        desk.build_to("again", &[&parquet], options).succeeds();
+        assert!(desk.files("again") == desk.files("db"));
+    }
+    desk.build_to("both", &[&dump, &parquet], &[]).succeeds();
+    assert!(desk.files("both") == desk.files("db"), "kinds of sources mix");
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_ranges_come_back() {
+    let desk = Desk::new();
+    let pv = r#"{"cp":2147483647,"line":"e2e4"},{"cp":-2147483647,"line":""},{"mate":-32767,"line":"d2d4"}"#;
+    let text = format!(r#"{{"fen":"{START}","evals":[{{"pvs":[{pv}],"knodes":{},"depth":65535}}]}}"#, u64::MAX);
+    let dump = desk.file("dump", text);
+    desk.build(&[&dump], &[]).succeeds();
+    desk.build_to("again", &[&export(&desk, "db")], &[]).succeeds();
+    assert_eq!(desk.export("again"), desk.export("db"));
+}
+
+#[test]
+fn rows_become_positions_and_evaluations_across_row_groups() {
+    let desk = Desk::new();
+    let path = desk.path("other.parquet");
+    let end = "4k3/8/8/8/8/8/8/4K2R w K -";
+    write(
+        &path,
+        OTHER,
+        &[
+            (Some(START), "e2e4 e7e5", 30, 9, Some(20), None),
+            (Some(START), "d2d4", 30, 9, Some(10), None),
+            (Some(START), "c2c4", 30, 8, Some(9), None),
+            (Some(START), "g1f3", 30, 8, Some(8), None),
+            (Some(START), "c2c4 c7c5", 30, 8, Some(7), None),
+            (Some(end), "e1g1 e8e7", 20, 1, None, Some(12)),
+            (Some("8/8/8/8/8/8/8/K7 w - -"), "a1a2", 1, 1, Some(0), None),
+            (Some(START), "b2b3 x", 1, 1, Some(0), None),
+        ],
+    );
+    let rejects = desk.path("rejects");
+    let summary = desk.build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!([&summary["positions"], &summary["evaluations"], &summary["pvs"]], [2, 5, 7]);
+    assert_eq!(summary["input"]["pvs_cut"], 1);
+    let rejects = fs::read_to_string(rejects).unwrap();
+    assert!(rejects.lines().nth(1).unwrap().contains("\t7\tposition without legal play\t"), "{rejects}");
+    let exported = desk.export("db");
+    assert_eq!(exported[0], line(end, 12, "e1h1 e8e7", 1, 20).replace("cp", "mate"));
+    let first = r#"{"pvs":[{"cp":20,"line":"e2e4 e7e5"},{"cp":10,"line":"d2d4"}],"knodes":9,"depth":30}"#;
+    let second = r#"{"pvs":[{"cp":9,"line":"c2c4"},{"cp":8,"line":"g1f3"}],"knodes":8,"depth":30}"#;
+    assert!(exported[1].contains(&format!("{first},{second}")), "{}", exported[1]);
+}
+
+#[test]
+fn evaluations_that_parquet_cannot_tell_apart_are_counted() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"));
+    desk.build(&[&dump], &[]).succeeds();
+    let (db, out) = (desk.path("db"), desk.path("export.parquet"));
+    let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
+    let run = shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat());
+    assert!(run.err.contains("1 positions have evaluations that Parquet cannot tell apart"), "{}", run.err);
+}
+
+#[test]
+fn files_of_another_shape_are_turned_away_with_the_reason() {
+    let desk = Desk::new();
+    let path = desk.path("other.parquet");
+    let row: &[Row] = &[(Some(START), "e2e4", 1, 1, Some(1), None)];
+    let build = || desk.build(&[&path], &[]);
+    write(&path, &OTHER.replace("cp;", "score;"), row);
+    build().fails(&["other.parquet", "without column cp", "mate, knodes, fen, score", "expected fen, line"]);
+    write(&path, &OTHER.replace("binary line (UTF8)", "int64 line"), &[]);
+    build().fails(&["column line", "expected strings", "found INT64", "cast"]);
+    write(&path, &OTHER.replace("optional int64 cp", "repeated int64 cp"), &[]);
+    build().fails(&["column cp", "in lists"]);
+    write(&path, OTHER, &[row[0], row[0], row[0], (None, "e2e4", 1, 1, Some(1), None)]);
+    build().fails(&["row group 1", "column fen", "found null in row 0"]);
+    write(&path, OTHER, row);
+    let whole = fs::read(&path).unwrap();
+    for length in [4, 5, whole.len() / 2, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        build().fails(&["other.parquet", "Parquet"]);
+    }
+    for at in 4..whole.len() - 8 {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x5a;
+        fs::write(&path, bytes).unwrap();
+        let run = build();
+        assert!(
+            [0, 1].contains(&run.code),
+            "byte {at}: it may be believed or not, and is no reason to crash: {}",
+            run.err
+        );
+    }
+    let stdin = shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), desk.path("x").as_os_str()], &whole);
+    stdin.fails(&["standard input", "save it as a file"]);
+}

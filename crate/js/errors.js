@@ -1,0 +1,43 @@
+// The one error that the package throws, and waiting for what may end otherwise.
+
+export class ShelfishError extends Error {
+  constructor(code, message, { url, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = code === "aborted" ? "AbortError" : "ShelfishError";
+    this.code = code;
+    if (url !== undefined) this.url = url;
+  }
+}
+
+/** A failure as the module writes it. */
+export const failure = ({ code, message, url }) => new ShelfishError(code, message, { url });
+
+/** Throws if the signal was aborted. */
+export function check(signal) {
+  if (signal?.aborted) throw new ShelfishError("aborted", "the lookup was aborted", { cause: signal.reason });
+}
+
+/** Waits for `work`, unless the signal aborts it or someone calls what is in `stops` meanwhile; then `ended` is. */
+export function until(work, signal, stops, ended) {
+  return new Promise((resolve, reject) => {
+    const settle = (outcome, value) => {
+      signal?.removeEventListener("abort", abort);
+      stops.delete(stop);
+      outcome(value);
+    };
+    const stop = (error) => {
+      ended();
+      settle(reject, error);
+    };
+    const abort = () => {
+      try {
+        check(signal);
+      } catch (error) {
+        stop(error);
+      }
+    };
+    signal?.addEventListener("abort", abort);
+    stops.add(stop);
+    work.then((value) => settle(resolve, value), stop);
+  });
+}
