@@ -32,7 +32,8 @@ use crate::progress::{Progress, Work};
 
 A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks.
 Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
-other requests of the round, six of which are in flight at a time; connections are open, hosts answer at once.")]
+other requests of the round, of which no more are in flight at a time than a reader allows; connections are open, hosts
+answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
@@ -349,7 +350,11 @@ impl Finding for Traffic {
             let share = 100.0 * replay.hits as f64 / (replay.hits + replay.misses).max(1) as f64;
             report.notes.push(format!("{share:.1} % of their positions are in the database"));
         }
-        report.notes.push(format!("the reader keeps {} MiB of decoded pages and blocks", self.memory >> 20));
+        report.notes.push(format!(
+            "the reader keeps {} MiB of decoded pages and blocks; times are with {} requests in flight at most",
+            self.memory >> 20,
+            self.concurrency
+        ));
         for replay in &self.replays {
             for (what, spreads) in [("a game", &replay.games), ("a position", &replay.positions)] {
                 let mut table = Table::new(format!("{what}: {}", replay.name()), Spread::COLUMNS);
