@@ -64,7 +64,8 @@ export class Database {
     const job = { lookup: new Lookup(this.#open, texts.join("\n")), flights: [], ended: false };
     const end = () => {
       job.ended = true;
-      for (const flight of job.flights) if (flight.leave()) this.#land(flight);
+      // Each is left once, however often the job ends.
+      for (const flight of job.flights.splice(0)) if (flight.leave()) this.#land(flight);
     };
     try {
       await until(this.#run(job), signal, this.#stops, end);

@@ -12,9 +12,11 @@ export class ShelfishError extends Error {
 /** A failure as the module writes it. */
 export const failure = ({ code, message, url }) => new ShelfishError(code, message, { url });
 
+const aborted = (signal) => new ShelfishError("aborted", "the lookup was aborted", { cause: signal.reason });
+
 /** Throws if the signal was aborted. */
 export function check(signal) {
-  if (signal?.aborted) throw new ShelfishError("aborted", "the lookup was aborted", { cause: signal.reason });
+  if (signal?.aborted) throw aborted(signal);
 }
 
 /** Waits for `work`, unless the signal aborts it or someone calls what is in `stops` meanwhile; then `ended` is. */
@@ -29,13 +31,7 @@ export function until(work, signal, stops, ended) {
       ended();
       settle(reject, error);
     };
-    const abort = () => {
-      try {
-        check(signal);
-      } catch (error) {
-        stop(error);
-      }
-    };
+    const abort = () => stop(aborted(signal));
     signal?.addEventListener("abort", abort);
     stops.add(stop);
     work.then((value) => settle(resolve, value), stop);

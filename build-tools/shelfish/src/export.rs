@@ -114,6 +114,7 @@ mod parquet {
     use crate::build::parquet::Writer;
     use crate::build::rows::{Row, Rows};
     use crate::database;
+    use crate::json::uci;
 
     pub fn write(database: &database::Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let mut writer = Writer::new(out)?;
@@ -133,13 +134,12 @@ mod parquet {
     /// The rows of a position, and whether they tell its evaluations apart.
     fn rows(eval: &Eval) -> (Rows, bool) {
         let row = |evaluation: &Evaluation, pv: &Pv| {
-            let moves: Vec<String> = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect();
             let (cp, mate) = match pv.score {
                 Score::Cp(cp) => (Some(cp.into()), None),
                 Score::Mate(moves) => (None, Some(moves.into())),
             };
             let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
-            Row { line: moves.join(" "), depth, knodes, cp, mate }
+            Row { line: uci(&pv.line, CastlingMode::Chess960), depth, knodes, cp, mate }
         };
         let evaluations = || eval.evaluations.iter();
         let all = evaluations().flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));

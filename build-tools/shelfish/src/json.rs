@@ -1,7 +1,7 @@
 //! Evaluations as JSON, in the words of the Lichess evaluation database.
 
 use serde::Serializer;
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Eval, Score};
 
 /// Appends a record as one line: castling is the king's move to the rook's square, scores are White's.
@@ -28,6 +28,11 @@ pub fn push_line(out: &mut Vec<u8>, eval: &Eval) {
         write(format_args!("],\"knodes\":{},\"depth\":{}}}", evaluation.knodes, evaluation.depth));
     }
     write(format_args!("]}}\n"));
+}
+
+/// A line in UCI, a blank between two moves.
+pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
+    line.iter().map(|m| m.to_uci(mode).to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Numbers by name as an object, their order kept.

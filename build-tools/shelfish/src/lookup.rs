@@ -13,6 +13,7 @@ use shelfish::reader::{Options, Reader, Stats};
 
 use crate::Outcome;
 use crate::database::{self, Place};
+use crate::json::uci;
 
 /// Positions from standard input that are looked up together, if they are there already.
 const BATCH: usize = 256;
@@ -244,10 +245,6 @@ impl std::fmt::Display for Timing {
         let plural = if self.requests == 1 { "" } else { "s" };
         write!(f, "{} request{plural}, {} bytes, {:.2} ms", self.requests, self.bytes, self.milliseconds)
     }
-}
-
-fn uci(line: &[Move], mode: CastlingMode) -> String {
-    line.iter().map(|m| m.to_uci(mode).to_string()).collect::<Vec<_>>().join(" ")
 }
 
 fn san(position: &Position, line: &[Move]) -> String {

@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::path::PathBuf;
 
 use common::*;
 
@@ -16,15 +17,20 @@ fn parts() -> [String; 2] {
     [join(&lines[..900]), join(&lines[800..]) + &deeper]
 }
 
+fn desk_with_parts() -> (Desk, [PathBuf; 2]) {
+    let desk = Desk::new();
+    let [old, new] = parts();
+    let parts = [desk.file("old", old), desk.file("new", new)];
+    (desk, parts)
+}
+
 fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
 #[test]
 fn on_a_base_or_at_once_the_bytes_are_the_same() {
-    let desk = Desk::new();
-    let [old, new] = parts();
-    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    let (desk, [old, new]) = desk_with_parts();
     desk.build_to("both", &[&old, &new], &[]).succeeds();
     let expected = desk.files("both");
     desk.build_to("base", &[&old], &[]).succeeds();
@@ -46,9 +52,7 @@ fn on_a_base_or_at_once_the_bytes_are_the_same() {
 
 #[test]
 fn a_database_is_a_base_of_itself() {
-    let desk = Desk::new();
-    let [old, new] = parts();
-    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    let (desk, [old, new]) = desk_with_parts();
     desk.build_to("both", &[&old, &new], &[]).succeeds();
     desk.build(&[&old], &[]).succeeds();
     let before = desk.files("db");
