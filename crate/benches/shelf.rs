@@ -15,7 +15,7 @@ use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::position::{Key, Position};
-use shelfish::table::{Block, BlockRef, Chunk, Cutter, encode_block};
+use shelfish::table::{Block, Chunk, Cutter, KeyRange, encode_block};
 
 /// Positions of the sample that are read.
 const POSITIONS: usize = 4_000;
@@ -26,7 +26,7 @@ struct Sample {
     /// The same records as the lines of the dump.
     lines: Vec<u8>,
     bytes: Vec<u8>,
-    at: BlockRef,
+    at: Chunk,
 }
 
 impl Sample {
@@ -60,7 +60,7 @@ fn sample() -> Sample {
     let lines = block.iter().flat_map(|(line, _)| [*line, b"\n"].concat()).collect();
     let records: Vec<Eval> = block.into_iter().map(|(_, eval)| eval).collect();
     let bytes = encode_block(&records).unwrap().bytes;
-    let at = BlockRef { chunk: Chunk::of("", 0, &bytes), separator: Vec::new() };
+    let at = Chunk { file: "".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() };
     Sample { records, lines, bytes, at }
 }
 

@@ -1,13 +1,17 @@
-//! Any bytes under a right checksum are a block or an error; the records of a block, written again, are the same.
+//! Any frame under a right checksum is a block or an error; the records of a block, written again, are the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use shelfish::eval::Eval;
-use shelfish::table::{Block, BlockRef, Chunk, encode_block};
+use shelfish::table::{Block, Chunk, KeyRange, TableError, encode_block, seal};
 
-fuzz_target!(|bytes: &[u8]| {
-    let open = |bytes: &[u8]| Block::<Eval>::open(bytes, &BlockRef { chunk: Chunk::of("fuzz", 0, bytes), separator: Vec::new() });
-    let Ok(block) = open(bytes) else { return };
+fuzz_target!(|frame: &[u8]| {
+    let open = |bytes: &[u8]| -> Result<Block<Eval>, TableError> {
+        Block::open(bytes, &Chunk { file: "fuzz".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() })
+    };
+    let mut bytes = frame.to_vec();
+    seal(&mut bytes);
+    let Ok(block) = open(&bytes) else { return };
     let Ok(records) = block.records().collect::<Result<Vec<Eval>, _>>() else { return };
     if let Ok(again) = encode_block(&records) {
         let again = open(&again.bytes).expect("what was written can be read");

@@ -1,13 +1,15 @@
-//! Any bytes under a right checksum are a page or an error.
+//! Any frame under a right checksum is a page or an error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shelfish::table::{Chunk, Page, PageRef};
+use shelfish::table::{Chunk, KeyRange, Page, seal};
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|frame: &[u8]| {
+    let mut bytes = frame.to_vec();
+    seal(&mut bytes);
     let start = 1 << 30;
-    let chunk = Chunk::of("fuzz", start, bytes);
-    if let Ok(page) = Page::parse(bytes, &PageRef { chunk, separator: Vec::new() }) {
-        assert!(page.blocks().is_sorted_by(|a, b| a.separator < b.separator && a.chunk.range.end <= b.chunk.range.start));
+    let at = Chunk { file: "fuzz".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() };
+    if let Ok(page) = Page::parse(&bytes, &at) {
+        assert!(page.blocks().is_sorted_by(|a, b| a.keys.from < b.keys.from && a.range.end <= b.range.start));
     }
 });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use shelfish::reader::ReadError;
 use shelfish::source::Source;
-use shelfish::table::{BlockRef, Chunk, Manifest, Page, PageRef};
+use shelfish::table::{Chunk, Manifest, Page};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::database::Place;
@@ -20,10 +20,8 @@ const REQUEST: u64 = 1 << 20;
 /// A block as it is in its file.
 #[derive(Clone, Debug)]
 pub struct RawBlock {
-    /// Where it is, and the separator before its keys.
-    pub at: BlockRef,
-    /// The separator behind its keys, if another block follows.
-    pub until: Option<Vec<u8>>,
+    /// Where it is.
+    pub at: Chunk,
     /// Its bytes, not checked.
     pub bytes: Vec<u8>,
 }
@@ -84,8 +82,8 @@ pub struct Scan {
 /// A shard whose pages have been read.
 struct OpenShard {
     file: String,
-    /// Blocks that are still to be read, and the separator behind each.
-    blocks: VecDeque<(BlockRef, Option<Vec<u8>>)>,
+    /// Blocks that are still to be read.
+    blocks: VecDeque<Chunk>,
     pages: Vec<u8>,
     /// Of what has been read in order and whole.
     hash: Option<Sha256>,
@@ -115,27 +113,21 @@ impl Scan {
     fn open(&mut self, n: usize) {
         let manifest = self.manifest.clone();
         let shard = &manifest.shards[n];
-        let pages: Vec<&PageRef> = manifest.pages().iter().filter(|page| page.chunk.file == shard.file).collect();
-        let start = pages.first().map_or(shard.bytes, |page| page.chunk.range.start);
+        let pages: Vec<&Chunk> = manifest.pages().iter().filter(|page| *page.file == *shard.file).collect();
+        let start = pages.first().map_or(shard.bytes, |page| page.range.start);
         let bytes = match self.range(&shard.file, start..shard.bytes) {
             Ok(bytes) => bytes,
             Err(error) => return self.ready.push_back(Err(error)),
         };
-        let mut blocks: Vec<BlockRef> = Vec::new();
+        let mut blocks: VecDeque<Chunk> = VecDeque::new();
         for page in pages {
-            let place = (page.chunk.range.start - start) as usize..(page.chunk.range.end - start) as usize;
-            match Page::parse(&bytes[place], page) {
-                Ok(page) => blocks.extend_from_slice(page.blocks()),
-                Err(error) => self.ready.push_back(Err(self.read_error(&page.chunk, error))),
+            match Page::parse(page.within(&bytes, start), page) {
+                Ok(page) => blocks.extend(page.blocks().iter().cloned()),
+                Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
             }
         }
-        let after = manifest.shards.get(n + 1).and_then(|next| {
-            manifest.pages().iter().find(|page| page.chunk.file == next.file).map(|page| page.separator.clone())
-        });
-        let untils = blocks.iter().skip(1).map(|block| Some(block.separator.clone())).chain([after]);
         let mut at = 0;
-        for block in &blocks {
-            let range = &block.chunk.range;
+        for Chunk { range, .. } in &blocks {
             if range.start != at {
                 self.layout_error(&shard.file, at.min(range.start)..at.max(range.start));
             }
@@ -144,7 +136,6 @@ impl Scan {
         if at != start {
             self.layout_error(&shard.file, at.min(start)..at.max(start));
         }
-        let blocks = blocks.iter().cloned().zip(untils).collect();
         self.shard =
             Some(OpenShard { file: shard.file.clone(), blocks, pages: bytes, hash: Some(Sha256::new()), at: 0 });
     }
@@ -156,7 +147,7 @@ impl Scan {
 
     /// Reads some blocks of the open shard; its end checks its name.
     fn advance(&mut self, mut shard: OpenShard) {
-        let Some((first, _)) = shard.blocks.front() else {
+        let Some(first) = shard.blocks.front() else {
             if let Some(mut hash) = shard.hash {
                 hash.update(&shard.pages);
                 let digits = shard.file.trim_end_matches(Manifest::SHARD_ENDING);
@@ -168,11 +159,10 @@ impl Scan {
             }
             return;
         };
-        let start = first.chunk.range.start;
+        let start = first.range.start;
         let mut end = start;
         let mut some = Vec::new();
-        while let Some((block, _)) = shard.blocks.front() {
-            let range = &block.chunk.range;
+        while let Some(Chunk { range, .. }) = shard.blocks.front() {
             if !some.is_empty() && (range.start != end || range.end - start > REQUEST) {
                 break;
             }
@@ -186,10 +176,7 @@ impl Scan {
                 if let Some(hash) = &mut shard.hash {
                     hash.update(&bytes);
                 }
-                let cut = |(at, until): (BlockRef, _)| {
-                    let place = (at.chunk.range.start - start) as usize..(at.chunk.range.end - start) as usize;
-                    Ok(RawBlock { bytes: bytes[place].to_vec(), at, until })
-                };
+                let cut = |at: Chunk| Ok(RawBlock { bytes: at.within(&bytes, start).to_vec(), at });
                 self.ready.extend(some.into_iter().map(cut));
             }
             Err(error) => {

@@ -146,7 +146,7 @@ pub fn run(args: Args) -> Outcome {
         bytes: manifest.bytes(),
         shards: manifest.shards.len(),
         pages: manifest.pages().len(),
-        page_bytes: manifest.pages().iter().map(|page| page.chunk.len() as u64).sum(),
+        page_bytes: manifest.pages().iter().map(|page| page.len() as u64).sum(),
     };
     let scan = if args.manifest { None } else { Some(scan(place, manifest, args.quiet)?) };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());

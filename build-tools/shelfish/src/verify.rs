@@ -211,29 +211,20 @@ struct Checked {
     problem: Option<Problem>,
 }
 
-fn check(RawBlock { at, until, bytes }: RawBlock) -> Checked {
-    let mut checked = Checked {
-        chunk: at.chunk.clone(),
-        positions: 0,
-        evaluations: 0,
-        pvs: 0,
-        first: None,
-        last: None,
-        problem: None,
-    };
+fn check(RawBlock { at, bytes }: RawBlock) -> Checked {
+    let mut checked =
+        Checked { chunk: at.clone(), positions: 0, evaluations: 0, pvs: 0, first: None, last: None, problem: None };
     let mut read = || -> Result<(), Problem> {
-        let block = Block::<Eval>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.chunk.file))?;
+        let block = Block::<Eval>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.file))?;
         for eval in block.records() {
-            let eval = eval.map_err(|error| table_problem(&error, &at.chunk.file))?;
+            let eval = eval.map_err(|error| table_problem(&error, &at.file))?;
             let key = eval.position().key();
-            let is_in_place = key.as_bytes() >= &at.separator[..]
-                && until.as_ref().is_none_or(|until| key.as_bytes() < &until[..])
-                && checked.last.is_none_or(|last| last < key);
+            let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
-                return Err(problem(&at.chunk, &format!("{} stands where no lookup finds it", eval.position)));
+                return Err(problem(&at, &format!("{} stands where no lookup finds it", eval.position)));
             }
             if !is_normal(&eval.evaluations) {
-                return Err(problem(&at.chunk, &format!("the evaluations of {} are not in order", eval.position)));
+                return Err(problem(&at, &format!("the evaluations of {} are not in order", eval.position)));
             }
             checked.first.get_or_insert(key);
             checked.last = Some(key);
@@ -260,7 +251,7 @@ fn is_normal(evaluations: &[Evaluation]) -> bool {
 
 fn problem(chunk: &Chunk, what: &str) -> Problem {
     let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
-    Problem { file: chunk.file.clone(), bytes, what: what.to_owned() }
+    Problem { file: chunk.file.to_string(), bytes, what: what.to_owned() }
 }
 
 fn table_problem(error: &TableError, file: &str) -> Problem {

@@ -7,7 +7,7 @@ mod common;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -17,7 +17,7 @@ use shelfish::eval::Eval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::file::Directory;
-use shelfish::table::{Chunk, Manifest, Page};
+use shelfish::table::{Manifest, Page};
 use shelfish_cli::database::wait;
 use shelfish_cli::json;
 
@@ -143,15 +143,14 @@ fn layout(dir: &Path) -> Layout {
     let bytes = fs::read(dir.join(Manifest::FILE)).unwrap();
     let manifest = Manifest::parse::<Eval>(&bytes).unwrap();
     let mut blocks = Vec::new();
+    let shards: HashMap<&str, Vec<u8>> =
+        manifest.shards.iter().map(|shard| (&*shard.file, fs::read(dir.join(&shard.file)).unwrap())).collect();
     for page in manifest.pages() {
-        let range = page.chunk.range.clone();
-        let mut file = File::open(dir.join(&page.chunk.file)).unwrap();
-        file.seek(SeekFrom::Start(range.start)).unwrap();
-        let mut bytes = vec![0; (range.end - range.start) as usize];
-        file.read_exact(&mut bytes).unwrap();
-        for block in Page::parse(&bytes, page).unwrap().blocks() {
-            let Chunk { file, range, checksum } = &block.chunk;
-            blocks.push(((file.clone(), range.start, range.end), *checksum));
+        let shard = &shards[&*page.file];
+        for block in Page::parse(page.within(shard, 0), page).unwrap().blocks() {
+            // What ends a block is its checksum.
+            let checksum = u64::from_le_bytes(*block.within(shard, 0).last_chunk().unwrap());
+            blocks.push(((block.file.to_string(), block.range.start, block.range.end), checksum));
         }
     }
     Layout { shards: manifest.shards.iter().map(|shard| (shard.file.clone(), shard.bytes)).collect(), blocks }

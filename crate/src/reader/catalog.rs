@@ -6,7 +6,7 @@ use super::ReadError;
 use super::lru::Lru;
 use crate::eval::Eval;
 use crate::position::Position;
-use crate::table::{Block, BlockRef, Chunk, Manifest, Page, PageRef, Record, TableError};
+use crate::table::{Block, Chunk, Manifest, Page, Record, TableError};
 
 /// A manifest, and pages and blocks in memory, bounded in bytes.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ impl<R: Record> Piece<R> {
     /// Bytes that it takes in memory, about.
     fn bytes(&self) -> usize {
         match self {
-            // A separator and the name of a file are on the heap.
-            Piece::Page(page) => page.blocks().len() * (size_of::<BlockRef>() + 64),
+            // A separator is on the heap.
+            Piece::Page(page) => page.blocks().len() * (size_of::<Chunk>() + 32),
             Piece::Block(block) => block.memory(),
         }
     }
@@ -49,17 +49,16 @@ impl<R: Record> Piece<R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Want {
     /// A leaf page of the index.
-    Page(PageRef),
+    Page(Chunk),
     /// A block of records.
-    Block(BlockRef),
+    Block(Chunk),
 }
 
 impl Want {
     /// The bytes of it.
     pub fn chunk(&self) -> &Chunk {
         match self {
-            Want::Page(page) => &page.chunk,
-            Want::Block(block) => &block.chunk,
+            Want::Page(chunk) | Want::Block(chunk) => chunk,
         }
     }
 
@@ -101,13 +100,13 @@ impl<R: Record> Catalog<R> {
     /// Looks `position` up if what that takes is in memory; `None` if it is not.
     pub fn peek(&mut self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
         let key = position.key();
-        let Some(page) = self.manifest.page_of(&key) else { return Some(Ok(None)) };
-        let Some(Piece::Page(page)) = self.memory.get(&page.chunk).cloned() else { return None };
+        let Some(page) = self.manifest.page_of(&key).cloned() else { return Some(Ok(None)) };
+        let Some(Piece::Page(page)) = self.held(&Want::Page(page)) else { return None };
         let Some(at) = page.block_of(&key) else { return Some(Ok(None)) };
-        let Some(Piece::Block(block)) = self.memory.get(&at.chunk) else { return None };
+        let Some(Piece::Block(block)) = self.memory.get(at) else { return None };
         self.hits += 1;
         let answer = block.find(position);
-        Some(answer.map_err(|error| self.error(&at.chunk, error)))
+        Some(answer.map_err(|error| self.error(at, error)))
     }
 
     /// What is wrong with the file of a chunk.
@@ -115,15 +114,19 @@ impl<R: Record> Catalog<R> {
         ReadError::Table { at: format!("{}{}", self.folder, chunk.file), error }
     }
 
-    /// What is wanted, if it is in memory.
+    /// What is wanted, if it is in memory or the manifest carries it.
     pub(super) fn held(&mut self, want: &Want) -> Option<Piece<R>> {
-        self.memory.get(want.chunk()).cloned()
+        if let Some(piece) = self.memory.get(want.chunk()) {
+            return Some(piece.clone());
+        }
+        let manifest = self.manifest.clone();
+        self.take(want, manifest.carried(want.chunk())?).ok()
     }
 
     /// What is wanted, decoded from bytes that came from outside unless it is in memory.
     pub(super) fn take(&mut self, want: &Want, bytes: &[u8]) -> Result<Piece<R>, ReadError> {
-        if let Some(piece) = self.held(want) {
-            return Ok(piece);
+        if let Some(piece) = self.memory.get(want.chunk()) {
+            return Ok(piece.clone());
         }
         let piece = want.decode(bytes).map_err(|error| self.error(want.chunk(), error))?;
         self.memory.put(want.chunk().clone(), piece.clone(), piece.bytes());

@@ -49,7 +49,9 @@ impl ReadError {
     fn is_stale(&self) -> bool {
         match self {
             ReadError::Source(error) => error.fault.is_stale(),
-            ReadError::Table { error, .. } => matches!(error, TableError::Length { .. } | TableError::Checksum { .. }),
+            ReadError::Table { error, .. } => {
+                matches!(error, TableError::Length { .. } | TableError::Checksum { .. } | TableError::Order { .. })
+            }
             ReadError::Stale(_) => false,
         }
     }

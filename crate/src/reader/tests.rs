@@ -46,10 +46,15 @@ struct Database(PathBuf);
 
 impl Database {
     fn new(name: &str, records: &[Eval]) -> Database {
+        Database::carrying(name, records, 0)
+    }
+
+    /// Its manifest may carry so many bytes of pages.
+    fn carrying(name: &str, records: &[Eval], carried_bytes: usize) -> Database {
         let dir = std::env::temp_dir().join(format!("shelfish-reader-{}-{name}", std::process::id()));
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
-        let options = WriterOptions { shard_bytes: 4000, page_blocks: 4, ..WriterOptions::default() };
+        let options = WriterOptions { shard_bytes: 4000, page_blocks: 4, carried_bytes, ..WriterOptions::default() };
         let mut writer = TableWriter::<Eval>::create(&dir, &scratch, options);
         for block in records.chunks(4) {
             writer.append(&encode_block(block).unwrap()).unwrap();
@@ -177,6 +182,18 @@ fn a_cold_lookup_takes_three_requests_and_a_warm_one_none() {
     assert_eq!((stats.requests, stats.lookups, stats.network_blocks, stats.memory_hits), (3, 3, 1, 2));
     let bytes: u64 = host.0.asked.borrow()[1..].iter().map(|(_, range)| range.end - range.start).sum();
     assert_eq!(stats.bytes, bytes + host.0.files.borrow()[Manifest::FILE].len() as u64);
+}
+
+#[test]
+fn pages_that_the_manifest_carries_take_no_request() {
+    let records = records(12);
+    let host = Host::new(&Database::carrying("carried", &records, 1 << 20));
+    let reader = open(&host);
+    for (n, record) in records.iter().enumerate().step_by(records.len() / 5) {
+        assert_eq!(block_on(reader.lookup(&record.position)), Ok(Some(record.clone())));
+        assert!(host.requests() <= 2 + n, "{} requests", host.requests());
+    }
+    assert_eq!(host.requests() as u64, 1 + reader.stats().network_blocks);
 }
 
 #[test]

@@ -8,15 +8,6 @@ use crate::position::{Key, KeyError, Position};
 /// None of the totals of a block is larger: a cap on what a reader allocates.
 pub(crate) const MAX_TOTAL: u64 = 1 << 20;
 
-/// Where a block is, and the separators around its keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockRef {
-    /// The block's bytes.
-    pub chunk: Chunk,
-    /// Not above the block's first key, above every key of the block before.
-    pub separator: Vec<u8>,
-}
-
 /// What it takes to cut a record into another block.
 #[cfg(feature = "write")]
 #[derive(Clone, Debug)]
@@ -48,19 +39,27 @@ impl<R: Record> Block<R> {
     ///
     /// # Errors
     ///
-    /// Bytes of another length or checksum than told, or that no writer makes.
-    pub fn open(bytes: &[u8], at: &BlockRef) -> Result<Block<R>, TableError> {
-        let chunk = at.chunk.clone();
-        chunk.check(bytes)?;
+    /// Bytes of another length or checksum than told, of another block, or that no writer makes.
+    pub fn open(bytes: &[u8], at: &Chunk) -> Result<Block<R>, TableError> {
+        let frame = at.unseal(bytes)?;
         let open = || {
-            let columns = Columns::open(bytes, Self::FIRST + R::COLUMNS.len())?;
+            let columns = Columns::open(frame, Self::FIRST + R::COLUMNS.len())?;
             let forest = Forest::decode(&columns)?;
             let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
             let decoder = R::decoder(&columns, Self::FIRST, &turns, &forest.parents)?;
             Ok((columns, forest, decoder))
         };
+        let chunk = at.clone();
         match open() {
-            Ok((columns, forest, decoder)) => Ok(Block { chunk, columns, forest, decoder }),
+            Ok((columns, forest, decoder)) => {
+                let block = Block { chunk, columns, forest, decoder };
+                // No two blocks share a key, so that one position tells whether this is the block that was asked for.
+                let is_other = |node: &Node| !at.keys.contains(Key::from_setup(&node.setup()).as_bytes());
+                if block.forest.nodes.first().is_some_and(is_other) {
+                    return Err(TableError::Order { chunk: block.chunk.clone(), fen: block.position(0)?.to_string() });
+                }
+                Ok(block)
+            }
             Err(error) => Err(TableError::Columns { chunk, error }),
         }
     }

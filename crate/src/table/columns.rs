@@ -281,11 +281,13 @@ impl BitWriter {
     }
 }
 
-/// Compresses columns into one frame; also gives the compressed bytes of each column.
+/// Compresses columns into one frame and seals it; also gives the compressed bytes of each column.
 #[cfg(feature = "write")]
 pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
     use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
     use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, compress_bound, get_error_name};
+
+    use super::chunk::seal;
 
     let mut header = Vec::new();
     push_leb128(&mut header, columns.len() as u64);
@@ -322,5 +324,6 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     }
     let length = output.pos();
     frame.truncate(length);
+    seal(&mut frame);
     Ok((frame, sizes))
 }

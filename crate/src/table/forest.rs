@@ -169,7 +169,7 @@ impl Forest {
     /// Reads the positions of a block.
     pub(crate) fn decode(columns: &Columns) -> Result<Forest, ColumnError> {
         let links = columns.bytes(LINK);
-        if links.len() > MAX_POSITIONS {
+        if links.is_empty() || links.len() > MAX_POSITIONS {
             return Err(ColumnError::Value { column: LINK, found: links.len() as u64 });
         }
         let mut steps = (columns.values(STEP_PIECE), columns.values(STEP_TARGET));

@@ -1,8 +1,10 @@
 //! The manifest: the one file whose content changes, from which everything else is found.
 
-use super::chunk::checksum;
+use std::sync::Arc;
+
+use super::chunk::{KeyRange, checksum};
 use super::json::{Json, JsonError};
-use super::{Chunk, Page, PageRef, Record, TableError};
+use super::{Chunk, Page, Record, TableError};
 use crate::position::Key;
 use crate::quoted::Quoted;
 
@@ -17,7 +19,7 @@ pub struct Manifest {
     pub info: Vec<(String, String)>,
     /// The shards in ascending order of keys.
     pub shards: Vec<Shard>,
-    pages: Vec<PageRef>,
+    pages: Vec<Chunk>,
 }
 
 /// An immutable file: blocks, then the pages that list them.
@@ -30,9 +32,11 @@ pub struct Shard {
     pub bytes: u64,
     /// Number of positions.
     pub positions: u64,
-    /// Pages in ascending order of keys, the last of which ends the file: separator in hexadecimal, length in bytes,
-    /// XXH64 in hexadecimal.
-    pub pages: Vec<(String, u64, String)>,
+    /// Pages in ascending order of keys, the last of which ends the file: separator in hexadecimal, length in bytes.
+    pub pages: Vec<(String, u64)>,
+    /// All its pages, if the manifest carries them, to spare the readers of a small database a request; else nothing.
+    #[cfg_attr(feature = "write", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_base64"))]
+    pub carried: Vec<u8>,
 }
 
 /// What stands before the checksum, which is that of all bytes before this.
@@ -43,7 +47,7 @@ impl Manifest {
     pub const FORMAT: u64 = 1;
     /// The file's name.
     pub const FILE: &str = "manifest.json";
-    /// No manifest is larger: some 1,000 pages, as 400 million positions have them, take 60 kB.
+    /// No manifest is larger: some 1,100 pages, as 400 million positions have them, take 40 kB.
     pub const MAX_BYTES: usize = 16 << 20;
     /// Ending of the name of a shard. Its media type in mime-db, model/mesh, is one of few that static hosts neither
     /// compress nor transform, which they do with unknown endings.
@@ -95,38 +99,30 @@ impl Manifest {
         info: Vec<(String, String)>,
         shards: Vec<Shard>,
     ) -> Result<Manifest, String> {
-        let mut pages: Vec<PageRef> = Vec::new();
+        let mut places = Vec::new();
+        let mut separators: Vec<Arc<[u8]>> = Vec::new();
         for shard in &shards {
             if !is_shard_name(&shard.file) {
                 return Err(format!("{} is not the name of a shard", Quoted(&shard.file)));
             }
-            let lengths = shard.pages.iter().try_fold(0u64, |sum, (_, length, _)| sum.checked_add(*length));
-            let start = lengths.and_then(|lengths| shard.bytes.checked_sub(lengths));
+            let file: Arc<str> = shard.file.as_str().into();
+            let start = shard.page_bytes().and_then(|bytes| shard.bytes.checked_sub(bytes));
             let mut start = start.ok_or_else(|| format!("the pages of {} are longer than it", shard.file))?;
-            for (separator, length, sum) in &shard.pages {
-                let page = PageRef {
-                    chunk: Chunk {
-                        file: shard.file.clone(),
-                        range: start..start + length,
-                        checksum: parse_checksum(sum).ok_or_else(|| format!("{} is not a checksum", Quoted(sum)))?,
-                    },
-                    separator: parse_hex(separator)
-                        .ok_or_else(|| format!("{} is not a separator", Quoted(separator)))?,
-                };
+            for (separator, length) in &shard.pages {
+                let bytes = parse_hex(separator).ok_or_else(|| format!("{} is not a separator", Quoted(separator)))?;
                 if *length == 0 || *length > Page::MAX_BYTES as u64 {
                     return Err(format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES));
                 }
-                let ascends = match pages.last() {
-                    Some(last) => last.separator < page.separator,
-                    None => page.separator.is_empty(),
-                };
-                if !ascends {
+                if separators.last().map_or(!bytes.is_empty(), |last| **last >= *bytes) {
                     return Err(format!("separator {} of {} stands out of order", Quoted(separator), shard.file));
                 }
+                places.push((file.clone(), start..start + length));
+                separators.push(bytes.into());
                 start += length;
-                pages.push(page);
             }
         }
+        let keys = KeyRange::between(separators, None);
+        let pages = places.into_iter().zip(keys).map(|((file, range), keys)| Chunk { file, range, keys }).collect();
         Ok(Manifest { positions, totals, info, shards, pages })
     }
 
@@ -165,14 +161,19 @@ impl Manifest {
     }
 
     /// The page that lists the block of `key`.
-    pub fn page_of(&self, key: &Key) -> Option<&PageRef> {
-        let after = self.pages.partition_point(|page| page.separator.as_slice() <= key.as_bytes());
-        self.pages.get(after.checked_sub(1)?)
+    pub fn page_of(&self, key: &Key) -> Option<&Chunk> {
+        KeyRange::find(&self.pages, key.as_bytes())
     }
 
     /// All pages in ascending order of keys.
-    pub fn pages(&self) -> &[PageRef] {
+    pub fn pages(&self) -> &[Chunk] {
         &self.pages
+    }
+
+    /// The bytes of a page, if the manifest carries them; not checked.
+    pub fn carried(&self, page: &Chunk) -> Option<&[u8]> {
+        let shard = self.shards.iter().find(|shard| *shard.file == *page.file && !shard.carried.is_empty())?;
+        Some(page.within(&shard.carried, shard.bytes.saturating_sub(shard.carried.len() as u64)))
     }
 
     /// The total of this name, 0 if there is none.
@@ -189,17 +190,23 @@ impl Manifest {
 impl Shard {
     fn read(json: &Json) -> Option<Shard> {
         let page = |page: &Json| match page.items()? {
-            [separator, length, sum] => {
-                Some((separator.text()?.to_string(), length.number()?, sum.text()?.to_string()))
-            }
+            [separator, length] => Some((separator.text()?.to_string(), length.number()?)),
             _ => None,
         };
-        Some(Shard {
+        let shard = Shard {
             file: json.get("file")?.text()?.to_string(),
             bytes: json.get("bytes")?.number()?,
             positions: json.get("positions")?.number()?,
             pages: json.get("pages")?.items()?.iter().map(page).collect::<Option<_>>()?,
-        })
+            carried: json.get("carried").map_or(Some(Vec::new()), |text| parse_base64(text.text()?))?,
+        };
+        let is_whole = shard.carried.is_empty() || shard.page_bytes() == Some(shard.carried.len() as u64);
+        is_whole.then_some(shard)
+    }
+
+    /// Bytes of all its pages; nothing if no number has room for them.
+    fn page_bytes(&self) -> Option<u64> {
+        self.pages.iter().try_fold(0u64, |sum, (_, length)| sum.checked_add(*length))
     }
 }
 
@@ -215,16 +222,46 @@ pub(super) fn is_shard_name(name: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
 }
 
-fn parse_checksum(text: &str) -> Option<u64> {
-    (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok())?
-}
-
 fn parse_hex(text: &str) -> Option<Vec<u8>> {
     if !text.is_ascii() || text.len() > 2 * usize::from(u8::MAX) {
         return None;
     }
     let pairs = text.as_bytes().chunks(2).map(|pair| core::str::from_utf8(pair).ok());
     pairs.map(|pair| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok()).collect()
+}
+
+/// Reads Base64 (RFC 4648) without padding.
+fn parse_base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut bits, mut count) = (0u32, 0);
+    for digit in text.bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        (bits, count) = (bits << 6 | u32::from(value), count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(feature = "write")]
+fn as_base64<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
+        let digits = (0..=three.len()).map(|n| char::from(DIGITS[(bits >> (18 - 6 * n) & 63) as usize]));
+        text.extend(digits);
+    }
+    serializer.serialize_str(&text)
 }
 
 #[cfg(feature = "write")]

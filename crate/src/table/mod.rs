@@ -23,14 +23,16 @@ mod tests;
 #[cfg(feature = "write")]
 mod write;
 
+pub use block::Block;
 pub(crate) use block::MAX_TOTAL;
 #[cfg(feature = "write")]
 pub use block::Sketch;
-pub use block::{Block, BlockRef};
-pub use chunk::{Chunk, TableError};
+#[cfg(feature = "write")]
+pub use chunk::seal;
+pub use chunk::{Chunk, KeyRange, TableError};
 pub use columns::ColumnError;
 pub use manifest::{Manifest, Shard};
-pub use page::{Page, PageRef};
+pub use page::Page;
 pub use record::Record;
 #[cfg(feature = "write")]
 pub use write::{Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};

@@ -1,7 +1,10 @@
 //! A leaf page of the index: the blocks of a stretch of keys, in one zstd frame.
 
-use super::columns::{ColumnError, Columns};
-use super::{Block, BlockRef, Chunk, TableError};
+use std::sync::Arc;
+
+use super::chunk::KeyRange;
+use super::columns::{Bits, ColumnError, Columns, Octaves};
+use super::{Block, Chunk, TableError};
 use crate::eval::Eval;
 use crate::position::Key;
 
@@ -9,22 +12,16 @@ const SEPARATOR_SHARED: usize = 0;
 const SEPARATOR_LENGTH: usize = 1;
 const SEPARATORS: usize = 2;
 const LENGTHS: usize = 3;
-const CHECKSUMS: usize = 4;
+const LOW_BITS: usize = 4;
 const COLUMNS: usize = 5;
 
-/// Where a page is, and the separator before its first key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageRef {
-    /// The page's bytes.
-    pub chunk: Chunk,
-    /// Not above the page's first key, above every key of the page before.
-    pub separator: Vec<u8>,
-}
+/// How the lengths of blocks are told.
+const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
 
 /// A page: its blocks in ascending order of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    blocks: Vec<BlockRef>,
+    blocks: Vec<Chunk>,
 }
 
 impl Page {
@@ -35,78 +32,78 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// Bytes of another length or checksum than told, or that no writer makes.
-    pub fn parse(bytes: &[u8], at: &PageRef) -> Result<Page, TableError> {
-        at.chunk.check(bytes)?;
-        let blocks = parse(bytes, at).map_err(|error| TableError::Columns { chunk: at.chunk.clone(), error })?;
+    /// Bytes of another length or checksum than told, of another page, or that no writer makes.
+    pub fn parse(bytes: &[u8], at: &Chunk) -> Result<Page, TableError> {
+        let frame = at.unseal(bytes)?;
+        let blocks = parse(frame, at).map_err(|error| TableError::Columns { chunk: at.clone(), error })?;
         Ok(Page { blocks })
     }
 
     /// The block that holds the record of `key`, if there is one.
-    pub fn block_of(&self, key: &Key) -> Option<&BlockRef> {
-        let after = self.blocks.partition_point(|block| block.separator.as_slice() <= key.as_bytes());
-        self.blocks.get(after.checked_sub(1)?)
+    pub fn block_of(&self, key: &Key) -> Option<&Chunk> {
+        KeyRange::find(&self.blocks, key.as_bytes())
     }
 
     /// The blocks in ascending order of keys.
-    pub fn blocks(&self) -> &[BlockRef] {
+    pub fn blocks(&self) -> &[Chunk] {
         &self.blocks
     }
 }
 
-fn parse(bytes: &[u8], at: &PageRef) -> Result<Vec<BlockRef>, ColumnError> {
-    let columns = Columns::open(bytes, COLUMNS)?;
+fn parse(frame: &[u8], at: &Chunk) -> Result<Vec<Chunk>, ColumnError> {
+    let columns = Columns::open(frame, COLUMNS)?;
     let mut lengths = columns.values(LENGTHS);
-    let mut shared = columns.values(SEPARATOR_SHARED);
+    let mut low_bits = Bits::new(&columns, LOW_BITS);
     let mut tails = columns.values(SEPARATOR_LENGTH);
-    let mut separators = columns.values(SEPARATORS);
+    let mut rest = columns.values(SEPARATORS);
     let mut start = lengths.leb128()?;
-    let mut last = at.separator.clone();
-    let mut blocks: Vec<BlockRef> = Vec::new();
-    for checksum in columns.bytes(CHECKSUMS).chunks(8) {
-        let checksum = checksum.try_into().map_err(|_| ColumnError::Length { column: CHECKSUMS })?;
-        let length = lengths.leb128()?;
+    let mut ranges = Vec::new();
+    let mut separators: Vec<Arc<[u8]>> = Vec::new();
+    for &shared in columns.bytes(SEPARATOR_SHARED) {
+        let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
         let end = start.checked_add(length).filter(|&end| {
             // Blocks stand before the pages of their shard.
-            length > 0 && length <= Block::<Eval>::MAX_BYTES as u64 && end <= at.chunk.range.start
+            length > 0 && length <= Block::<Eval>::MAX_BYTES as u64 && end <= at.range.start
         });
         let end = end.ok_or_else(|| lengths.out_of_range(length))?;
-        let keep = shared.byte()?;
-        let tail = tails.byte()?;
-        let head = last.get(..keep.into()).ok_or_else(|| shared.out_of_range(keep.into()))?;
-        let separator = [head, separators.take(tail.into())?].concat();
-        let ascends = if blocks.is_empty() { separator == at.separator } else { separator > last };
-        if !ascends {
-            return Err(separators.out_of_range(blocks.len() as u64));
+        let last = separators.last().map_or(&[][..], |last| last);
+        let head = last.get(..shared.into()).ok_or_else(|| tails.out_of_range(shared.into()))?;
+        let separator = [head, rest.take(tails.byte()?.into())?].concat();
+        let ascends = if separators.is_empty() { *separator == *at.keys.from } else { *separator > *last };
+        if !ascends || !at.keys.contains(&separator) {
+            return Err(rest.out_of_range(separators.len() as u64));
         }
-        last.clone_from(&separator);
-        let chunk = Chunk { file: at.chunk.file.clone(), range: start..end, checksum: u64::from_le_bytes(checksum) };
-        blocks.push(BlockRef { chunk, separator });
+        separators.push(separator.into());
+        ranges.push(start..end);
         start = end;
     }
-    for values in [lengths, shared, tails, separators] {
+    for values in [lengths, tails, rest] {
         values.finish()?;
     }
-    Ok(blocks)
+    low_bits.finish()?;
+    let chunks = ranges.into_iter().zip(KeyRange::between(separators, at.keys.until.clone()));
+    Ok(chunks.map(|(range, keys)| Chunk { file: at.file.clone(), range, keys }).collect())
 }
 
-/// Writes a page of blocks that follow one another in their shard.
+/// Writes a page of blocks that follow one another from `start` of their shard on, told by separator and length.
 #[cfg(feature = "write")]
-pub(super) fn encode(blocks: &[BlockRef], level: i32) -> Result<Vec<u8>, ColumnError> {
-    use super::columns::{compress, push_leb128};
+pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, ColumnError> {
+    use super::columns::{BitWriter, compress, push_leb128};
 
     let mut columns = vec![Vec::new(); COLUMNS];
-    let start = blocks.first().map_or(0, |block| block.chunk.range.start);
     push_leb128(&mut columns[LENGTHS], start);
-    let mut last = blocks.first().map_or(&[][..], |block| &block.separator);
-    for BlockRef { chunk, separator } in blocks {
+    let mut low_bits = BitWriter::default();
+    let mut last: &[u8] = &[];
+    for (separator, length) in blocks {
         let shared = last.iter().zip(separator).take_while(|(a, b)| a == b).count();
         columns[SEPARATOR_SHARED].push(shared as u8);
         columns[SEPARATOR_LENGTH].push((separator.len() - shared) as u8);
         columns[SEPARATORS].extend_from_slice(&separator[shared..]);
-        push_leb128(&mut columns[LENGTHS], chunk.len() as u64);
-        columns[CHECKSUMS].extend_from_slice(&chunk.checksum.to_le_bytes());
+        let (symbol, low) = LENGTH.split(*length);
+        columns[LENGTHS].push(symbol);
+        low_bits.push(*length, low);
         last = separator;
     }
+    columns[LOW_BITS] = low_bits.bytes;
     Ok(compress(&columns, level)?.0)
 }

@@ -84,21 +84,31 @@ fn records() -> impl Strategy<Value = Vec<Eval>> {
     })
 }
 
-fn encoded(records: &[Eval]) -> (EncodedBlock, BlockRef) {
-    let block = encode_block(records).expect("records in order");
-    let chunk = Chunk::of("test", 0, &block.bytes);
-    (block, BlockRef { chunk, separator: Vec::new() })
+/// A chunk of all keys.
+fn chunk_of(start: u64, bytes: &[u8]) -> Chunk {
+    Chunk { file: "test".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() }
 }
 
-/// What a reader says of bytes whose checksum is right but whose content is not: anything but a panic.
-fn read_anyhow(bytes: &[u8]) {
-    let chunk = Chunk::of("test", 0, bytes);
-    if let Ok(block) = Block::<Eval>::open(bytes, &BlockRef { chunk, separator: Vec::new() }) {
+fn encoded(records: &[Eval]) -> (EncodedBlock, Chunk) {
+    let block = encode_block(records).expect("records in order");
+    let chunk = chunk_of(0, &block.bytes);
+    (block, chunk)
+}
+
+/// What a reader says of a frame under a right checksum but whose content is not: anything but a panic.
+fn read_anyhow(frame: &[u8]) {
+    let mut bytes = frame.to_vec();
+    chunk::seal(&mut bytes);
+    if let Ok(block) = Block::<Eval>::open(&bytes, &chunk_of(0, &bytes)) {
         block.records().for_each(drop);
     }
-    let chunk = Chunk::of("test", 1 << 30, bytes);
-    let _ = Page::parse(bytes, &PageRef { chunk, separator: Vec::new() });
-    let _ = Manifest::parse::<Eval>(bytes);
+    let _ = Page::parse(&bytes, &chunk_of(1 << 30, &bytes));
+    let _ = Manifest::parse::<Eval>(frame);
+}
+
+/// The frame of a chunk that is whole.
+fn frame_of(bytes: &[u8]) -> &[u8] {
+    chunk_of(0, bytes).unseal(bytes).expect("a whole chunk")
 }
 
 proptest! {
@@ -158,7 +168,7 @@ proptest! {
         flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..4),
     ) {
         let (encoded, _) = encoded(&records);
-        let columns = Columns::open(&encoded.bytes, Block::<Eval>::column_names().count()).expect("a whole block");
+        let columns = Columns::open(frame_of(&encoded.bytes), Block::<Eval>::column_names().count()).expect("a whole block");
         let mut columns: Vec<Vec<u8>> =
             (0..Block::<Eval>::column_names().count()).map(|column| columns.bytes(column).to_vec()).collect();
         for (at, bit) in flips {
@@ -174,7 +184,7 @@ proptest! {
                 }
             }
         }
-        read_anyhow(&columns::compress(&columns, 1).expect("columns").0);
+        read_anyhow(frame_of(&columns::compress(&columns, 1).expect("columns").0));
     }
 
     #[test]
@@ -194,7 +204,7 @@ proptest! {
             bits.push(value >> shift, low);
         }
         let frame = columns::compress(&[symbols, bits.bytes], 1).expect("columns").0;
-        let columns = Columns::open(&frame, 2).expect("columns");
+        let columns = Columns::open(frame_of(&frame), 2).expect("columns");
         let mut bits = Bits::new(&columns, 1);
         for (value, &symbol) in values.iter().zip(columns.bytes(0)) {
             prop_assert_eq!(octaves.join(symbol, &mut bits), Ok(value >> shift));
@@ -226,7 +236,7 @@ proptest! {
 }
 
 /// A database of some thousand positions in a folder of its own, in shards of several pages.
-fn database(dir: &std::path::Path) -> (Manifest, Vec<Eval>) {
+fn database(dir: &std::path::Path, carried_bytes: usize) -> (Manifest, Vec<Eval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
@@ -239,7 +249,7 @@ fn database(dir: &std::path::Path) -> (Manifest, Vec<Eval>) {
     all.dedup_by(|a, b| a.position == b.position);
     let scratch = dir.join("scratch");
     std::fs::create_dir_all(&scratch).expect("a folder");
-    let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, ..WriterOptions::default() };
+    let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, carried_bytes, ..WriterOptions::default() };
     let mut writer = TableWriter::<Eval>::create(dir, &scratch, options);
     let mut cutter = Cutter::new(30);
     let mut blocks: Vec<Vec<Eval>> =
@@ -261,23 +271,72 @@ fn temp_dir(name: &str) -> std::path::PathBuf {
 #[test]
 fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
     let dir = temp_dir("walk");
-    let (written, all) = database(&dir);
+    let (written, all) = database(&dir, 0);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
     let manifest = Manifest::parse::<Eval>(&bytes).expect("a manifest");
     assert_eq!(manifest, written);
     assert_eq!(manifest.positions, all.len() as u64);
     assert!(manifest.shards.len() > 2 && manifest.pages().len() > manifest.shards.len());
     let read = |chunk: &Chunk| {
-        let file = std::fs::read(dir.join(&chunk.file)).expect("a shard");
+        let file = std::fs::read(dir.join(&*chunk.file)).expect("a shard");
         file[usize::try_from(chunk.range.start).expect("small")..][..chunk.len()].to_vec()
     };
     for eval in &all {
         let key = eval.position.key();
         let page = manifest.page_of(&key).expect("a page");
-        let page = Page::parse(&read(&page.chunk), page).expect("a page");
+        let page = Page::parse(&read(page), page).expect("a page");
         let block = page.block_of(&key).expect("a block");
-        let block = Block::<Eval>::open(&read(&block.chunk), block).expect("a block");
+        let block = Block::<Eval>::open(&read(block), block).expect("a block");
         assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())));
+    }
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
+}
+
+#[test]
+fn a_manifest_carries_the_pages_of_a_small_database() {
+    let dir = temp_dir("carried");
+    let (_, all) = database(&dir, 1 << 20);
+    let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
+    let manifest = Manifest::parse::<Eval>(&bytes).expect("a manifest");
+    for page in manifest.pages() {
+        let carried = manifest.carried(page).expect("a page that is carried");
+        let file = std::fs::read(dir.join(&*page.file)).expect("a shard");
+        assert_eq!(carried, page.within(&file, 0));
+        assert!(Page::parse(carried, page).is_ok());
+    }
+    let (large, _) = database(&dir, 500);
+    assert!(large.pages().iter().all(|page| large.carried(page).is_none()));
+    assert_eq!(large.positions, all.len() as u64);
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
+}
+
+#[test]
+fn a_page_or_block_in_the_place_of_another_is_refused() {
+    let dir = temp_dir("another");
+    let (manifest, _) = database(&dir, 0);
+    let read = |chunk: &Chunk| {
+        let file = std::fs::read(dir.join(&*chunk.file)).expect("a shard");
+        chunk.within(&file, 0).to_vec()
+    };
+    let blocks = |page: &Chunk| Page::parse(&read(page), page).expect("a page").blocks().to_vec();
+    let all: Vec<Chunk> = manifest.pages().iter().flat_map(blocks).collect();
+    // As if a host took one range for another, its length included.
+    let posing = |at: &Chunk, other: &Chunk| {
+        let start = at.range.end - other.len() as u64;
+        Chunk { range: start..at.range.end, ..at.clone() }
+    };
+    for pair in manifest.pages().windows(2) {
+        for (at, other) in [(&pair[1], &pair[0]), (&pair[0], &pair[1])] {
+            let error = Page::parse(&read(other), &posing(at, other)).expect_err("another page");
+            assert!(matches!(error, TableError::Columns { .. }), "{error}");
+        }
+    }
+    let late = all.iter().position(|chunk| chunk.range.start > 1 << 14).expect("a block far from the start");
+    for (at, other) in all[late..].iter().zip(&all[late + 1..]) {
+        for (at, other) in [(at, other), (other, at)].iter().filter(|(at, other)| at.range.end > other.len() as u64) {
+            let error = Block::<Eval>::open(&read(other), &posing(at, other)).expect_err("another block");
+            assert!(matches!(error, TableError::Order { .. }), "{error}");
+        }
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
 }
@@ -285,7 +344,7 @@ fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
 #[test]
 fn the_same_records_give_the_same_bytes() {
     let dirs = [temp_dir("same-a"), temp_dir("same-b")];
-    let [a, b] = dirs.each_ref().map(|dir| database(dir).0);
+    let [a, b] = dirs.each_ref().map(|dir| database(dir, 1 << 20).0);
     assert_eq!(a, b);
     for dir in dirs {
         std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -295,7 +354,7 @@ fn the_same_records_give_the_same_bytes() {
 #[test]
 fn a_manifest_with_any_bit_flipped_or_cut_short_is_refused() {
     let dir = temp_dir("manifest");
-    database(&dir);
+    database(&dir, 500);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
     for at in 0..bytes.len() {
         assert!(Manifest::parse::<Eval>(&bytes[..at]).is_err(), "cut to {at} bytes");
@@ -326,7 +385,8 @@ fn a_file_name_that_leads_elsewhere_is_refused() {
         file: "../../etc/passwd".into(),
         bytes: 10,
         positions: 1,
-        pages: vec![(String::new(), 5, "0".repeat(16))],
+        pages: vec![(String::new(), 5)],
+        carried: Vec::new(),
     };
     let error = Manifest::new(1, Default::default(), Default::default(), vec![shard]).expect_err("not a shard's name");
     assert_eq!(error, "\"../../etc/passwd\" is not the name of a shard");

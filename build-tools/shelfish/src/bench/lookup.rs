@@ -16,7 +16,7 @@ use shelfish::eval::Eval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::Source;
-use shelfish::table::{Block, BlockRef, Manifest, Page};
+use shelfish::table::{Block, Chunk, Manifest, Page};
 
 use super::games::{Args as GamesArgs, Sample};
 use super::report::{Finding, Report, Style, Table, figure};
@@ -149,16 +149,16 @@ fn parse(path: &Path) -> Result<Vec<Position>, Error> {
 
 /// Positions from blocks at even distances, from each as many, at even distances again.
 async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<Position>, Error> {
-    let mut blocks: Vec<BlockRef> = Vec::new();
+    let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
-        let bytes = place.range(&at.chunk.file, at.chunk.range.clone()).await?;
+        let bytes = place.range(&at.file, at.range.clone()).await?;
         blocks.extend_from_slice(Page::parse(&bytes, at)?.blocks());
     }
     let each = count.div_ceil(blocks.len().max(1));
     let some = count.div_ceil(each);
     let mut positions = Vec::new();
     for at in (0..some).map(|n| &blocks[n * blocks.len() / some]) {
-        let bytes = place.range(&at.chunk.file, at.chunk.range.clone()).await?;
+        let bytes = place.range(&at.file, at.range.clone()).await?;
         let block = Block::<Eval>::open(&bytes, at)?;
         let step = (block.len() / each).max(1);
         for position in block.positions().skip(step / 2).step_by(step).take(each) {
@@ -169,17 +169,17 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
 }
 
 /// The block where a position is or would be.
-async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<BlockRef>, Error> {
+async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<Chunk>, Error> {
     let key = position.key();
     let Some(at) = manifest.page_of(&key) else { return Ok(None) };
-    let bytes = place.range(&at.chunk.file, at.chunk.range.clone()).await?;
+    let bytes = place.range(&at.file, at.range.clone()).await?;
     Ok(Page::parse(&bytes, at)?.block_of(&key).cloned())
 }
 
 /// Microseconds to read and decompress the page and the block of a position, and to do nothing with them.
-async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &BlockRef) -> Result<f64, Error> {
+async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Error> {
     let started = Instant::now();
-    for chunk in manifest.page_of(&position.key()).map(|page| &page.chunk).into_iter().chain([&block.chunk]) {
+    for chunk in manifest.page_of(&position.key()).into_iter().chain([block]) {
         let bytes = place.range(&chunk.file, chunk.range.clone()).await?;
         black_box(zstd::decode_all(&bytes[..])?);
     }

@@ -62,7 +62,7 @@ impl<S> Meter<S> {
     /// Counts what is asked of `source`, which has the database of `manifest`.
     pub fn new(source: S, manifest: &Manifest) -> Meter<S> {
         let pages = manifest.shards.iter().map(|shard| {
-            let pages: u64 = shard.pages.iter().map(|(_, bytes, _)| bytes).sum();
+            let pages: u64 = shard.pages.iter().map(|(_, bytes)| bytes).sum();
             (shard.file.clone(), shard.bytes.saturating_sub(pages))
         });
         Meter { source, pages: pages.collect(), log: Rc::default() }

@@ -216,7 +216,7 @@ async fn measure(place: Place, games: Games, memory: usize, quiet: bool) -> Resu
     let meter = Meter::new(place, &manifest);
     let desk = Desk { meter, memory };
     let opened = desk.open().await?.1;
-    let sizes = || manifest.pages().iter().map(|page| page.chunk.len() as u64);
+    let sizes = || manifest.pages().iter().map(|page| page.len() as u64);
     let database = Database {
         positions: manifest.positions,
         bytes: manifest.bytes(),

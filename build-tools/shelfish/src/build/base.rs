@@ -188,14 +188,14 @@ enum Content {
 impl OpenBlock {
     fn open(base: &Arc<str>, raw: Result<RawBlock, ScanError>, narrow: Option<&Selection>) -> Opened {
         let open = || {
-            let RawBlock { at, bytes, .. } = raw.map_err(BaseFault::Scan)?;
+            let RawBlock { at, bytes } = raw.map_err(BaseFault::Scan)?;
             let block = Block::<Eval>::open(&bytes, &at).map_err(BaseFault::Table)?;
             let mut sketches = block.sketches().map_err(BaseFault::Table)?;
             let content = match narrow {
                 None => Content::Whole(Box::new(block), bytes),
                 Some(selection) => Content::Narrowed(narrowed(&block, &mut sketches, selection)?),
             };
-            Ok(OpenBlock { base: base.clone(), chunk: at.chunk, sketches, content })
+            Ok(OpenBlock { base: base.clone(), chunk: at, sketches, content })
         };
         open().map_err(|fault| BaseError { base: base.clone(), fault: Box::new(fault) })
     }

@@ -11,24 +11,26 @@ use twox_hash::XxHash64;
 use super::{Cutter, EncodedBlock, LEVEL, WriteError};
 use crate::eval::Eval;
 use crate::position::Key;
-use crate::table::chunk::checksum;
 use crate::table::manifest::{hex, is_shard_name};
-use crate::table::{BlockRef, Chunk, Manifest, Record, Shard, page};
+use crate::table::{Manifest, Record, Shard, page};
 
 /// Where and how a table is written.
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
     /// Bytes of a shard, about; default 64 MiB.
     pub shard_bytes: u64,
-    /// Blocks of a page, about; default 512.
+    /// Blocks of a page, about; default 1,024.
     pub page_blocks: usize,
+    /// Pages of at most so many bytes together are carried by the manifest, which spares every first lookup a request;
+    /// default 26,000, with which a first lookup takes some 40 KiB.
+    pub carried_bytes: usize,
     /// What the manifest says of how the database was made.
     pub info: BTreeMap<String, String>,
 }
 
 impl Default for WriterOptions {
     fn default() -> WriterOptions {
-        WriterOptions { shard_bytes: 64 << 20, page_blocks: 512, info: BTreeMap::new() }
+        WriterOptions { shard_bytes: 64 << 20, page_blocks: 1024, carried_bytes: 26_000, info: BTreeMap::new() }
     }
 }
 
@@ -53,9 +55,12 @@ struct OpenShard {
     hash: Sha256,
     bytes: u64,
     positions: u64,
-    pages: Cutter<BlockRef>,
-    closed: Vec<Vec<BlockRef>>,
+    pages: Cutter<Placed>,
+    closed: Vec<Vec<Placed>>,
 }
+
+/// The separator and the length of a block.
+type Placed = (Vec<u8>, u64);
 
 impl<R: Record> TableWriter<R> {
     /// Begins a table for the folder `dir`, which is left alone until [`TableWriter::finish`]. Shards are gathered in
@@ -94,11 +99,9 @@ impl<R: Record> TableWriter<R> {
                 self.options.page_blocks,
             )?),
         };
-        // The file has no name before it is whole.
-        let chunk = Chunk::of("", shard.bytes, &block.bytes);
         shard.write(&block.bytes)?;
         shard.positions += block.positions;
-        let page = shard.pages.push(block.first.as_bytes(), 1, BlockRef { chunk, separator });
+        let page = shard.pages.push(block.first.as_bytes(), 1, (separator, block.bytes.len() as u64));
         shard.closed.extend(page);
         self.last = Some(block.last);
         self.positions += block.positions;
@@ -112,12 +115,13 @@ impl<R: Record> TableWriter<R> {
     fn close(&mut self, mut shard: OpenShard) -> Result<(), WriteError> {
         let pages = core::mem::replace(&mut shard.pages, Cutter::new(1));
         shard.closed.extend(pages.finish());
-        let mut pages = Vec::new();
+        let (mut pages, mut carried, mut start) = (Vec::new(), Vec::new(), 0);
         for blocks in core::mem::take(&mut shard.closed) {
-            let bytes = page::encode(&blocks, LEVEL).map_err(WriteError::Compress)?;
+            let bytes = page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
             shard.write(&bytes)?;
-            let separator = blocks.first().map_or(String::new(), |block| hex(&block.separator));
-            pages.push((separator, bytes.len() as u64, format!("{:016x}", checksum(&bytes))));
+            pages.push((blocks.first().map_or(String::new(), |(separator, _)| hex(separator)), bytes.len() as u64));
+            start += blocks.iter().map(|(_, length)| length).sum::<u64>();
+            carried.extend_from_slice(&bytes);
         }
         let io = |error| WriteError::Io { path: shard.path.clone(), error };
         let file = shard.file.into_inner().map_err(|error| io(error.into_error()))?;
@@ -125,7 +129,7 @@ impl<R: Record> TableWriter<R> {
         let name = format!("{}{}", hex(&shard.hash.finalize()[..16]), Manifest::SHARD_ENDING);
         let path = self.scratch.join(&name);
         fs::rename(&shard.path, &path).map_err(io)?;
-        self.shards.push(Shard { file: name, bytes: shard.bytes, positions: shard.positions, pages });
+        self.shards.push(Shard { file: name, bytes: shard.bytes, positions: shard.positions, pages, carried });
         Ok(())
     }
 
@@ -148,7 +152,10 @@ impl<R: Record> TableWriter<R> {
             return Err(WriteError::Empty);
         }
         let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(self.totals.iter().copied()).collect();
-        let shards = core::mem::take(&mut self.shards);
+        let mut shards = core::mem::take(&mut self.shards);
+        if shards.iter().map(|shard| shard.carried.len()).sum::<usize>() > self.options.carried_bytes {
+            shards.iter_mut().for_each(|shard| shard.carried.clear());
+        }
         let manifest = Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards)
             .map_err(|_| WriteError::Order)?;
         let io = |path: &Path| {
