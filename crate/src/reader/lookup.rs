@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::catalog::{Catalog, Piece, Want};
-use super::{MAX_REQUEST, ReadError};
+use super::{MAX_GAP, MAX_REQUEST, ReadError};
 use crate::eval::Eval;
 use crate::position::{Key, Position};
 use crate::table::{Manifest, Record};
@@ -18,7 +18,7 @@ use crate::table::{Manifest, Record};
 #[derive(Debug)]
 pub struct Lookup<R: Record = Eval> {
     manifest: Rc<Manifest>,
-    /// In the order of keys: what is equal or touches is side by side, in the order of the files.
+    /// In the order of keys: what is equal or near is side by side, in the order of the files.
     seeks: Vec<Seek<R>>,
     told: Told,
     is_second: bool,
@@ -130,7 +130,8 @@ impl<R: Record> Lookup<R> {
         &self.told.wants[n].0
     }
 
-    /// The number of the request that would fetch it. Parts of one request touch, in the order of their numbers.
+    /// The number of the request that would fetch it. Parts of one request are near each other, in the order of their
+    /// numbers.
     pub fn request(&self, n: usize) -> usize {
         self.told.wants[n].1
     }
@@ -220,11 +221,13 @@ impl Told {
         if last == Some(want) {
             return;
         }
-        let touches = last.is_some_and(|last| {
+        let is_near = last.is_some_and(|last| {
             let last = last.chunk();
-            last.file == want.chunk().file && last.range.end == start && end.saturating_sub(self.start) <= MAX_REQUEST
+            let gap = start.checked_sub(last.range.end);
+            let length = end.saturating_sub(self.start);
+            last.file == want.chunk().file && gap.is_some_and(|gap| gap <= MAX_GAP) && length <= MAX_REQUEST
         });
-        if !touches {
+        if !is_near {
             self.requests += 1;
             self.start = start;
         }

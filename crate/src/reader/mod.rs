@@ -25,8 +25,11 @@ use core::fmt;
 use crate::source::SourceError;
 use crate::table::TableError;
 
-/// The most bytes that touching chunks are fetched in one request.
+/// The most bytes that are fetched in one request.
 const MAX_REQUEST: u64 = 1 << 20;
+/// The most bytes between two chunks that are fetched with them: about what a request costs by HTTP/1.1, of which
+/// browsers send six at a time.
+const MAX_GAP: u64 = 16 << 10;
 
 /// Why a position could not be looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -103,7 +103,7 @@ impl<S: Source, R: Record> Reader<S, R> {
         }
     }
 
-    /// Looks positions up, answers in the same order. Each page and block is read once, what touches in one request.
+    /// Looks positions up, answers in the same order. Each page and block is read once, what is near in one request.
     pub async fn lookup_many(&self, positions: &[Position]) -> Vec<Result<Option<R>, ReadError>> {
         let started = Instant::now();
         let mut lookup = Lookup::new(&self.catalog.borrow(), positions.to_vec());

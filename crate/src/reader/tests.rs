@@ -197,7 +197,7 @@ fn pages_that_the_manifest_carries_take_no_request() {
 }
 
 #[test]
-fn many_positions_take_each_byte_once_and_what_touches_in_one_request() {
+fn many_positions_take_each_byte_once_and_what_is_near_in_one_request() {
     let records = records(12);
     let host = Host::new(&Database::new("many", &records));
     let reader = open(&host);
