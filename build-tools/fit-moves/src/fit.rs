@@ -14,7 +14,7 @@ use crate::data::Record;
 pub(crate) const SCALE: f32 = 8.0;
 
 /// How much is learned of a weight before it counts for half: what few moves told is noise, and zeros compress well.
-const DOUBT: f32 = 8.0;
+const DOUBT: f32 = 100.0;
 
 /// The choices of one position: features of all moves, how many each has, and which was played.
 #[derive(Default)]

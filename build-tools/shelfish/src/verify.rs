@@ -255,15 +255,9 @@ fn problem(chunk: &Chunk, what: &str) -> Problem {
 }
 
 fn table_problem(error: &TableError, file: &str) -> Problem {
-    let text = error.to_string();
     match error {
-        TableError::Length { chunk, .. }
-        | TableError::Checksum { chunk, .. }
-        | TableError::Columns { chunk, .. }
-        | TableError::Key { chunk, .. }
-        | TableError::Line { chunk, .. }
-        | TableError::Order { chunk, .. } => problem(chunk, text.strip_prefix(&format!("{chunk}: ")).unwrap_or(&text)),
-        _ => Problem { file: file.to_owned(), bytes: None, what: text },
+        TableError::Chunk { chunk, fault } => problem(chunk, &fault.to_string()),
+        _ => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
     }
 }
 

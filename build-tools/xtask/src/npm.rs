@@ -36,9 +36,11 @@ pub fn build() -> Result<PathBuf> {
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(&package)?;
     let mut optimise = tool("wasm-opt");
-    // Packed memory and inlined functions compress worse; Rust leaves the lowest kilobyte alone.
+    // Packed memory and inlined functions compress worse; Rust leaves the lowest kilobyte alone; what tools say of
+    // themselves is for nobody.
     optimise.args(["-O3", "--converge", "--skip-pass=memory-packing", "--one-caller-inline-max-function-size=0"]);
-    optimise.arg("--low-memory-unused").arg(built.join("shelfish_bg.wasm"));
+    optimise.args(["--low-memory-unused", "--strip-debug", "--strip-producers", "--strip-target-features"]);
+    optimise.arg(built.join("shelfish_bg.wasm"));
     call(optimise.arg("-o").arg(package.join("shelfish_bg.wasm")))?;
     for name in ["index.js", "database.js", "errors.js", "exchange.js", "store.js"] {
         copy(&js.join(name), &built.join(name))?;

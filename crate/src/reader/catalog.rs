@@ -38,8 +38,8 @@ impl<R: Record> Piece<R> {
     /// Bytes that it takes in memory, about.
     fn bytes(&self) -> usize {
         match self {
-            // A separator is on the heap.
-            Piece::Page(page) => page.blocks().len() * (size_of::<Chunk>() + 32),
+            // The name of a file and two separators are on the heap.
+            Piece::Page(page) => page.blocks().len() * (size_of::<Chunk>() + 96),
             Piece::Block(block) => block.memory(),
         }
     }

@@ -52,10 +52,8 @@ impl ReadError {
     fn is_stale(&self) -> bool {
         match self {
             ReadError::Source(error) => error.fault.is_stale(),
-            ReadError::Table { error, .. } => {
-                matches!(error, TableError::Length { .. } | TableError::Checksum { .. } | TableError::Order { .. })
-            }
-            ReadError::Stale(_) => false,
+            ReadError::Table { error: TableError::Chunk { fault, .. }, .. } => fault.is_foreign(),
+            ReadError::Table { .. } | ReadError::Stale(_) => false,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::eval::{Eval, Evaluation, Pv, Score};
 use crate::position::Position;
 use crate::source::file::Directory;
 use crate::source::{Fault, Source};
-use crate::table::{Manifest, TableWriter, WriterOptions, encode_block};
+use crate::table::{ChunkFault, Manifest, TableWriter, WriterOptions, encode_block};
 
 /// Positions of some games, ascending, each with an evaluation that tells them apart.
 fn records(games: usize) -> Vec<Eval> {
@@ -239,7 +239,10 @@ fn a_database_that_stays_broken_is_an_error_after_one_more_try() {
     let reader = open(&host);
     host.corrupt_shards();
     let error = block_on(reader.lookup(&records[0].position)).unwrap_err();
-    assert!(matches!(&error, ReadError::Table { error: TableError::Checksum { .. }, .. }), "{error}");
+    assert!(
+        matches!(&error, ReadError::Table { error: TableError::Chunk { fault: ChunkFault::Checksum { .. }, .. }, .. }),
+        "{error}"
+    );
     // The manifest; the page; the manifest and the page again.
     assert_eq!(host.requests(), 4);
 

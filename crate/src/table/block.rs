@@ -1,7 +1,7 @@
 //! A block: some hundreds of records, in one zstd frame.
 
 use super::forest::{self, Forest, Node};
-use super::{Chunk, Columns, Record, TableError};
+use super::{Chunk, ChunkFault, Columns, Record, TableError};
 use crate::eval::Eval;
 use crate::position::{Key, KeyError, Position};
 
@@ -49,18 +49,13 @@ impl<R: Record> Block<R> {
             let decoder = R::decoder(&columns, Self::FIRST, &turns, &forest.parents)?;
             Ok((columns, forest, decoder))
         };
-        let chunk = at.clone();
         match open() {
-            Ok((columns, forest, decoder)) => {
-                let block = Block { chunk, columns, forest, decoder };
-                // No two blocks share a key, so that one position tells whether this is the block that was asked for.
-                let is_other = |node: &Node| !at.keys.contains(Key::from_setup(&node.setup()).as_bytes());
-                if block.forest.nodes.first().is_some_and(is_other) {
-                    return Err(TableError::Order { chunk: block.chunk.clone(), fen: block.position(0)?.to_string() });
-                }
-                Ok(block)
+            // No two blocks share a key, so that one position tells whether this is the block that was asked for.
+            Ok((_, Forest { nodes, .. }, _)) if !at.keys.contains(nodes[0].key().as_bytes()) => {
+                Err(at.error(ChunkFault::Other))
             }
-            Err(error) => Err(TableError::Columns { chunk, error }),
+            Ok((columns, forest, decoder)) => Ok(Block { chunk: at.clone(), columns, forest, decoder }),
+            Err(error) => Err(at.error(ChunkFault::Columns(error))),
         }
     }
 
@@ -120,7 +115,7 @@ impl<R: Record> Block<R> {
     #[cfg(feature = "write")]
     pub fn sketches(&self) -> Result<Vec<Sketch>, TableError> {
         let weights = self.weights(&mut vec![0; R::TOTALS.len()])?;
-        let keys = self.forest.nodes.iter().map(|node| Key::from_setup(&node.setup()));
+        let keys = self.forest.nodes.iter().map(|node| node.key());
         let mut sketches: Vec<Sketch> =
             keys.zip(weights).enumerate().map(|(n, (key, weight))| Sketch { key, weight, n }).collect();
         sketches.sort_unstable_by_key(|sketch| sketch.key);
@@ -128,7 +123,7 @@ impl<R: Record> Block<R> {
             None => Ok(sketches),
             Some(pair) => {
                 let fen = self.position(pair[0].n)?.to_string();
-                Err(TableError::Order { chunk: self.chunk.clone(), fen })
+                Err(self.chunk.error(ChunkFault::Order { fen }))
             }
         }
     }
@@ -137,21 +132,21 @@ impl<R: Record> Block<R> {
     ///
     /// # Errors
     ///
-    /// Columns that no writer makes, or no records.
+    /// Columns that no writer makes.
     #[cfg(feature = "write")]
     pub fn reuse(&self, bytes: Vec<u8>) -> Result<super::EncodedBlock, TableError> {
         let mut totals = vec![0; R::TOTALS.len()];
         self.weights(&mut totals)?;
-        let keys = || self.forest.nodes.iter().map(|node| Key::from_setup(&node.setup()));
-        let empty = || TableError::Length { chunk: self.chunk.clone(), found: 0 };
-        let (first, last) = keys().min().zip(keys().max()).ok_or_else(empty)?;
+        let keys = self.forest.nodes.iter().map(Node::key);
+        let one = self.forest.nodes[0].key();
+        let (first, last) = keys.fold((one, one), |(first, last), key| (first.min(key), last.max(key)));
         Ok(super::EncodedBlock { bytes, positions: self.len() as u64, totals, columns: Vec::new(), first, last })
     }
 
     #[cfg(feature = "write")]
     fn weights(&self, totals: &mut [u64]) -> Result<Vec<usize>, TableError> {
         R::weights(&self.decoder, &self.columns, Self::FIRST, totals)
-            .map_err(|error| TableError::Columns { chunk: self.chunk.clone(), error })
+            .map_err(|error| self.chunk.error(ChunkFault::Columns(error)))
     }
 
     /// Every record in ascending order of keys, checked: canonical positions, each once.
@@ -167,13 +162,13 @@ impl<R: Record> Block<R> {
     /// Every position, after its stored number.
     fn ascending(&self) -> impl Iterator<Item = Result<(usize, Position), TableError>> + '_ {
         let mut order: Vec<(Key, usize)> =
-            self.forest.nodes.iter().enumerate().map(|(n, node)| (Key::from_setup(&node.setup()), n)).collect();
+            self.forest.nodes.iter().enumerate().map(|(n, node)| (node.key(), n)).collect();
         order.sort_unstable();
         let mut last: Option<Key> = None;
         order.into_iter().map(move |(key, n)| {
             let position = self.position(n)?;
             if last.replace(key) == Some(key) {
-                return Err(TableError::Order { chunk: self.chunk.clone(), fen: position.to_string() });
+                return Err(self.chunk.error(ChunkFault::Order { fen: position.to_string() }));
             }
             Ok((n, position))
         })
@@ -188,15 +183,12 @@ impl<R: Record> Block<R> {
                     if Node::new(position.chess()) == *node { Ok(position) } else { Err(KeyError::NotCanonical) }
                 },
             )
-            .map_err(|error| TableError::Key { chunk: self.chunk.clone(), error })
+            .map_err(|error| self.chunk.error(ChunkFault::Key(error)))
     }
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
-        R::decode(&self.decoder, &self.columns, Self::FIRST, n, position).map_err(|why| TableError::Line {
-            chunk: self.chunk.clone(),
-            fen: fen.to_string(),
-            why,
-        })
+        R::decode(&self.decoder, &self.columns, Self::FIRST, n, position)
+            .map_err(|why| self.chunk.error(ChunkFault::Line { fen: fen.to_string(), why }))
     }
 }

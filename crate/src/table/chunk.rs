@@ -5,7 +5,6 @@
 
 use core::fmt;
 use core::ops::Range;
-use std::sync::Arc;
 
 use twox_hash::XxHash64;
 
@@ -17,7 +16,7 @@ use crate::quoted::Quoted;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// The file's name, beside the manifest; it holds the hash of the file's content.
-    pub file: Arc<str>,
+    pub file: String,
     /// The bytes.
     pub range: Range<u64>,
     /// Where its keys lie.
@@ -28,26 +27,20 @@ pub struct Chunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
     /// Not above the first key, above every key before.
-    pub from: Arc<[u8]>,
+    pub from: Vec<u8>,
     /// Above every key, not above the keys after; none where no keys follow.
-    pub until: Option<Arc<[u8]>>,
+    pub until: Option<Vec<u8>>,
 }
 
 impl KeyRange {
     /// All keys there are.
     pub fn all() -> KeyRange {
-        KeyRange { from: Arc::default(), until: None }
-    }
-
-    /// Stretches that follow one another, from each separator until the next, from the last one until `end`.
-    pub(super) fn between(separators: Vec<Arc<[u8]>>, end: Option<Arc<[u8]>>) -> impl Iterator<Item = KeyRange> {
-        let untils: Vec<_> = separators.iter().skip(1).cloned().map(Some).chain([end]).collect();
-        separators.into_iter().zip(untils).map(|(from, until)| KeyRange { from, until })
+        KeyRange { from: Vec::new(), until: None }
     }
 
     /// Whether a key lies in the stretch.
     pub fn contains(&self, key: &[u8]) -> bool {
-        *self.from <= *key && self.until.as_ref().is_none_or(|until| key < until)
+        *self.from <= *key && self.until.as_ref().is_none_or(|until| *key < **until)
     }
 
     /// Of chunks that hold ascending stretches, the one that holds `key`.
@@ -92,13 +85,18 @@ impl Chunk {
     ///
     /// Bytes of another length than told, or of another checksum than they state.
     pub fn unseal<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
-        let length = || TableError::Length { chunk: self.clone(), found: bytes.len() };
+        let length = || self.error(ChunkFault::Length { expected: self.len(), found: bytes.len() });
         let (sealed, stated) = bytes.split_last_chunk().filter(|_| bytes.len() == self.len()).ok_or_else(length)?;
         let (stated, found) = (u64::from_le_bytes(*stated), checksum(sealed));
         match sealed.strip_suffix(&SEAL) {
             Some(frame) if stated == found => Ok(frame),
-            _ => Err(TableError::Checksum { chunk: self.clone(), stated, found }),
+            _ => Err(self.error(ChunkFault::Checksum { stated, found })),
         }
+    }
+
+    /// Something is wrong with its bytes.
+    pub(super) fn error(&self, fault: ChunkFault) -> TableError {
+        TableError::Chunk { chunk: Box::new(self.clone()), fault }
     }
 }
 
@@ -130,52 +128,57 @@ pub enum TableError {
     },
     /// The manifest is not one.
     Manifest(String),
-    /// A chunk has another length than told.
-    Length {
+    /// A chunk is not what was told of it.
+    Chunk {
         /// The chunk as told.
-        chunk: Chunk,
+        chunk: Box<Chunk>,
+        /// What is wrong with it.
+        fault: ChunkFault,
+    },
+}
+
+/// What is wrong with the bytes of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChunkFault {
+    /// They are not as many as told.
+    Length {
+        /// Bytes told.
+        expected: usize,
         /// Bytes found.
         found: usize,
     },
-    /// A chunk's bytes have another checksum than they state.
+    /// They have another checksum than they state.
     Checksum {
-        /// The chunk.
-        chunk: Chunk,
-        /// The checksum that ends it.
+        /// The checksum that ends them.
         stated: u64,
-        /// The bytes' checksum.
+        /// Their checksum.
         found: u64,
     },
-    /// A chunk with the right checksum cannot be read: its writer was at fault.
-    Columns {
-        /// The chunk.
-        chunk: Chunk,
-        /// Why it cannot be read.
-        error: ColumnError,
-    },
-    /// A position of a block is not canonical or cannot be played on.
-    Key {
-        /// The block.
-        chunk: Chunk,
-        /// What is wrong with the position.
-        error: KeyError,
-    },
-    /// A line of a block is not one of legal moves.
+    /// They are another block.
+    Other,
+    /// Their checksum is right and they cannot be read: another page, or their writer was at fault.
+    Columns(ColumnError),
+    /// A position is not canonical or cannot be played on.
+    Key(KeyError),
+    /// A line is not one of legal moves.
     Line {
-        /// The block.
-        chunk: Chunk,
         /// Four-field FEN of the record.
         fen: String,
         /// What is wrong with the line.
         why: String,
     },
-    /// The positions of a block are not those that its page puts there: it is another block, or its writer was at fault.
+    /// A position is there twice.
     Order {
-        /// The block.
-        chunk: Chunk,
-        /// Four-field FEN of the misplaced position.
+        /// Four-field FEN of the position.
         fen: String,
     },
+}
+
+impl ChunkFault {
+    /// Whether the bytes are not those of the chunk, so that another build may have taken their place.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, ChunkFault::Length { .. } | ChunkFault::Checksum { .. } | ChunkFault::Other)
+    }
 }
 
 impl fmt::Display for TableError {
@@ -190,16 +193,23 @@ impl fmt::Display for TableError {
                 write!(f, "manifest.json holds {}, expected {}", Quoted(found), Quoted(expected))
             }
             TableError::Manifest(why) => write!(f, "manifest.json is not a manifest: {why}"),
-            TableError::Length { chunk, found } => {
-                write!(f, "{chunk}: expected {} bytes, found {found}", chunk.len())
+            TableError::Chunk { chunk, fault } => write!(f, "{chunk}: {fault}"),
+        }
+    }
+}
+
+impl fmt::Display for ChunkFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChunkFault::Length { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
+            ChunkFault::Checksum { stated, found } => {
+                write!(f, "checksum {found:016x}, expected {stated:016x}: the bytes were changed")
             }
-            TableError::Checksum { chunk, stated, found } => {
-                write!(f, "{chunk}: checksum {found:016x}, expected {stated:016x}: the bytes were changed")
-            }
-            TableError::Columns { chunk, error } => write!(f, "{chunk}: {error}"),
-            TableError::Key { chunk, error } => write!(f, "{chunk}: {error}"),
-            TableError::Line { chunk, fen, why } => write!(f, "{chunk}: line of {fen}: {why}"),
-            TableError::Order { chunk, fen } => write!(f, "{chunk}: {fen} stands out of order"),
+            ChunkFault::Other => f.write_str("another block was found in its place"),
+            ChunkFault::Columns(error) => error.fmt(f),
+            ChunkFault::Key(error) => error.fmt(f),
+            ChunkFault::Line { fen, why } => write!(f, "line of {fen}: {why}"),
+            ChunkFault::Order { fen } => write!(f, "{fen} stands out of order"),
         }
     }
 }

@@ -15,7 +15,7 @@ use shakmaty::{
 use super::columns::{ColumnError, Columns, Values};
 #[cfg(feature = "write")]
 use crate::position::file_code;
-use crate::position::{FILES, KINDS, set_file_code};
+use crate::position::{FILES, KINDS, Key, set_file_code};
 
 const LINK: usize = 0;
 const STEP_PIECE: usize = 1;
@@ -102,6 +102,10 @@ impl Node {
             ep_square: self.ep_square,
             ..Setup::empty()
         }
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        Key::from_setup(&self.setup())
     }
 
     fn empty() -> Node {

@@ -1,7 +1,5 @@
 //! The manifest: the one file whose content changes, from which everything else is found.
 
-use std::sync::Arc;
-
 use super::chunk::{KeyRange, checksum};
 use super::json::{Json, JsonError};
 use super::{Chunk, Page, Record, TableError};
@@ -99,30 +97,29 @@ impl Manifest {
         info: Vec<(String, String)>,
         shards: Vec<Shard>,
     ) -> Result<Manifest, String> {
-        let mut places = Vec::new();
-        let mut separators: Vec<Arc<[u8]>> = Vec::new();
+        let mut pages: Vec<Chunk> = Vec::new();
         for shard in &shards {
             if !is_shard_name(&shard.file) {
                 return Err(format!("{} is not the name of a shard", Quoted(&shard.file)));
             }
-            let file: Arc<str> = shard.file.as_str().into();
             let start = shard.page_bytes().and_then(|bytes| shard.bytes.checked_sub(bytes));
             let mut start = start.ok_or_else(|| format!("the pages of {} are longer than it", shard.file))?;
             for (separator, length) in &shard.pages {
-                let bytes = parse_hex(separator).ok_or_else(|| format!("{} is not a separator", Quoted(separator)))?;
+                let from = parse_hex(separator).ok_or_else(|| format!("{} is not a separator", Quoted(separator)))?;
                 if *length == 0 || *length > Page::MAX_BYTES as u64 {
                     return Err(format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES));
                 }
-                if separators.last().map_or(!bytes.is_empty(), |last| **last >= *bytes) {
+                if pages.last().map_or(!from.is_empty(), |last| last.keys.from >= from) {
                     return Err(format!("separator {} of {} stands out of order", Quoted(separator), shard.file));
                 }
-                places.push((file.clone(), start..start + length));
-                separators.push(bytes.into());
+                if let Some(last) = pages.last_mut() {
+                    last.keys.until = Some(from.clone());
+                }
+                let keys = KeyRange { from, until: None };
+                pages.push(Chunk { file: shard.file.clone(), range: start..start + length, keys });
                 start += length;
             }
         }
-        let keys = KeyRange::between(separators, None);
-        let pages = places.into_iter().zip(keys).map(|((file, range), keys)| Chunk { file, range, keys }).collect();
         Ok(Manifest { positions, totals, info, shards, pages })
     }
 
@@ -172,7 +169,7 @@ impl Manifest {
 
     /// The bytes of a page, if the manifest carries them; not checked.
     pub fn carried(&self, page: &Chunk) -> Option<&[u8]> {
-        let shard = self.shards.iter().find(|shard| *shard.file == *page.file && !shard.carried.is_empty())?;
+        let shard = self.shards.iter().find(|shard| shard.file == page.file && !shard.carried.is_empty())?;
         Some(page.within(&shard.carried, shard.bytes.saturating_sub(shard.carried.len() as u64)))
     }
 

@@ -29,7 +29,7 @@ pub(crate) use block::MAX_TOTAL;
 pub use block::Sketch;
 #[cfg(feature = "write")]
 pub use chunk::seal;
-pub use chunk::{Chunk, KeyRange, TableError};
+pub use chunk::{Chunk, ChunkFault, KeyRange, TableError};
 pub use columns::ColumnError;
 pub use manifest::{Manifest, Shard};
 pub use page::Page;

@@ -1,10 +1,8 @@
 //! A leaf page of the index: the blocks of a stretch of keys, in one zstd frame.
 
-use std::sync::Arc;
-
 use super::chunk::KeyRange;
 use super::columns::{Bits, ColumnError, Columns, Octaves};
-use super::{Block, Chunk, TableError};
+use super::{Block, Chunk, ChunkFault, TableError};
 use crate::eval::Eval;
 use crate::position::Key;
 
@@ -35,7 +33,7 @@ impl Page {
     /// Bytes of another length or checksum than told, of another page, or that no writer makes.
     pub fn parse(bytes: &[u8], at: &Chunk) -> Result<Page, TableError> {
         let frame = at.unseal(bytes)?;
-        let blocks = parse(frame, at).map_err(|error| TableError::Columns { chunk: at.clone(), error })?;
+        let blocks = parse(frame, at).map_err(|error| at.error(ChunkFault::Columns(error)))?;
         Ok(Page { blocks })
     }
 
@@ -57,8 +55,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Vec<Chunk>, ColumnError> {
     let mut tails = columns.values(SEPARATOR_LENGTH);
     let mut rest = columns.values(SEPARATORS);
     let mut start = lengths.leb128()?;
-    let mut ranges = Vec::new();
-    let mut separators: Vec<Arc<[u8]>> = Vec::new();
+    let mut blocks: Vec<Chunk> = Vec::new();
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
         let end = start.checked_add(length).filter(|&end| {
@@ -66,23 +63,25 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Vec<Chunk>, ColumnError> {
             length > 0 && length <= Block::<Eval>::MAX_BYTES as u64 && end <= at.range.start
         });
         let end = end.ok_or_else(|| lengths.out_of_range(length))?;
-        let last = separators.last().map_or(&[][..], |last| last);
+        let last = blocks.last().map_or(&[][..], |block| &block.keys.from);
         let head = last.get(..shared.into()).ok_or_else(|| tails.out_of_range(shared.into()))?;
-        let separator = [head, rest.take(tails.byte()?.into())?].concat();
-        let ascends = if separators.is_empty() { *separator == *at.keys.from } else { *separator > *last };
-        if !ascends || !at.keys.contains(&separator) {
-            return Err(rest.out_of_range(separators.len() as u64));
+        let from = [head, rest.take(tails.byte()?.into())?].concat();
+        let ascends = if blocks.is_empty() { from == at.keys.from } else { *from > *last };
+        if !ascends || !at.keys.contains(&from) {
+            return Err(rest.out_of_range(blocks.len() as u64));
         }
-        separators.push(separator.into());
-        ranges.push(start..end);
+        if let Some(last) = blocks.last_mut() {
+            last.keys.until = Some(from.clone());
+        }
+        let keys = KeyRange { from, until: at.keys.until.clone() };
+        blocks.push(Chunk { file: at.file.clone(), range: start..end, keys });
         start = end;
     }
     for values in [lengths, tails, rest] {
         values.finish()?;
     }
     low_bits.finish()?;
-    let chunks = ranges.into_iter().zip(KeyRange::between(separators, at.keys.until.clone()));
-    Ok(chunks.map(|(range, keys)| Chunk { file: at.file.clone(), range, keys }).collect())
+    Ok(blocks)
 }
 
 /// Writes a page of blocks that follow one another from `start` of their shard on, told by separator and length.

@@ -147,7 +147,7 @@ proptest! {
         let (encoded, whole) = encoded(&records);
         let bytes = &encoded.bytes[..at.index(encoded.bytes.len())];
         let error = Block::<Eval>::open(bytes, &whole).expect_err("a short block");
-        prop_assert!(matches!(error, TableError::Length { .. }), "{}", error);
+        prop_assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Length { .. }, .. }), "{}", error);
         read_anyhow(bytes);
     }
 
@@ -158,7 +158,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         let error = Block::<Eval>::open(&bytes, &whole).expect_err("a changed block");
-        prop_assert!(matches!(error, TableError::Checksum { .. }), "{}", error);
+        prop_assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Checksum { .. }, .. }), "{}", error);
         read_anyhow(&bytes);
     }
 
@@ -328,14 +328,14 @@ fn a_page_or_block_in_the_place_of_another_is_refused() {
     for pair in manifest.pages().windows(2) {
         for (at, other) in [(&pair[1], &pair[0]), (&pair[0], &pair[1])] {
             let error = Page::parse(&read(other), &posing(at, other)).expect_err("another page");
-            assert!(matches!(error, TableError::Columns { .. }), "{error}");
+            assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Columns(_), .. }), "{error}");
         }
     }
     let late = all.iter().position(|chunk| chunk.range.start > 1 << 14).expect("a block far from the start");
     for (at, other) in all[late..].iter().zip(&all[late + 1..]) {
         for (at, other) in [(at, other), (other, at)].iter().filter(|(at, other)| at.range.end > other.len() as u64) {
             let error = Block::<Eval>::open(&read(other), &posing(at, other)).expect_err("another block");
-            assert!(matches!(error, TableError::Order { .. }), "{error}");
+            assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
         }
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
