@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::ReadError;
 use super::lru::Lru;
+use super::{GAP, ReadError};
 use crate::eval::Eval;
 use crate::position::Position;
 use crate::table::{Block, Chunk, Manifest, Page, Record, TableError};
@@ -14,6 +14,8 @@ pub struct Catalog<R: Record = Eval> {
     manifest: Rc<Manifest>,
     folder: String,
     memory: Lru<Chunk, Piece<R>>,
+    /// Bytes between two chunks that are fetched with them at most.
+    pub(super) gap: u64,
     /// Times that a block was in memory.
     pub(super) hits: u64,
 }
@@ -79,7 +81,7 @@ impl<R: Record> Catalog<R> {
     /// A catalog of a manifest and of at most `memory` bytes of pages and blocks. What errors name is in `folder`, a
     /// path or URL that ends with a slash.
     pub fn new(manifest: Manifest, folder: String, memory: usize) -> Catalog<R> {
-        Catalog { manifest: Rc::new(manifest), folder, memory: Lru::new(memory), hits: 0 }
+        Catalog { manifest: Rc::new(manifest), folder, memory: Lru::new(memory), gap: GAP, hits: 0 }
     }
 
     /// The manifest.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::catalog::{Catalog, Piece, Want};
-use super::{MAX_GAP, MAX_REQUEST, ReadError};
+use super::{MAX_REQUEST, ReadError};
 use crate::eval::Eval;
 use crate::position::{Key, Position};
 use crate::table::{Manifest, Record};
@@ -111,7 +111,7 @@ impl<R: Record> Lookup<R> {
             while let State::Wants(want) = &seek.state {
                 let want = want.clone();
                 let Some(piece) = catalog.held(&want) else {
-                    self.told.push(first, &want);
+                    self.told.push(first, &want, catalog.gap);
                     seek.state = State::Waits(want);
                     break;
                 };
@@ -214,8 +214,8 @@ impl<R> Seek<R> {
 }
 
 impl Told {
-    /// Adds a want to those from `first` on, unless it is the last of them.
-    fn push(&mut self, first: usize, want: &Want) {
+    /// Adds a want to those from `first` on, unless it is the last of them; requests bear gaps of so many bytes.
+    fn push(&mut self, first: usize, want: &Want, most: u64) {
         let Range { start, end } = want.chunk().range;
         let last = self.wants[first..].last().map(|(last, _)| last);
         if last == Some(want) {
@@ -225,7 +225,7 @@ impl Told {
             let last = last.chunk();
             let gap = start.checked_sub(last.range.end);
             let length = end.saturating_sub(self.start);
-            last.file == want.chunk().file && gap.is_some_and(|gap| gap <= MAX_GAP) && length <= MAX_REQUEST
+            last.file == want.chunk().file && gap.is_some_and(|gap| gap <= most) && length <= MAX_REQUEST
         });
         if !is_near {
             self.requests += 1;

@@ -27,9 +27,9 @@ use crate::table::TableError;
 
 /// The most bytes that are fetched in one request.
 const MAX_REQUEST: u64 = 1 << 20;
-/// The most bytes between two chunks that are fetched with them: about what a request costs by HTTP/1.1, of which
-/// browsers send six at a time.
-const MAX_GAP: u64 = 16 << 10;
+/// Bytes between two chunks that are fetched with them at most, unless told otherwise: a request costs more where
+/// browsers send six at a time, as by HTTP/1.1, and little less elsewhere.
+const GAP: u64 = 16 << 10;
 
 /// Why a position could not be looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]

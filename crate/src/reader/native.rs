@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use futures_util::stream::{self, StreamExt};
 
-use super::{Catalog, Lookup, ReadError};
+use super::{Catalog, GAP, Lookup, ReadError};
 use crate::eval::Eval;
 use crate::position::Position;
 use crate::source::Source;
@@ -20,11 +20,13 @@ pub struct Options {
     pub memory: usize,
     /// Requests of a lookup in flight at most.
     pub concurrency: usize,
+    /// Bytes between two pages or blocks that are fetched with them at most, to save a request.
+    pub gap: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { memory: 16 << 20, concurrency: 12 }
+        Options { memory: 16 << 20, concurrency: 12, gap: GAP }
     }
 }
 
@@ -67,7 +69,8 @@ impl<S: Source, R: Record> Reader<S, R> {
     /// The manifest cannot be had, or it is not one that this reader can read.
     pub async fn open(source: S, options: Options) -> Result<Reader<S, R>, ReadError> {
         let (manifest, bytes) = fetch_manifest::<R>(&source).await?;
-        let catalog = Catalog::new(manifest, source.locate(""), options.memory);
+        let mut catalog = Catalog::new(manifest, source.locate(""), options.memory);
+        catalog.gap = options.gap;
         Ok(Reader {
             source,
             concurrency: options.concurrency.max(1),

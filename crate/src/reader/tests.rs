@@ -189,9 +189,8 @@ fn pages_that_the_manifest_carries_take_no_request() {
     let records = records(12);
     let host = Host::new(&Database::carrying("carried", &records, 1 << 20));
     let reader = open(&host);
-    for (n, record) in records.iter().enumerate().step_by(records.len() / 5) {
+    for record in &records {
         assert_eq!(block_on(reader.lookup(&record.position)), Ok(Some(record.clone())));
-        assert!(host.requests() <= 2 + n, "{} requests", host.requests());
     }
     assert_eq!(host.requests() as u64, 1 + reader.stats().network_blocks);
 }
@@ -212,6 +211,23 @@ fn many_positions_take_each_byte_once_and_what_is_near_in_one_request() {
     }
     let shards = host.0.files.borrow().len() - 1;
     assert!(shards > 2 && host.requests() <= 1 + 2 * shards, "{} requests for {shards} shards", host.requests());
+}
+
+#[test]
+fn a_small_gap_between_two_blocks_is_fetched_with_them() {
+    let records = records(12);
+    let database = Database::carrying("gap", &records, 1 << 20);
+    let position = |n: usize| records[n].position.clone();
+    // Of the first, the third and the seventh block.
+    let positions = [0, 8, 24].map(position);
+    let requests = |gap| {
+        let host = Host::new(&database);
+        let reader = block_on(Reader::<_, Eval>::open(host.clone(), Options { gap, ..Options::default() })).unwrap();
+        assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        assert_eq!(reader.stats().network_blocks, 3);
+        host.requests() - 1
+    };
+    assert_eq!([0, 400, 4_000].map(requests), [3, 2, 1]);
 }
 
 #[test]

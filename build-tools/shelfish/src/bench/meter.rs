@@ -18,7 +18,7 @@ pub enum Kind {
     Manifest,
     /// A page, or several that touch.
     Pages,
-    /// A block, or several that touch.
+    /// A block, or several that are near each other.
     Blocks,
 }
 
@@ -29,17 +29,8 @@ pub struct Request {
     pub round: usize,
     /// What it is for.
     pub kind: Kind,
-    /// Name of the file.
-    pub file: String,
-    /// Bytes of the file that came.
-    pub range: Range<u64>,
-}
-
-impl Request {
     /// Bytes of the answer.
-    pub fn bytes(&self) -> u64 {
-        self.range.end.saturating_sub(self.range.start)
-    }
+    pub bytes: u64,
 }
 
 /// A source that counts. Clones share the count.
@@ -78,12 +69,10 @@ impl<S> Meter<S> {
         if is_page { Kind::Pages } else { Kind::Blocks }
     }
 
-    /// Writes down what becomes of an answer, the bytes of `file` from `start` on.
+    /// Writes down what becomes of an answer.
     async fn count(
         &self,
         kind: Kind,
-        file: &str,
-        start: u64,
         answer: impl Future<Output = Result<Vec<u8>, SourceError>>,
     ) -> Result<Vec<u8>, SourceError> {
         let round = self.log.borrow().answered;
@@ -94,18 +83,18 @@ impl<S> Meter<S> {
         let bytes = answer.await?;
         let mut log = self.log.borrow_mut();
         log.answered = log.answered.max(round + 1);
-        log.requests.push(Request { round, kind, file: file.to_owned(), range: start..start + bytes.len() as u64 });
+        log.requests.push(Request { round, kind, bytes: bytes.len() as u64 });
         Ok(bytes)
     }
 }
 
 impl<S: Source> Source for Meter<S> {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        self.count(self.kind(file, &range), file, range.start, self.source.range(file, range.clone())).await
+        self.count(self.kind(file, &range), self.source.range(file, range)).await
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        self.count(Kind::Manifest, file, 0, self.source.whole(file, cap)).await
+        self.count(Kind::Manifest, self.source.whole(file, cap)).await
     }
 
     fn locate(&self, file: &str) -> String {
@@ -143,7 +132,7 @@ mod tests {
             let _ = futures_util::future::join(meter.range("shard", 100..110), meter.range("shard", 110..130)).await;
             let _ = meter.range("shard", 0..50).await;
         })?;
-        let seen: Vec<_> = meter.take().iter().map(|request| (request.round, request.kind, request.bytes())).collect();
+        let seen: Vec<_> = meter.take().iter().map(|request| (request.round, request.kind, request.bytes)).collect();
         assert_eq!(seen, [(0, Kind::Manifest, 7), (1, Kind::Pages, 10), (1, Kind::Pages, 20), (2, Kind::Blocks, 50)]);
         assert!(meter.take().is_empty());
         Ok(())

@@ -18,7 +18,7 @@ use super::games::{self, Games};
 use super::link::Link;
 use super::meter::{Kind, Meter, Request};
 use super::report::{Finding, Report, Style, Table, figure};
-use super::spread::{Spread, mean};
+use super::spread::Spread;
 use crate::Outcome;
 use crate::database::{self, Place};
 use crate::progress::{Progress, Work};
@@ -30,8 +30,8 @@ use crate::progress::{Progress, Work};
   shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64 --markdown
   shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
 
-A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks.
-Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
+A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks,
+or two where the manifest carries the pages. Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
 other requests of the round, of which no more are in flight at a time than a reader allows; connections are open, hosts
 answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.")]
 pub struct Args {
@@ -42,6 +42,12 @@ pub struct Args {
     /// Memory of the reader for decoded pages and blocks, in MiB
     #[arg(long, value_name = "MIB", default_value_t = Options::default().memory >> 20)]
     memory: usize,
+    /// Fetch what lies between two blocks with them, up to so many KiB, to save a request
+    #[arg(long, value_name = "KIB", default_value_t = Options::default().gap >> 10)]
+    gap: u64,
+    /// Requests in flight at most, for times; browsers send six by HTTP/1.1
+    #[arg(long, value_name = "N", default_value_t = Options::default().concurrency)]
+    concurrency: usize,
     #[command(flatten)]
     style: Style,
     /// Say nothing before the result
@@ -56,6 +62,8 @@ struct Traffic {
     games: Games,
     /// Memory of the reader in bytes.
     memory: usize,
+    /// Bytes between two blocks that are fetched with them at most.
+    gap: u64,
     /// Requests in flight at most, for times.
     concurrency: usize,
     replays: Vec<Replay>,
@@ -89,24 +97,6 @@ struct Replay {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     positions: BTreeMap<&'static str, Spread>,
     times: Vec<Time>,
-    gaps: Vec<Gap>,
-}
-
-/// Bytes between two blocks that a reader could fetch with them, to save a request.
-const GAPS: [u64; 6] = [0, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
-
-/// The network on which gaps are weighed.
-const GAP_LINK: Link = Link { round_trip: 50.0, mbit: 20.0 };
-
-/// What the blocks of a game would take if those with a small gap between them were fetched together, on average.
-#[derive(Debug, Serialize)]
-struct Gap {
-    /// Bytes of a gap at most.
-    gap: u64,
-    requests: f64,
-    bytes: f64,
-    /// Milliseconds of waiting at 50 ms and 20 Mbit/s.
-    milliseconds: f64,
 }
 
 /// What a game takes on a network, in milliseconds.
@@ -158,32 +148,16 @@ impl Tally {
 
     fn bytes(&self, kind: Option<Kind>) -> f64 {
         let wanted = self.requests.iter().filter(|request| kind.is_none_or(|kind| request.kind == kind));
-        wanted.map(Request::bytes).sum::<u64>() as f64
+        wanted.map(|request| request.bytes).sum::<u64>() as f64
     }
 
     /// Bytes of the requests that are `wanted`, by round; rounds without any are left out.
     fn rounds(&self, wanted: impl Fn(&Request) -> bool) -> Vec<Vec<u64>> {
         let mut rounds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for request in self.requests.iter().filter(|request| wanted(request)) {
-            rounds.entry(request.round).or_default().push(request.bytes());
+            rounds.entry(request.round).or_default().push(request.bytes);
         }
         rounds.into_values().collect()
-    }
-
-    /// Bytes of the requests for blocks, by round, if gaps of so many bytes were fetched with them.
-    fn over_gaps(&self, gap: u64) -> Vec<Vec<u64>> {
-        let blocks = self.requests.iter().filter(|request| request.kind == Kind::Blocks);
-        let mut blocks: Vec<Request> = blocks.cloned().collect();
-        blocks.sort_by(|a, b| (a.round, &a.file, a.range.start).cmp(&(b.round, &b.file, b.range.start)));
-        blocks.dedup_by(|next, last| {
-            let near = next.range.start.saturating_sub(last.range.end) <= gap;
-            let joins = near && (next.round, &next.file) == (last.round, &last.file);
-            if joins {
-                last.range.end = next.range.end;
-            }
-            joins
-        });
-        Tally { requests: blocks, ..Tally::default() }.rounds(|_| true)
     }
 
     /// Adds what came next, its rounds after those so far.
@@ -206,15 +180,16 @@ impl Tally {
 pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
     let place = args.database.source()?;
-    let finding = database::wait(measure(place, games, args.memory << 20, args.quiet))??;
+    let finding = database::wait(measure(place, games, &args))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(place: Place, games: Games, memory: usize, quiet: bool) -> Result<Traffic, ReadError> {
+async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, ReadError> {
     let manifest = database::manifest(&place).await?;
     let meter = Meter::new(place, &manifest);
-    let desk = Desk { meter, memory };
+    let (memory, gap, concurrency) = (args.memory << 20, args.gap << 10, args.concurrency);
+    let desk = Desk { meter, memory, gap, concurrency };
     let opened = desk.open().await?.1;
     let sizes = || manifest.pages().iter().map(|page| page.len() as u64);
     let database = Database {
@@ -232,18 +207,20 @@ async fn measure(place: Place, games: Games, memory: usize, quiet: bool) -> Resu
         is_bytes: false,
         positions: Arc::new(AtomicU64::new(0)),
     };
-    let _progress = Progress::start(work.clone(), quiet);
+    let _progress = Progress::start(work.clone(), args.quiet);
     let mut replays = Vec::new();
     for (at_once, warm) in [(true, false), (true, true), (false, false), (false, true)] {
         replays.push(desk.replay(&games, at_once, warm, &work).await?);
     }
-    Ok(Traffic { database, games, memory, concurrency: Options::default().concurrency, replays })
+    Ok(Traffic { database, games, memory, gap, concurrency, replays })
 }
 
 /// What readers are opened with.
 struct Desk {
     meter: Meter<Place>,
     memory: usize,
+    gap: u64,
+    concurrency: usize,
 }
 
 type Open = Reader<Meter<Place>, Eval>;
@@ -251,7 +228,7 @@ type Open = Reader<Meter<Place>, Eval>;
 impl Desk {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {
         // No bound, so that what is asked for together is seen to be.
-        let options = Options { memory: self.memory, concurrency: usize::MAX };
+        let options = Options { memory: self.memory, concurrency: usize::MAX, gap: self.gap };
         let reader = Reader::open(self.meter.clone(), options).await?;
         Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
     }
@@ -294,25 +271,14 @@ impl Desk {
         let hits: u64 = by_game.iter().map(|tally| tally.hits).sum();
         let times = Link::all().map(|link| {
             let time = |wanted: fn(&Request) -> bool| {
-                let time = |tally: &Tally| link.time(&tally.rounds(wanted), Options::default().concurrency);
+                let time = |tally: &Tally| link.time(&tally.rounds(wanted), self.concurrency);
                 Spread::of(by_game.iter().map(time))
             };
             Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
         });
-        let gaps = GAPS.map(|gap| {
-            let rounds: Vec<_> = by_game.iter().map(|tally| tally.over_gaps(gap)).collect();
-            let mean = |of: fn(&[Vec<u64>]) -> f64| mean(&rounds.iter().map(|rounds| of(rounds)).collect::<Vec<_>>());
-            Gap {
-                gap,
-                requests: mean(|rounds| rounds.iter().map(Vec::len).sum::<usize>() as f64),
-                bytes: mean(|rounds| rounds.iter().flatten().sum::<u64>() as f64),
-                milliseconds: mean(|rounds| GAP_LINK.time(rounds, Options::default().concurrency)),
-            }
-        });
         Ok(Replay {
             at_once,
             warm,
-            gaps: if at_once { gaps.into() } else { Vec::new() },
             hits,
             misses: games.positions as u64 - hits,
             times: times.collect(),
@@ -351,8 +317,10 @@ impl Finding for Traffic {
             report.notes.push(format!("{share:.1} % of their positions are in the database"));
         }
         report.notes.push(format!(
-            "the reader keeps {} MiB of decoded pages and blocks; times are with {} requests in flight at most",
+            "the reader keeps {} MiB of decoded pages and blocks and fetches over gaps of {} KiB; times are with {} \
+             requests in flight at most",
             self.memory >> 20,
+            self.gap >> 10,
             self.concurrency
         ));
         for replay in &self.replays {
@@ -375,14 +343,6 @@ impl Finding for Traffic {
             }
             report.tables.push(table);
         }
-        for replay in self.replays.iter().filter(|replay| !replay.gaps.is_empty()) {
-            let columns = ["requests", "bytes", &format!("ms at {GAP_LINK}")];
-            let mut table = Table::new(format!("blocks fetched over gaps, mean: {}", replay.name()), columns);
-            for Gap { gap, requests, bytes, milliseconds } in &replay.gaps {
-                table.row(format!("gaps of {gap} bytes"), [*requests, *bytes, *milliseconds].map(figure));
-            }
-            report.tables.push(table);
-        }
         report
     }
 }
@@ -391,24 +351,15 @@ impl Finding for Traffic {
 mod tests {
     use super::*;
 
-    fn block(round: usize, file: &str, range: std::ops::Range<u64>) -> Request {
-        Request { round, kind: Kind::Blocks, file: file.to_owned(), range }
-    }
-
-    #[test]
-    fn what_is_near_is_fetched_together_if_it_is_of_one_round_and_file() {
-        let requests =
-            vec![block(1, "a", 130..140), block(1, "a", 0..100), block(1, "b", 145..150), block(2, "b", 150..160)];
-        let tally = Tally { requests, ..Tally::default() };
-        assert_eq!(tally.over_gaps(0), [vec![100, 10, 5], vec![10]]);
-        assert_eq!(tally.over_gaps(30), [vec![140, 5], vec![10]]);
+    fn block(round: usize, bytes: u64) -> Request {
+        Request { round, kind: Kind::Blocks, bytes }
     }
 
     #[test]
     fn rounds_of_what_comes_next_follow_those_before() {
-        let mut tally = Tally { requests: vec![block(0, "a", 0..1)], ..Tally::default() };
-        tally.append(Tally { requests: vec![block(0, "a", 1..3), block(1, "a", 3..7)], ..Tally::default() });
+        let mut tally = Tally { requests: vec![block(0, 1)], ..Tally::default() };
+        tally.append(Tally { requests: vec![block(0, 2), block(1, 4)], ..Tally::default() });
         assert_eq!(tally.rounds(|_| true), [vec![1], vec![2], vec![4]]);
-        assert_eq!(tally.rounds(|request| request.bytes() != 2), [vec![1], vec![4]]);
+        assert_eq!(tally.rounds(|request| request.bytes != 2), [vec![1], vec![4]]);
     }
 }
