@@ -150,7 +150,7 @@ export class Database {
   lookup(fen: string, options?: LookupOptions): Promise<Eval | null>;
 
   /**
-   * Looks positions up, answers in the same order. Each block is fetched once, adjacent ones by one request, requests
+   * Looks positions up, answers in the same order. Each block is fetched once, near ones by one request, requests
    * run side by side. What cannot be answered has its error as its entry; the others answer all the same.
    *
    * Rejects with a {@link ShelfishError} if it was aborted or the database closed.

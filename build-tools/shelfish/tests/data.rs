@@ -198,7 +198,9 @@ fn a_change_stays_where_it_is() {
     type Pick<'a> = &'a dyn Fn(usize, &str) -> bool;
     let picks: [(&str, Pick); 2] =
         [("spread evenly", &|n, _| n % 20 == 7), ("in one opening", &|_, line| is_opening(line))];
-    desk.build_to("whole", &[&path], &[]).succeeds();
+    // As many shards as a hundred million positions make.
+    let size = ["--shard-size", "1MiB"];
+    desk.build_to("whole", &[&path], &size).succeeds();
     let whole = layout(&desk.path("whole"));
     for (what, is_new) in picks {
         let (old, new) = (desk.path("old"), desk.path("new"));
@@ -212,9 +214,10 @@ fn a_change_stays_where_it_is() {
             all += 1;
         }
         [old_file, new_file].iter_mut().for_each(|file| file.flush().unwrap());
-        desk.build_to("base", &[&old], &[]).succeeds();
+        desk.build_to("base", &[&old], &size).succeeds();
         let base = desk.path("base");
-        let summary = desk.build_to("next", &[&new], &["--base", base.to_str().unwrap()]).succeeds();
+        let summary =
+            desk.build_to("next", &[&new], &[&size[..], &["--base", base.to_str().unwrap()]].concat()).succeeds();
         assert!(desk.files("next") == desk.files("whole"));
         let what = format!("{count} of {all} positions, {what}");
         print_change(&what, &layout(&base), &whole);

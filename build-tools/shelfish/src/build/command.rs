@@ -11,6 +11,8 @@ use crate::database;
 
 /// Seconds after which a base's host that sends nothing is given up.
 const TIMEOUT: u64 = 20;
+/// The least size of a shard: some 200 blocks.
+const MIN_SHARD: usize = 1 << 20;
 
 /// Build a database of evaluation dumps.
 #[derive(clap::Args, Debug)]
@@ -55,6 +57,9 @@ pub struct Args {
     /// Memory to use: a number with K, M, G or KiB, MiB, GiB; without, MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = memory)]
     max_memory: usize,
+    /// Size of a file of the database, about; what changes later is uploaded in whole files
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
+    shard_size: usize,
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -82,8 +87,16 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Reads a size in bytes.
 fn memory(text: &str) -> Result<usize, String> {
+    size(text, MIN_MEMORY)
+}
+
+fn shard_size(text: &str) -> Result<usize, String> {
+    size(text, MIN_SHARD)
+}
+
+/// Reads a size in bytes.
+fn size(text: &str, least: usize) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
         "b" => 1,
@@ -94,7 +107,7 @@ fn memory(text: &str) -> Result<usize, String> {
     };
     let number: usize = digits.trim().parse().map_err(|_| "expected a number such as 512MiB or 1GiB".to_owned())?;
     let bytes = number.checked_mul(unit).ok_or("too much")?;
-    if bytes < MIN_MEMORY { Err(format!("expected at least {} MiB", MIN_MEMORY >> 20)) } else { Ok(bytes) }
+    if bytes < least { Err(format!("expected at least {} MiB", least >> 20)) } else { Ok(bytes) }
 }
 
 /// Builds, and prints a summary.
@@ -110,6 +123,7 @@ pub fn run(args: Args) -> Outcome {
         replace: args.replace,
         out: args.out,
         max_memory: args.max_memory,
+        shard_bytes: args.shard_size as u64,
         threads: args.threads.map_or(cores, usize::from),
         selection: Selection {
             min_depth: args.min_depth,

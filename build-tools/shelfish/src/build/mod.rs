@@ -56,6 +56,8 @@ pub struct Options {
     pub out: PathBuf,
     /// Memory in bytes, all in all.
     pub max_memory: usize,
+    /// Bytes of a shard, about.
+    pub shard_bytes: u64,
     /// Workers.
     pub threads: usize,
     /// What to leave out.
