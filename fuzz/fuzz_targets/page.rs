@@ -10,6 +10,7 @@ fuzz_target!(|frame: &[u8]| {
     let start = 1 << 30;
     let at = Chunk { file: "fuzz".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() };
     if let Ok(page) = Page::parse(&bytes, &at) {
-        assert!(page.blocks().is_sorted_by(|a, b| a.keys.from < b.keys.from && a.range.end <= b.range.start));
+        let blocks: Vec<Chunk> = page.blocks().collect();
+        assert!(blocks.is_sorted_by(|a, b| a.keys.from < b.keys.from && a.range.end <= b.range.start));
     }
 });

@@ -122,7 +122,7 @@ impl Scan {
         let mut blocks: VecDeque<Chunk> = VecDeque::new();
         for page in pages {
             match Page::parse(page.within(&bytes, start), page) {
-                Ok(page) => blocks.extend(page.blocks().iter().cloned()),
+                Ok(page) => blocks.extend(page.blocks()),
                 Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
             }
         }

@@ -40,8 +40,7 @@ impl<R: Record> Piece<R> {
     /// Bytes that it takes in memory, about.
     fn bytes(&self) -> usize {
         match self {
-            // The name of a file and two separators are on the heap.
-            Piece::Page(page) => page.blocks().len() * (size_of::<Chunk>() + 96),
+            Piece::Page(page) => page.memory(),
             Piece::Block(block) => block.memory(),
         }
     }
@@ -105,10 +104,10 @@ impl<R: Record> Catalog<R> {
         let Some(page) = self.manifest.page_of(&key).cloned() else { return Some(Ok(None)) };
         let Some(Piece::Page(page)) = self.held(&Want::Page(page)) else { return None };
         let Some(at) = page.block_of(&key) else { return Some(Ok(None)) };
-        let Some(Piece::Block(block)) = self.memory.get(at) else { return None };
+        let Some(Piece::Block(block)) = self.memory.get(&at) else { return None };
         self.hits += 1;
         let answer = block.find(position);
-        Some(answer.map_err(|error| self.error(at, error)))
+        Some(answer.map_err(|error| self.error(&at, error)))
     }
 
     /// What is wrong with the file of a chunk.

@@ -66,7 +66,7 @@ impl<R: Record> Seek<R> {
     fn go_on(&mut self, catalog: &Catalog<R>, want: &Want, piece: &Piece<R>) {
         self.state = match piece {
             Piece::Page(page) => match page.block_of(&self.key) {
-                Some(block) => State::Wants(Want::Block(block.clone())),
+                Some(block) => State::Wants(Want::Block(block)),
                 None => State::Done(Ok(None)),
             },
             Piece::Block(block) => {

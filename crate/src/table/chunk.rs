@@ -42,12 +42,6 @@ impl KeyRange {
     pub fn contains(&self, key: &[u8]) -> bool {
         *self.from <= *key && self.until.as_ref().is_none_or(|until| *key < **until)
     }
-
-    /// Of chunks that hold ascending stretches, the one that holds `key`.
-    pub(super) fn find<'a>(chunks: &'a [Chunk], key: &[u8]) -> Option<&'a Chunk> {
-        let after = chunks.partition_point(|chunk| *chunk.keys.from <= *key);
-        chunks.get(after.checked_sub(1)?)
-    }
 }
 
 /// What stands between a frame and its checksum: the header of a skippable zstd frame of eight bytes, so that decoders

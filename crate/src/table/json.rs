@@ -185,13 +185,17 @@ impl Parser<'_> {
     fn string(&mut self) -> Result<String, JsonError> {
         let mut string = Vec::new();
         loop {
+            // Nearly all of a string is plain, and that of a manifest that carries pages is long.
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let plain = rest.iter().take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
+            string.extend_from_slice(&rest[..plain]);
+            self.at += plain;
             match self.next() {
                 Some(b'"') => return String::from_utf8(string).map_err(|_| self.expected("UTF-8")),
                 Some(b'\\') => {
                     let escape = self.escape().ok_or_else(|| self.expected("escape sequence"))?;
                     string.extend_from_slice(escape.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                Some(byte @ b' '..) => string.push(byte),
                 _ => return Err(self.expected("end of string")),
             }
         }

@@ -159,7 +159,8 @@ impl Manifest {
 
     /// The page that lists the block of `key`.
     pub fn page_of(&self, key: &Key) -> Option<&Chunk> {
-        KeyRange::find(&self.pages, key.as_bytes())
+        let after = self.pages.partition_point(|page| *page.keys.from <= *key.as_bytes());
+        self.pages.get(after.checked_sub(1)?)
     }
 
     /// All pages in ascending order of keys.

@@ -1,5 +1,7 @@
 //! A leaf page of the index: the blocks of a stretch of keys, in one zstd frame.
 
+use core::ops::Range;
+
 use super::chunk::KeyRange;
 use super::columns::{Bits, ColumnError, Columns, Octaves};
 use super::{Block, Chunk, ChunkFault, TableError};
@@ -19,7 +21,21 @@ const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
 /// A page: its blocks in ascending order of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    blocks: Vec<Chunk>,
+    at: Chunk,
+    /// Where the first block begins in the file.
+    start: u64,
+    blocks: Vec<Entry>,
+    /// All separators, one after another.
+    separators: Vec<u8>,
+}
+
+/// A block of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    /// Where its separator is among all.
+    separator: Range<usize>,
+    /// Where it ends in the file.
+    end: u64,
 }
 
 impl Page {
@@ -33,55 +49,69 @@ impl Page {
     /// Bytes of another length or checksum than told, of another page, or that no writer makes.
     pub fn parse(bytes: &[u8], at: &Chunk) -> Result<Page, TableError> {
         let frame = at.unseal(bytes)?;
-        let blocks = parse(frame, at).map_err(|error| at.error(ChunkFault::Columns(error)))?;
-        Ok(Page { blocks })
+        parse(frame, at).map_err(|error| at.error(ChunkFault::Columns(error)))
     }
 
     /// The block that holds the record of `key`, if there is one.
-    pub fn block_of(&self, key: &Key) -> Option<&Chunk> {
-        KeyRange::find(&self.blocks, key.as_bytes())
+    pub fn block_of(&self, key: &Key) -> Option<Chunk> {
+        let after = self.blocks.partition_point(|block| self.separators[block.separator.clone()] <= *key.as_bytes());
+        Some(self.block(after.checked_sub(1)?))
     }
 
     /// The blocks in ascending order of keys.
-    pub fn blocks(&self) -> &[Chunk] {
-        &self.blocks
+    pub fn blocks(&self) -> impl Iterator<Item = Chunk> {
+        (0..self.blocks.len()).map(|n| self.block(n))
+    }
+
+    fn block(&self, n: usize) -> Chunk {
+        let start = n.checked_sub(1).map_or(self.start, |before| self.blocks[before].end);
+        let separator = |block: &Entry| self.separators[block.separator.clone()].to_vec();
+        let until = self.blocks.get(n + 1).map(separator).or_else(|| self.at.keys.until.clone());
+        let keys = KeyRange { from: separator(&self.blocks[n]), until };
+        Chunk { file: self.at.file.clone(), range: start..self.blocks[n].end, keys }
+    }
+
+    /// Bytes of memory that the page takes, about.
+    pub fn memory(&self) -> usize {
+        self.blocks.len() * size_of::<Entry>() + self.separators.len()
     }
 }
 
-fn parse(frame: &[u8], at: &Chunk) -> Result<Vec<Chunk>, ColumnError> {
+fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
     let columns = Columns::open(frame, COLUMNS)?;
     let mut lengths = columns.values(LENGTHS);
     let mut low_bits = Bits::new(&columns, LOW_BITS);
     let mut tails = columns.values(SEPARATOR_LENGTH);
     let mut rest = columns.values(SEPARATORS);
-    let mut start = lengths.leb128()?;
-    let mut blocks: Vec<Chunk> = Vec::new();
+    let start = lengths.leb128()?;
+    let mut page = Page { at: at.clone(), start, blocks: Vec::new(), separators: Vec::new() };
+    let (mut last, mut end) = (0..0, start);
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
-        let end = start.checked_add(length).filter(|&end| {
-            // Blocks stand before the pages of their shard.
-            length > 0 && length <= Block::<Eval>::MAX_BYTES as u64 && end <= at.range.start
-        });
-        let end = end.ok_or_else(|| lengths.out_of_range(length))?;
-        let last = blocks.last().map_or(&[][..], |block| &block.keys.from);
-        let head = last.get(..shared.into()).ok_or_else(|| tails.out_of_range(shared.into()))?;
-        let from = [head, rest.take(tails.byte()?.into())?].concat();
-        let ascends = if blocks.is_empty() { from == at.keys.from } else { *from > *last };
-        if !ascends || !at.keys.contains(&from) {
-            return Err(rest.out_of_range(blocks.len() as u64));
+        end = end.saturating_add(length);
+        // Blocks stand before the pages of their shard.
+        if length == 0 || length > Block::<Eval>::MAX_BYTES as u64 || end > at.range.start {
+            return Err(lengths.out_of_range(length));
         }
-        if let Some(last) = blocks.last_mut() {
-            last.keys.until = Some(from.clone());
+        let head = last.start..last.start + usize::from(shared);
+        if head.end > last.end {
+            return Err(tails.out_of_range(shared.into()));
         }
-        let keys = KeyRange { from, until: at.keys.until.clone() };
-        blocks.push(Chunk { file: at.file.clone(), range: start..end, keys });
-        start = end;
+        page.separators.extend_from_within(head);
+        page.separators.extend_from_slice(rest.take(tails.byte()?.into())?);
+        let (before, separator) = page.separators[last.start..].split_at(last.len());
+        let ascends = if page.blocks.is_empty() { separator == at.keys.from } else { separator > before };
+        if !ascends || !at.keys.contains(separator) {
+            return Err(rest.out_of_range(page.blocks.len() as u64));
+        }
+        last = last.end..page.separators.len();
+        page.blocks.push(Entry { separator: last.clone(), end });
     }
     for values in [lengths, tails, rest] {
         values.finish()?;
     }
     low_bits.finish()?;
-    Ok(blocks)
+    Ok(page)
 }
 
 /// Writes a page of blocks that follow one another from `start` of their shard on, told by separator and length.

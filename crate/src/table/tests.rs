@@ -286,7 +286,7 @@ fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
         let page = manifest.page_of(&key).expect("a page");
         let page = Page::parse(&read(page), page).expect("a page");
         let block = page.block_of(&key).expect("a block");
-        let block = Block::<Eval>::open(&read(block), block).expect("a block");
+        let block = Block::<Eval>::open(&read(&block), &block).expect("a block");
         assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())));
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -318,7 +318,7 @@ fn a_page_or_block_in_the_place_of_another_is_refused() {
         let file = std::fs::read(dir.join(&*chunk.file)).expect("a shard");
         chunk.within(&file, 0).to_vec()
     };
-    let blocks = |page: &Chunk| Page::parse(&read(page), page).expect("a page").blocks().to_vec();
+    let blocks = |page: &Chunk| Page::parse(&read(page), page).expect("a page").blocks().collect::<Vec<_>>();
     let all: Vec<Chunk> = manifest.pages().iter().flat_map(blocks).collect();
     // As if a host took one range for another, its length included.
     let posing = |at: &Chunk, other: &Chunk| {

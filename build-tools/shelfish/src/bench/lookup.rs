@@ -152,7 +152,7 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
     let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
         let bytes = place.range(&at.file, at.range.clone()).await?;
-        blocks.extend_from_slice(Page::parse(&bytes, at)?.blocks());
+        blocks.extend(Page::parse(&bytes, at)?.blocks());
     }
     let each = count.div_ceil(blocks.len().max(1));
     let some = count.div_ceil(each);
@@ -173,7 +173,7 @@ async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Re
     let key = position.key();
     let Some(at) = manifest.page_of(&key) else { return Ok(None) };
     let bytes = place.range(&at.file, at.range.clone()).await?;
-    Ok(Page::parse(&bytes, at)?.block_of(&key).cloned())
+    Ok(Page::parse(&bytes, at)?.block_of(&key))
 }
 
 /// Microseconds to read and decompress the page and the block of a position, and to do nothing with them.
