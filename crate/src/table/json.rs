@@ -36,7 +36,7 @@ impl fmt::Display for JsonError {
 impl Json {
     /// Reads a text that is one value.
     pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
-        let mut parser = Parser { text: text.as_bytes(), at: 0 };
+        let mut parser = Parser { text, at: 0 };
         let value = parser.value(0)?;
         parser.space();
         if parser.at == text.len() { Ok(value) } else { Err(parser.expected("end")) }
@@ -77,7 +77,7 @@ impl Json {
 }
 
 struct Parser<'a> {
-    text: &'a [u8],
+    text: &'a str,
     at: usize,
 }
 
@@ -87,7 +87,7 @@ impl Parser<'_> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
+        self.text.as_bytes().get(self.at).copied()
     }
 
     fn next(&mut self) -> Option<u8> {
@@ -167,7 +167,7 @@ impl Parser<'_> {
         while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')) {
             self.at += 1;
         }
-        match self.text.get(start..self.at).unwrap_or_default() {
+        match self.text.as_bytes().get(start..self.at).unwrap_or_default() {
             b"true" | b"false" | b"null" => Ok(Json::Other),
             [b'-', b'0'..=b'9', ..] => Ok(Json::Other),
             digits @ [b'0'..=b'9', ..] => {
@@ -183,18 +183,18 @@ impl Parser<'_> {
 
     /// The rest of a string whose opening quote was passed.
     fn string(&mut self) -> Result<String, JsonError> {
-        let mut string = Vec::new();
+        let mut string = String::new();
         loop {
             // Nearly all of a string is plain, and that of a manifest that carries pages is long.
             let rest = self.text.get(self.at..).unwrap_or_default();
-            let plain = rest.iter().take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
-            string.extend_from_slice(&rest[..plain]);
+            let plain = rest.bytes().take_while(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
+            string.push_str(rest.get(..plain).unwrap_or_default());
             self.at += plain;
             match self.next() {
-                Some(b'"') => return String::from_utf8(string).map_err(|_| self.expected("UTF-8")),
+                Some(b'"') => return Ok(string),
                 Some(b'\\') => {
                     let escape = self.escape().ok_or_else(|| self.expected("escape sequence"))?;
-                    string.extend_from_slice(escape.encode_utf8(&mut [0; 4]).as_bytes());
+                    string.push(escape);
                 }
                 _ => return Err(self.expected("end of string")),
             }
