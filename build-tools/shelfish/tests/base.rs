@@ -69,6 +69,19 @@ fn a_database_is_a_base_of_itself() {
 }
 
 #[test]
+fn a_database_on_a_host_is_a_base_as_well() {
+    let (desk, [old, new]) = desk_with_parts();
+    desk.build_to("both", &[&old, &new], &[]).succeeds();
+    desk.build_to("base", &[&old], &[]).succeeds();
+    let host = Host::new(&desk);
+    desk.build(&[&new], &["--base", &host.url("base")]).succeeds();
+    assert!(desk.files("db") == desk.files("both"));
+    fs::remove_file(desk.path("base/manifest.json")).unwrap();
+    desk.build_to("none", &[&new], &["--base", &host.url("base")]).fails(&["cannot build on http://", "404"]);
+    assert!(!desk.path("none").join("manifest.json").exists());
+}
+
+#[test]
 fn only_blocks_around_what_is_new_change() {
     let desk = Desk::new();
     let dump = desk.file("dump", sample());

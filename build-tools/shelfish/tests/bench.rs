@@ -38,19 +38,25 @@ fn traffic_counts_what_the_reader_asks_for() {
         assert!(replay["misses"].as_u64().unwrap() <= 22, "{replay}");
     }
     let [at_once, warm, one_by_one, _] = replays.as_slice() else { panic!("{replays:?}") };
-    // Manifest, the one page, and blocks.
-    assert_eq!(at_once["games"]["rounds"]["max"], 3.0);
-    assert_eq!(at_once["games"]["requests for pages"]["max"], 1.0);
+    // The manifest, which carries the pages, and blocks.
+    assert_eq!(at_once["games"]["rounds"]["max"], 2.0);
+    assert_eq!(at_once["games"]["requests for pages"]["max"], 0.0);
     assert_eq!(at_once["games"]["bytes of the manifest"]["max"], found["database"]["manifest_bytes"].as_f64().unwrap());
     // One by one the blocks do not come together, but they are the same.
     assert_eq!(one_by_one["games"]["blocks fetched"], at_once["games"]["blocks fetched"]);
     assert!(one_by_one["games"]["rounds"]["mean"].as_f64() >= at_once["games"]["rounds"]["mean"].as_f64());
     // So few blocks fit in memory: later games ask for nothing.
     assert_eq!(warm["games"]["requests"]["median"], 0.0);
-    // The least that a network allows: three round trips and the bytes.
+    // The least that a network allows: two round trips and the bytes.
     let time = &at_once["times"][0];
-    let least = 3.0 * time["round_trip"].as_f64().unwrap();
+    let least = 2.0 * time["round_trip"].as_f64().unwrap();
     assert!(time["all"]["median"].as_f64().unwrap() > least, "{time}");
+
+    // Requests and bytes, with what lies between two blocks and without.
+    let apart = json(&["traffic", "-q", "-d", db, "--games", games, "--gap", "0"]);
+    let [near, apart] = [at_once, &apart["replays"][0]]
+        .map(|replay| ["requests", "bytes"].map(|name| replay["games"][name]["mean"].as_f64().unwrap()));
+    assert!(near[0] < apart[0] && near[1] > apart[1], "{near:?} {apart:?}");
 
     let table =
         shelfish(["bench", "traffic", "-q", "-d", db, "--games", games, "--limit", "2", "--markdown"]).succeeds();

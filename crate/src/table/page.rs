@@ -101,11 +101,14 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
         page.separators.extend_from_slice(rest.take(tails.byte()?.into())?);
         let (before, separator) = page.separators[last.start..].split_at(last.len());
         let ascends = if page.blocks.is_empty() { separator == at.keys.from } else { separator > before };
-        if !ascends || !at.keys.contains(separator) {
+        if !ascends {
             return Err(rest.out_of_range(page.blocks.len() as u64));
         }
         last = last.end..page.separators.len();
         page.blocks.push(Entry { separator: last.clone(), end });
+    }
+    if page.blocks.is_empty() || !at.keys.contains(&page.separators[last]) {
+        return Err(rest.out_of_range(page.blocks.len() as u64));
     }
     for values in [lengths, tails, rest] {
         values.finish()?;

@@ -3,9 +3,9 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -110,6 +110,33 @@ impl Desk {
 
     pub fn verify(&self, db: &str) -> Run {
         shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), self.path(db).as_os_str()])
+    }
+}
+
+/// A server of the desk, ended when dropped.
+pub struct Host(Child, String);
+
+impl Host {
+    pub fn new(desk: &Desk) -> Host {
+        let args = ["serve".as_ref(), "--port".as_ref(), "0".as_ref(), desk.dir.path().as_os_str()];
+        let mut child = command().args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let url = out.lines().map(Result::unwrap).find_map(|line| {
+            let url = line.split_whitespace().find(|word| word.starts_with("http://"))?;
+            Some(url.trim_end_matches('/').to_owned())
+        });
+        Host(child, url.unwrap())
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.1)
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
