@@ -22,15 +22,15 @@ function ask(/** @type {import("playwright-core").Page} */ page, /** @type {stri
   );
 }
 
-test("a module Worker answers as the page does, for three requests", async (t) => {
+test("a module Worker answers as the page does, for a few requests", async (t) => {
   const page = await shelf.page(t);
   const { answers, stats } = /** @type {any} */ (await ask(page, [START, "nonsense", "8/8/8/3k4/8/8/3K4/N7 w - -"]));
   assert.equal(answers[0].fen, START);
   assert.ok(answers[0].best.depth > 0);
   assert.equal(answers[2], null);
-  assert.equal(stats.requests >= 3, true);
   const ranges = (await shelf.server.requests()).filter(({ range }) => range);
-  assert.ok(ranges.length >= 2 && ranges.length <= 4);
+  assert.ok(ranges.length >= 1 && ranges.length <= 2);
+  assert.equal(stats.requests, 1 + ranges.length);
   const here = await page.evaluate(async (fen) => (await shelfish.open("db/manifest.json")).lookup(fen), START);
   assert.deepEqual(answers[0], here);
 });

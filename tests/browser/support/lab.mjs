@@ -38,7 +38,7 @@ export async function lab(...options) {
   symlinkSync(SITE, join(root, "site"));
   symlinkSync(join(SITE, "db"), join(root, "db"));
   const famous = join(root, "famous");
-  execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous], { stdio: "pipe" });
+  execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous, "--carry-pages", "0"], { stdio: "pipe" });
   const server = await serve(root, ...options);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 

@@ -60,6 +60,10 @@ pub struct Args {
     /// Size of a file of the database, about; what changes later is uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
+    /// Let the manifest carry the pages of the index if they take no more than this: it spares each first lookup a
+    /// request and makes the manifest larger; 0: never
+    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = carried)]
+    carry_pages: usize,
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -95,6 +99,10 @@ fn shard_size(text: &str) -> Result<usize, String> {
     size(text, MIN_SHARD)
 }
 
+fn carried(text: &str) -> Result<usize, String> {
+    size(text, 0)
+}
+
 /// Reads a size in bytes.
 fn size(text: &str, least: usize) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -124,6 +132,7 @@ pub fn run(args: Args) -> Outcome {
         out: args.out,
         max_memory: args.max_memory,
         shard_bytes: args.shard_size as u64,
+        carried_bytes: args.carry_pages,
         threads: args.threads.map_or(cores, usize::from),
         selection: Selection {
             min_depth: args.min_depth,

@@ -58,6 +58,8 @@ pub struct Options {
     pub max_memory: usize,
     /// Bytes of a shard, about.
     pub shard_bytes: u64,
+    /// Bytes of pages that the manifest carries at most.
+    pub carried_bytes: usize,
     /// Workers.
     pub threads: usize,
     /// What to leave out.

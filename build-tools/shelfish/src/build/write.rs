@@ -55,8 +55,12 @@ pub fn write(
     let join = Join { runs, bases, replace: options.replace, selection: selection.clone() };
     let blocks = Blocks { join, cutter: Some(Cutter::new(Eval::BLOCK_WEIGHT)) };
     let encode = move |block: Result<Vec<Draft>, JoinError>| encode(&block.map_err(Fault::Join)?, &selection);
-    let (info, shard_bytes) = (options.selection.describe(), options.shard_bytes);
-    let writer_options = WriterOptions { info, shard_bytes, ..WriterOptions::default() };
+    let writer_options = WriterOptions {
+        shard_bytes: options.shard_bytes,
+        carried_bytes: options.carried_bytes,
+        info: options.selection.describe(),
+        ..WriterOptions::default()
+    };
     let mut writer = TableWriter::<Eval>::create(&options.out, workspace.dir(), writer_options);
     let mut columns: ColumnBytes = Block::<Eval>::column_names().map(|name| (name, 0)).collect();
     let mut over_limit = OverLimit::default();
