@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::chunk::KeyRange;
-use super::columns::{Bits, ColumnError, Columns, Octaves};
+use super::columns::{Bits, ColumnError, Columns, MAX_CONTENT, Octaves};
 use super::{Block, Chunk, ChunkFault, TableError};
 use crate::eval::Eval;
 use crate::position::Key;
@@ -94,7 +94,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
             return Err(lengths.out_of_range(length));
         }
         let head = last.start..last.start + usize::from(shared);
-        if head.end > last.end {
+        if head.end > last.end || page.separators.len() > MAX_CONTENT {
             return Err(tails.out_of_range(shared.into()));
         }
         page.separators.extend_from_within(head);
