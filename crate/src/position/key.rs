@@ -30,7 +30,7 @@ pub(crate) const KINDS: [Piece; 8] = [
 ];
 
 /// Bytes of the pawn structure: eight file codes of ten bits each.
-pub(crate) const PAWN_BYTES: usize = 10;
+const PAWN_BYTES: usize = 10;
 const MATERIAL_BYTES: usize = 6;
 const TAIL_BYTES: usize = 4;
 /// Pawns, material, two kings and at most 62 pieces, then side to move, castling rights and en-passant file.

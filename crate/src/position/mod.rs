@@ -14,7 +14,7 @@ pub use fen::FenError;
 pub(crate) use key::{FILES, KINDS, set_file_code};
 pub use key::{Key, KeyError};
 #[cfg(feature = "write")]
-pub(crate) use key::{PAWN_BYTES, file_code};
+pub(crate) use key::file_code;
 
 use core::fmt;
 use core::hash::{Hash, Hasher};

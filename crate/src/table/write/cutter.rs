@@ -2,45 +2,42 @@
 
 use twox_hash::XxHash64;
 
-use crate::position::PAWN_BYTES;
-
 /// Cuts items into stretches of about a target weight.
 ///
-/// Within a window of four fifths of the target, the cut comes before the item whose pawn structure has the smallest
-/// hash, of those that begin a new pawn structure; where none does, before the key with the smallest hash. Which that
-/// is does not depend on how many items there are elsewhere.
+/// Within a window of four fifths of the target, the cut comes where neighbours share the shortest beginning, which is
+/// where a file of pawns changes or a structure does: there a game is least likely to cross it, and the separator is
+/// shortest. Of several such places it is the one whose separator has the smallest hash. Which that is does not depend
+/// on how many items there are elsewhere.
 #[derive(Debug)]
 pub struct Cutter<T> {
     least: usize,
     most: usize,
     items: Vec<Item<T>>,
     weight: usize,
-    pawns: Vec<u8>,
+    /// The last key.
+    last: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Item<T> {
     item: T,
     weight: usize,
-    /// Smaller is a better place to cut before.
-    rank: (bool, u64),
+    /// Bytes that its key shares with the one before, and the hash of its separator: smaller is a better place to cut.
+    rank: (usize, u64),
 }
 
 impl<T> Cutter<T> {
     /// Cuts into stretches of `target` on average, give or take two fifths.
     pub fn new(target: usize) -> Cutter<T> {
         let part = target.div_ceil(5);
-        Cutter { least: 3 * part, most: 7 * part, items: Vec::new(), weight: 0, pawns: Vec::new() }
+        Cutter { least: 3 * part, most: 7 * part, items: Vec::new(), weight: 0, last: Vec::new() }
     }
 
     /// Takes the next item, whose key must be above all before; gives back a stretch when one is complete.
     pub fn push(&mut self, key: &[u8], weight: usize, item: T) -> Option<Vec<T>> {
-        let pawns = &key[..PAWN_BYTES.min(key.len())];
-        let same_pawns = self.pawns == pawns;
-        let rank = (same_pawns, XxHash64::oneshot(0, if same_pawns { key } else { pawns }));
-        if !same_pawns {
-            self.pawns = pawns.to_vec();
-        }
+        let shared = self.last.iter().zip(key).take_while(|(a, b)| a == b).count();
+        let rank = (shared, XxHash64::oneshot(0, &key[..(shared + 1).min(key.len())]));
+        self.last = key.to_vec();
         self.items.push(Item { item, weight, rank });
         self.weight += weight;
         if self.weight <= self.most || self.items.len() < 2 {
