@@ -11,10 +11,10 @@ mod key;
 mod tests;
 
 pub use fen::FenError;
-pub(crate) use key::{FILES, KINDS, set_file_code};
-pub use key::{Key, KeyError};
 #[cfg(feature = "write")]
 pub(crate) use key::file_code;
+pub(crate) use key::{FILES, KINDS, set_file_code};
+pub use key::{Key, KeyError};
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
