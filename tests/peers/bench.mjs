@@ -122,7 +122,7 @@ const source = (size) => {
 };
 const sources = { tiny: source("tiny"), big: source("big") };
 
-/** Requests to the host of the databases since the last call, and the bytes of the answers' bodies. */
+/** Requests to the host of the databases since the last call, their number, and the bytes of the answers' bodies. */
 async function traffic() {
   const served = await data.requests();
   const bytes = served.map(({ method, status, path, range }) => {
@@ -131,7 +131,7 @@ async function traffic() {
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
     return from === undefined || status !== 206 ? size : Math.min(to ? Number(to) + 1 : size, size) - Number(from);
   });
-  return { requests: served.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
+  return { served, requests: served.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
 }
 
 let [checked, wrong] = [0, 0];
@@ -146,19 +146,21 @@ function check(id, fen, answer) {
 }
 
 /**
- * A fresh page of a fresh browser profile.
+ * What is measured in a fresh page of a fresh browser profile.
+ * @template T
  * @param {string} id
  * @param {string} url
- * @param {(page: import("playwright-core").Page) => Promise<void>} body
+ * @param {(page: import("playwright-core").Page) => Promise<T>} body
  */
 async function visit(id, url, body) {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.on("pageerror", (error) => console.error(`${id}: ${error.message}`));
   await page.goto(`${url}${id}/`);
-  await body(page);
+  const measured = await body(page);
   await context.close();
   await traffic();
+  return measured;
 }
 
 /** Runs something in a page whose library is there and compiled, or is not. */
@@ -196,10 +198,34 @@ async function time(id, page, asked, { load = false, open = false }) {
   return { ms, ...(await traffic()) };
 }
 
+/**
+ * Times requests of ours alone: the manifest, then all others at once, by bare `fetch`, and nothing decoded.
+ * @param {import("../browser/support/serve.mjs").Served[]} served
+ */
+function bare(served) {
+  const [manifest, ...parts] = served.map(({ path, range }) => ({ url: new URL(path, data.url).href, range }));
+  return visit("shelfish", fast.url, async (page) => {
+    await prepare("shelfish", page);
+    const ms = await page.evaluate(
+      async ([manifest, parts]) => {
+        const start = performance.now();
+        await (await fetch(manifest.url, { cache: "no-cache" })).arrayBuffer();
+        const take = async ({ url, range }) => (await fetch(url, { headers: { Range: range }, cache: "no-store" })).arrayBuffer();
+        await Promise.all(parts.map(take));
+        return performance.now() - start;
+      },
+      [manifest, parts],
+    );
+    return { ms };
+  });
+}
+
 const ids = Object.keys(SYSTEMS);
 const results = Object.fromEntries(
   ids.map((id) => [id, { ...SYSTEMS[id], library: { raw: 0, sent: 0 }, first: [], cold: [], near: [], again: [], game: [], known: [] }]),
 );
+/** Our games again, their requests alone: what limits us. */
+const bareGames = { game: [], known: [] };
 const say = (text) => process.stderr.write(`${text}\n`);
 
 for (const [index, [fen, next]] of pairs.entries()) {
@@ -229,6 +255,7 @@ for (const [index, [key, fens]] of [...replay.map((fens) => ["game", fens]), ...
       results[id][key].push(await time(id, page, fens, { open: true }));
     });
   }
+  bareGames[key].push(await bare(results.shelfish[key].at(-1).served));
   if (index % 5 === 4) say(`${index + 1} of ${replay.length + known.length} games`);
 }
 
@@ -243,7 +270,7 @@ await data.close();
 slow.close();
 fast.close();
 
-const { markdown, verdicts } = report(results, {
+const { markdown, verdicts } = report(results, bareGames, {
   date: new Date().toISOString().slice(0, 10),
   chromium: chromiumVersion,
   node: process.version,
@@ -259,7 +286,7 @@ const { markdown, verdicts } = report(results, {
   ...network,
 });
 writeFileSync(join(files, "peers.md"), markdown);
-const machine = { date: new Date().toISOString(), command: options.command, network, chromium: chromiumVersion, checked, wrong, verdicts, results };
+const machine = { date: new Date().toISOString(), command: options.command, network, chromium: chromiumVersion, checked, wrong, verdicts, results, bareGames };
 writeFileSync(join(files, "peers.json"), JSON.stringify(machine, null, 2));
 console.log(markdown);
 if (wrong) {

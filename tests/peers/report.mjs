@@ -13,7 +13,7 @@ export function quantile(costs, key, share = 0.5) {
 
 const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-export function report(results, about) {
+export function report(results, bareGames, about) {
   const systems = Object.values(results);
   const { shelfish, ...peers } = results;
 
@@ -68,6 +68,9 @@ export function report(results, about) {
       ({ key, owed, best, ratio, holds }) =>
         `- ${words[key]}: ${ratio.toFixed(1)} times (${best}); ${owed} wanted: ${holds ? "holds" : "DOES NOT HOLD"}`,
     ),
+    "",
+    "The requests of our games alone, by bare `fetch`, nothing decoded, milliseconds at the median: " +
+      `${ms(quantile(bareGames.game, "ms"))} (whole games), ${ms(quantile(bareGames.known, "ms"))} (all known).`,
     "",
     "Settings:",
     "",

@@ -1,0 +1,167 @@
+//! `shelfish serve`: a static file server for development, as a good static host would serve a database.
+//!
+//! Single ranges (206 with `Content-Range`, 416 beyond the end), strong ETags and 304, every origin welcome, no
+//! compression, `no-cache` so that a rebuilt file is seen at once. It can be as slow as a given network, for measuring.
+
+mod network;
+mod site;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    io::{self, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use axum::serve::ListenerExt;
+use tokio::{net::TcpListener, runtime::Runtime};
+
+use self::site::{base_path, router};
+use crate::Outcome;
+
+/// How long answers under way may take once the server was told to stop.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What to serve, and where.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// The directory to serve
+    dir: PathBuf,
+    /// The port; 0 takes any that is free
+    #[arg(short, long, default_value_t = 8000)]
+    port: u16,
+    /// The address to listen on; 0.0.0.0 lets other machines in
+    #[arg(long, default_value = "127.0.0.1")]
+    host: String,
+    /// Serve under this path instead of `/`, as project pages do
+    #[arg(long, default_value = "/", value_name = "PATH")]
+    base_path: String,
+    /// Print every request to standard error
+    #[arg(long)]
+    log: bool,
+    /// Answer every request this much later, to measure as on a network
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    latency_ms: u64,
+    /// Send no faster than this, all answers together
+    #[arg(long, value_name = "MBIT")]
+    bandwidth_mbit: Option<f64>,
+}
+
+/// Why nothing is served.
+#[derive(Debug)]
+pub enum ServeError {
+    /// There is no such directory.
+    NoDirectory(PathBuf),
+    /// The base path has other characters than a plain path.
+    BasePath(String),
+    /// The bandwidth is not a number above zero.
+    Bandwidth(f64),
+    /// Another program listens there.
+    Taken {
+        /// The address asked for.
+        host: String,
+        /// The port asked for.
+        port: u16,
+    },
+    /// The address cannot be listened on.
+    Listen {
+        /// The address asked for.
+        host: String,
+        /// The port asked for.
+        port: u16,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::NoDirectory(dir) => write!(f, "{} is not a directory", dir.display()),
+            ServeError::BasePath(path) => {
+                write!(f, "--base-path {path}: a path of letters, digits and `-._~/` is needed, such as /shelfish/")
+            }
+            ServeError::Bandwidth(mbit) => write!(f, "--bandwidth-mbit {mbit}: a number above 0 is needed"),
+            ServeError::Taken { host, port } => {
+                write!(f, "port {port} of {host} is taken: choose another with --port, or --port 0 for any free one")
+            }
+            ServeError::Listen { host, port, source } => write!(f, "cannot listen on {host}, port {port}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+/// Serves until interrupted; prints the URL on a line of its own.
+///
+/// # Errors
+///
+/// The directory does not exist, the address is taken or not ours, an option makes no sense.
+pub fn run(args: Args) -> Outcome {
+    let app = router(&args)?;
+    Runtime::new()?.block_on(async {
+        let listener = TcpListener::bind((args.host.as_str(), args.port)).await.map_err(|source| {
+            let (host, port) = (args.host.clone(), args.port);
+            match source.kind() {
+                io::ErrorKind::AddrInUse => ServeError::Taken { host, port },
+                _ => ServeError::Listen { host, port, source },
+            }
+        })?;
+        let url = url(listener.local_addr()?, &base_path(&args.base_path)?);
+        // Before the URL is out: who reads it may stop the server at once.
+        let interrupted = interruption()?;
+        eprintln!("Serving {}, Ctrl-C stops", args.dir.display());
+        println!("{url}");
+        io::stdout().flush()?;
+
+        // A head and a short body must not wait for each other's acknowledgement.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+
+        let (told, mut stop) = tokio::sync::watch::channel(());
+        let server = axum::serve(listener, app).with_graceful_shutdown(async move {
+            interrupted.await;
+            drop(told);
+        });
+        let overdue = async move {
+            // An error: the sender is gone, we were told to stop.
+            while stop.changed().await.is_ok() {}
+            tokio::time::sleep(PATIENCE).await;
+        };
+        tokio::select! {
+            done = server => done?,
+            () = overdue => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Ctrl-C, or the polite signal of a supervisor; noticed from the call on, not only when it is waited for.
+#[cfg(unix)]
+fn interruption() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Ctrl-C.
+#[cfg(windows)]
+fn interruption() -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move { drop(interrupt.recv().await) })
+}
+
+fn url(address: SocketAddr, base: &str) -> String {
+    match address.ip().is_unspecified() {
+        true => format!("http://localhost:{}{base}/", address.port()),
+        false => format!("http://{address}{base}/"),
+    }
+}

@@ -1,0 +1,111 @@
+//! What is answered: files, their ranges, and the headers that good hosts send with them.
+
+use std::time::Duration;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    handler::HandlerWithoutStateExt,
+    http::{
+        HeaderName, HeaderValue, Method, StatusCode,
+        header::{
+            ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_RANGE, LAST_MODIFIED, LOCATION, RANGE,
+        },
+    },
+    middleware::{self, Next},
+    response::Response,
+    routing::any,
+};
+use tower_http::{
+    cors::{Any, CorsLayer},
+    services::ServeDir,
+    set_header::SetResponseHeaderLayer,
+};
+
+use super::network::Network;
+use super::{Args, ServeError};
+
+/// `/path` without its last slash; empty for the root.
+pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    if !path.chars().all(plain) || segments.iter().any(|segment| segment.chars().all(|c| c == '.')) {
+        return Err(ServeError::BasePath(path.to_string()));
+    }
+    Ok(segments.iter().map(|segment| format!("/{segment}")).collect())
+}
+
+/// The whole server but its socket.
+pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
+    if !args.dir.is_dir() {
+        return Err(ServeError::NoDirectory(args.dir.clone()));
+    }
+    let base = base_path(&args.base_path)?;
+    let missing = || async { (StatusCode::NOT_FOUND, "404: there is no such file\n") };
+    let files = ServeDir::new(&args.dir)
+        .redirect_path_prefix(&base)
+        .ignore_multi_range_requests(true)
+        .not_found_service(missing.into_service());
+    let files = Router::new().fallback_service(files).layer(middleware::from_fn(ranges));
+
+    let app = if base.is_empty() {
+        files
+    } else {
+        // Without its last slash the address of the site would be another base for relative links.
+        let slash = format!("{base}/");
+        let redirect = move || async move { (StatusCode::PERMANENT_REDIRECT, [(LOCATION, slash)]) };
+        Router::new().route(&base, any(redirect)).nest_service(&format!("{base}/"), files).fallback(missing)
+    };
+
+    // A range is readable by any page, and so are the headers by which a reader checks it.
+    let cors = CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
+        .allow_headers(Any)
+        .allow_private_network(true)
+        .expose_headers([ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED])
+        .max_age(Duration::from_secs(24 * 60 * 60));
+    let mut app = app
+        .layer(SetResponseHeaderLayer::if_not_present(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            HeaderName::from_static("x-content-type-options"),
+            HeaderValue::from_static("nosniff"),
+        ))
+        .layer(cors);
+    if args.latency_ms > 0 || args.bandwidth_mbit.is_some() {
+        let mbit = args.bandwidth_mbit.unwrap_or(f64::INFINITY);
+        if mbit.is_nan() || mbit <= 0.0 {
+            return Err(ServeError::Bandwidth(mbit));
+        }
+        app = Network::new(args.latency_ms, mbit).before(app);
+    }
+    Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
+}
+
+/// What `ServeDir` leaves open: `If-Range`, and range units other than bytes, which are to be ignored.
+async fn ranges(mut request: Request, next: Next) -> Response {
+    let headers = request.headers_mut();
+    if headers.get(RANGE).is_some_and(|range| !range.as_bytes().starts_with(b"bytes=")) {
+        headers.remove(RANGE);
+    }
+    let Some(condition) = headers.remove(IF_RANGE).filter(|_| headers.contains_key(RANGE)) else {
+        return next.run(request).await;
+    };
+    let mut whole = Request::new(Body::empty());
+    *whole.method_mut() = request.method().clone();
+    *whole.uri_mut() = request.uri().clone();
+    let part = next.clone().run(request).await;
+    // The part is of the file that the client knows, or the client wants all of the new one.
+    let same = [ETAG, LAST_MODIFIED].iter().any(|name| part.headers().get(name) == Some(&condition));
+    if same { part } else { next.run(whole).await }
+}
+
+/// One line a request: status, method, path, range.
+async fn log(request: Request, next: Next) -> Response {
+    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or("-").to_owned();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = next.run(request).await;
+    eprintln!("{} {method} {path} {range}", response.status().as_u16());
+    response
+}

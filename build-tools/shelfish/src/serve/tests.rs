@@ -1,0 +1,299 @@
+use std::time::Instant;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    http::{
+        HeaderMap, HeaderName, Method,
+        header::{
+            ACCEPT_ENCODING, ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+            ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS,
+            ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
+            CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, LOCATION, ORIGIN, RANGE,
+        },
+    },
+};
+use clap::Parser;
+use http_body_util::BodyExt;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use super::*;
+
+type Test = Result<(), Box<dyn std::error::Error>>;
+
+/// A directory with a page, a manifest and a shard of 1,000 bytes, and a server for it.
+struct Site {
+    app: Router,
+    dir: TempDir,
+}
+
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+fn shard() -> Vec<u8> {
+    (0..1000u32).map(|i| (i * 7 % 251) as u8).collect()
+}
+
+fn site(options: &[&str]) -> Result<Site, Box<dyn std::error::Error>> {
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+    let dir = tempfile::tempdir()?;
+    std::fs::create_dir(dir.path().join("db"))?;
+    std::fs::write(dir.path().join("index.html"), "<!doctype html><title>Shelf</title>")?;
+    for (name, content) in [("module.wasm", "\0asm"), ("main.js", "export {}"), ("style.css", "a{}"), ("empty", "")] {
+        std::fs::write(dir.path().join(name), content)?;
+    }
+    std::fs::write(dir.path().join("db/manifest.json"), "{}")?;
+    std::fs::write(dir.path().join("db/0123456789abcdef.shelf"), shard())?;
+    let path = dir.path().to_string_lossy().into_owned();
+    let line = Line::try_parse_from(["serve", &path].iter().chain(options))?;
+    Ok(Site { app: router(&line.args)?, dir })
+}
+
+impl Site {
+    fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Answer, Box<dyn std::error::Error>> {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(name, *value);
+        }
+        let request = request.body(Body::empty())?;
+        Runtime::new()?.block_on(async {
+            let response = self.app.clone().oneshot(request).await?;
+            let (head, body) = response.into_parts();
+            let body = body.collect().await?.to_bytes().to_vec();
+            Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+        })
+    }
+
+    fn get(&self, path: &str, headers: &[(HeaderName, &str)]) -> Result<Answer, Box<dyn std::error::Error>> {
+        self.ask(Method::GET, path, headers)
+    }
+}
+
+impl Answer {
+    fn header(&self, name: HeaderName) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("")
+    }
+}
+
+const SHARD: &str = "/db/0123456789abcdef.shelf";
+
+#[test]
+fn a_range_is_answered_with_206_and_exactly_its_bytes() -> Test {
+    let site = site(&[])?;
+    for (range, start, end) in [
+        ("bytes=0-0", 0, 1),
+        ("bytes=100-299", 100, 300),
+        ("bytes=900-", 900, 1000),
+        ("bytes=-10", 990, 1000),
+        ("bytes=0-999", 0, 1000),
+    ] {
+        let answer = site.get(SHARD, &[(RANGE, range)])?;
+        assert_eq!(answer.status, 206, "{range}");
+        assert_eq!(answer.body, shard()[start..end], "{range}");
+        assert_eq!(answer.header(CONTENT_RANGE), format!("bytes {start}-{}/1000", end - 1));
+        assert_eq!(answer.header(CONTENT_LENGTH), (end - start).to_string());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_range_that_ends_beyond_the_file_is_cut_at_its_end() -> Test {
+    let answer = site(&[])?.get(SHARD, &[(RANGE, "bytes=990-2000")])?;
+    assert_eq!((answer.status, answer.header(CONTENT_RANGE)), (206, "bytes 990-999/1000"));
+    assert_eq!(answer.body, shard()[990..]);
+    Ok(())
+}
+
+#[test]
+fn a_range_that_begins_beyond_the_file_is_answered_with_416() -> Test {
+    let answer = site(&[])?.get(SHARD, &[(RANGE, "bytes=1000-1001")])?;
+    assert_eq!((answer.status, answer.header(CONTENT_RANGE)), (416, "bytes */1000"));
+    assert!(answer.body.is_empty());
+    Ok(())
+}
+
+#[test]
+fn several_ranges_and_other_units_are_ignored() -> Test {
+    let site = site(&[])?;
+    for range in ["bytes=0-1,5-6", "lines=1-2"] {
+        let answer = site.get(SHARD, &[(RANGE, range)])?;
+        assert_eq!((answer.status, answer.body.len()), (200, 1000), "{range}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_file_without_a_range_comes_whole_and_offers_ranges() -> Test {
+    let answer = site(&[])?.get(SHARD, &[])?;
+    assert_eq!((answer.status, answer.header(ACCEPT_RANGES)), (200, "bytes"));
+    assert_eq!(answer.body, shard());
+    Ok(())
+}
+
+#[test]
+fn an_unchanged_file_is_answered_with_304() -> Test {
+    let site = site(&[])?;
+    let etag = site.get("/db/manifest.json", &[])?.header(ETAG).to_owned();
+    assert!(etag.starts_with('"'), "a strong ETag: {etag}");
+    let answer = site.get("/db/manifest.json", &[(IF_NONE_MATCH, &etag)])?;
+    assert_eq!((answer.status, answer.header(ETAG)), (304, etag.as_str()));
+    assert!(answer.body.is_empty());
+    let other = site.get("/db/manifest.json", &[(IF_NONE_MATCH, "\"other\"")])?;
+    assert_eq!(other.status, 200);
+    Ok(())
+}
+
+#[test]
+fn a_changed_file_has_another_etag() -> Test {
+    let site = site(&[])?;
+    let before = site.get("/db/manifest.json", &[])?.header(ETAG).to_owned();
+    std::fs::write(site.dir.path().join("db/manifest.json"), "{\"format\":1}")?;
+    assert_ne!(site.get("/db/manifest.json", &[])?.header(ETAG), before);
+    Ok(())
+}
+
+#[test]
+fn a_range_of_the_file_that_the_client_knows_is_a_part_and_else_the_whole() -> Test {
+    let site = site(&[])?;
+    let etag = site.get(SHARD, &[])?.header(ETAG).to_owned();
+    let same = site.get(SHARD, &[(RANGE, "bytes=0-9"), (IF_RANGE, &etag)])?;
+    assert_eq!((same.status, same.body.len()), (206, 10));
+    let changed = site.get(SHARD, &[(RANGE, "bytes=0-9"), (IF_RANGE, "\"older\"")])?;
+    assert_eq!((changed.status, changed.body.len()), (200, 1000));
+    Ok(())
+}
+
+#[test]
+fn pages_of_any_origin_may_read_ranges_and_the_headers_that_prove_them() -> Test {
+    let site = site(&[])?;
+    let answer = site.get(SHARD, &[(RANGE, "bytes=0-9"), (ORIGIN, "https://example.org")])?;
+    assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_ORIGIN), "*");
+    let exposed = answer.header(ACCESS_CONTROL_EXPOSE_HEADERS).to_lowercase();
+    for name in ["content-range", "content-length", "etag", "accept-ranges"] {
+        assert!(exposed.contains(name), "{name} in {exposed}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_preflight_is_granted() -> Test {
+    let asks = [
+        (ORIGIN, "https://example.org"),
+        (ACCESS_CONTROL_REQUEST_METHOD, "GET"),
+        (ACCESS_CONTROL_REQUEST_HEADERS, "range,if-none-match"),
+        (HeaderName::from_static("access-control-request-private-network"), "true"),
+    ];
+    let answer = site(&[])?.ask(Method::OPTIONS, SHARD, &asks)?;
+    assert_eq!((answer.status, answer.header(ACCESS_CONTROL_ALLOW_HEADERS)), (200, "*"));
+    assert!(answer.header(ACCESS_CONTROL_ALLOW_METHODS).contains("GET"));
+    assert_eq!(answer.header(HeaderName::from_static("access-control-allow-private-network")), "true");
+    Ok(())
+}
+
+#[test]
+fn types_are_those_that_browsers_insist_on() -> Test {
+    let site = site(&[])?;
+    for (path, expected) in [
+        ("/", "text/html"),
+        ("/module.wasm", "application/wasm"),
+        ("/main.js", "text/javascript"),
+        ("/style.css", "text/css"),
+        ("/db/manifest.json", "application/json"),
+        (SHARD, "application/octet-stream"),
+    ] {
+        assert_eq!(site.get(path, &[])?.header(CONTENT_TYPE), expected, "{path}");
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_is_compressed_nor_cached_unasked() -> Test {
+    let site = site(&[])?;
+    for path in ["/", SHARD, "/db/manifest.json"] {
+        let answer = site.get(path, &[(ACCEPT_ENCODING, "gzip, br, zstd")])?;
+        assert_eq!((answer.header(CONTENT_ENCODING), answer.header(CACHE_CONTROL)), ("", "no-cache"), "{path}");
+    }
+    Ok(())
+}
+
+#[test]
+fn head_tells_the_length_without_a_body() -> Test {
+    let answer = site(&[])?.ask(Method::HEAD, SHARD, &[])?;
+    assert_eq!((answer.status, answer.header(CONTENT_LENGTH), answer.body.len()), (200, "1000", 0));
+    Ok(())
+}
+
+#[test]
+fn what_is_not_there_is_404_and_nothing_above_the_directory_is_served() -> Test {
+    let site = site(&[])?;
+    for path in ["/missing", "/db/missing.shelf", "/../Cargo.toml", "/%2e%2e/%2e%2e/etc/passwd", "/db/..%2f..%2fx"] {
+        assert_eq!(site.get(path, &[])?.status, 404, "{path}");
+    }
+    assert_eq!(site.ask(Method::POST, "/", &[])?.status, 405);
+    Ok(())
+}
+
+#[test]
+fn a_site_can_live_under_a_path() -> Test {
+    for base in ["/chess/shelf/", "chess/shelf"] {
+        let site = site(&["--base-path", base])?;
+        assert_eq!(site.get("/chess/shelf/", &[])?.header(CONTENT_TYPE), "text/html");
+        assert_eq!(site.get(&format!("/chess/shelf{SHARD}"), &[(RANGE, "bytes=1-2")])?.status, 206);
+        assert_eq!(site.get(SHARD, &[])?.status, 404);
+        assert_eq!(site.get("/", &[])?.status, 404);
+        let bare = site.get("/chess/shelf", &[])?;
+        assert_eq!((bare.status, bare.header(LOCATION)), (308, "/chess/shelf/"));
+        let directory = site.get("/chess/shelf/db", &[])?;
+        assert_eq!(directory.header(LOCATION), "/chess/shelf/db/");
+    }
+    assert!(matches!(base_path("/{id}/"), Err(ServeError::BasePath(_))));
+    assert!(matches!(base_path("/a/../b"), Err(ServeError::BasePath(_))));
+    Ok(())
+}
+
+#[test]
+fn a_missing_directory_is_an_error_that_names_it() -> Test {
+    let mut args = Args {
+        dir: "no/such/shelf".into(),
+        port: 0,
+        host: "127.0.0.1".into(),
+        base_path: "/".into(),
+        log: false,
+        latency_ms: 0,
+        bandwidth_mbit: None,
+    };
+    assert_eq!(
+        run(args.clone()).err().map(|error| error.to_string()).as_deref(),
+        Some("no/such/shelf is not a directory")
+    );
+    args.dir = ".".into();
+    args.bandwidth_mbit = Some(0.0);
+    assert!(matches!(router(&args), Err(ServeError::Bandwidth(_))));
+    Ok(())
+}
+
+#[test]
+fn a_slow_network_is_as_slow_as_it_was_told() -> Test {
+    let site = site(&["--latency-ms", "50", "--bandwidth-mbit", "0.08"])?;
+    let start = Instant::now();
+    let answer = site.get(SHARD, &[])?;
+    // 1,000 bytes at 10,000 bytes a second, after 50 ms.
+    let time = start.elapsed().as_millis();
+    assert_eq!(answer.body, shard());
+    assert!((150..400).contains(&time), "{time} ms");
+    Ok(())
+}
