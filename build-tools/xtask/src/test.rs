@@ -50,7 +50,7 @@ const STEPS: &[Step] = &[
     Step { name: "data", about: "whole data sets, where they are at hand", run: data },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
     Step { name: "site", about: "the demo site: types, tests, build", run: site },
-    Step { name: "browser", about: "end to end in a headless Chromium", run: browser },
+    Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
 ];
 
 /// Runs the steps.
@@ -142,10 +142,11 @@ fn site(_: &Args) -> Result<Tally> {
 
 fn browser(args: &Args) -> Result<Tally> {
     let chromium = tools::chromium()?;
+    tools::engines();
     tools::npm_ci("tests")?;
     let site = demo::assemble(&demo::default_out())?;
     let mut node = command(tools::node()?);
-    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site);
+    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("PATH", tools::path());
     node_tests(args, "tests/browser", &mut node)
 }
 

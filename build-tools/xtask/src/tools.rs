@@ -1,7 +1,8 @@
 //! What the chores need beyond rustup and Node: found if it is here, installed if it is not.
 //!
 //! Programs are installed under `target/tools`, so nothing outside of the repository changes but the toolchain's own
-//! parts (`rustup target add`, `rustup component add`) and, for the browser tests on Debian, the package `chromium`.
+//! parts (`rustup target add`, `rustup component add`) and, for the browser tests on Debian, the packages `chromium`,
+//! `firefox-esr`, `webkit2gtk-driver` and `xvfb`.
 
 use std::{
     env, fs,
@@ -17,6 +18,7 @@ use crate::{
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const WASM_PACK: &str = "0.15.1";
+const GECKODRIVER: &str = "0.37.1";
 const NODE: u32 = 20;
 
 /// The Rust target of browsers.
@@ -89,24 +91,52 @@ pub fn chromium() -> Result<PathBuf> {
         return Ok(path);
     }
     if which(["apt-get"]).is_some() {
-        let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {
-            Some("0") => &[],
-            _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
-            _ => bail!("no Chromium was found. Install one (sudo apt-get install chromium) or name one in CHROMIUM"),
-        };
-        say("Installing the Debian package chromium, to test in");
-        let apt_get = |arguments: &[&str]| {
-            let words: Vec<&str> =
-                sudo.iter().copied().chain(["apt-get", "-q"]).chain(arguments.iter().copied()).collect();
-            call(command(words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
-        };
-        let install = ["install", "-y", "--no-install-recommends", "chromium"];
-        // Package lists may be missing or stale: fetch them when the first try fails.
-        apt_get(&install).or_else(|_| apt_get(&["update"]).and_then(|()| apt_get(&install)))?;
+        debian(&["chromium"])
+            .context("no Chromium was found. Install one (sudo apt-get install chromium) or name one in CHROMIUM")?;
     }
     find_chromium().ok_or_else(|| {
         anyhow!("no Chromium or Chrome was found. Install one (https://www.chromium.org) or name one in CHROMIUM")
     })
+}
+
+/// Firefox and WebKit with their WebDrivers, as far as they can be had. What cannot is said, and not tested in.
+pub fn engines() {
+    let packages: &[(&str, &[&str])] = &[
+        ("firefox-esr", &["firefox-esr", "firefox"]),
+        ("webkit2gtk-driver", &["WebKitWebDriver"]),
+        ("xvfb", &["Xvfb"]),
+    ];
+    let missing = packages.iter().filter(|(_, programs)| which(programs.iter().copied()).is_none());
+    let missing: Vec<&str> = missing.map(|(package, _)| *package).collect();
+    let had = match missing.is_empty() {
+        true => Ok(()),
+        false if which(["apt-get"]).is_some() => debian(&missing),
+        false => Err(anyhow!("{} not found", missing.join(", "))),
+    };
+    let driver = match which(["firefox-esr", "firefox"]) {
+        Some(_) => installed("geckodriver", "geckodriver", GECKODRIVER).map(drop),
+        None => Ok(()),
+    };
+    for error in [had, driver].into_iter().filter_map(Result::err) {
+        say(format!("NOT TESTED in every browser: {error:#}"));
+    }
+}
+
+/// Installs Debian packages.
+fn debian(packages: &[&str]) -> Result<()> {
+    let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {
+        Some("0") => &[],
+        _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
+        _ => bail!("only root installs {}", packages.join(", ")),
+    };
+    say(format!("Installing the Debian packages {}, to test in", packages.join(", ")));
+    let apt_get = |arguments: &[&str]| {
+        let words: Vec<&str> = [sudo, &["apt-get", "-q"], arguments].concat();
+        call(command(words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    let install = [&["install", "-y", "--no-install-recommends"], packages].concat();
+    // Package lists may be missing or stale: fetch them when the first try fails.
+    apt_get(&install).or_else(|_| apt_get(&["update"]).and_then(|()| apt_get(&install)))
 }
 
 fn find_chromium() -> Option<PathBuf> {

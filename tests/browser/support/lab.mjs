@@ -1,4 +1,4 @@
-// One browser, one server, the databases: what every browser test stands on.
+// One server, the databases, one browser: what the browser tests stand on.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,11 +26,11 @@ export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
 
 /**
- * Starts everything. The server has a blank page at `/`, the npm package in `pkg/`, the sample database in `db/`,
- * a database of the famous games alone in `famous/`, the site in `site/`.
+ * Starts the server that every browser test stands on. It has a blank page at `/`, the npm package in `pkg/`, the sample
+ * database in `db/`, a database of the famous games alone in `famous/`, the site in `site/`, a module Worker.
  * @param {string[]} options of the server
  */
-export async function lab(...options) {
+export async function shelf(...options) {
   const root = mkdtempSync(join(tmpdir(), "shelfish-browser-"));
   writeFileSync(join(root, "index.html"), BLANK);
   writeFileSync(join(root, "worker.mjs"), WORKER);
@@ -40,13 +40,30 @@ export async function lab(...options) {
   const famous = join(root, "famous");
   execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous, "--carry-pages", "0"], { stdio: "pipe" });
   const server = await serve(root, ...options);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-
   return {
     root,
     server,
-    browser,
     entry: `/pkg/${entry()}`,
+
+    async close() {
+      await server.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * The same with a Chromium.
+ * @param {string[]} options of the server
+ */
+export async function lab(...options) {
+  const ground = await shelf(...options);
+  const { server } = ground;
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
+  return {
+    ...ground,
+    browser,
 
     /**
      * A page of a fresh browser context, on the server's blank page unless told otherwise, with the module at hand as
@@ -82,8 +99,7 @@ export async function lab(...options) {
 
     async close() {
       await browser.close();
-      await server.close();
-      rmSync(root, { recursive: true, force: true });
+      await ground.close();
     },
   };
 }
