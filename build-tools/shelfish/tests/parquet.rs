@@ -90,6 +90,27 @@ fn an_export_builds_the_database_that_it_came_from() {
     assert!(desk.files("both") == desk.files("db"), "kinds of sources mix");
 }
 
+/// The first positions of the famous games, as pyarrow 26 writes what the card of Lichess' data set at Hugging Face says:
+/// every number an int64, every column may be null.
+fn pyarrow(compression: &str) -> PathBuf {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/parquet");
+    data.join(format!("pyarrow-{compression}.parquet"))
+}
+
+#[test]
+fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
+    let desk = Desk::new();
+    let famous = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
+    let text = zstd::decode_all(File::open(famous).unwrap()).unwrap();
+    let lines = text.split_inclusive(|&byte| byte == b'\n').take(150).collect::<Vec<_>>().concat();
+    desk.build(&[&desk.file("dump", lines)], &[]).succeeds();
+    for compression in ["snappy", "gzip"] {
+        desk.build_to("again", &[&pyarrow(compression)], &[]).succeeds();
+        assert!(desk.files("again") == desk.files("db"), "{compression}");
+    }
+    desk.build_to("never", &[&pyarrow("brotli")], &[]).fails(&["pyarrow-brotli.parquet", "column fen", "BROTLI", "zstd"]);
+}
+
 #[test]
 fn numbers_at_the_ends_of_their_ranges_come_back() {
     let desk = Desk::new();

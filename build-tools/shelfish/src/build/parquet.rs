@@ -70,6 +70,17 @@ impl Table {
                 ))
             })?;
             check(name, &schema.column(*place))?;
+            for group in reader.metadata().row_groups() {
+                match group.column(*place).compression() {
+                    Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::GZIP(_) => {}
+                    other => {
+                        return Err(fault(format!(
+                            "Parquet column {name}: compressed with {other}, which is not read here; expected Snappy, zstd, \
+                             gzip or none: write the file anew"
+                        )));
+                    }
+                }
+            }
         }
         Ok(Table { reader, places, read })
     }
