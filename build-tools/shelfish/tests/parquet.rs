@@ -108,7 +108,12 @@ fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
         desk.build_to("again", &[&pyarrow(compression)], &[]).succeeds();
         assert!(desk.files("again") == desk.files("db"), "{compression}");
     }
-    desk.build_to("never", &[&pyarrow("brotli")], &[]).fails(&["pyarrow-brotli.parquet", "column fen", "BROTLI", "zstd"]);
+    desk.build_to("never", &[&pyarrow("brotli")], &[]).fails(&[
+        "pyarrow-brotli.parquet",
+        "column fen",
+        "BROTLI",
+        "zstd",
+    ]);
 }
 
 #[test]
