@@ -1,7 +1,6 @@
 //! `shelfish export`: a database back to a dump.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use crate::Outcome;
 use crate::database;
 use crate::json;
 use crate::ordered::ordered;
+use crate::output;
 use crate::scan::{RawBlock, Scan, ScanError};
 
 /// Write a database as a dump, in the order of the database.
@@ -29,7 +29,7 @@ so are counted on standard error.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Write to FILE in place of standard output
+    /// Write to FILE in place of standard output; a file that is there is replaced when the new one is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What to write
@@ -56,12 +56,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// The database cannot be read, or the dump cannot be written.
 pub fn run(args: Args) -> Outcome {
     match &args.output {
-        Some(path) => {
-            let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-            let mut out = BufWriter::with_capacity(1 << 20, File::create(path).map_err(named)?);
-            export(&args, &mut out)?;
-            out.flush().map_err(named)?;
-        }
+        Some(path) => output::whole(path, |out| export(&args, out))?,
         None => export(&args, &mut io::stdout())?,
     }
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ pub mod export;
 pub mod json;
 pub mod lookup;
 mod ordered;
+mod output;
 mod progress;
 pub mod scan;
 pub mod serve;

@@ -29,7 +29,7 @@ pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Positions as FEN of four or six fields, each quoted as one argument; `-` reads one a line from standard input
-    #[arg(required = true, value_name = "FEN", allow_hyphen_values = true)]
+    #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
     /// Print every evaluation, not only the best
     #[arg(long)]

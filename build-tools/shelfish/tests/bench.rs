@@ -49,8 +49,8 @@ fn traffic_counts_what_the_reader_asks_for() {
     assert_eq!(warm["games"]["requests"]["median"], 0.0);
     // The least that a network allows: two round trips and the bytes.
     let time = &at_once["times"][0];
-    let least = 2.0 * time["round_trip"].as_f64().unwrap();
-    assert!(time["all"]["median"].as_f64().unwrap() > least, "{time}");
+    let least = 2.0 * time["round_trip_ms"].as_f64().unwrap();
+    assert!(time["all_ms"]["median"].as_f64().unwrap() > least, "{time}");
 
     // Requests and bytes, with what lies between two blocks and without.
     let apart = json(&["traffic", "-q", "-d", db, "--games", games, "--gap", "0"]);
@@ -107,10 +107,22 @@ fn lookups_are_timed_on_positions_of_the_database_or_of_files() {
     let db = db.to_str().unwrap();
     let found = json(&["lookup", "-d", db, "--count", "40"]);
     assert_eq!((&found["positions"], &found["hits"]), (&40.into(), &40.into()));
-    assert!(found["cold"]["median"].as_f64() > found["warm"]["median"].as_f64(), "{found}");
+    assert!(found["cold_microseconds"]["median"].as_f64() > found["warm_microseconds"]["median"].as_f64(), "{found}");
     let found = json(&["lookup", "-d", db, "--count", "40", "--games", games.to_str().unwrap()]);
     assert_eq!(found["positions"], 40);
     let fens = desk.file("fens.txt", format!("{START}\n\n8/8/8/4k3/8/4K3/4P3/8 w - - 0 1\n"));
     let found = json(&["lookup", "-d", db, "--fens", fens.to_str().unwrap()]);
     assert_eq!((&found["positions"], &found["hits"]), (&2.into(), &1.into()));
+    let empty = desk.file("empty.txt", "");
+    shelfish(["bench", "lookup", "-d", db, "--fens", empty.to_str().unwrap()]).fails(&["empty.txt", "no position"]);
+}
+
+#[test]
+fn passing_over_more_games_than_there_are_ends() {
+    let desk = desk();
+    let (db, games) = (desk.path("db"), games());
+    let args = ["traffic", "-q", "-d", db.to_str().unwrap(), "--games", games.to_str().unwrap()];
+    let found = json(&[&args[..], &["--every", "4294967295"]].concat());
+    assert_eq!(found["games"]["count"], 1);
+    shelfish([&["bench"], &args[..], &["--skip", "18446744073709551615"]].concat()).fails(&["no game"]);
 }

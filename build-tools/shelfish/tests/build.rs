@@ -218,16 +218,31 @@ fn a_build_that_fails_leaves_the_database_as_it_was() {
     let empty = desk.file("empty", "");
     desk.build(&[&empty], &[]).fails(&["nothing to write", "0 lines"]);
     let rubbish = desk.file("rubbish", "{}\nx\n");
-    desk.build(&[&rubbish], &[]).fails(&["nothing to write", "2 rejected"]);
+    desk.build(&[&rubbish], &[]).fails(&["nothing to write", "2 rejected", "JSON", "--rejects"]);
     desk.build(&[&desk.path("missing")], &[]).fails(&["missing", "cannot read"]);
     if Path::new("/dev/full").exists() {
-        desk.build(&[&dump, &rubbish], &["--rejects", "/dev/full"]).fails(&["rejects", "/dev/full"]);
+        let other = desk.file("other", line(START, 1, "e2e4", 5, 10) + "\n{}");
+        desk.build(&[&other], &["--rejects", "/dev/full"]).fails(&["rejects", "/dev/full"]);
     }
     assert_eq!(desk.files("db"), before);
 
     desk.build_to("never", &[&empty], &[]).fails(&["nothing to write"]);
     assert!(!desk.path("never").exists());
     desk.build_to("dump", &[&dump], &[]).fails(&["dump"]);
+}
+
+#[test]
+fn rejects_are_not_written_over_what_is_read() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    desk.build(&[&dump], &[]).succeeds();
+    let before = desk.files("db");
+    for kept in [dump.clone(), desk.path("db/manifest.json"), desk.path("db").join(&before[0].0)] {
+        desk.build_to("other", &[&dump], &["--rejects", kept.to_str().unwrap()])
+            .fails(&["rejects", "name another file"]);
+    }
+    assert_eq!((fs::read_to_string(&dump).unwrap(), desk.files("db")), (sample(), before));
+    assert!(!desk.path("other").exists());
 }
 
 #[test]
@@ -243,6 +258,8 @@ fn wrong_usage_is_exit_code_2() {
     ] {
         assert_eq!(desk.build(&[&dump], options).code, 2, "{options:?}");
     }
+    let twice = desk.build(&[Path::new("-"), Path::new("-")], &[]);
+    assert!(twice.code == 2 && twice.err.contains("named twice"), "{}", twice.err);
     assert_eq!(shelfish(["build"]).code, 2);
     assert!(shelfish(["completions", "bash"]).succeeds().contains("_shelfish"));
     assert!(shelfish(["--version"]).succeeds().starts_with("shelfish "));

@@ -286,3 +286,33 @@ fn an_export_may_go_to_a_file_and_its_reader_may_leave() {
     let output = child.wait_with_output().unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn an_export_that_fails_leaves_the_file_as_it_was() {
+    let desk = desk();
+    let (db, dump) = (desk.path("db"), desk.file("kept", "before"));
+    for format in if cfg!(feature = "parquet") { &["jsonl", "parquet"][..] } else { &["jsonl"] } {
+        let to = ["--format", format, "-o", dump.to_str().unwrap()];
+        on("export", desk.path("missing"), &to).fails(&["missing"]);
+        assert_eq!(fs::read_to_string(&dump).unwrap(), "before");
+        if PathBuf::from("/dev/full").exists() {
+            on("export", &db, &["--format", format, "-o", "/dev/full"]).fails(&["/dev/full"]);
+        }
+    }
+    let before = desk.files("db");
+    for (name, _) in &before {
+        on("export", &db, &["-o", db.join(name).to_str().unwrap()]).fails(&[name, "is a file of a database"]);
+    }
+    assert_eq!(desk.files("db"), before);
+    on("export", &db, &["-o", dump.to_str().unwrap()]).succeeds();
+    assert_eq!(sorted(&fs::read_to_string(&dump).unwrap()), desk.export("db"));
+}
+
+#[test]
+fn options_may_follow_a_position() {
+    let desk = desk();
+    let db = desk.path("db");
+    let run = shelfish(["lookup", START, "--json", "-d", db.to_str().unwrap()]).succeeds();
+    assert!(serde_json::from_str::<Value>(&run).unwrap()["found"].is_boolean(), "{run}");
+    shelfish(["lookup", "-d", db.to_str().unwrap(), "8/8/8/4k3/8/4K3/4P3/8", "w", "-", "-"]).fails(&["quote"]);
+}

@@ -11,6 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
 use super::report::{Finding, Report, Style, Table, figure};
@@ -180,7 +181,7 @@ impl Finding for Build {
             table.row(name, [all, each.map_or_else(String::new, figure)]);
         };
         let positions = self.positions.max(1) as f64;
-        let count = |n: u64| figure(n as f64);
+        let count = |n: u64| HumanCount(n).to_string();
         row("positions", count(self.positions), None);
         row("PV rows", count(self.pvs), Some(self.pvs as f64 / positions));
         row("seconds, microseconds", figure(self.seconds), Some(1e6 * self.seconds / positions));

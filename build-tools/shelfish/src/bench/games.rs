@@ -87,7 +87,9 @@ impl Sample {
         let mut pass_over = self.skip;
         while games.count < self.limit as usize {
             for _ in 0..pass_over {
-                reader.skip_game()?;
+                if !reader.skip_game()? {
+                    break;
+                }
             }
             pass_over = u64::from(self.every) - 1;
             match reader.read_game(&mut Replay)? {

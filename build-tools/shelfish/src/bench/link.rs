@@ -13,6 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Link {
     /// From a request to the first byte of its answer, in milliseconds.
+    #[serde(rename = "round_trip_ms")]
     pub round_trip: f64,
     /// Bandwidth in Mbit/s.
     pub mbit: f64,

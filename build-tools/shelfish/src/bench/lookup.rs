@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::eval::Eval;
 use shelfish::position::Position;
@@ -62,14 +63,19 @@ struct Lookup {
     /// Of these, those that the database has.
     hits: usize,
     /// Opening a reader: the manifest is read, checked and parsed.
+    #[serde(rename = "open_microseconds")]
     open: Spread,
     /// The first lookup of a reader.
+    #[serde(rename = "cold_microseconds")]
     cold: Spread,
     /// Reading and decompressing the same page and block.
+    #[serde(rename = "cold_baseline_microseconds")]
     cold_baseline: Spread,
     /// The same lookup again.
+    #[serde(rename = "warm_microseconds")]
     warm: Spread,
     /// The same record from a hash map of positions.
+    #[serde(rename = "warm_baseline_microseconds")]
     warm_baseline: Spread,
 }
 
@@ -95,6 +101,11 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Error> {
         _ => sample(place, &manifest, args.count as usize).await?,
     };
     positions.truncate(args.count as usize);
+    if positions.is_empty() {
+        let file =
+            args.games.as_ref().or(args.fens.as_ref()).map_or("the database".into(), |file| file.display().to_string());
+        return Err(format!("{file}: no position to look up").into());
+    }
     let [mut open, mut cold, mut warm, mut cold_baseline, mut warm_baseline] = [const { Vec::new() }; 5];
     let mut records: HashMap<Position, Eval> = HashMap::new();
     for position in &positions {
@@ -189,7 +200,7 @@ async fn decompress(place: &Place, manifest: &Manifest, position: &Position, blo
 impl Finding for Lookup {
     fn report(&self) -> Report {
         let mut report = Report::default();
-        let (positions, hits) = (figure(self.positions as f64), figure(self.hits as f64));
+        let (positions, hits) = (HumanCount(self.positions as u64), HumanCount(self.hits as u64));
         report.notes.push(format!("{positions} positions, of which the database has {hits}"));
         let columns = Spread::COLUMNS.into_iter().chain(["× baseline"]);
         let mut table = Table::new("microseconds", columns);

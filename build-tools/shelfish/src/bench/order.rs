@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Position as _, Square};
 use shelfish::eval::Eval;
@@ -18,7 +19,7 @@ use shelfish::table::{Block, TableError};
 use twox_hash::XxHash64;
 
 use super::games::{self, Games};
-use super::report::{Finding, Report, Style, Table, figure};
+use super::report::{Finding, Report, Style, Table};
 use super::resample::{DRAWS, Estimate, Resample};
 use crate::Outcome;
 use crate::build::dump::{Chunk, Dump, Source, Text};
@@ -230,6 +231,9 @@ impl Args {
                 codes.extend(some?);
             }
         }
+        if let Some(path) = self.sources.iter().find(|path| path.as_os_str() == "-" || path.is_dir()) {
+            return Err(format!("{}: expected a file, which is read once for each order", path.display()).into());
+        }
         for path in &self.sources {
             let named = |error| format!("{}: {error}", path.display());
             let dump = Dump::open(&Source::from(path.as_path()), Default::default()).map_err(named)?;
@@ -296,8 +300,8 @@ fn touch(ranks: &[usize], size: usize) -> (f64, f64) {
 impl Finding for Comparison {
     fn report(&self) -> Report {
         let mut report = Report::default();
-        report.notes.push(format!("{} positions stored; {}", figure(self.positions as f64), self.games));
-        report.notes.push(format!("intervals of 95 % by {} draws of games", figure(self.draws as f64)));
+        report.notes.push(format!("{} positions stored; {}", HumanCount(self.positions as u64), self.games));
+        report.notes.push(format!("intervals of 95 % by {} draws of games", HumanCount(self.draws as u64)));
         for figures in self.figures.chunk_by(|a, b| a.block == b.block) {
             let title = format!("a game, in blocks of {} positions", figures[0].block);
             let mut table = Table::new(title, ["blocks", "× ours", "runs", "× ours"]);

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::eval::Eval;
 use shelfish::position::Position;
@@ -40,14 +41,14 @@ pub struct Args {
     #[command(flatten)]
     games: games::Args,
     /// Memory of the reader for decoded pages and blocks, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = Options::default().memory >> 20)]
-    memory: usize,
+    #[arg(long, value_name = "MIB", default_value_t = (Options::default().memory >> 20) as u32)]
+    memory: u32,
     /// Fetch what lies between two blocks with them, up to so many KiB, to save a request
-    #[arg(long, value_name = "KIB", default_value_t = Options::default().gap >> 10)]
-    gap: u64,
+    #[arg(long, value_name = "KIB", default_value_t = (Options::default().gap >> 10) as u32)]
+    gap: u32,
     /// Requests in flight at most, for times; browsers send six by HTTP/1.1
-    #[arg(long, value_name = "N", default_value_t = Options::default().concurrency)]
-    concurrency: usize,
+    #[arg(long, value_name = "N", default_value_t = Options::default().concurrency as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    concurrency: u32,
     #[command(flatten)]
     style: Style,
     /// Say nothing before the result
@@ -61,8 +62,10 @@ struct Traffic {
     database: Database,
     games: Games,
     /// Memory of the reader in bytes.
+    #[serde(rename = "memory_bytes")]
     memory: usize,
     /// Bytes between two blocks that are fetched with them at most.
+    #[serde(rename = "gap_bytes")]
     gap: u64,
     /// Requests in flight at most, for times.
     concurrency: usize,
@@ -105,8 +108,10 @@ struct Time {
     #[serde(flatten)]
     link: Link,
     /// With nothing in a cache; for a warm reader, with what it has.
+    #[serde(rename = "all_ms")]
     all: Spread,
     /// With the manifest and the pages in a cache.
+    #[serde(rename = "blocks_only_ms")]
     blocks_only: Spread,
 }
 
@@ -188,7 +193,8 @@ pub fn run(args: Args) -> Outcome {
 async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, ReadError> {
     let manifest = database::manifest(&place).await?;
     let meter = Meter::new(place, &manifest);
-    let (memory, gap, concurrency) = (args.memory << 20, args.gap << 10, args.concurrency);
+    let (memory, gap, concurrency) =
+        ((args.memory as usize) << 20, u64::from(args.gap) << 10, args.concurrency as usize);
     let desk = Desk { meter, memory, gap, concurrency };
     let opened = desk.open().await?.1;
     let sizes = || manifest.pages().iter().map(|page| page.len() as u64);
@@ -305,7 +311,7 @@ impl Finding for Traffic {
     fn report(&self) -> Report {
         let Database { positions, bytes, shards, pages, page_bytes, manifest_bytes } = self.database;
         let [positions, bytes, page_bytes, manifest_bytes] =
-            [positions, bytes, page_bytes, manifest_bytes].map(|n| figure(n as f64));
+            [positions, bytes, page_bytes, manifest_bytes].map(HumanCount);
         let mut report = Report::default();
         report.notes.push(format!(
             "database: {positions} positions, {bytes} bytes in {shards} shards; {pages} pages of {page_bytes} bytes, \

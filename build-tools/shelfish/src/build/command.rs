@@ -27,8 +27,9 @@ DIR as it was.
 
 With --base the result is, byte for byte, what a build of all sources at once makes, though blocks that nothing new
 falls into are copied. What was left out of a base (--min-depth and so on) is left out of the sources, too: the options
-of all add up. Only --best-only with --max-pvs or --max-plies may choose otherwise than at once, as it judges a base's
-evaluations by what is left of them.
+of all add up. It may be otherwise than at once in two cases: --best-only with --max-pvs or --max-plies judges a base's
+evaluations by what is left of them; and where a base left evaluations out because a position had more than 256, they
+are not there when --max-pvs or --max-plies would have made some of those kept the same.
 
 Parquet does not tell where an evaluation ends: one begins where the position, the depth or the nodes change, and where
 a first move comes again.
@@ -124,6 +125,10 @@ fn size(text: &str, least: usize) -> Result<usize, String> {
 ///
 /// No database was made.
 pub fn run(args: Args) -> Outcome {
+    if args.sources.iter().filter(|source| source.as_os_str() == "-").count() > 1 {
+        let why = "standard input (`-`) can be read once, it is named twice\n";
+        clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         sources: args.sources.iter().map(|path| Source::from(Path::new(path))).collect(),

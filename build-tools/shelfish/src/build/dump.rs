@@ -45,6 +45,16 @@ pub enum Source {
     Stdin,
 }
 
+impl Source {
+    /// The file, unless it is standard input.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::File(path) => Some(path),
+            Source::Stdin => None,
+        }
+    }
+}
+
 impl From<&Path> for Source {
     fn from(path: &Path) -> Source {
         if path == "-" { Source::Stdin } else { Source::File(path.to_owned()) }

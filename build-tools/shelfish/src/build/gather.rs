@@ -108,7 +108,7 @@ pub fn gather(
 fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), BuildError> {
     let at_temporary = |error| BuildError::Temporary { path: job.workspace.dir().to_owned(), error };
     let mut counts = Counts::default();
-    let mut sorter = Sorter::new(job.shelf, job.arena);
+    let mut sorter = Sorter::new(job.shelf, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
         let Some(Numbered { number, source, chunk }) = next else { break };

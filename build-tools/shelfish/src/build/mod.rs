@@ -238,6 +238,8 @@ pub enum BuildError {
         /// What is wrong.
         error: io::Error,
     },
+    /// A worker cannot have so many bytes of memory.
+    Memory(usize),
     /// A base cannot be used.
     Base(BaseError),
     /// The file of rejects cannot be written.
@@ -260,6 +262,9 @@ impl fmt::Display for BuildError {
             BuildError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
             BuildError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
             BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
+            BuildError::Memory(bytes) => {
+                write!(f, "{bytes} bytes of memory for each worker cannot be had: choose a smaller --max-memory")
+            }
             BuildError::Base(error) => error.fmt(f),
             BuildError::Write(error) => error.fmt(f),
             BuildError::Empty(counts) => {
@@ -267,7 +272,10 @@ impl fmt::Display for BuildError {
                 if counts.left_out > 0 {
                     write!(f, ", {} left out by the selection", counts.left_out)?;
                 }
-                Ok(())
+                for (reason, n) in Reject::REASONS.iter().zip(counts.rejects).filter(|(_, n)| *n > 0) {
+                    write!(f, "; {reason}: {n}")?;
+                }
+                if counts.rejected() > 0 { f.write_str(" (--rejects FILE lists them)") } else { Ok(()) }
             }
         }
     }
@@ -370,14 +378,13 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
     let options = &Options { selection, ..options.clone() };
     let base_positions = bases.iter().map(Base::positions).sum();
     let shelf = Shelf::new(workspace.dir());
-    let rejects = options.rejects.as_deref().map(RejectFile::create).transpose()?;
+    let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
     let (runs, input) = gather::gather(options, &workspace, &shelf, rejects.as_ref())?;
-    let written = write::write(options, &workspace, &shelf, (runs, bases), rejects.as_ref());
-    let written = written.map_err(|error| match error {
-        BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
-        error => error,
-    })?;
-    rejects.map_or(Ok(()), RejectFile::finish)?;
+    let written =
+        write::write(options, &workspace, &shelf, (runs, bases), rejects.as_ref()).map_err(|error| match error {
+            BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
+            error => error,
+        })?;
     let Written { manifest, columns, blocks, blocks_kept, over_limit } = written;
     Ok(Summary {
         positions: manifest.positions,

@@ -11,6 +11,7 @@ use shelfish::eval::Eval;
 use super::BuildError;
 use super::dump::Source;
 use super::record::{MAX_EVALUATIONS, Reject, beginning};
+use crate::output;
 
 /// Writes rejected lines in the order of the sources, though chunks are parsed in any order.
 ///
@@ -32,9 +33,10 @@ impl RejectFile {
     ///
     /// # Errors
     ///
-    /// The file cannot be created or written.
-    pub fn create(path: &Path) -> Result<RejectFile, BuildError> {
+    /// The file is one of `sources` or of a database, or cannot be created or written.
+    pub fn create(path: &Path, sources: &[Source]) -> Result<RejectFile, BuildError> {
         let create = || {
+            output::check(path, sources.iter().filter_map(Source::path))?;
             let mut file = BufWriter::new(File::create(path)?);
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
             Ok(Mutex::new(State { file, next: 0, waiting: BTreeMap::new() }))
@@ -73,7 +75,7 @@ impl RejectFile {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn finish(self) -> Result<(), BuildError> {
+    pub fn flush(&self) -> Result<(), BuildError> {
         self.with(|state| state.file.flush())
     }
 

@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -88,13 +88,19 @@ struct Entry {
 }
 
 impl<'a> Sorter<'a> {
-    /// A sorter that uses `memory` bytes.
-    pub fn new(shelf: &'a Shelf, memory: usize) -> Sorter<'a> {
+    /// A sorter that uses `memory` bytes, and never more than some 5 GiB.
+    ///
+    /// # Errors
+    ///
+    /// The system does not give so much.
+    pub fn new(shelf: &'a Shelf, memory: usize) -> Result<Sorter<'a>, TryReserveError> {
         // Records take 60 to 200 bytes, their entries 16. Pages that are not touched take no memory.
-        let index = memory / 5 / size_of::<Entry>();
-        let records = (memory - memory / 5).min(u32::MAX as usize);
-        let (records, index) = (Vec::with_capacity(records), Vec::with_capacity(index));
-        Sorter { shelf, records, index, scratch: Vec::new(), runs: Vec::new() }
+        let most_records = (memory - memory / 5).min(u32::MAX as usize);
+        let most_entries = most_records / 4 / size_of::<Entry>();
+        let (mut records, mut index) = (Vec::new(), Vec::new());
+        records.try_reserve_exact(most_records)?;
+        index.try_reserve_exact(most_entries)?;
+        Ok(Sorter { shelf, records, index, scratch: Vec::new(), runs: Vec::new() })
     }
 
     /// Adds a record.
@@ -411,7 +417,7 @@ mod tests {
     fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
         let dir = tempfile::tempdir()?;
         let shelf = Shelf { part: arena / 3, ..Shelf::new(dir.path()) };
-        let mut sorters = [Sorter::new(&shelf, arena), Sorter::new(&shelf, arena / 2)];
+        let mut sorters = [Sorter::new(&shelf, arena)?, Sorter::new(&shelf, arena / 2)?];
         for (n, (key, evaluation)) in records.iter().enumerate() {
             sorters[n % 2].push(key, std::slice::from_ref(evaluation))?;
         }

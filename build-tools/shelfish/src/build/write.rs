@@ -82,6 +82,8 @@ pub fn write(
         columns.iter_mut().zip(&block.columns).for_each(|((_, sum), bytes)| *sum += *bytes as u64);
     }
     drop(progress);
+    // What is known of the sources is safe before the database changes.
+    rejects.map_or(Ok(()), RejectFile::flush)?;
     let manifest = writer.finish().map_err(BuildError::Write)?;
     Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, over_limit })
 }

@@ -1,0 +1,116 @@
+//! Files that a person names to be written: never over what a run reads, and whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a file is not written.
+fn refused(path: &Path, why: &str) -> io::Error {
+    let path = path.display();
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{path} {why}: name another file, it would be overwritten"))
+}
+
+/// Refuses to write to a file of a database, or to one of those that are read.
+///
+/// # Errors
+///
+/// It is one of them.
+pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
+    let Ok(real) = path.canonicalize() else { return Ok(()) };
+    if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
+        return Err(refused(path, "is read"));
+    }
+    let is_manifest = real.ends_with("manifest.json");
+    let is_shard = real.extension().is_some_and(|ending| ending == "silo");
+    if is_manifest || is_shard { Err(refused(path, "is a file of a database")) } else { Ok(()) }
+}
+
+/// Writes a file by `write`. What was there before stays until the new one is complete; what is no plain file, such as
+/// a pipe, is written to as it is.
+///
+/// # Errors
+///
+/// The file is one of a database, it cannot be written, or `write` fails.
+pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
+    check(path, [])?;
+    let named = |error| name(path, &error);
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let mut out = Named::new(File::create(path).map_err(named)?, path);
+        write(&mut out)?;
+        return Ok(out.flush()?);
+    }
+    // A link goes on to lead to the file.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = tempfile::Builder::new();
+    temporary.prefix(".shelfish-");
+    #[cfg(unix)]
+    temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let temporary = temporary.tempfile_in(folder).map_err(named)?;
+    let mut out = Named::new(temporary.as_file().try_clone().map_err(named)?, &path);
+    write(&mut out)?;
+    out.flush()?;
+    temporary.persist(&path).map_err(|error| name(&path, &error.error))?;
+    Ok(())
+}
+
+fn name(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// A file whose errors name it.
+#[derive(Debug)]
+pub struct Named {
+    file: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl Named {
+    fn new(file: File, path: &Path) -> Named {
+        Named { file: BufWriter::with_capacity(1 << 20, file), path: path.to_owned() }
+    }
+}
+
+impl Write for Named {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| name(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|error| name(&self.path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_by_a_whole_one_or_not_at_all() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("dump");
+        fs::write(&path, "before")?;
+        let failed = whole(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(failed.map_err(|error| error.to_string()), Err("no more".to_owned()));
+        assert_eq!((fs::read_to_string(&path)?.as_str(), fs::read_dir(dir.path())?.count()), ("before", 1));
+        whole(&path, |out| out.write_all(b"after"))?;
+        assert_eq!((fs::read_to_string(&path)?.as_str(), fs::read_dir(dir.path())?.count()), ("after", 1));
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_read_and_what_is_of_a_database_is_not_written_over() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        for (name, is_refused) in [("manifest.json", true), ("0.silo", true), ("own.jsonl", true), ("other.tsv", false)]
+        {
+            let path = dir.path().join(name);
+            fs::write(&path, "")?;
+            let read = dir.path().join(".").join("own.jsonl");
+            assert_eq!(check(&path, [read.as_path()]).is_err(), is_refused, "{name}");
+        }
+        check(&dir.path().join("new"), [])
+    }
+}
