@@ -232,6 +232,17 @@ fn a_build_that_fails_leaves_the_database_as_it_was() {
 }
 
 #[test]
+fn an_old_shard_that_cannot_be_removed_is_no_failure() {
+    let desk = Desk::new();
+    let dump = desk.file("dump", sample());
+    let stuck = desk.path("db/0123456789abcdef0123456789abcdef.silo");
+    fs::create_dir_all(&stuck).unwrap();
+    desk.build(&[&dump], &[]).succeeds();
+    assert!(stuck.exists());
+    assert_eq!(desk.export("db").len(), sample().lines().count());
+}
+
+#[test]
 fn rejects_are_not_written_over_what_is_read() {
     let desk = Desk::new();
     let dump = desk.file("dump", sample());

@@ -174,7 +174,8 @@ impl<R: Record> TableWriter<R> {
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(io(&scratch))?;
         fs::rename(&scratch, &path).map_err(io(&path))?;
         sync_folder(&self.dir).map_err(io(&self.dir))?;
-        remove_strangers(&self.dir, &manifest).map_err(io(&self.dir))?;
+        // The table is published whatever becomes of these; what stays is removed by the next.
+        let _ = remove_strangers(&self.dir, &manifest);
         Ok(manifest)
     }
 }
@@ -224,14 +225,14 @@ fn sync_folder(dir: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes shards that the manifest does not name.
+/// Removes shards that the manifest does not name, as far as they can be removed.
 fn remove_strangers(dir: &Path, manifest: &Manifest) -> std::io::Result<()> {
     let ours: BTreeSet<&str> = manifest.shards.iter().map(|shard| shard.file.as_str()).collect();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
         if name.to_str().is_some_and(|name| is_shard_name(name) && !ours.contains(name)) {
-            fs::remove_file(entry.path())?;
+            let _ = fs::remove_file(entry.path());
         }
     }
     Ok(())
