@@ -113,10 +113,12 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
         let mut input = io::BufReader::new(io::stdin().lock());
         loop {
             let mut batch = Vec::new();
-            let mut line = String::new();
-            while input.read_line(&mut line)? > 0 {
-                if !line.trim().is_empty() {
-                    batch.push(line.trim().to_owned());
+            let mut line = Vec::new();
+            while input.read_until(b'\n', &mut line)? > 0 {
+                // What is no text is no FEN, as its answer says.
+                let fen = String::from_utf8_lossy(&line).trim().to_owned();
+                if !fen.is_empty() {
+                    batch.push(fen);
                 }
                 line.clear();
                 // Whoever waits for an answer before the next question gets it.

@@ -316,3 +316,14 @@ fn options_may_follow_a_position() {
     assert!(serde_json::from_str::<Value>(&run).unwrap()["found"].is_boolean(), "{run}");
     shelfish(["lookup", "-d", db.to_str().unwrap(), "8/8/8/4k3/8/4K3/4P3/8", "w", "-", "-"]).fails(&["quote"]);
 }
+
+#[test]
+fn a_line_that_is_no_text_is_an_error_of_its_own() {
+    let desk = desk();
+    let db = desk.path("db");
+    let input = [b"\xff\n", START.as_bytes(), b"\n"].concat();
+    let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "--json", "-"], &input);
+    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((run.code, answers.len()), (1, 2), "{}", run.err);
+    assert!(answers[0]["error"].is_string() && answers[1]["fen"] == START, "{answers:?}");
+}

@@ -74,7 +74,8 @@ impl Args {
         let dump = Dump::open(&Source::from(self.games.as_path()), Default::default());
         let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
         if games.count == 0 {
-            return Err(named(io::Error::new(io::ErrorKind::InvalidData, "no game that can be replayed")));
+            let why = format!("no game that can be replayed, {} that cannot", games.unusable);
+            return Err(named(io::Error::new(io::ErrorKind::InvalidData, why)));
         }
         Ok(games)
     }
