@@ -5,7 +5,7 @@ import { after, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENGINES, evaluate } from "./support/engines.mjs";
 import { faults, host } from "./support/host.mjs";
-import { START, shelf } from "./support/lab.mjs";
+import { START, askWorker, shelf } from "./support/lab.mjs";
 import { DUMPS } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 import { best, plain, truth } from "./support/truth.mjs";
@@ -117,15 +117,9 @@ for (const { name, missing, launch } of ENGINES) {
 
     test("a module Worker answers as the page does", async () => {
       await visit();
-      const body = (/** @type {string} */ entry, /** @type {string[]} */ fens) =>
-        new Promise((resolve, reject) => {
-          const worker = new Worker("/worker.mjs", { type: "module" });
-          worker.onmessage = ({ data }) => resolve(data.error ?? data.answers.map((/** @type {any} */ answer) => answer?.fen ?? null));
-          worker.onerror = (event) => reject(new Error(event.message));
-          worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
-        });
       const fens = [START, "8/8/8/3k4/8/8/3K4/N7 w - -"];
-      assert.deepEqual(await evaluate(session.driver, body, ground.entry, fens), [START, null]);
+      const { answers } = await evaluate(session.driver, askWorker, /** @type {const} */ ([ground.entry, fens]));
+      assert.deepEqual(answers.map((/** @type {any} */ answer) => answer?.fen ?? null), [START, null]);
     });
 
     test("the demo page shows what the dumps say of the starting position", async () => {

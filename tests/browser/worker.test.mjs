@@ -1,7 +1,7 @@
 // The module in a Worker.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { START, lab } from "./support/lab.mjs";
+import { START, askWorker, lab } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -10,16 +10,7 @@ after(() => shelf.close());
 
 /** Asks a module Worker for some positions. */
 function ask(/** @type {import("playwright-core").Page} */ page, /** @type {string[]} */ fens) {
-  return page.evaluate(
-    ([entry, fens]) =>
-      new Promise((resolve, reject) => {
-        const worker = new Worker("/worker.mjs", { type: "module" });
-        worker.onmessage = ({ data }) => resolve(data);
-        worker.onerror = (event) => reject(new Error(event.message));
-        worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
-      }),
-    /** @type {const} */ ([shelf.entry, fens]),
-  );
+  return page.evaluate(askWorker, /** @type {const} */ ([shelf.entry, fens]));
 }
 
 test("a module Worker answers as the page does, for a few requests", async (t) => {

@@ -287,7 +287,8 @@ const { markdown, verdicts } = report(results, bareGames, {
 });
 writeFileSync(join(files, "peers.md"), markdown);
 const machine = { date: new Date().toISOString(), command: options.command, network, chromium: chromiumVersion, checked, wrong, verdicts, results, bareGames };
-writeFileSync(join(files, "peers.json"), JSON.stringify(machine, null, 2));
+// What was served is for `bare` alone.
+writeFileSync(join(files, "peers.json"), JSON.stringify(machine, (key, value) => (key === "served" ? undefined : value), 2));
 console.log(markdown);
 if (wrong) {
   console.error(`${wrong} of ${checked} answers were wrong`);

@@ -114,6 +114,20 @@ export function watch(page) {
   page.on("pageerror", (error) => page.console.push(`uncaught: ${error.message}`));
 }
 
+/**
+ * What the module Worker of the server answers; runs in a page, with the module's path and the positions.
+ * @param {readonly [entry: string, fens: string[]]} question
+ * @returns {Promise<any>}
+ */
+export function askWorker([entry, fens]) {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker("/worker.mjs", { type: "module" });
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
+  });
+}
+
 const WORKER = `
 addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
   try {

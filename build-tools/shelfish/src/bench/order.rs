@@ -180,6 +180,9 @@ struct Figure {
 ///
 /// The positions or the games cannot be read.
 pub fn run(args: Args) -> Outcome {
+    if let Some(path) = args.sources.iter().find(|path| path.as_os_str() == "-" || path.is_dir()) {
+        return Err(format!("{}: expected a file, which is read once for each order", path.display()).into());
+    }
     let games = args.games.read()?;
     let mut positions = 0;
     // By size, then blocks and runs by order.
@@ -230,9 +233,6 @@ impl Args {
             for some in ordered(Scan::new(place, manifest)?, threads, read) {
                 codes.extend(some?);
             }
-        }
-        if let Some(path) = self.sources.iter().find(|path| path.as_os_str() == "-" || path.is_dir()) {
-            return Err(format!("{}: expected a file, which is read once for each order", path.display()).into());
         }
         for path in &self.sources {
             let named = |error| format!("{}: {error}", path.display());

@@ -47,7 +47,8 @@ pub struct Args {
     #[arg(long, value_name = "KIB", default_value_t = (Options::default().gap >> 10) as u32)]
     gap: u32,
     /// Requests in flight at most, for times; browsers send six by HTTP/1.1
-    #[arg(long, value_name = "N", default_value_t = Options::default().concurrency as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = Options::default().concurrency as u32,
+        value_parser = clap::value_parser!(u32).range(1..))]
     concurrency: u32,
     #[command(flatten)]
     style: Style,

@@ -181,7 +181,12 @@ pub struct Counts {
 }
 
 fn by_reason<S: serde::Serializer>(rejects: &[u64; Reject::REASONS.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(Reject::REASONS.iter().zip(rejects).filter(|(_, count)| **count > 0))
+    serializer.collect_map(reasons(rejects))
+}
+
+/// The reasons for which lines could not be used, each with how many.
+fn reasons(rejects: &[u64; Reject::REASONS.len()]) -> impl Iterator<Item = (&'static str, u64)> {
+    Reject::REASONS.into_iter().zip(*rejects).filter(|(_, count)| *count > 0)
 }
 
 impl Counts {
@@ -272,7 +277,7 @@ impl fmt::Display for BuildError {
                 if counts.left_out > 0 {
                     write!(f, ", {} left out by the selection", counts.left_out)?;
                 }
-                for (reason, n) in Reject::REASONS.iter().zip(counts.rejects).filter(|(_, n)| *n > 0) {
+                for (reason, n) in reasons(&counts.rejects) {
                     write!(f, "; {reason}: {n}")?;
                 }
                 if counts.rejected() > 0 { f.write_str(" (--rejects FILE lists them)") } else { Ok(()) }
@@ -345,7 +350,7 @@ impl fmt::Display for Summary {
                 writeln!(f, "{what}: {}", count(n))?;
             }
         }
-        for (reason, n) in Reject::REASONS.iter().zip(self.input.rejects).filter(|(_, n)| *n > 0) {
+        for (reason, n) in reasons(&self.input.rejects) {
             writeln!(f, "  {reason}: {}", count(n))?;
         }
         let OverLimit { positions, evaluations, pvs } = self.over_limit;

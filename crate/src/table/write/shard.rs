@@ -175,7 +175,7 @@ impl<R: Record> TableWriter<R> {
         fs::rename(&scratch, &path).map_err(io(&path))?;
         sync_folder(&self.dir).map_err(io(&self.dir))?;
         // The table is published whatever becomes of these; what stays is removed by the next.
-        let _ = remove_strangers(&self.dir, &manifest);
+        remove_strangers(&self.dir, &manifest);
         Ok(manifest)
     }
 }
@@ -226,14 +226,12 @@ fn sync_folder(dir: &Path) -> std::io::Result<()> {
 }
 
 /// Removes shards that the manifest does not name, as far as they can be removed.
-fn remove_strangers(dir: &Path, manifest: &Manifest) -> std::io::Result<()> {
+fn remove_strangers(dir: &Path, manifest: &Manifest) {
     let ours: BTreeSet<&str> = manifest.shards.iter().map(|shard| shard.file.as_str()).collect();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if name.to_str().is_some_and(|name| is_shard_name(name) && !ours.contains(name)) {
             let _ = fs::remove_file(entry.path());
         }
     }
-    Ok(())
 }
