@@ -3,11 +3,11 @@
 use shakmaty::Position as _;
 
 use super::features::{Mover, NAMES, SIZES, WEIGHTS};
-use super::line::{barred, common};
 use super::memory::Memory;
 use super::scene::Scene;
 use super::sight::Sight;
 use super::trail::Trail;
+use super::tree::Tree;
 use crate::data::Record;
 
 /// Weights for one unit of log-odds. A finer scale brings 0.01 bits a move and 2 kB of weights.
@@ -27,10 +27,10 @@ pub(crate) struct Choice {
 /// Calls `each` for every move that the line codec ranks.
 pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut(&Choice)) {
     let mut memory = Memory::default();
+    let mut tree = Tree::default();
     for (i, (_, line)) in record.lines.iter().enumerate() {
-        let earlier = || record.lines[..i].iter().map(|(_, line)| line.as_slice());
-        let shared = earlier().map(|other| common(line, other)).max().unwrap_or(0);
-        let barred = barred(earlier(), &line[..shared]);
+        let (node, shared) = tree.follow(line);
+        let barred = tree.children(node);
         let mut position = record.position.clone();
         let mut trail = Trail::default();
         for (ply, m) in line.iter().enumerate() {
@@ -57,6 +57,7 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
             trail.push(*m);
         }
         memory.learn(record.position.turn(), line);
+        tree.insert(node, &line[shared..], i);
     }
 }
 

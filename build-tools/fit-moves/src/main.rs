@@ -18,6 +18,7 @@ mod moves {
     pub(crate) mod scene;
     pub(crate) mod sight;
     pub(crate) mod trail;
+    pub(crate) mod tree;
 
     #[path = "../../../build-tools/fit-moves/src/fit.rs"]
     pub(crate) mod fit;

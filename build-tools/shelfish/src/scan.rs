@@ -38,6 +38,8 @@ pub enum ScanError {
         /// The bytes.
         range: Range<u64>,
     },
+    /// The manifest carries a page with other bytes than the shard has it, and readers look at these.
+    Carried(Chunk),
     /// The content is not that by which the file is named.
     Name {
         /// Path or URL of the shard.
@@ -59,6 +61,7 @@ impl fmt::Display for ScanError {
                     range.end.saturating_sub(1)
                 )
             }
+            ScanError::Carried(page) => write!(f, "the manifest carries other bytes than {page}"),
             ScanError::Name { at, found } => {
                 write!(f, "{at}: the SHA-256 of its content begins {found}: not the content that gave it its name")
             }
@@ -112,18 +115,22 @@ impl Scan {
     /// Reads the pages of shard `n`.
     fn open(&mut self, n: usize) {
         let manifest = self.manifest.clone();
-        let shard = &manifest.shards[n];
-        let pages: Vec<&Chunk> = manifest.pages().iter().filter(|page| *page.file == *shard.file).collect();
+        let shard = &manifest.shards()[n];
+        let pages: Vec<Chunk> = manifest.pages_of(n).collect();
         let start = pages.first().map_or(shard.bytes, |page| page.range.start);
         let bytes = match self.range(&shard.file, start..shard.bytes) {
             Ok(bytes) => bytes,
             Err(error) => return self.ready.push_back(Err(error)),
         };
         let mut blocks: VecDeque<Chunk> = VecDeque::new();
-        for page in pages {
-            match Page::parse(page.within(&bytes, start), page) {
+        for page in &pages {
+            let found = page.within(&bytes, start);
+            match Page::parse(found, page) {
                 Ok(page) => blocks.extend(page.blocks()),
                 Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
+            }
+            if manifest.carried(page).is_some_and(|carried| carried != found) {
+                self.ready.push_back(Err(ScanError::Carried(page.clone())));
             }
         }
         let mut at = 0;
@@ -198,7 +205,7 @@ impl Iterator for Scan {
             }
             if let Some(shard) = self.shard.take() {
                 self.advance(shard);
-            } else if self.next < self.manifest.shards.len() {
+            } else if self.next < self.manifest.shards().len() {
                 self.next += 1;
                 self.open(self.next - 1);
             } else {

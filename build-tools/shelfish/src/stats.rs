@@ -144,9 +144,9 @@ pub fn run(args: Args) -> Outcome {
         totals: manifest.totals.iter().cloned().collect(),
         info: manifest.info.iter().cloned().collect(),
         bytes: manifest.bytes(),
-        shards: manifest.shards.len(),
+        shards: manifest.shards().len(),
         pages: manifest.pages().len(),
-        page_bytes: manifest.pages().iter().map(|page| page.len() as u64).sum(),
+        page_bytes: manifest.pages().map(|page| page.len() as u64).sum(),
     };
     let scan = if args.manifest { None } else { Some(scan(place, manifest, args.quiet)?) };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());

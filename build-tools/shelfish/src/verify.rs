@@ -1,5 +1,6 @@
 //! `shelfish verify`: whether a database is whole and says what it said when it was built.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -132,9 +133,10 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
     let total = Some(manifest.positions);
     let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: done.clone() };
     let progress = Progress::start(work, quiet);
-    report.shards = manifest.shards.len() as u64;
+    report.shards = manifest.shards().len() as u64;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut last: Option<Key> = None;
+    let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
     for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, |block| block.map(check)) {
         let checked = match checked {
             Ok(checked) => checked,
@@ -146,6 +148,7 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
         report.blocks += 1;
         report.block_bytes += checked.chunk.len() as u64;
         report.positions += checked.positions;
+        *by_shard.entry(checked.chunk.file.clone()).or_default() += checked.positions;
         report.evaluations += checked.evaluations;
         report.pvs += checked.pvs;
         done.fetch_add(checked.positions, Relaxed);
@@ -164,15 +167,21 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
             ("positions", manifest.positions, report.positions),
             ("evaluations", manifest.total("evaluations"), report.evaluations),
             ("PV rows", manifest.total("pvs"), report.pvs),
-            ("positions of all shards", manifest.shards.iter().map(|shard| shard.positions).sum(), report.positions),
         ] {
             if told != found {
                 let what = format!("it tells of {told} {name}, the shards hold {found}");
                 report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
             }
         }
+        for shard in manifest.shards() {
+            let found = by_shard.get(&shard.file).copied().unwrap_or_default();
+            if shard.positions != found {
+                let what = format!("the manifest tells of {} positions, found {found}", shard.positions);
+                report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
+            }
+        }
     }
-    for shard in &manifest.shards {
+    for shard in manifest.shards() {
         let behind = database::wait(place.range(&shard.file, shard.bytes..shard.bytes + 1))?;
         if behind.is_ok() {
             let what = format!("longer than the {} bytes that the manifest tells", shard.bytes);
@@ -191,7 +200,7 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for entry in fs::read_dir(dir)? {
         let file = entry?.file_name().to_string_lossy().into_owned();
-        if file.ends_with(Manifest::SHARD_ENDING) && manifest.shards.iter().all(|shard| shard.file != file) {
+        if file.ends_with(Manifest::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
             problems.push(Problem { file, bytes: None, what: "foreign: the manifest does not name it".to_owned() });
         }
     }
@@ -287,6 +296,10 @@ fn scan_problem(error: &ScanError) -> Problem {
             bytes: Some((range.start, range.end.saturating_sub(1))),
             what: "bytes that belong to no block or to several".to_owned(),
         },
+        ScanError::Carried(page) => {
+            let what = format!("the page that it carries of {page} is not that of the shard");
+            Problem { file: Manifest::FILE.to_owned(), bytes: None, what }
+        }
         ScanError::Name { at, found } => Problem {
             file: file_name(at),
             bytes: None,

@@ -169,5 +169,7 @@ fn a_damaged_base_is_named_with_file_and_block_and_stays_as_it_was() {
     desk.build(&[&new], &on_base).fails(&[&shard.0, "no such file"]);
     fs::write(db.join("manifest.json"), "{}").unwrap();
     desk.build(&[&new], &on_base).fails(&["manifest.json"]);
-    desk.build(&[&new], &["--base", desk.path("nowhere").to_str().unwrap()]).fails(&["nowhere", "no such file"]);
+    desk.build_to("next", &[&new], &on_base).fails(&["cannot build on", "manifest.json"]);
+    let nowhere = desk.path("nowhere");
+    desk.build_to("next", &[&new], &["--base", nowhere.to_str().unwrap()]).fails(&["nowhere", "no such file"]);
 }

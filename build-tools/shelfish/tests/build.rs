@@ -136,13 +136,16 @@ fn what_merging_leaves_out_is_counted_and_written_down() {
     assert_eq!(summary["evaluations"], 257);
     assert_eq!(summary["input"]["rejects"], serde_json::json!({}), "no line is at fault");
     let rejects = fs::read_to_string(rejects).unwrap();
-    let row = "\t\ttoo many evaluations, PVs or moves\t300 evaluations when merged, the best 256 are kept";
+    let row = "\t\ttoo many evaluations, PVs or moves\tthe best 256 evaluations are kept, 44 with 45 PVs left out";
     assert_eq!(rejects.lines().nth(1).unwrap(), format!("{row}\t{START}"));
     assert_eq!(rejects.lines().count(), 2);
     let kept = &desk.export("db")[1];
     assert!(kept.contains(r#""depth":399"#) && kept.contains(r#""depth":144"#) && !kept.contains(r#""depth":143"#));
     let text = desk.build(&sources, &[]).succeeds();
-    assert!(text.contains("more than 256 evaluations: 1") && text.contains("left out: 44, with 45 PVs"), "{text}");
+    assert!(
+        text.contains("more than a record has room for: 1") && text.contains("left out: 44, with 45 PVs"),
+        "{text}"
+    );
     let lighter = desk.build(&sources, &["--best-only"]).succeeds();
     assert!(!lighter.contains("left out"), "what the selection leaves out is not over a limit: {lighter}");
 }

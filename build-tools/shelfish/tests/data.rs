@@ -144,16 +144,16 @@ fn layout(dir: &Path) -> Layout {
     let manifest = Manifest::parse::<Eval>(&bytes).unwrap();
     let mut blocks = Vec::new();
     let shards: HashMap<&str, Vec<u8>> =
-        manifest.shards.iter().map(|shard| (&*shard.file, fs::read(dir.join(&shard.file)).unwrap())).collect();
+        manifest.shards().iter().map(|shard| (&*shard.file, fs::read(dir.join(&shard.file)).unwrap())).collect();
     for page in manifest.pages() {
         let shard = &shards[&*page.file];
-        for block in Page::parse(page.within(shard, 0), page).unwrap().blocks() {
+        for block in Page::parse(page.within(shard, 0), &page).unwrap().blocks() {
             // What ends a block is its checksum.
             let checksum = u64::from_le_bytes(*block.within(shard, 0).last_chunk().unwrap());
             blocks.push(((block.file.to_string(), block.range.start, block.range.end), checksum));
         }
     }
-    Layout { shards: manifest.shards.iter().map(|shard| (shard.file.clone(), shard.bytes)).collect(), blocks }
+    Layout { shards: manifest.shards().iter().map(|shard| (shard.file.clone(), shard.bytes)).collect(), blocks }
 }
 
 /// What a site that goes on from `old` uploads, and its visitors fetch again.

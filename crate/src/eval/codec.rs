@@ -9,7 +9,7 @@ use core::ops::Range;
 use shakmaty::Color;
 
 use super::{Eval, Evaluation, Pv, Score};
-use crate::moves::{self, Cursors, Outline};
+use crate::moves::{self, Cursors, LineError, Outline};
 use crate::position::Position;
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values};
 
@@ -49,6 +49,10 @@ const NUMBER_NAMES: [&str; NUMBERS] = [
     "low bits",
 ];
 
+/// The lines of a block have no more moves: twice what a block of the usual weight has at most, as no record has more
+/// than [`Eval::MAX_PLIES`].
+const MAX_BLOCK_PLIES: usize = 1 << 15;
+
 /// Records between two places at which the lines of a block can be entered.
 const STRIDE: usize = 16;
 
@@ -70,7 +74,8 @@ fn from_integer(integer: i64) -> Option<Score> {
     } else {
         Score::Mate(i32::try_from(integer.signum() * MATE - integer).ok()?)
     };
-    score.is_in_range().then_some(score)
+    // Beyond mate in no moves the other side would mate.
+    (score.is_in_range() && to_integer(score) == integer).then_some(score)
 }
 
 #[cfg(feature = "write")]
@@ -119,8 +124,10 @@ impl Decoder {
             let parent = parent.map(|parent| bests[parent as usize]);
             let mut best = parent.unwrap_or_default();
             let mut best_depth = 0;
-            for n in 0..=reader.next(EVALUATIONS, NARROW)? {
-                let pvs = 1 + reader.next(if n == 0 { PVS_BEST } else { PVS_OTHER }, NARROW)?;
+            let first = all.scores.len();
+            for n in 0..reader.count(EVALUATIONS, Eval::MAX_EVALUATIONS)? {
+                let column = if n == 0 { PVS_BEST } else { PVS_OTHER };
+                let pvs = reader.count(column, Eval::MAX_EVALUATION_PVS)?;
                 let depth = match n {
                     0 => reader.next(DEPTH_BEST, NARROW)?,
                     _ => u64::from(best_depth).wrapping_sub(reader.next(DEPTH_OTHER, NARROW)?),
@@ -128,8 +135,8 @@ impl Decoder {
                 let depth = u16::try_from(depth).map_err(|_| reader.out_of_range(DEPTH_BEST, depth))?;
                 let knodes = reader.next(KNODES, WIDE)?;
                 let start = all.scores.len();
-                if pvs.saturating_add(start as u64) > MAX_TOTAL {
-                    return Err(reader.out_of_range(PVS_BEST, pvs));
+                if start + pvs > (first + Eval::MAX_PVS).min(MAX_TOTAL) {
+                    return Err(reader.out_of_range(column, pvs as u64));
                 }
                 let mut above = best;
                 for pv in 0..pvs {
@@ -164,16 +171,22 @@ impl Decoder {
     /// Finds the entries of the lines.
     fn enter(&mut self, columns: &Columns, first: usize) -> Result<(), ColumnError> {
         let mut cursors = Cursors::new(lines(columns, first));
-        let whole = |_| ColumnError::Length { column: first };
         let mut outlines = Vec::new();
+        let mut plies = 0;
         for n in 0..self.records.len() - 1 {
             if n % STRIDE == 0 {
                 self.entries.push(cursors.left());
             }
             self.outlines(n, &mut outlines);
-            cursors.skip(&outlines).map_err(whole)?;
+            plies += cursors.plies(&outlines).map_err(|error| column_error(first, error))?;
+            if plies > MAX_BLOCK_PLIES {
+                return Err(ColumnError::Value { column: first + NUMBERS + moves::LENGTH, found: plies as u64 });
+            }
         }
-        if cursors.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: first }) }
+        match cursors.left().iter().position(|&left| left > 0) {
+            None => Ok(()),
+            Some(column) => Err(ColumnError::Length { column: first + NUMBERS + column }),
+        }
     }
 
     fn evaluations(&self, n: usize) -> &[Numbers] {
@@ -185,6 +198,23 @@ impl Decoder {
         out.clear();
         for numbers in self.evaluations(n) {
             out.extend((0..numbers.pvs.len()).map(|pv| Outline { leads: pv == 0, depth: numbers.depth }));
+        }
+    }
+}
+
+/// What is wrong with the lines of a record, by the number of the column; `first` is that of the record's first one.
+fn column_error(first: usize, error: LineError) -> ColumnError {
+    let column = |column| first + NUMBERS + column;
+    match error {
+        LineError::Ended { column: ended } => ColumnError::Length { column: column(ended) },
+        LineError::Shared { shared, .. } => ColumnError::Value { column: column(moves::SHARED), found: shared as u64 },
+        LineError::Plies { found } => ColumnError::Value { column: column(moves::LENGTH), found: found as u64 },
+        // Those that take the rules of chess are found when a record is decoded.
+        LineError::Source { source: found, .. } => {
+            ColumnError::Value { column: column(moves::SOURCE), found: found as u64 }
+        }
+        LineError::Rank { rank: found, .. } | LineError::Choices { found } => {
+            ColumnError::Value { column: column(moves::RANK), found: found as u64 }
         }
     }
 }
@@ -210,9 +240,27 @@ impl Record for Eval {
     }
 
     #[cfg(feature = "write")]
-    fn encode(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
+    fn encode(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) -> Result<(), ColumnError> {
+        // Columns are counted as a block counts them, for the message.
+        let first = crate::table::Block::<Eval>::FIRST;
+        let too_many = |column, found| Err(ColumnError::Value { column: first + column, found: found as u64 });
+        for record in records {
+            let pvs = record.evaluations.iter().map(|evaluation| evaluation.pvs.len());
+            match pvs
+                .clone()
+                .find(|&pvs| pvs > Eval::MAX_EVALUATION_PVS)
+                .or(Some(pvs.sum()).filter(|&pvs| pvs > Eval::MAX_PVS))
+            {
+                Some(pvs) => return too_many(PVS_BEST, pvs),
+                None if record.evaluations.len() > Eval::MAX_EVALUATIONS => {
+                    return too_many(EVALUATIONS, record.evaluations.len());
+                }
+                None => {}
+            }
+        }
         encode_numbers(records, parents, columns);
         let mut out = moves::LineColumns::default();
+        let mut plies = 0;
         for record in records {
             let lines: Vec<(Outline, &[shakmaty::Move])> = record
                 .evaluations
@@ -223,11 +271,16 @@ impl Record for Eval {
                     })
                 })
                 .collect();
-            moves::encode(record.position.chess(), &lines, &mut out);
+            let encoded = moves::encode(record.position.chess(), &lines, &mut out);
+            plies += encoded.map_err(|error| column_error(first, error))?;
+        }
+        if plies > MAX_BLOCK_PLIES {
+            return too_many(NUMBERS + moves::LENGTH, plies);
         }
         for (column, bytes) in columns[NUMBERS..].iter_mut().zip(out.columns) {
             *column = bytes;
         }
+        Ok(())
     }
 
     #[cfg(feature = "write")]
@@ -247,6 +300,13 @@ impl Record for Eval {
         Ok(decoder)
     }
 
+    fn memory(decoder: &Decoder) -> usize {
+        decoder.records.len() * size_of::<usize>()
+            + decoder.evaluations.len() * size_of::<Numbers>()
+            + decoder.scores.len() * size_of::<Score>()
+            + decoder.entries.len() * size_of::<[usize; moves::COLUMNS]>()
+    }
+
     #[cfg(feature = "write")]
     fn weights(
         decoder: &Decoder,
@@ -260,7 +320,7 @@ impl Record for Eval {
         let mut outlines = Vec::new();
         let weight = |n| {
             decoder.outlines(n, &mut outlines);
-            let plies = cursors.plies(&outlines).map_err(|_| ColumnError::Length { column: first })?;
+            let plies = cursors.plies(&outlines).map_err(|error| column_error(first, error))?;
             Ok(Eval::weight(decoder.evaluations(n).len(), outlines.len(), plies))
         };
         (0..decoder.records.len() - 1).map(weight).collect()
@@ -304,6 +364,16 @@ struct NumberReader<'a> {
 impl NumberReader<'_> {
     fn next(&mut self, column: usize, octaves: Octaves) -> Result<u64, ColumnError> {
         octaves.join(self.columns[column].byte()?, &mut self.bits)
+    }
+
+    /// A number that is told less one.
+    fn count(&mut self, column: usize, most: usize) -> Result<usize, ColumnError> {
+        let less = self.next(column, NARROW)?;
+        usize::try_from(less)
+            .ok()
+            .filter(|&less| less < most)
+            .map(|less| less + 1)
+            .ok_or(self.out_of_range(column, less))
     }
 
     fn out_of_range(&self, column: usize, found: u64) -> ColumnError {

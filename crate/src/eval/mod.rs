@@ -4,6 +4,7 @@
 //! evaluation database. Node counts are in kilonodes.
 
 mod codec;
+mod limits;
 
 use core::cmp::Reverse;
 use core::fmt;

@@ -8,6 +8,7 @@ use shakmaty::{Chess, Move, Position as _};
 use super::memory::Memory;
 use super::order::Order;
 use super::trail::Trail;
+use super::tree::Tree;
 
 /// What is known of a line before it is decoded: it stands in cheaper columns.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -33,18 +34,27 @@ pub(crate) const NAMES: [&str; COLUMNS] = [
 ];
 
 /// Moves shared with an earlier line: of lines that lead their evaluation, of others.
-const SHARED: usize = 0;
+pub(crate) const SHARED: usize = 0;
 /// Which earlier line it is.
-const SOURCE: usize = 2;
+pub(crate) const SOURCE: usize = 2;
 /// Moves in all: of shallow lines, of deep ones.
-const LENGTH: usize = 3;
+pub(crate) const LENGTH: usize = 3;
 /// The ranks of the moves that are not shared.
-pub(super) const RANK: usize = 5;
+pub(crate) const RANK: usize = 5;
 /// The four-byte numbers that escapes stand for.
 pub(super) const WIDE: usize = 6;
 
 /// A byte of this value stands for a four-byte number in the column of wide values.
 const ESCAPE: u8 = u8::MAX;
+
+/// The lines of a record have no more moves together, shared ones included.
+pub(crate) const MAX_PLIES: usize = 1 << 13;
+/// The positions in which a move of a record is told by its rank have no more legal moves together: what decoding the
+/// record costs is proportional to it.
+pub(crate) const MAX_CHOICES: usize = 1 << 18;
+/// So many moves are never too many choices: no position has more than 270 legal moves.
+#[cfg(feature = "write")]
+pub(crate) const SAFE_PLIES: usize = MAX_CHOICES / 270;
 
 /// The columns of a block, written record after record.
 #[cfg(any(feature = "write", test))]
@@ -103,6 +113,16 @@ pub enum LineError {
         /// Number of legal moves.
         legal: usize,
     },
+    /// The lines of a record have more moves than any writer gives them.
+    Plies {
+        /// Moves of the lines so far.
+        found: usize,
+    },
+    /// The moves of a record are chosen among more legal moves, all in all, than any writer has it.
+    Choices {
+        /// Legal moves so far.
+        found: usize,
+    },
 }
 
 impl fmt::Display for LineError {
@@ -112,6 +132,10 @@ impl fmt::Display for LineError {
             LineError::Source { source, lines } => write!(f, "line refers to line {source} of {lines}"),
             LineError::Shared { shared, length } => write!(f, "line of {length} moves shares {shared}"),
             LineError::Rank { ply, rank, legal } => write!(f, "rank {rank} of {legal} legal moves at ply {ply}"),
+            LineError::Plies { found } => write!(f, "lines of {found} moves, expected at most {MAX_PLIES} in a record"),
+            LineError::Choices { found } => {
+                write!(f, "moves chosen among {found} legal ones, expected at most {MAX_CHOICES} in a record")
+            }
         }
     }
 }
@@ -130,35 +154,48 @@ fn length_column(outline: Outline) -> usize {
     LENGTH + usize::from(outline.depth > 8)
 }
 
-/// Appends the lines of one record: those of its best evaluation first, each evaluation's best first.
+/// Appends the lines of one record: those of its best evaluation first, each evaluation's best first. Returns how many
+/// moves they have.
 ///
 /// A line ends before its first illegal move.
+///
+/// # Errors
+///
+/// The record is more than a reader decodes: [`LineError::Plies`], [`LineError::Choices`].
 #[cfg(any(feature = "write", test))]
-pub(crate) fn encode(position: &Chess, lines: &[(Outline, &[Move])], out: &mut LineColumns) {
+pub(crate) fn encode(
+    position: &Chess,
+    lines: &[(Outline, &[Move])],
+    out: &mut LineColumns,
+) -> Result<usize, LineError> {
+    let plies = lines.iter().map(|(_, line)| line.len()).sum();
+    if plies > MAX_PLIES {
+        return Err(LineError::Plies { found: plies });
+    }
+    let mut choices = 0;
     let mut memory = Memory::default();
+    let mut tree = Tree::default();
     for (i, &(outline, line)) in lines.iter().enumerate() {
-        let earlier = || lines[..i].iter().map(|(_, line)| *line);
-        let (mut source, mut shared) = (0, 0);
-        for (at, other) in earlier().enumerate() {
-            let common = common(line, other);
-            if common > shared {
-                (source, shared) = (at, common);
-            }
-        }
+        let (node, shared) = tree.follow(line);
         let of = usize::from(!outline.leads);
         if i > 0 {
             out.put(SHARED + of, shared);
         }
         if i > 1 && shared > 0 {
-            out.put(SOURCE, source);
+            out.put(SOURCE, tree.first_line(node));
         }
         out.put(length_column(outline), line.len());
         let mut walk = Walk::new(position, &line[..shared]);
-        let mut barred = barred(earlier(), &line[..shared]);
+        let mut barred = tree.children(node);
         for m in &line[shared..] {
-            let Some(rank) = walk.order(&memory, &barred).rank(*m) else {
+            let order = walk.order(&memory, &barred);
+            choices += order.len();
+            if choices > MAX_CHOICES {
+                return Err(LineError::Choices { found: choices });
+            }
+            let Some(rank) = order.rank(*m) else {
                 debug_assert!(false, "illegal move in a line");
-                return;
+                return Ok(plies);
             };
             out.put(RANK, rank);
             walk.play(*m);
@@ -166,19 +203,38 @@ pub(crate) fn encode(position: &Chess, lines: &[(Outline, &[Move])], out: &mut L
         }
         if i + 1 < lines.len() {
             memory.learn(position.turn(), line);
+            tree.insert(node, &line[shared..], i);
         }
     }
+    Ok(plies)
 }
 
-/// How many moves two lines begin with alike.
-#[cfg(any(feature = "write", test))]
-pub(super) fn common(a: &[Move], b: &[Move]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+/// What it takes to decode the lines of a record, line by line.
+#[cfg(feature = "write")]
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    tree: Tree,
+    lines: usize,
+    /// Moves of all lines, see [`MAX_PLIES`].
+    pub(crate) plies: usize,
+    /// Legal moves of the positions in which a move is told by its rank, see [`MAX_CHOICES`].
+    pub(crate) choices: usize,
 }
 
-/// The moves by which earlier lines leave `prefix`: a line that shared no more goes on with none of them.
-pub(super) fn barred<'a>(earlier: impl Iterator<Item = &'a [Move]>, prefix: &[Move]) -> Vec<Move> {
-    earlier.filter(|line| line.starts_with(prefix)).filter_map(|line| line.get(prefix.len())).copied().collect()
+#[cfg(feature = "write")]
+impl Load {
+    /// Adds the next line of the record of `position`.
+    pub(crate) fn add(&mut self, position: &Chess, line: &[Move]) {
+        let (node, shared) = self.tree.follow(line);
+        let mut walk = Walk::new(position, &line[..shared]);
+        for m in &line[shared..] {
+            self.choices += walk.position.legal_moves().len();
+            walk.play(*m);
+        }
+        self.plies += line.len();
+        self.tree.insert(node, &line[shared..], self.lines);
+        self.lines += 1;
+    }
 }
 
 /// A position on its way down a line.
@@ -218,11 +274,6 @@ impl<'a> Cursors<'a> {
         self.rest.map(<[u8]>::len)
     }
 
-    /// Whether every column is used up, as it is after the last record of a block.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rest.iter().all(|column| column.is_empty())
-    }
-
     fn take(&mut self, column: usize) -> Result<usize, LineError> {
         let ended = LineError::Ended { column };
         let (value, rest) = self.rest[column].split_first().ok_or(ended)?;
@@ -242,6 +293,9 @@ impl<'a> Cursors<'a> {
         let length = self.take(length_column(outline))?;
         if length < shared {
             return Err(LineError::Shared { shared, length });
+        }
+        if length > MAX_PLIES {
+            return Err(LineError::Plies { found: length });
         }
         Ok(Head { shared, source, length })
     }
@@ -268,6 +322,9 @@ impl<'a> Cursors<'a> {
                 self.take(RANK)?;
             }
             plies += head.length;
+            if plies > MAX_PLIES {
+                return Err(LineError::Plies { found: plies });
+            }
         }
         Ok(plies)
     }
@@ -279,27 +336,39 @@ impl<'a> Cursors<'a> {
     /// The columns say what no line can be.
     pub(crate) fn decode(&mut self, position: &Chess, outlines: &[Outline]) -> Result<Vec<Vec<Move>>, LineError> {
         let mut memory = Memory::default();
+        let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
+        let (mut plies, mut choices) = (0, 0);
         for (i, outline) in outlines.iter().enumerate() {
             let Head { shared, source, length } = self.head(i, *outline)?;
+            plies += length;
+            if plies > MAX_PLIES {
+                return Err(LineError::Plies { found: plies });
+            }
             let prefix = match lines.get(source) {
                 Some(line) => line.get(..shared).ok_or(LineError::Shared { shared, length: line.len() })?,
                 None if shared == 0 => &[],
                 None => return Err(LineError::Source { source, lines: lines.len() }),
             };
             let mut walk = Walk::new(position, prefix);
-            let mut barred = barred(lines.iter().map(Vec::as_slice), prefix);
+            let mut barred = tree.children(tree.follow(prefix).0);
             let mut line = prefix.to_vec();
             for ply in shared..length {
                 let rank = self.take(RANK)?;
-                let m =
-                    walk.order(&memory, &barred).pick(rank).map_err(|legal| LineError::Rank { ply, rank, legal })?;
+                let order = walk.order(&memory, &barred);
+                choices += order.len();
+                if choices > MAX_CHOICES {
+                    return Err(LineError::Choices { found: choices });
+                }
+                let m = order.pick(rank).map_err(|legal| LineError::Rank { ply, rank, legal })?;
                 walk.play(m);
                 line.push(m);
                 barred.clear();
             }
             if i + 1 < outlines.len() {
                 memory.learn(position.turn(), &line);
+                let (node, known) = tree.follow(&line);
+                tree.insert(node, &line[known..], i);
             }
             lines.push(line);
         }

@@ -15,8 +15,11 @@ mod sight;
 #[cfg(test)]
 mod tests;
 mod trail;
+mod tree;
 
 pub use line::LineError;
-pub(crate) use line::{COLUMNS, Cursors, NAMES, Outline};
+pub(crate) use line::{COLUMNS, Cursors, LENGTH, MAX_PLIES, NAMES, Outline, RANK, SHARED, SOURCE};
 #[cfg(any(feature = "write", test))]
 pub(crate) use line::{LineColumns, encode};
+#[cfg(feature = "write")]
+pub(crate) use line::{Load, MAX_CHOICES, SAFE_PLIES};

@@ -1,5 +1,7 @@
 //! The legal moves of a position, best guess first.
 
+use std::collections::BinaryHeap;
+
 use shakmaty::{Chess, Color, Move, Position as _};
 
 use super::features::{Mover, WEIGHTS};
@@ -64,17 +66,30 @@ impl Order {
         Some(self.0.iter().filter(|(other, _)| other > key).count())
     }
 
+    /// How many legal moves there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The move of a rank, or how many legal moves there are if it is beyond them.
     pub(super) fn pick(&self, rank: usize) -> Result<Move, usize> {
-        // Keys are distinct and ranks are low: the greatest, then the greatest below it, and so on.
-        let mut bound = u32::MAX;
-        let mut found = None;
-        for _ in 0..=rank {
-            let below = self.0.iter().filter(|(key, _)| *key < bound);
-            let (key, m) = below.max_by_key(|(key, _)| *key).ok_or(self.0.len())?;
-            (bound, found) = (*key, Some(*m));
+        if rank >= self.len() {
+            return Err(self.len());
         }
-        found.ok_or(self.0.len())
+        // Keys are distinct and ranks are low: the greatest, then the greatest below it, and so on. Where one is high,
+        // in a position of many moves, a heap is quicker.
+        let mut bound = u32::MAX;
+        if rank < 16 {
+            for _ in 0..=rank {
+                bound = self.0.iter().map(|(key, _)| *key).filter(|key| *key < bound).max().unwrap_or_default();
+            }
+        } else {
+            let mut heap: BinaryHeap<u32> = self.0.iter().map(|(key, _)| *key).collect();
+            for _ in 0..=rank {
+                bound = heap.pop().unwrap_or_default();
+            }
+        }
+        self.0.iter().find(|(key, _)| *key == bound).map(|(_, m)| *m).ok_or(self.len())
     }
 }
 

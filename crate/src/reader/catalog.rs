@@ -101,7 +101,7 @@ impl<R: Record> Catalog<R> {
     /// Looks `position` up if what that takes is in memory; `None` if it is not.
     pub fn peek(&mut self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
         let key = position.key();
-        let Some(page) = self.manifest.page_of(&key).cloned() else { return Some(Ok(None)) };
+        let Some(page) = self.manifest.page_of(&key) else { return Some(Ok(None)) };
         let Some(Piece::Page(page)) = self.held(&Want::Page(page)) else { return None };
         let Some(at) = page.block_of(&key) else { return Some(Ok(None)) };
         let Some(Piece::Block(block)) = self.memory.get(&at) else { return None };

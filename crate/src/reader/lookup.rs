@@ -57,7 +57,7 @@ enum State<R> {
 impl<R: Record> Seek<R> {
     fn start(&mut self, manifest: &Manifest) {
         self.state = match manifest.page_of(&self.key) {
-            Some(page) => State::Wants(Want::Page(page.clone())),
+            Some(page) => State::Wants(Want::Page(page)),
             None => State::Done(Ok(None)),
         };
     }

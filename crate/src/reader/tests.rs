@@ -289,11 +289,11 @@ fn one_broken_shard_leaves_the_others_readable() {
     let records = records(12);
     let host = Host::new(&Database::new("partly", &records));
     let reader = open(&host);
-    let gone = reader.manifest().shards[1].file.clone();
+    let gone = reader.manifest().shards()[1].file.clone();
     host.0.files.borrow_mut().remove(&gone);
     let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
     let answers = block_on(reader.lookup_many(&positions));
     let failed = answers.iter().filter(|answer| answer.is_err()).count() as u64;
-    assert_eq!(failed, reader.manifest().shards[1].positions);
+    assert_eq!(failed, reader.manifest().shards()[1].positions);
     assert!(answers.iter().flatten().all(Option::is_some));
 }

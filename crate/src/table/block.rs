@@ -1,12 +1,13 @@
 //! A block: some hundreds of records, in one zstd frame.
 
+use super::columns::MAX_FRAME;
 use super::forest::{self, Forest, Node};
 use super::{Chunk, ChunkFault, Columns, Record, TableError};
 use crate::eval::Eval;
 use crate::position::{Key, KeyError, Position};
 
 /// None of the totals of a block is larger: a cap on what a reader allocates.
-pub(crate) const MAX_TOTAL: u64 = 1 << 20;
+pub(crate) const MAX_TOTAL: usize = 1 << 16;
 
 /// What it takes to cut a record into another block.
 #[cfg(feature = "write")]
@@ -31,9 +32,9 @@ pub struct Block<R: Record = Eval> {
 
 impl<R: Record> Block<R> {
     /// No block is larger, compressed.
-    pub const MAX_BYTES: usize = 4 << 20;
+    pub const MAX_BYTES: usize = MAX_FRAME;
 
-    const FIRST: usize = forest::COLUMNS.len();
+    pub(crate) const FIRST: usize = forest::COLUMNS.len();
 
     /// Checks and decompresses a block.
     ///
@@ -76,8 +77,10 @@ impl<R: Record> Block<R> {
 
     /// Bytes of memory that the block takes, about.
     pub fn memory(&self) -> usize {
-        // A node, its parent, a few numbers and PVs.
-        self.columns.memory() + self.len() * (size_of::<Node>() + 128)
+        self.columns.memory()
+            + self.len() * (size_of::<Node>() + size_of::<Option<u32>>())
+            + R::memory(&self.decoder)
+            + self.chunk.memory()
     }
 
     /// The record of a position; `None` if it has none.

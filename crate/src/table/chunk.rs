@@ -66,6 +66,12 @@ impl Chunk {
         self.len() == 0
     }
 
+    /// Bytes of memory that it takes, and what holds it takes beside it, about.
+    pub(super) fn memory(&self) -> usize {
+        const HOLDER: usize = 256;
+        HOLDER + self.file.len() + self.keys.from.len() + self.keys.until.as_ref().map_or(0, Vec::len)
+    }
+
     /// Its bytes among those that were read from `start` of the file on; none where there are none, which no check
     /// passes.
     pub fn within<'a>(&self, bytes: &'a [u8], start: u64) -> &'a [u8] {
@@ -79,8 +85,11 @@ impl Chunk {
     ///
     /// Bytes of another length than told, or of another checksum than they state.
     pub fn unseal<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
-        let length = || self.error(ChunkFault::Length { expected: self.len(), found: bytes.len() });
-        let (sealed, stated) = bytes.split_last_chunk().filter(|_| bytes.len() == self.len()).ok_or_else(length)?;
+        if bytes.len() != self.len() {
+            return Err(self.error(ChunkFault::Length { expected: self.len(), found: bytes.len() }));
+        }
+        let unsealed = || self.error(ChunkFault::Unsealed { found: bytes.len() });
+        let (sealed, stated) = bytes.split_last_chunk().ok_or_else(unsealed)?;
         let (stated, found) = (u64::from_le_bytes(*stated), checksum(sealed));
         match sealed.strip_suffix(&SEAL) {
             Some(frame) if stated == found => Ok(frame),
@@ -141,6 +150,11 @@ pub enum ChunkFault {
         /// Bytes found.
         found: usize,
     },
+    /// They are too few for a frame and its seal.
+    Unsealed {
+        /// Bytes found.
+        found: usize,
+    },
     /// They have another checksum than they state.
     Checksum {
         /// The checksum that ends them.
@@ -196,6 +210,9 @@ impl fmt::Display for ChunkFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ChunkFault::Length { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
+            ChunkFault::Unsealed { found } => {
+                write!(f, "{found} bytes cannot be a frame and its seal, which alone has 16: the index is wrong")
+            }
             ChunkFault::Checksum { stated, found } => {
                 write!(f, "checksum {found:016x}, expected {stated:016x}: the bytes were changed")
             }

@@ -7,8 +7,14 @@ use core::fmt;
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// No frame's content is larger: asked for before anything is allocated.
-pub(crate) const MAX_CONTENT: usize = 8 << 20;
+/// No frame's content is larger: asked for before anything is allocated. Blocks of the usual weight have some 10 kB, the
+/// largest record 130 kB.
+pub(crate) const MAX_CONTENT: usize = 256 << 10;
+/// No frame is larger: that of a content that does not compress.
+pub(crate) const MAX_FRAME: usize = MAX_CONTENT + (4 << 10);
+/// No frame has more zstd blocks: each may bring entropy tables, which take longer to build than the content to decode. A
+/// writer makes some forty.
+const MAX_ZSTD_BLOCKS: usize = 256;
 /// No frame has more columns.
 const MAX_COLUMNS: usize = 64;
 
@@ -28,6 +34,11 @@ pub enum ColumnError {
         expected: usize,
         /// Columns found.
         found: u64,
+    },
+    /// The frame is cut into more zstd blocks than any writer makes.
+    ZstdBlocks {
+        /// Blocks found.
+        found: usize,
     },
     /// The columns do not fill the content exactly.
     Lengths,
@@ -50,6 +61,9 @@ impl fmt::Display for ColumnError {
         match self {
             ColumnError::Zstd(why) => write!(f, "zstd: {why}"),
             ColumnError::TooLarge { found } => write!(f, "content of {found} bytes, expected at most {MAX_CONTENT}"),
+            ColumnError::ZstdBlocks { found } => {
+                write!(f, "frame of {found} zstd blocks, expected at most {MAX_ZSTD_BLOCKS}")
+            }
             ColumnError::Columns { expected, found } => write!(f, "{found} columns, expected {expected}"),
             ColumnError::Lengths => f.write_str("the columns do not fill the content"),
             ColumnError::Length { column } => write!(f, "column {column} has another length than its values need"),
@@ -82,6 +96,7 @@ impl Columns {
         let found = decoder.content_size();
         let size = usize::try_from(found).ok().filter(|&size| size <= MAX_CONTENT);
         let size = size.ok_or(ColumnError::TooLarge { found })?;
+        check_zstd_blocks(rest)?;
         // No more than shows that it is longer than stated.
         let is_whole = decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(size + 1));
         let is_whole = is_whole.map_err(|error| zstd(&error))? && rest.is_empty();
@@ -127,6 +142,25 @@ impl Columns {
     pub(crate) fn memory(&self) -> usize {
         self.content.len()
     }
+}
+
+/// Refuses a frame of too many zstd blocks, whose headers begin `rest`; what else is wrong with them the decoder finds.
+fn check_zstd_blocks(mut rest: &[u8]) -> Result<(), ColumnError> {
+    let mut found = 0;
+    // A header: whether it is the last block, its type, of which 1 stands for one byte many times over, its size.
+    while let Some((&[low, middle, high], after)) = rest.split_first_chunk() {
+        found += 1;
+        if found > MAX_ZSTD_BLOCKS {
+            return Err(ColumnError::ZstdBlocks { found });
+        }
+        let size = usize::from(low >> 3) | usize::from(middle) << 5 | usize::from(high) << 13;
+        let size = if low >> 1 & 3 == 1 { 1 } else { size };
+        rest = after.get(size..).unwrap_or_default();
+        if low & 1 == 1 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Reads a column from its beginning.

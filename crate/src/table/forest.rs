@@ -48,7 +48,7 @@ pub(crate) const COLUMNS: &[&str] = &[
 ];
 
 /// No block has more positions: a cap on what a reader allocates.
-pub(crate) const MAX_POSITIONS: usize = 1 << 16;
+pub(crate) const MAX_POSITIONS: usize = 1 << 13;
 
 const BLACK_TO_MOVE: u8 = 1;
 const CORNERS: [(u8, Square); 4] = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];

@@ -1,89 +1,133 @@
-//! Reads the JSON of manifests: objects, arrays, strings and whole numbers; whatever else there is, is passed over.
+//! Reads the JSON of manifests piece by piece: whoever asks says what comes next, and keeps of it what it needs, so that
+//! no text takes more memory than what is kept. Whatever nobody asks for is passed over.
 //!
 //! A quarter of the WASM module would be serde_json, most of it for floating-point numbers, which no manifest has.
 
-use core::fmt;
+use std::borrow::Cow;
 
 /// Arrays and objects within one another at most; a manifest has five.
 const MAX_DEPTH: u32 = 16;
 
-/// A value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Json {
-    /// A whole number that is not negative.
-    Number(u64),
-    Text(String),
-    Array(Vec<Json>),
-    /// Members in their order.
-    Object(Vec<(String, Json)>),
-    /// `true`, `false`, `null`, another number.
-    Other,
-}
-
-/// What was expected where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct JsonError {
-    at: usize,
-    expected: &'static str,
-}
-
-impl fmt::Display for JsonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {} at byte {}", self.expected, self.at)
-    }
-}
-
-impl Json {
-    /// Reads a text that is one value.
-    pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
-        let mut parser = Parser { text, at: 0 };
-        let value = parser.value(0)?;
-        parser.space();
-        if parser.at == text.len() { Ok(value) } else { Err(parser.expected("end")) }
-    }
-
-    /// The member of an object.
-    pub(super) fn get(&self, name: &str) -> Option<&Json> {
-        self.members()?.iter().find(|(other, _)| other == name).map(|(_, value)| value)
-    }
-
-    pub(super) fn members(&self) -> Option<&[(String, Json)]> {
-        match self {
-            Json::Object(members) => Some(members),
-            _ => None,
-        }
-    }
-
-    pub(super) fn items(&self) -> Option<&[Json]> {
-        match self {
-            Json::Array(items) => Some(items),
-            _ => None,
-        }
-    }
-
-    pub(super) fn text(&self) -> Option<&str> {
-        match self {
-            Json::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(super) fn number(&self) -> Option<u64> {
-        match self {
-            Json::Number(number) => Some(*number),
-            _ => None,
-        }
-    }
-}
-
-struct Parser<'a> {
+/// A text, and how far it has been read.
+pub(super) struct Json<'a> {
     text: &'a str,
     at: usize,
+    depth: u32,
 }
 
-impl Parser<'_> {
-    fn expected(&self, expected: &'static str) -> JsonError {
-        JsonError { at: self.at, expected }
+impl<'a> Json<'a> {
+    /// Begins to read a text.
+    pub(super) fn new(text: &'a str) -> Json<'a> {
+        Json { text, at: 0, depth: 0 }
+    }
+
+    /// The text ends here.
+    pub(super) fn finish(&mut self) -> Result<(), String> {
+        self.space();
+        if self.at == self.text.len() { Ok(()) } else { Err(self.expected("end")) }
+    }
+
+    /// Reads an object: `member` is called with each name, and reads the value.
+    pub(super) fn object(
+        &mut self,
+        mut member: impl FnMut(&mut Json<'a>, &str) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.list(b'{', b'}', "object", |json| {
+            let name = json.text()?;
+            if !json.pass(b':') {
+                return Err(json.expected("colon"));
+            }
+            member(json, &name)
+        })
+    }
+
+    /// Reads an array: `item` is called for each item, and reads it.
+    pub(super) fn array(&mut self, item: impl FnMut(&mut Json<'a>) -> Result<(), String>) -> Result<(), String> {
+        self.list(b'[', b']', "array", item)
+    }
+
+    fn list(
+        &mut self,
+        open: u8,
+        close: u8,
+        expected: &'static str,
+        mut item: impl FnMut(&mut Json<'a>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if !self.pass(open) {
+            return Err(self.expected(expected));
+        }
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.expected("less nesting"));
+        }
+        if !self.pass(close) {
+            loop {
+                item(self)?;
+                if self.pass(close) {
+                    break;
+                }
+                if !self.pass(b',') {
+                    return Err(self.expected("comma or end of list"));
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads a string.
+    pub(super) fn text(&mut self) -> Result<Cow<'a, str>, String> {
+        if !self.pass(b'"') {
+            return Err(self.expected("string"));
+        }
+        let mut string = Cow::Borrowed("");
+        loop {
+            // Nearly all of a string is plain, and that of a manifest that carries pages is long.
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let plain = rest.bytes().take_while(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
+            string += rest.get(..plain).unwrap_or_default();
+            self.at += plain;
+            match self.next() {
+                Some(b'"') => return Ok(string),
+                Some(b'\\') => {
+                    let escape = self.escape().ok_or_else(|| self.expected("escape sequence"))?;
+                    string.to_mut().push(escape);
+                }
+                _ => return Err(self.expected("end of string")),
+            }
+        }
+    }
+
+    /// Reads a whole number that is not negative.
+    pub(super) fn number(&mut self) -> Result<u64, String> {
+        self.space();
+        let start = self.at;
+        let number = self.word().iter().try_fold(0u64, |number, digit| {
+            let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+            number.checked_mul(10)?.checked_add(digit.into())
+        });
+        number.filter(|_| self.at > start).ok_or_else(|| format!("expected whole number at byte {start}"))
+    }
+
+    /// Passes over any value.
+    pub(super) fn skip(&mut self) -> Result<(), String> {
+        self.space();
+        match self.peek() {
+            Some(b'{') => self.object(|json, _| json.skip()),
+            Some(b'[') => self.array(Json::skip),
+            Some(b'"') => self.text().map(drop),
+            _ => {
+                let start = self.at;
+                match self.word() {
+                    b"true" | b"false" | b"null" | [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..] => Ok(()),
+                    _ => Err(format!("expected value at byte {start}")),
+                }
+            }
+        }
+    }
+
+    fn expected(&self, expected: &'static str) -> String {
+        format!("expected {expected} at byte {}", self.at)
     }
 
     fn peek(&self) -> Option<u8> {
@@ -110,95 +154,13 @@ impl Parser<'_> {
         passes
     }
 
-    fn value(&mut self, depth: u32) -> Result<Json, JsonError> {
-        if depth > MAX_DEPTH {
-            return Err(self.expected("less nesting"));
-        }
-        if self.pass(b'{') {
-            let mut members = Vec::new();
-            if !self.pass(b'}') {
-                loop {
-                    if !self.pass(b'"') {
-                        return Err(self.expected("name"));
-                    }
-                    let name = self.string()?;
-                    if !self.pass(b':') {
-                        return Err(self.expected("colon"));
-                    }
-                    members.push((name, self.value(depth + 1)?));
-                    if self.is_end(b'}')? {
-                        break;
-                    }
-                }
-            }
-            Ok(Json::Object(members))
-        } else if self.pass(b'[') {
-            let mut items = Vec::new();
-            if !self.pass(b']') {
-                loop {
-                    items.push(self.value(depth + 1)?);
-                    if self.is_end(b']')? {
-                        break;
-                    }
-                }
-            }
-            Ok(Json::Array(items))
-        } else if self.pass(b'"') {
-            self.string().map(Json::Text)
-        } else {
-            self.word()
-        }
-    }
-
-    /// After an item: whether the list ends, or goes on by a comma.
-    fn is_end(&mut self, close: u8) -> Result<bool, JsonError> {
-        if self.pass(close) {
-            Ok(true)
-        } else if self.pass(b',') {
-            Ok(false)
-        } else {
-            Err(self.expected("comma or end of list"))
-        }
-    }
-
-    /// A number, `true`, `false` or `null`.
-    fn word(&mut self) -> Result<Json, JsonError> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')) {
-            self.at += 1;
-        }
-        match self.text.as_bytes().get(start..self.at).unwrap_or_default() {
-            b"true" | b"false" | b"null" => Ok(Json::Other),
-            [b'-', b'0'..=b'9', ..] => Ok(Json::Other),
-            digits @ [b'0'..=b'9', ..] => {
-                let number = digits.iter().try_fold(0u64, |number, digit| {
-                    let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
-                    number.checked_mul(10)?.checked_add(digit.into())
-                });
-                Ok(number.map_or(Json::Other, Json::Number))
-            }
-            _ => Err(JsonError { at: start, expected: "value" }),
-        }
-    }
-
-    /// The rest of a string whose opening quote was passed.
-    fn string(&mut self) -> Result<String, JsonError> {
-        let mut string = String::new();
-        loop {
-            // Nearly all of a string is plain, and that of a manifest that carries pages is long.
-            let rest = self.text.get(self.at..).unwrap_or_default();
-            let plain = rest.bytes().take_while(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
-            string.push_str(rest.get(..plain).unwrap_or_default());
-            self.at += plain;
-            match self.next() {
-                Some(b'"') => return Ok(string),
-                Some(b'\\') => {
-                    let escape = self.escape().ok_or_else(|| self.expected("escape sequence"))?;
-                    string.push(escape);
-                }
-                _ => return Err(self.expected("end of string")),
-            }
-        }
+    /// A number, `true`, `false` or `null`, as it stands.
+    fn word(&mut self) -> &'a [u8] {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let word = rest.get(..rest.iter().take_while(|byte| is_part(byte)).count()).unwrap_or_default();
+        self.at += word.len();
+        word
     }
 
     /// The rest of an escape sequence whose backslash was passed.
@@ -232,6 +194,50 @@ impl Parser<'_> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use serde_json::Value;
+
+    /// Reads any value as `serde_json` would; numbers that are not whole are `null`.
+    fn value(json: &mut Json<'_>) -> Result<Value, String> {
+        json.space();
+        Ok(match json.peek() {
+            Some(b'{') => {
+                let mut members = serde_json::Map::new();
+                json.object(|json, name| value(json).map(|value| drop(members.insert(name.to_string(), value))))?;
+                members.into()
+            }
+            Some(b'[') => {
+                let mut items = Vec::new();
+                json.array(|json| value(json).map(|value| items.push(value)))?;
+                items.into()
+            }
+            Some(b'"') => json.text()?.into(),
+            _ => {
+                let start = json.at;
+                json.number().map(Value::from).or_else(|_| {
+                    json.at = start;
+                    json.skip().map(|()| Value::Null)
+                })?
+            }
+        })
+    }
+
+    fn whole(text: &str) -> Result<Value, String> {
+        let mut json = Json::new(text);
+        let found = value(&mut json)?;
+        json.finish().map(|()| found)
+    }
+
+    fn without_fractions(value: Value) -> Value {
+        match value {
+            Value::Number(n) => n.as_u64().map_or(Value::Null, Value::from),
+            Value::Array(items) => items.into_iter().map(without_fractions).collect(),
+            Value::Object(members) => {
+                members.into_iter().map(|(name, value)| (name, without_fractions(value))).collect()
+            }
+            Value::Bool(_) => Value::Null,
+            other => other,
+        }
+    }
 
     #[test]
     fn what_serde_json_reads_is_read_alike() {
@@ -269,27 +275,15 @@ mod tests {
             "\"\\u00e\u{e9}\"",
             "nulls",
         ] {
-            let ours = Json::parse(text).ok();
-            let theirs = serde_json::from_str::<serde_json::Value>(text).ok().map(convert);
-            assert_eq!(ours, theirs, "{text}");
-        }
-    }
-
-    fn convert(value: serde_json::Value) -> Json {
-        use serde_json::Value;
-        match value {
-            Value::Number(n) => n.as_u64().map_or(Json::Other, Json::Number),
-            Value::String(text) => Json::Text(text),
-            Value::Array(items) => Json::Array(items.into_iter().map(convert).collect()),
-            Value::Object(members) => {
-                Json::Object(members.into_iter().map(|(name, value)| (name, convert(value))).collect())
-            }
-            Value::Bool(_) | Value::Null => Json::Other,
+            let theirs = serde_json::from_str::<Value>(text).ok().map(without_fractions);
+            assert_eq!(whole(text).ok(), theirs, "{text}");
+            let mut json = Json::new(text);
+            assert_eq!(json.skip().and_then(|()| json.finish()).is_ok(), theirs.is_some(), "{text}");
         }
     }
 
     #[test]
     fn nesting_ends_somewhere() {
-        assert!(Json::parse(&"[".repeat(1_000_000)).is_err());
+        assert!(Json::new(&"[".repeat(1_000_000)).skip().is_err());
     }
 }

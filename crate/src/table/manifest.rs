@@ -1,7 +1,12 @@
 //! The manifest: the one file whose content changes, from which everything else is found.
+//!
+//! Nothing of it is believed before its checksum is right, and then it is read once from its beginning to its end: a
+//! manifest in memory is smaller than its text, whatever the text says.
+
+use core::ops::Range;
 
 use super::chunk::{KeyRange, checksum};
-use super::json::{Json, JsonError};
+use super::json::Json;
 use super::{Chunk, Page, Record, TableError};
 use crate::position::Key;
 use crate::quoted::Quoted;
@@ -15,14 +20,12 @@ pub struct Manifest {
     pub totals: Vec<(String, u64)>,
     /// How the database was made, by name: filters of the build and the like.
     pub info: Vec<(String, String)>,
-    /// The shards in ascending order of keys.
-    pub shards: Vec<Shard>,
-    pages: Vec<Chunk>,
+    shards: Vec<Shard>,
+    pages: Pages,
 }
 
 /// An immutable file: blocks, then the pages that list them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "write", derive(serde::Serialize))]
 pub struct Shard {
     /// The file's name: the first 32 hexadecimal digits of the SHA-256 of its content, and `.silo`.
     pub file: String,
@@ -30,11 +33,59 @@ pub struct Shard {
     pub bytes: u64,
     /// Number of positions.
     pub positions: u64,
-    /// Pages in ascending order of keys, the last of which ends the file: separator in hexadecimal, length in bytes.
-    pub pages: Vec<(String, u64)>,
     /// All its pages, if the manifest carries them, to spare the readers of a small database a request; else nothing.
-    #[cfg_attr(feature = "write", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_base64"))]
-    pub carried: Vec<u8>,
+    pub(super) carried: Vec<u8>,
+    /// The numbers of its pages among those of the manifest.
+    pages: Range<usize>,
+}
+
+/// A shard as its writer tells of it.
+#[cfg(feature = "write")]
+#[derive(Debug)]
+pub(super) struct WrittenShard {
+    pub(super) file: String,
+    pub(super) bytes: u64,
+    pub(super) positions: u64,
+    /// The separator and the length of each page.
+    pub(super) pages: Vec<(Vec<u8>, u64)>,
+    pub(super) carried: Vec<u8>,
+}
+
+/// The leaf pages of all shards in ascending order of keys; a manifest may have a million.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Pages {
+    /// All separators, one after another.
+    separators: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// Where its separator ends among all.
+    separator: u32,
+    /// The number of its shard.
+    shard: u32,
+    /// Where it begins in the shard.
+    start: u64,
+}
+
+impl Pages {
+    fn separator(&self, n: usize) -> &[u8] {
+        let end = |n: usize| self.places[n].separator as usize;
+        &self.separators[n.checked_sub(1).map_or(0, end)..end(n)]
+    }
+
+    /// Adds a page; where it begins in its shard is not known yet.
+    fn push(&mut self, shard: usize, separator: &[u8]) -> Result<(), String> {
+        let last = self.places.len().checked_sub(1).map(|last| self.separator(last));
+        if last.map_or(!separator.is_empty(), |last| last >= separator) {
+            return Err(format!("the separator of page {} stands out of order", self.places.len()));
+        }
+        self.separators.extend_from_slice(separator);
+        self.places.push(Place { separator: self.separators.len() as u32, shard: shard as u32, start: 0 });
+        Ok(())
+    }
 }
 
 /// What stands before the checksum, which is that of all bytes before this.
@@ -46,7 +97,9 @@ impl Manifest {
     /// The file's name.
     pub const FILE: &str = "manifest.json";
     /// No manifest is larger: some 1,100 pages, as 400 million positions have them, take 40 kB.
-    pub const MAX_BYTES: usize = 16 << 20;
+    pub const MAX_BYTES: usize = 8 << 20;
+    /// No manifest has more totals or more notes of how it was made.
+    const MAX_MEMBERS: usize = 256;
     /// Ending of the name of a shard. Its media type in mime-db, model/mesh, is one of few that static hosts neither
     /// compress nor transform, which they do with unknown endings.
     pub const SHARD_ENDING: &str = ".silo";
@@ -58,69 +111,131 @@ impl Manifest {
     /// Not a manifest, of a later format, of other records, changed since it was written.
     pub fn parse<R: Record>(bytes: &[u8]) -> Result<Manifest, TableError> {
         let fault = |why: String| TableError::Manifest(why);
-        if bytes.is_empty() {
-            return Err(fault("the file is empty".into()));
-        }
-        let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
-        let json = Json::parse(text).map_err(|error: JsonError| fault(error.to_string()))?;
-        let number = |name| json.get(name).and_then(Json::number).ok_or_else(|| fault(format!("it has no {name}")));
-        let format = number("format")?;
+        let format = format_of(bytes).map_err(fault)?;
         if format != Manifest::FORMAT {
             return Err(TableError::Version { found: format });
         }
-        let start = text.len().saturating_sub(CHECKSUM.len() + 16 + "\"}\n".len());
-        let (before, after) = text.split_at_checked(start).unwrap_or_default();
-        let after = after.strip_prefix(CHECKSUM).ok_or_else(|| fault("it has no checksum".into()))?;
-        let found = format!("{:016x}", checksum(before.as_bytes()));
-        if after.strip_suffix("\"}\n") != Some(&found) {
-            return Err(fault(format!("its checksum is {found}, it ends {}: the bytes were changed", Quoted(after))));
+        check(bytes).map_err(fault)?;
+        let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
+        let mut json = Json::new(text);
+        let mut manifest = Manifest {
+            positions: 0,
+            totals: Vec::new(),
+            info: Vec::new(),
+            shards: Vec::new(),
+            pages: Pages::default(),
+        };
+        let mut records = String::new();
+        let mut read = || {
+            json.object(|json, name| {
+                match name {
+                    "records" => records = json.text()?.into_owned(),
+                    "positions" => manifest.positions = json.number()?,
+                    "totals" => manifest.totals = members(json, |json| json.number())?,
+                    "info" => manifest.info = members(json, |json| json.text().map(|text| text.into_owned()))?,
+                    "shards" => json.array(|json| manifest.read_shard(json))?,
+                    _ => json.skip()?,
+                }
+                Ok(())
+            })?;
+            json.finish()
+        };
+        let read = read();
+        // Of another kind of record nothing else need be understood.
+        if !records.is_empty() && records != R::KIND {
+            return Err(TableError::Kind { expected: R::KIND, found: records });
         }
-        let records = json.get("records").and_then(Json::text).unwrap_or_default();
-        if records != R::KIND {
-            return Err(TableError::Kind { expected: R::KIND, found: records.to_string() });
-        }
-        let totals = members(json.get("totals"), |value| value.number());
-        let info = members(json.get("info"), |value| value.text().map(str::to_string));
-        let shards = json.get("shards").and_then(|shards| shards.items()?.iter().map(Shard::read).collect());
-        match (totals, info, shards) {
-            (Some(totals), Some(info), Some(shards)) => {
-                Manifest::new(number("positions")?, totals, info, shards).map_err(fault)
+        read.map_err(fault)?;
+        for (is_there, what) in [(!records.is_empty(), "records"), (!manifest.shards.is_empty(), "shards")] {
+            if !is_there {
+                return Err(fault(format!("it has no {what}")));
             }
-            _ => Err(fault("its totals, info or shards are not those of a manifest".to_string())),
         }
+        Ok(manifest)
     }
 
-    /// Puts a manifest together and finds its pages.
+    /// Puts a manifest together.
+    ///
+    /// # Errors
+    ///
+    /// What a reader would say of it.
+    #[cfg(feature = "write")]
     pub(super) fn new(
         positions: u64,
         totals: Vec<(String, u64)>,
         info: Vec<(String, String)>,
-        shards: Vec<Shard>,
+        shards: Vec<WrittenShard>,
     ) -> Result<Manifest, String> {
-        let mut pages: Vec<Chunk> = Vec::new();
-        for shard in &shards {
-            if !is_shard_name(&shard.file) {
-                return Err(format!("{} is not the name of a shard", Quoted(&shard.file)));
+        let mut manifest = Manifest { positions, totals, info, shards: Vec::new(), pages: Pages::default() };
+        for WrittenShard { file, bytes, positions, pages, carried } in shards {
+            let mut lengths = Vec::new();
+            for (separator, length) in pages {
+                manifest.pages.push(manifest.shards.len(), &separator)?;
+                lengths.push(page_length(length)?);
             }
-            let start = shard.page_bytes().and_then(|bytes| shard.bytes.checked_sub(bytes));
-            let mut start = start.ok_or_else(|| format!("the pages of {} are longer than it", shard.file))?;
-            for (separator, length) in &shard.pages {
-                let from = parse_hex(separator).ok_or_else(|| format!("{} is not a separator", Quoted(separator)))?;
-                if *length == 0 || *length > Page::MAX_BYTES as u64 {
-                    return Err(format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES));
-                }
-                if pages.last().map_or(!from.is_empty(), |last| last.keys.from >= from) {
-                    return Err(format!("separator {} of {} stands out of order", Quoted(separator), shard.file));
-                }
-                if let Some(last) = pages.last_mut() {
-                    last.keys.until = Some(from.clone());
-                }
-                let keys = KeyRange { from, until: None };
-                pages.push(Chunk { file: shard.file.clone(), range: start..start + length, keys });
-                start += length;
-            }
+            manifest.add(file, bytes, positions, &lengths, carried)?;
         }
-        Ok(Manifest { positions, totals, info, shards, pages })
+        Ok(manifest)
+    }
+
+    fn read_shard(&mut self, json: &mut Json<'_>) -> Result<(), String> {
+        let (mut file, mut bytes, mut positions, mut carried) = (String::new(), 0, 0, Vec::new());
+        let mut lengths = Vec::new();
+        json.object(|json, name| {
+            match name {
+                "file" => file = json.text()?.into_owned(),
+                "bytes" => bytes = json.number()?,
+                "positions" => positions = json.number()?,
+                "pages" => json.array(|json| {
+                    let mut page = (None, None);
+                    json.array(|json| {
+                        match page {
+                            (None, _) => page.0 = Some(parse_separator(&json.text()?)?),
+                            (_, None) => page.1 = Some(json.number()?),
+                            _ => return Err("a page has a separator and a length, found more".to_string()),
+                        }
+                        Ok(())
+                    })?;
+                    let (Some(separator), Some(length)) = page else {
+                        return Err("a page has a separator and a length, found less".to_string());
+                    };
+                    self.pages.push(self.shards.len(), &separator)?;
+                    lengths.push(page_length(length)?);
+                    Ok(())
+                })?,
+                "carried" => carried = parse_base64(&json.text()?).ok_or("carried pages are not Base64")?,
+                _ => json.skip()?,
+            }
+            Ok(())
+        })?;
+        self.add(file, bytes, positions, &lengths, carried)
+    }
+
+    /// Adds a shard, whose pages have been added last.
+    fn add(
+        &mut self,
+        file: String,
+        bytes: u64,
+        positions: u64,
+        lengths: &[u32],
+        carried: Vec<u8>,
+    ) -> Result<(), String> {
+        if !is_shard_name(&file) {
+            return Err(format!("{} is not the name of a shard", Quoted(&file)));
+        }
+        let page_bytes = lengths.iter().map(|&length| u64::from(length)).sum();
+        let start = bytes.checked_sub(page_bytes);
+        let mut start = start.ok_or_else(|| format!("the pages of {file} are longer than it"))?;
+        if !carried.is_empty() && carried.len() as u64 != page_bytes {
+            return Err(format!("{} bytes of pages of {file} are carried, expected {page_bytes}", carried.len()));
+        }
+        let pages = self.pages.places.len() - lengths.len()..self.pages.places.len();
+        for (place, &length) in self.pages.places[pages.clone()].iter_mut().zip(lengths) {
+            place.start = start;
+            start += u64::from(length);
+        }
+        self.shards.push(Shard { file, bytes, positions, carried, pages });
+        Ok(())
     }
 
     /// The manifest as a file.
@@ -139,15 +254,29 @@ impl Manifest {
             positions: u64,
             totals: BTreeMap<&'a str, u64>,
             info: BTreeMap<&'a str, &'a str>,
-            shards: &'a [Shard],
+            shards: Vec<ShardBody<'a>>,
         }
+        #[derive(serde::Serialize)]
+        struct ShardBody<'a> {
+            file: &'a str,
+            bytes: u64,
+            positions: u64,
+            pages: Vec<(String, usize)>,
+            #[serde(skip_serializing_if = "String::is_empty")]
+            carried: String,
+        }
+        let shards = (0..self.shards.len()).map(|n| {
+            let Shard { file, bytes, positions, carried, .. } = &self.shards[n];
+            let pages = self.pages_of(n).map(|page| (hex(&page.keys.from), page.len())).collect();
+            ShardBody { file, bytes: *bytes, positions: *positions, pages, carried: base64(carried) }
+        });
         let body = Body {
             format: Manifest::FORMAT,
             records: R::KIND,
             positions: self.positions,
             totals: self.totals.iter().map(|(name, total)| (name.as_str(), *total)).collect(),
             info: self.info.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect(),
-            shards: &self.shards,
+            shards: shards.collect(),
         };
         let mut text = serde_json::to_string(&body)?;
         // The closing brace gives way to the checksum.
@@ -157,21 +286,54 @@ impl Manifest {
         Ok(text.into_bytes())
     }
 
+    /// The shards in ascending order of keys.
+    pub fn shards(&self) -> &[Shard] {
+        &self.shards
+    }
+
     /// The page that lists the block of `key`.
-    pub fn page_of(&self, key: &Key) -> Option<&Chunk> {
-        let after = self.pages.partition_point(|page| *page.keys.from <= *key.as_bytes());
-        self.pages.get(after.checked_sub(1)?)
+    pub fn page_of(&self, key: &Key) -> Option<Chunk> {
+        self.number_of(key.as_bytes()).map(|n| self.page(n))
+    }
+
+    /// The number of the last page whose separator is not above `key`.
+    fn number_of(&self, key: &[u8]) -> Option<usize> {
+        let (mut low, mut high) = (0, self.pages.places.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.pages.separator(middle) <= key { low = middle + 1 } else { high = middle }
+        }
+        low.checked_sub(1)
+    }
+
+    fn page(&self, n: usize) -> Chunk {
+        let Place { shard, start, .. } = self.pages.places[n];
+        let shard = &self.shards[shard as usize];
+        let next = self.pages.places.get(n + 1);
+        let end = if n + 1 < shard.pages.end { next.map_or(shard.bytes, |next| next.start) } else { shard.bytes };
+        let keys = KeyRange {
+            from: self.pages.separator(n).to_vec(),
+            until: next.map(|_| self.pages.separator(n + 1).to_vec()),
+        };
+        Chunk { file: shard.file.clone(), range: start..end, keys }
     }
 
     /// All pages in ascending order of keys.
-    pub fn pages(&self) -> &[Chunk] {
-        &self.pages
+    pub fn pages(&self) -> impl ExactSizeIterator<Item = Chunk> + '_ {
+        (0..self.pages.places.len()).map(|n| self.page(n))
+    }
+
+    /// The pages of the shard with this number.
+    pub fn pages_of(&self, shard: usize) -> impl ExactSizeIterator<Item = Chunk> + '_ {
+        self.shards[shard].pages.clone().map(|n| self.page(n))
     }
 
     /// The bytes of a page, if the manifest carries them; not checked.
     pub fn carried(&self, page: &Chunk) -> Option<&[u8]> {
-        let shard = self.shards.iter().find(|shard| shard.file == page.file && !shard.carried.is_empty())?;
-        Some(page.within(&shard.carried, shard.bytes.saturating_sub(shard.carried.len() as u64)))
+        let place = self.pages.places.get(self.number_of(&page.keys.from)?)?;
+        let shard = self.shards.get(place.shard as usize)?;
+        let is_carried = shard.file == page.file && !shard.carried.is_empty();
+        is_carried.then(|| page.within(&shard.carried, shard.bytes.saturating_sub(shard.carried.len() as u64)))
     }
 
     /// The total of this name, 0 if there is none.
@@ -185,33 +347,57 @@ impl Manifest {
     }
 }
 
-impl Shard {
-    fn read(json: &Json) -> Option<Shard> {
-        let page = |page: &Json| match page.items()? {
-            [separator, length] => Some((separator.text()?.to_string(), length.number()?)),
-            _ => None,
-        };
-        let shard = Shard {
-            file: json.get("file")?.text()?.to_string(),
-            bytes: json.get("bytes")?.number()?,
-            positions: json.get("positions")?.number()?,
-            pages: json.get("pages")?.items()?.iter().map(page).collect::<Option<_>>()?,
-            carried: json.get("carried").map_or(Some(Vec::new()), |text| parse_base64(text.text()?))?,
-        };
-        let is_whole = shard.carried.is_empty() || shard.page_bytes() == Some(shard.carried.len() as u64);
-        is_whole.then_some(shard)
-    }
-
-    /// Bytes of all its pages; nothing if no number has room for them.
-    fn page_bytes(&self) -> Option<u64> {
-        self.pages.iter().try_fold(0u64, |sum, (_, length)| sum.checked_add(*length))
-    }
+/// The members of an object, in their order.
+fn members<V>(
+    json: &mut Json<'_>,
+    mut value: impl FnMut(&mut Json<'_>) -> Result<V, String>,
+) -> Result<Vec<(String, V)>, String> {
+    let mut members = Vec::new();
+    json.object(|json, name| {
+        if members.len() == Manifest::MAX_MEMBERS {
+            return Err(format!("totals and info have at most {} members, found more", Manifest::MAX_MEMBERS));
+        }
+        members.push((name.to_string(), value(json)?));
+        Ok(())
+    })?;
+    Ok(members)
 }
 
-/// The members of an object, none if it is absent.
-fn members<V>(object: Option<&Json>, value: impl Fn(&Json) -> Option<V>) -> Option<Vec<(String, V)>> {
-    let members = object.map_or(Some(&[][..]), Json::members)?;
-    members.iter().map(|(name, json)| Some((name.clone(), value(json)?))).collect()
+/// The number of the format, with which every manifest begins, also one that this reader does not know.
+fn format_of(bytes: &[u8]) -> Result<u64, String> {
+    if bytes.is_empty() {
+        return Err("the file is empty".to_string());
+    }
+    if bytes.len() > Manifest::MAX_BYTES {
+        return Err(format!("it has {} bytes, expected at most {}", bytes.len(), Manifest::MAX_BYTES));
+    }
+    let number = bytes.strip_prefix(b"{\"format\":").and_then(|rest| {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count().min(20);
+        core::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+    });
+    number.ok_or_else(|| {
+        let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]);
+        format!("it begins with {}, expected {{\"format\":", Quoted(&beginning))
+    })
+}
+
+/// Checks the checksum that ends a manifest.
+fn check(bytes: &[u8]) -> Result<(), String> {
+    let start = bytes.len().saturating_sub(CHECKSUM.len() + 16 + "\"}\n".len());
+    let (before, after) = bytes.split_at(start);
+    let after = after.strip_prefix(CHECKSUM.as_bytes()).ok_or("it has no checksum")?;
+    let found = format!("{:016x}", checksum(before));
+    if after.strip_suffix(b"\"}\n") == Some(found.as_bytes()) {
+        return Ok(());
+    }
+    let ends = String::from_utf8_lossy(after);
+    Err(format!("its checksum is {found}, it ends {}: the bytes were changed", Quoted(&ends)))
+}
+
+/// The length of a page, if a page can have it.
+fn page_length(length: u64) -> Result<u32, String> {
+    let fits = u32::try_from(length).ok().filter(|&length| length > 0 && length as usize <= Page::MAX_BYTES);
+    fits.ok_or_else(|| format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES))
 }
 
 /// Whether a name is one that a writer gives to a shard, and so cannot lead out of the database's folder.
@@ -220,12 +406,16 @@ pub(super) fn is_shard_name(name: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
 }
 
-fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || text.len() > 2 * usize::from(u8::MAX) {
-        return None;
-    }
-    let pairs = text.as_bytes().chunks(2).map(|pair| core::str::from_utf8(pair).ok());
-    pairs.map(|pair| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok()).collect()
+/// Reads a separator, in hexadecimal.
+fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
+    let parse = || {
+        if !text.len().is_multiple_of(2) || text.len() > 2 * usize::from(u8::MAX) {
+            return None;
+        }
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
+    };
+    parse().ok_or_else(|| format!("{} is not a separator", Quoted(text.get(..80).unwrap_or(text))))
 }
 
 /// Reads Base64 (RFC 4648) without padding.
@@ -251,7 +441,7 @@ fn parse_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(feature = "write")]
-fn as_base64<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for three in bytes.chunks(3) {
@@ -259,7 +449,7 @@ fn as_base64<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok,
         let digits = (0..=three.len()).map(|n| char::from(DIGITS[(bits >> (18 - 6 * n) & 63) as usize]));
         text.extend(digits);
     }
-    serializer.serialize_str(&text)
+    text
 }
 
 #[cfg(feature = "write")]

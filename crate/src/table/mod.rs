@@ -35,7 +35,10 @@ pub use manifest::{Manifest, Shard};
 pub use page::Page;
 pub use record::Record;
 #[cfg(feature = "write")]
-pub use write::{Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};
+pub use write::{
+    Cutter, EncodedBlock, PREVIOUS, TableWriter, WriteError, WriterOptions, encode_block, manifest_in,
+    remove_superseded,
+};
 
 #[cfg(feature = "write")]
 pub(crate) use columns::BitWriter;

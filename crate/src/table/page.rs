@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::chunk::KeyRange;
-use super::columns::{Bits, ColumnError, Columns, MAX_CONTENT, Octaves};
+use super::columns::{Bits, ColumnError, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
 use super::{Block, Chunk, ChunkFault, TableError};
 use crate::eval::Eval;
 use crate::position::Key;
@@ -40,7 +40,7 @@ struct Entry {
 
 impl Page {
     /// No page is larger, compressed.
-    pub const MAX_BYTES: usize = 1 << 20;
+    pub const MAX_BYTES: usize = MAX_FRAME;
 
     /// Checks and decompresses a page.
     ///
@@ -73,7 +73,7 @@ impl Page {
 
     /// Bytes of memory that the page takes, about.
     pub fn memory(&self) -> usize {
-        self.blocks.len() * size_of::<Entry>() + self.separators.len()
+        self.blocks.len() * size_of::<Entry>() + self.separators.len() + self.at.memory()
     }
 }
 

@@ -20,8 +20,12 @@ pub trait Record: Sized {
     fn position(&self) -> &Position;
 
     /// Writes the records of a block, in stored order, with the stored number of each one's parent.
+    ///
+    /// # Errors
+    ///
+    /// A record, or all of them together, are more than a reader decodes.
     #[cfg(feature = "write")]
-    fn encode(records: &[&Self], parents: &[Option<u32>], columns: &mut [Vec<u8>]);
+    fn encode(records: &[&Self], parents: &[Option<u32>], columns: &mut [Vec<u8>]) -> Result<(), ColumnError>;
 
     /// Adds what the record holds to the totals of a manifest, in the order of [`Record::TOTALS`].
     #[cfg(feature = "write")]
@@ -42,6 +46,10 @@ pub trait Record: Sized {
         turns: &[Color],
         parents: &[Option<u32>],
     ) -> Result<Self::Decoder, ColumnError>;
+
+    /// Bytes of memory that it takes, about.
+    #[doc(hidden)]
+    fn memory(decoder: &Self::Decoder) -> usize;
 
     /// Adds what the records of a block hold to the totals of a manifest, and tells how much each weighs when a table
     /// is cut into blocks, by stored number.

@@ -163,7 +163,7 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
     let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
         let bytes = place.range(&at.file, at.range.clone()).await?;
-        blocks.extend(Page::parse(&bytes, at)?.blocks());
+        blocks.extend(Page::parse(&bytes, &at)?.blocks());
     }
     let each = count.div_ceil(blocks.len().max(1));
     let some = count.div_ceil(each);
@@ -184,13 +184,13 @@ async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Re
     let key = position.key();
     let Some(at) = manifest.page_of(&key) else { return Ok(None) };
     let bytes = place.range(&at.file, at.range.clone()).await?;
-    Ok(Page::parse(&bytes, at)?.block_of(&key))
+    Ok(Page::parse(&bytes, &at)?.block_of(&key))
 }
 
 /// Microseconds to read and decompress the page and the block of a position, and to do nothing with them.
 async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Error> {
     let started = Instant::now();
-    for chunk in manifest.page_of(&position.key()).into_iter().chain([block]) {
+    for chunk in manifest.page_of(&position.key()).iter().chain([block]) {
         let bytes = place.range(&chunk.file, chunk.range.clone()).await?;
         black_box(zstd::decode_all(&bytes[..])?);
     }

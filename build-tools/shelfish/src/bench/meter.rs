@@ -52,9 +52,9 @@ struct Log {
 impl<S> Meter<S> {
     /// Counts what is asked of `source`, which has the database of `manifest`.
     pub fn new(source: S, manifest: &Manifest) -> Meter<S> {
-        let pages = manifest.shards.iter().map(|shard| {
-            let pages: u64 = shard.pages.iter().map(|(_, bytes)| bytes).sum();
-            (shard.file.clone(), shard.bytes.saturating_sub(pages))
+        let pages = manifest.shards().iter().enumerate().map(|(n, shard)| {
+            let start = manifest.pages_of(n).next().map_or(shard.bytes, |page| page.range.start);
+            (shard.file.clone(), start)
         });
         Meter { source, pages: pages.collect(), log: Rc::default() }
     }

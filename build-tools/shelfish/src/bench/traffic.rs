@@ -198,11 +198,11 @@ async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, Rea
         ((args.memory as usize) << 20, u64::from(args.gap) << 10, args.concurrency as usize);
     let desk = Desk { meter, memory, gap, concurrency };
     let opened = desk.open().await?.1;
-    let sizes = || manifest.pages().iter().map(|page| page.len() as u64);
+    let sizes = || manifest.pages().map(|page| page.len() as u64);
     let database = Database {
         positions: manifest.positions,
         bytes: manifest.bytes(),
-        shards: manifest.shards.len(),
+        shards: manifest.shards().len(),
         pages: sizes().count(),
         page_bytes: sizes().sum(),
         manifest_bytes: opened.bytes(Some(Kind::Manifest)) as u64,

@@ -12,8 +12,9 @@ use shelfish::position::Key;
 use shelfish::reader::ReadError;
 use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Sketch, TableError};
 
+use super::Selection;
 use super::join::weight_of;
-use super::{Selection, spool};
+use super::spool::{self, Surplus};
 use crate::database::{self, Place};
 use crate::ordered::{Ordered, ordered};
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -215,10 +216,9 @@ fn narrowed(block: &Block, sketches: &mut Vec<Sketch>, selection: &Selection) ->
             continue;
         }
         let mut record = Vec::new();
-        let payload = spool::payload(&eval.evaluations);
+        let payload = spool::payload(&eval.evaluations, Surplus::default());
         spool::push_parts(&mut record, sketch.key.as_bytes(), &payload);
-        sketch.weight =
-            weight_of(sketch.key.as_bytes(), &payload, selection).map_err(|error| BaseFault::Io(error.into()))?;
+        sketch.weight = weight_of(&payload, selection).map_err(|error| BaseFault::Io(error.into()))?;
         sketch.n = records.len();
         sketches.push(sketch);
         records.push(record);
@@ -249,7 +249,7 @@ impl BaseRecord {
         let eval = match &self.block.content {
             Content::Whole(block, _) => block.get(n).map_err(BaseFault::Table),
             Content::Narrowed(records) => {
-                spool::take(&mut &records[n][..]).map_err(|error| BaseFault::Io(error.into()))
+                spool::take(&mut &records[n][..]).map(|(eval, _)| eval).map_err(|error| BaseFault::Io(error.into()))
             }
         };
         eval.map_err(|fault| self.block.error(fault))

@@ -28,15 +28,19 @@ DIR as it was.
 With --base the result is, byte for byte, what a build of all sources at once makes, though blocks that nothing new
 falls into are copied. What was left out of a base (--min-depth and so on) is left out of the sources, too: the options
 of all add up. It may be otherwise than at once in two cases: --best-only with --max-pvs or --max-plies judges a base's
-evaluations by what is left of them; and where a base left evaluations out because a position had more than 256, they
-are not there when --max-pvs or --max-plies would have made some of those kept the same.
+evaluations by what is left of them; and where a base left evaluations out because a position had more than a record has
+room for, they are not there when --max-pvs or --max-plies would have made room.
 
 Parquet does not tell where an evaluation ends: one begins where the position, the depth or the nodes change, and where
 a first move comes again.
 
+A record has room for 256 evaluations, 4,096 PVs and 8,192 moves (fewer where positions have very many legal moves), so
+that no record takes a reader more than a moment. The best evaluations are kept; one that has too many moves by itself
+is cut to the first moves of each PV.
+
 Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
 more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
-illegal move, and, where merging gave a position more than 256 evaluations, those beyond the best 256.
+illegal move, PVs cut for want of room, and positions with evaluations for which there was no room.
 
 Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not; 2 for wrong usage; 130 and 143 if
 interrupted.")]

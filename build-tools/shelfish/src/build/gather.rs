@@ -130,12 +130,13 @@ fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Co
                     counts.records += 1;
                     counts.pvs_cut += record.cut;
                     counts.pvs_dropped += record.dropped;
+                    counts.pvs_shortened += record.shortened;
                     job.options.selection.narrow(&mut record.evaluations);
                     if record.evaluations.is_empty() {
                         counts.left_out += 1;
                     } else {
                         let key = record.position.key();
-                        sorter.push(&key, &record.evaluations).map_err(at_temporary)?;
+                        sorter.push(&key, &record.evaluations, record.surplus).map_err(at_temporary)?;
                     }
                 }
             }

@@ -1,15 +1,14 @@
 //! Sorted runs and bases as one ascending sequence, each position once.
 
-use std::cmp::Reverse;
+use std::borrow::Cow;
 use std::io;
 
 use shelfish::eval::Eval;
 
 use super::Selection;
 use super::base::{BaseError, BaseReader, BaseRecord};
-use super::record::MAX_EVALUATIONS;
 use super::sort::Merge;
-use super::spool::{self, SpoolError};
+use super::spool::{self, Merged, SpoolError, Surplus};
 
 /// What can fail on the way.
 pub enum JoinError {
@@ -48,15 +47,15 @@ impl Draft {
         }
     }
 
-    /// The record, decoded.
+    /// The record, decoded, and what it had no room for.
     ///
     /// # Errors
     ///
     /// What was read is no record.
-    pub fn eval(&self) -> Result<Eval, JoinError> {
+    pub fn eval(&self) -> Result<(Eval, Surplus), JoinError> {
         match self {
             Draft::Spooled(record) => Ok(spool::take(&mut &record[..])?),
-            Draft::Based(record) => record.eval().map_err(JoinError::Base),
+            Draft::Based(record) => Ok((record.eval().map_err(JoinError::Base)?, Surplus::default())),
         }
     }
 
@@ -97,8 +96,8 @@ impl Join {
                 match &records[..] {
                     [record] => Ok(Some((Draft::Based(record.clone()), weight))),
                     _ => {
-                        let payload = merge(&[], &records)?;
-                        let weight = weight_of(key.as_bytes(), &payload, &self.selection)?;
+                        let payload = merge(key.as_bytes(), &[], &records)?;
+                        let weight = weight_of(&payload, &self.selection)?;
                         Ok(Some((Draft::spooled(key.as_bytes(), &payload), weight)))
                     }
                 }
@@ -110,14 +109,9 @@ impl Join {
     fn next_of_runs(&mut self) -> Result<Option<(Draft, usize)>, JoinError> {
         let Some((key, payload)) = self.runs.next_record().map_err(JoinError::Run)? else { return Ok(None) };
         let records = take(&mut self.bases, key)?;
-        let merged;
-        let payload = if records.is_empty() || self.replace {
-            payload
-        } else {
-            merged = merge(payload, &records)?;
-            &merged
-        };
-        Ok(Some((Draft::spooled(key, payload), weight_of(key, payload, &self.selection)?)))
+        let records = if self.replace { Vec::new() } else { records };
+        let payload = merge(key, payload, &records)?;
+        Ok(Some((Draft::spooled(key, &payload), weight_of(&payload, &self.selection)?)))
     }
 }
 
@@ -132,33 +126,42 @@ fn take(bases: &mut [BaseReader], key: &[u8]) -> Result<Vec<BaseRecord>, JoinErr
     Ok(records)
 }
 
-/// The payload of a position that bases have, too.
-fn merge(payload: &[u8], records: &[BaseRecord]) -> Result<Vec<u8>, JoinError> {
-    let mut payloads = payload.to_vec();
-    for record in records {
-        payloads.extend(spool::payload(&record.eval().map_err(JoinError::Base)?.evaluations));
+/// The payload of a position, with what bases have of it, as far as a record has room.
+fn merge<'a>(key: &[u8], payload: &'a [u8], records: &[BaseRecord]) -> Result<Cow<'a, [u8]>, JoinError> {
+    let mut payload = Cow::Borrowed(payload);
+    if !records.is_empty() {
+        let mut merged = Merged::default();
+        merged.push(&payload)?;
+        for record in records {
+            let evaluations = record.eval().map_err(JoinError::Base)?.evaluations;
+            merged.push(&spool::payload(&evaluations, Surplus::default()))?;
+        }
+        payload = merged.finish()?.into();
     }
-    Ok(spool::merge(&payloads)?)
+    let outlines = spool::outlines(&payload, usize::MAX, usize::MAX)?;
+    if outlines.iter().map(|outline| outline.plies).sum::<usize>() > Eval::SAFE_PLIES {
+        let mut record = Vec::new();
+        spool::push_parts(&mut record, key, &payload);
+        let (mut eval, mut surplus) = spool::take(&mut &record[..])?;
+        for evaluation in eval.evaluations.drain(Eval::fit(&eval.position, &eval.evaluations)..) {
+            surplus.add(evaluation.pvs.len());
+        }
+        payload = spool::payload(&eval.evaluations, surplus).into();
+    }
+    Ok(payload)
 }
 
 /// The weight of what a selection will leave of a record.
-pub fn weight_of(key: &[u8], payload: &[u8], selection: &Selection) -> Result<usize, SpoolError> {
+pub fn weight_of(payload: &[u8], selection: &Selection) -> Result<usize, SpoolError> {
+    let best;
+    let payload = if selection.best_only {
+        best = spool::best(payload)?;
+        &best
+    } else {
+        payload
+    };
     let (max_pvs, max_plies) = (selection.max_pvs.unwrap_or(usize::MAX), selection.max_plies.unwrap_or(usize::MAX));
-    let mut outlines = spool::outlines(payload, max_pvs, max_plies)?;
-    let count = if selection.best_only { 1 } else { MAX_EVALUATIONS };
-    if outlines.len() > count {
-        outlines.sort_by_key(|outline| Reverse(outline.rank()));
-        if outlines[count - 1].rank() == outlines[count].rank() {
-            // Scores and moves tell which of them is better.
-            let mut record = Vec::new();
-            spool::push_parts(&mut record, key, payload);
-            let mut evaluations = spool::take(&mut &record[..])?.evaluations;
-            selection.settle(&mut evaluations);
-            evaluations.truncate(MAX_EVALUATIONS);
-            outlines = spool::outlines(&spool::payload(&evaluations), max_pvs, max_plies)?;
-        }
-        outlines.truncate(count);
-    }
-    let pvs = outlines.iter().map(|outline| outline.pvs.min(max_pvs)).sum();
+    let outlines = spool::outlines(payload, max_pvs, max_plies)?;
+    let pvs = outlines.iter().map(|outline| outline.pvs).sum();
     Ok(Eval::weight(outlines.len(), pvs, outlines.iter().map(|outline| outline.plies).sum()))
 }

@@ -34,9 +34,10 @@ use crate::database;
 
 use base::{Base, BaseError};
 use dump::Source;
-use record::{MAX_EVALUATIONS, Reject};
+use record::Reject;
 use rejects::RejectFile;
 use sort::Shelf;
+use spool::Surplus;
 use workspace::Workspace;
 use write::Written;
 
@@ -175,6 +176,8 @@ pub struct Counts {
     pub pvs_cut: u64,
     /// PVs of used lines that were dropped because their first move is illegal.
     pub pvs_dropped: u64,
+    /// PVs that were cut because their evaluation has more moves than a record has room for.
+    pub pvs_shortened: u64,
     /// Lines that could not be used, by [`Reject::REASONS`].
     #[serde(serialize_with = "by_reason")]
     pub rejects: [u64; Reject::REASONS.len()],
@@ -201,26 +204,36 @@ impl Counts {
         self.left_out += other.left_out;
         self.pvs_cut += other.pvs_cut;
         self.pvs_dropped += other.pvs_dropped;
+        self.pvs_shortened += other.pvs_shortened;
         self.rejects.iter_mut().zip(other.rejects).for_each(|(sum, count)| *sum += count);
     }
 }
 
-/// What was left out of positions that have, once everything is merged, more than [`record::MAX_EVALUATIONS`].
+/// What was left out of positions that have more than a record has room for: see [`Eval::fit`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OverLimit {
     /// Such positions.
     pub positions: u64,
-    /// Evaluations beyond their best.
+    /// Evaluations beyond their best. What several lines have alike may count several times.
     pub evaluations: u64,
     /// PVs of these.
     pub pvs: u64,
 }
 
 impl OverLimit {
-    fn add(&mut self, other: OverLimit) {
-        self.positions += other.positions;
-        self.evaluations += other.evaluations;
-        self.pvs += other.pvs;
+    /// Adds what was left out of a position.
+    fn add(&mut self, surplus: Surplus) {
+        self.positions += 1;
+        self.evaluations += surplus.evaluations;
+        self.pvs += surplus.pvs;
+    }
+
+    fn and(self, other: OverLimit) -> OverLimit {
+        OverLimit {
+            positions: self.positions + other.positions,
+            evaluations: self.evaluations + other.evaluations,
+            pvs: self.pvs + other.pvs,
+        }
     }
 }
 
@@ -324,7 +337,7 @@ impl fmt::Display for Summary {
         let positions = self.positions.max(1) as f64;
         let count = |n| HumanCount(n).to_string();
         let rate = count((positions / self.seconds.max(0.001)) as u64);
-        let Counts { lines, left_out, pvs_cut, pvs_dropped, .. } = self.input;
+        let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
         writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(self.positions), self.seconds)?;
         writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
         writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
@@ -344,6 +357,7 @@ impl fmt::Display for Summary {
             ("lines left out by the selection", left_out),
             ("PVs cut at an illegal move", pvs_cut),
             ("PVs dropped, first move illegal", pvs_dropped),
+            ("PVs cut, as their evaluation has too many moves", pvs_shortened),
             ("lines rejected", self.input.rejected()),
         ] {
             if n > 0 {
@@ -355,7 +369,7 @@ impl fmt::Display for Summary {
         }
         let OverLimit { positions, evaluations, pvs } = self.over_limit;
         if positions > 0 {
-            writeln!(f, "positions with more than {MAX_EVALUATIONS} evaluations: {}", count(positions))?;
+            writeln!(f, "positions with more than a record has room for: {}", count(positions))?;
             writeln!(f, "  evaluations left out: {}, with {} PVs", count(evaluations), count(pvs))?;
         }
         Ok(())
@@ -369,10 +383,7 @@ impl fmt::Display for Summary {
 /// See [`BuildError`]; the previous database is then as it was.
 pub fn build(options: &Options) -> Result<Summary, BuildError> {
     let start = Instant::now();
-    let workspace = Workspace::open(&options.out).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => BuildError::Busy(options.out.clone()),
-        _ => BuildError::Temporary { path: options.out.clone(), error },
-    })?;
+    let workspace = Workspace::open(&options.out)?;
     if options.is_interruptible {
         #[cfg(unix)]
         workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;

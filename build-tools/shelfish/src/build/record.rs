@@ -4,22 +4,20 @@
 //! cannot be read as it was meant is rejected, never guessed.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, Visitor};
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
-use shelfish::eval::{Evaluation, Pv, Score};
+use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::position::{FenError, Position};
 
 use super::rows::{Row, Rows};
+use super::spool::Surplus;
 
-/// The most evaluations that are kept of a position: far more than any source has, few enough that no line, however
-/// odd, makes a block that no reader takes.
-pub const MAX_EVALUATIONS: usize = 256;
-/// The most PVs of an evaluation: no position has more legal moves than 218.
-pub const MAX_PVS: usize = 256;
 /// The most bytes of a PV: some thousand moves.
 pub const MAX_PV_BYTES: usize = 5 << 10;
 
@@ -28,12 +26,16 @@ pub const MAX_PV_BYTES: usize = 5 << 10;
 pub struct Record {
     /// The position, canonical.
     pub position: Position,
-    /// As in the source, illegal moves cut. Never empty.
+    /// As in the source, best first, illegal moves cut, as far as a record has room. Never empty.
     pub evaluations: Vec<Evaluation>,
+    /// Evaluations for which a record has no room.
+    pub surplus: Surplus,
     /// PVs that turned illegal after their first move and were kept up to there.
     pub cut: u64,
     /// PVs that were dropped because their first move is illegal.
     pub dropped: u64,
+    /// PVs that were cut because a record does not have room for all moves of their evaluation.
+    pub shortened: u64,
 }
 
 /// Why a line cannot be used.
@@ -109,13 +111,13 @@ struct RawRecord<'a> {
     #[serde(borrow)]
     fen: Cow<'a, str>,
     #[serde(borrow)]
-    evals: Vec<RawEvaluation<'a>>,
+    evals: Most<RawEvaluation<'a>, { Eval::MAX_EVALUATIONS }>,
 }
 
 #[derive(Deserialize)]
 struct RawEvaluation<'a> {
     #[serde(borrow)]
-    pvs: Vec<RawPv<'a>>,
+    pvs: Most<RawPv<'a>, { Eval::MAX_EVALUATION_PVS }>,
     knodes: Int,
     depth: Int,
 }
@@ -126,6 +128,60 @@ struct RawPv<'a> {
     mate: Option<Int>,
     #[serde(borrow)]
     line: Cow<'a, str>,
+}
+
+/// An array of which no more than `N` items are kept.
+struct Most<T, const N: usize> {
+    items: Vec<T>,
+    /// How many there are.
+    found: usize,
+}
+
+impl<T, const N: usize> Most<T, N> {
+    /// The items, if all were kept.
+    fn all(&self, what: &str) -> Result<&[T], Reject> {
+        match self.found > N {
+            true => Err(Reject::TooMuch(format!("{} {what}, expected at most {N}", self.found))),
+            false => Ok(&self.items),
+        }
+    }
+}
+
+impl<T, const N: usize> FromIterator<T> for Most<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Most<T, N> {
+        let mut all = items.into_iter();
+        let items: Vec<T> = all.by_ref().take(N).collect();
+        let found = items.len() + all.count();
+        Most { items, found }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Most<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Most<T, N>, D::Error> {
+        struct Items<T, const N: usize>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Items<T, N> {
+            type Value = Most<T, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Most<T, N>, A::Error> {
+                let mut most = Most { items: Vec::new(), found: 0 };
+                // What is beyond is read all the same: it, too, has to be what it should be.
+                while let Some(item) = items.next_element()? {
+                    most.found += 1;
+                    if most.found <= N {
+                        most.items.push(item);
+                    }
+                }
+                Ok(most)
+            }
+        }
+
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
 }
 
 /// A whole number of any size, however JSON writes it; beyond 64 bits it saturates, out of every range here.
@@ -188,17 +244,41 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         FenError::Unplayable(_) => Reject::Unplayable(error),
         _ => Reject::Fen(error),
     })?;
-    let mut record = Record { position, evaluations: Vec::with_capacity(raw.evals.len()), cut: 0, dropped: 0 };
-    at_most(MAX_EVALUATIONS, raw.evals.len(), "evaluations")?;
+    let mut record =
+        Record { position, evaluations: Vec::new(), surplus: Surplus::default(), cut: 0, dropped: 0, shortened: 0 };
+    let mut ranked = Vec::with_capacity(raw.evals.items.len());
+    for raw in raw.evals.all("evaluations")? {
+        let pvs = raw.pvs.all("PVs of an evaluation")?;
+        for pv in pvs {
+            score(pv)?;
+            if pv.line.len() > MAX_PV_BYTES {
+                let found = pv.line.len();
+                return Err(Reject::TooMuch(format!("{found} bytes of a PV, expected at most {MAX_PV_BYTES}")));
+            }
+        }
+        let depth = u16::try_from(raw.depth.0).map_err(|_| Reject::Effort(format!("depth {}", raw.depth.0)))?;
+        let knodes = u64::try_from(raw.knodes.0).map_err(|_| Reject::Effort(format!("knodes {}", raw.knodes.0)))?;
+        ranked.push((depth, pvs, knodes));
+    }
+    // Best first, so that what a record has no room for need not be played.
+    ranked.sort_by_key(|(depth, pvs, knodes)| Reverse((*depth, pvs.len(), *knodes)));
     let mut illegal = None;
-    for raw in &raw.evals {
-        at_most(MAX_PVS, raw.pvs.len(), "PVs of an evaluation")?;
-        let mut pvs = Vec::with_capacity(raw.pvs.len());
-        for pv in &raw.pvs {
+    let (mut count, mut plies) = (0, 0);
+    for (depth, raw, knodes) in ranked {
+        count += raw.len();
+        if count > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
+            record.surplus.add(raw.len());
+            continue;
+        }
+        let mut pvs = Vec::with_capacity(raw.len());
+        for pv in raw {
             let score = score(pv)?;
-            at_most(MAX_PV_BYTES, pv.line.len(), "bytes of a PV")?;
-            match play(record.position.chess(), &pv.line) {
+            match play(record.position.chess(), &pv.line, Eval::MAX_PLIES / raw.len()) {
                 Line::Legal(line) => pvs.push(Pv { score, line }),
+                Line::Long(line) => {
+                    record.shortened += 1;
+                    pvs.push(Pv { score, line });
+                }
                 Line::Cut(line) => {
                     record.cut += 1;
                     pvs.push(Pv { score, line });
@@ -209,21 +289,21 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
                 }
             }
         }
-        let depth = u16::try_from(raw.depth.0).map_err(|_| Reject::Effort(format!("depth {}", raw.depth.0)))?;
-        let knodes = u64::try_from(raw.knodes.0).map_err(|_| Reject::Effort(format!("knodes {}", raw.knodes.0)))?;
         if !pvs.is_empty() {
-            record.evaluations.push(Evaluation { depth, knodes, pvs });
+            let mut evaluation = Evaluation { depth, knodes, pvs };
+            record.shortened += evaluation.shorten(&record.position) as u64;
+            plies += evaluation.plies();
+            record.evaluations.push(evaluation);
         }
+    }
+    for evaluation in record.evaluations.drain(Eval::fit(&record.position, &record.evaluations)..) {
+        record.surplus.add(evaluation.pvs.len());
     }
     match illegal {
         _ if !record.evaluations.is_empty() => Ok(record),
         Some(found) => Err(Reject::IllegalMove(found)),
         None => Err(Reject::Empty),
     }
-}
-
-fn at_most(limit: usize, found: usize, what: &str) -> Result<(), Reject> {
-    if found > limit { Err(Reject::TooMuch(format!("{found} {what}, expected at most {limit}"))) } else { Ok(()) }
 }
 
 fn score(pv: &RawPv) -> Result<Score, Reject> {
@@ -238,14 +318,19 @@ fn score(pv: &RawPv) -> Result<Score, Reject> {
 
 enum Line<'a> {
     Legal(Vec<Move>),
+    Long(Vec<Move>),
     Cut(Vec<Move>),
     Illegal(&'a str),
 }
 
-fn play<'a>(chess: &Chess, text: &'a str) -> Line<'a> {
-    let mut line = Vec::with_capacity(text.len() / 5 + 1);
+/// Plays a line, at most so many moves of it.
+fn play<'a>(chess: &Chess, text: &'a str, most: usize) -> Line<'a> {
+    let mut line = Vec::with_capacity((text.len() / 5 + 1).min(most));
     let mut chess = chess.clone();
     for word in text.split_ascii_whitespace() {
+        if line.len() == most {
+            return Line::Long(line);
+        }
         match UciMove::from_ascii(word.as_bytes()).ok().and_then(|uci| uci.to_move(&chess).ok()) {
             Some(m) => {
                 chess.play_unchecked(m);

@@ -10,7 +10,8 @@ use shelfish::eval::Eval;
 
 use super::BuildError;
 use super::dump::Source;
-use super::record::{MAX_EVALUATIONS, Reject, beginning};
+use super::record::{Reject, beginning};
+use super::spool::Surplus;
 use crate::output;
 
 /// Writes rejected lines in the order of the sources, though chunks are parsed in any order.
@@ -93,9 +94,11 @@ pub fn row(source: &Source, line: u64, reject: &Reject, text: &[u8]) -> String {
     format!("{source}\t{line}\t{}\t{fact}\t{}\n", Reject::REASONS[reject.reason()], beginning(&text))
 }
 
-/// The row of a position that has more evaluations than are kept.
-pub fn crowded_row(eval: &Eval) -> String {
+/// The row of a position that has more than a record has room for.
+pub fn crowded_row(eval: &Eval, surplus: Surplus) -> String {
     let reason = Reject::REASONS[Reject::TooMuch(String::new()).reason()];
-    let fact = format!("{} evaluations when merged, the best {MAX_EVALUATIONS} are kept", eval.evaluations.len());
+    let Surplus { evaluations, pvs } = surplus;
+    let fact =
+        format!("the best {} evaluations are kept, {evaluations} with {pvs} PVs left out", eval.evaluations.len());
     format!("\t\t{reason}\t{fact}\t{}\n", eval.position)
 }

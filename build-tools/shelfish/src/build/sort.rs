@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use shelfish::eval::Evaluation;
 use shelfish::position::Key;
 
-use super::spool;
+use super::spool::{self, Merged, Surplus};
 
 /// Memory that a merge needs for each run that it reads: buffers and the window of zstd.
 pub const MERGE_MEMORY: usize = 640 << 10;
@@ -108,10 +108,10 @@ impl<'a> Sorter<'a> {
     /// # Errors
     ///
     /// The arena is full and cannot be written.
-    pub fn push(&mut self, key: &Key, evaluations: &[Evaluation]) -> io::Result<()> {
+    pub fn push(&mut self, key: &Key, evaluations: &[Evaluation], surplus: Surplus) -> io::Result<()> {
         let mut record = std::mem::take(&mut self.scratch);
         record.clear();
-        spool::push(&mut record, key.as_bytes(), evaluations);
+        spool::push(&mut record, key.as_bytes(), evaluations, surplus);
         let is_full = self.records.len() + record.len() > self.records.capacity();
         if is_full || self.index.len() == self.index.capacity() {
             self.spill()?;
@@ -141,15 +141,14 @@ impl<'a> Sorter<'a> {
         self.index
             .sort_unstable_by(|a, b| (a.high, a.low).cmp(&(b.high, b.low)).then_with(|| record(a).0.cmp(record(b).0)));
         let mut run = RunWriter::new(self.shelf);
-        let mut payloads = Vec::new();
         for same in self.index.chunk_by(|a, b| (a.high, a.low) == (b.high, b.low) && record(a).0 == record(b).0) {
             let (key, payload) = record(&same[0]);
             if same.len() == 1 {
                 run.push(key, payload)?;
             } else {
-                payloads.clear();
-                same.iter().for_each(|entry| payloads.extend_from_slice(record(entry).1));
-                run.push(key, &spool::merge(&payloads)?)?;
+                let mut merged = Merged::default();
+                same.iter().try_for_each(|entry| merged.push(record(entry).1))?;
+                run.push(key, &merged.finish()?)?;
             }
         }
         self.runs.push(run.finish()?);
@@ -361,14 +360,18 @@ impl Merge {
         self.key.clone_from(&top.key);
         std::mem::swap(&mut self.payload, &mut top.payload);
         Merge::step(top)?;
+        let mut merged = Merged::default();
         let mut is_alone = true;
         while let Some(top) = self.heap.peek_mut().filter(|top| top.key == self.key) {
-            self.payload.extend_from_slice(&top.payload);
+            if is_alone {
+                merged.push(&self.payload)?;
+            }
+            merged.push(&top.payload)?;
             Merge::step(top)?;
             is_alone = false;
         }
         if !is_alone {
-            self.payload = spool::merge(&self.payload)?;
+            self.payload = merged.finish()?;
         }
         Ok(Some((&self.key, &self.payload)))
     }
@@ -419,7 +422,7 @@ mod tests {
         let shelf = Shelf { part: arena / 3, ..Shelf::new(dir.path()) };
         let mut sorters = [Sorter::new(&shelf, arena)?, Sorter::new(&shelf, arena / 2)?];
         for (n, (key, evaluation)) in records.iter().enumerate() {
-            sorters[n % 2].push(key, std::slice::from_ref(evaluation))?;
+            sorters[n % 2].push(key, std::slice::from_ref(evaluation), Surplus::default())?;
         }
         let mut runs = Vec::new();
         for sorter in sorters {
@@ -444,7 +447,7 @@ mod tests {
         let whole = sorted(&records, 64 << 20, 64 << 20)?;
         let mut rest = &whole[..];
         for (key, mut evaluations) in expected {
-            let eval = spool::take(&mut rest)?;
+            let (eval, _) = spool::take(&mut rest)?;
             shelfish::eval::Eval::normalise(&mut evaluations);
             assert_eq!(eval.position.key(), key);
             assert_eq!(eval.evaluations, evaluations);

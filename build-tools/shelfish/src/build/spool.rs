@@ -1,10 +1,13 @@
 //! The compact form in which positions and their evaluations wait on disk to be merged.
 //!
 //! A record is a key and a payload, each with its length before it. A payload is a sequence of evaluations, again each
-//! with its length, so that records of one position merge by their bytes alone: equal evaluations are equal bytes.
+//! with its length, so that records of one position merge by their bytes alone: equal evaluations are equal bytes. What
+//! a record has no room for is left out at every merge, so that no position grows beyond bounds, however many lines it
+//! has; how much that was stands in the payload, too: a length of 0, then two numbers.
 //! A move is a byte for its origin and one for its target (the rook's square when castling), which compresses better
 //! than 15 bits in a row; their upper bits hold the promotion. Nothing outside this build reads it.
 
+use core::cmp::Reverse;
 use core::fmt;
 
 use shakmaty::{Board, Chess, Move, Position as _, Role, Square};
@@ -40,9 +43,27 @@ impl From<SpoolError> for std::io::Error {
     }
 }
 
+/// What was left out of a position because a record has no room for it. What was left out of several lines counts
+/// several times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Surplus {
+    /// Evaluations.
+    pub evaluations: u64,
+    /// Their PVs.
+    pub pvs: u64,
+}
+
+impl Surplus {
+    /// Adds an evaluation of so many PVs.
+    pub fn add(&mut self, pvs: usize) {
+        self.evaluations += 1;
+        self.pvs += pvs as u64;
+    }
+}
+
 /// Appends the record of a position.
-pub fn push(record: &mut Vec<u8>, key: &[u8], evaluations: &[Evaluation]) {
-    push_parts(record, key, &payload(evaluations));
+pub fn push(record: &mut Vec<u8>, key: &[u8], evaluations: &[Evaluation], surplus: Surplus) {
+    push_parts(record, key, &payload(evaluations, surplus));
 }
 
 /// Appends a record that is given as key and payload.
@@ -57,77 +78,166 @@ pub fn take_parts<'a>(bytes: &mut &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Spoo
 }
 
 /// The payload of the evaluations of a position.
-pub fn payload(evaluations: &[Evaluation]) -> Vec<u8> {
+pub fn payload(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
     let mut payload = Vec::new();
+    push_surplus(&mut payload, surplus);
     evaluations.iter().for_each(|evaluation| push_evaluation(&mut payload, evaluation));
     payload
 }
 
 /// Takes the first record off `bytes` and decodes it.
-pub fn take(bytes: &mut &[u8]) -> Result<Eval, SpoolError> {
-    let (key, mut payload) = take_parts(bytes)?;
+pub fn take(bytes: &mut &[u8]) -> Result<(Eval, Surplus), SpoolError> {
+    let (key, payload) = take_parts(bytes)?;
     let position = Key::decode(key).map_err(SpoolError::Key)?;
-    let mut evaluations = Vec::new();
-    while !payload.is_empty() {
-        let mut evaluation = take_bytes(&mut payload)?;
+    let (coded, surplus) = items(payload)?;
+    let mut evaluations = Vec::with_capacity(coded.len());
+    for mut evaluation in coded {
         evaluations.push(take_evaluation(&mut evaluation, position.chess())?);
     }
     Eval::normalise(&mut evaluations);
-    Ok(Eval { position, evaluations })
+    Ok((Eval { position, evaluations }, surplus))
 }
 
-/// The payload of a position that has several: their evaluations, each once.
-pub fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
-    let mut rest = payloads;
+/// The coded evaluations of a payload, and what was left out.
+fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolError> {
     let mut evaluations = Vec::new();
-    while !rest.is_empty() {
-        evaluations.push(take_bytes(&mut rest)?);
+    let mut surplus = Surplus::default();
+    while !payload.is_empty() {
+        match take_bytes(&mut payload)? {
+            [] => {
+                surplus.evaluations += take_varint(&mut payload)?;
+                surplus.pvs += take_varint(&mut payload)?;
+            }
+            evaluation => evaluations.push(evaluation),
+        }
     }
+    Ok((evaluations, surplus))
+}
+
+/// The payload of a position that comes in many: their evaluations, each once, as far as a record has room.
+#[derive(Default)]
+pub struct Merged(Vec<u8>);
+
+impl Merged {
+    /// Bytes that are gathered before they are merged.
+    const BATCH: usize = 1 << 20;
+
+    /// Adds a payload.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    pub fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError> {
+        self.0.extend_from_slice(payload);
+        if self.0.len() > Merged::BATCH {
+            self.0 = merge(&self.0)?;
+        }
+        Ok(())
+    }
+
+    /// The payload of all.
+    ///
+    /// # Errors
+    ///
+    /// What was added is none.
+    pub fn finish(self) -> Result<Vec<u8>, SpoolError> {
+        merge(&self.0)
+    }
+}
+
+fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
+    let (mut evaluations, mut surplus) = items(payloads)?;
     evaluations.sort_unstable();
     evaluations.dedup();
-    let mut merged = Vec::with_capacity(payloads.len());
+    let fit = fit(&evaluations)?;
+    if fit < evaluations.len() {
+        let ranks = evaluations.iter().map(|evaluation| rank(evaluation)).collect::<Result<Vec<_>, _>>()?;
+        let mut ranked: Vec<_> = ranks.into_iter().zip(evaluations).collect();
+        ranked.sort_unstable();
+        evaluations = ranked.into_iter().map(|(_, evaluation)| evaluation).collect();
+        let fit = self::fit(&evaluations)?;
+        for evaluation in evaluations.drain(fit..) {
+            surplus.add(outline(evaluation, usize::MAX, usize::MAX)?.pvs);
+        }
+    }
+    let mut merged = Vec::new();
+    push_surplus(&mut merged, surplus);
     evaluations.iter().for_each(|evaluation| push_bytes(&mut merged, evaluation));
     Ok(merged)
+}
+
+/// How many of these evaluations a record holds by their numbers alone; what [`Eval::fit`] would say by the rules of
+/// chess is seen to at the end.
+fn fit(evaluations: &[&[u8]]) -> Result<usize, SpoolError> {
+    let (mut pvs, mut plies) = (0, 0);
+    for (n, evaluation) in evaluations.iter().enumerate() {
+        let outline = outline(evaluation, usize::MAX, usize::MAX)?;
+        pvs += outline.pvs;
+        plies += outline.plies;
+        if n == Eval::MAX_EVALUATIONS || pvs > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
+            return Ok(n);
+        }
+    }
+    Ok(evaluations.len())
+}
+
+/// The place of a coded evaluation among others of its position, best first, as in [`Eval::normalise`].
+type Rank = (Reverse<u64>, Reverse<usize>, Reverse<u64>, Vec<(Score, Vec<[u8; 3]>)>);
+
+fn rank(evaluation: &[u8]) -> Result<Rank, SpoolError> {
+    let mut bytes = evaluation;
+    let (depth, knodes, count) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?, take_count(&mut bytes)?);
+    let mut pvs = Vec::with_capacity(count);
+    for _ in 0..count {
+        let score = take_score(&mut bytes)?;
+        let moves = take_count(&mut bytes)?;
+        let (codes, rest) = bytes.split_at_checked(2 * moves).ok_or(SpoolError::Short)?;
+        bytes = rest;
+        let parts = |code: &[u8]| [code[0] & 63, code[1] & 63, code[0] >> 6 | (code[1] >> 6) << 2];
+        pvs.push((score, codes.chunks_exact(2).map(parts).collect()));
+    }
+    Ok((Reverse(depth), Reverse(count), Reverse(knodes), pvs))
+}
+
+/// The payload of the best evaluation of a payload.
+pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
+    let (evaluations, _) = items(payload)?;
+    let mut best = None;
+    for evaluation in evaluations {
+        let ranked = (rank(evaluation)?, evaluation);
+        best = Some(best.map_or(ranked.clone(), |best| ranked.min(best)));
+    }
+    let mut payload = Vec::new();
+    best.into_iter().for_each(|(_, evaluation)| push_bytes(&mut payload, evaluation));
+    Ok(payload)
 }
 
 /// What an evaluation of a payload holds, moves aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outline {
-    /// Depth.
-    pub depth: u64,
-    /// PVs.
+    /// PVs that are counted.
     pub pvs: usize,
-    /// Kilonodes.
-    pub knodes: u64,
-    /// Moves of the PVs that are counted.
+    /// Moves of these that are counted.
     pub plies: usize,
-}
-
-impl Outline {
-    /// The greater, the better the evaluation, as far as an outline tells.
-    pub fn rank(&self) -> (u64, usize, u64) {
-        (self.depth, self.pvs, self.knodes)
-    }
 }
 
 /// The outlines of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most
 /// `max_plies` moves.
-pub fn outlines(mut payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<Outline>, SpoolError> {
-    let mut outlines = Vec::new();
-    while !payload.is_empty() {
-        let mut bytes = take_bytes(&mut payload)?;
-        let (depth, knodes) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?);
-        let pvs = take_count(&mut bytes)?;
-        let mut plies = 0;
-        for _ in 0..pvs.min(max_pvs) {
-            take_varint(&mut bytes)?;
-            let count = take_count(&mut bytes)?;
-            bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
-            plies += count.min(max_plies);
-        }
-        outlines.push(Outline { depth, pvs, knodes, plies });
+pub fn outlines(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<Outline>, SpoolError> {
+    items(payload)?.0.into_iter().map(|evaluation| outline(evaluation, max_pvs, max_plies)).collect()
+}
+
+fn outline(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<Outline, SpoolError> {
+    let (_depth, _knodes) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?);
+    let pvs = take_count(&mut bytes)?.min(max_pvs);
+    let mut plies = 0;
+    for _ in 0..pvs {
+        take_varint(&mut bytes)?;
+        let count = take_count(&mut bytes)?;
+        bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
+        plies += count.min(max_plies);
     }
-    Ok(outlines)
+    Ok(Outline { pvs, plies })
 }
 
 /// Appends a number, seven bits a byte, least significant first.
@@ -152,6 +262,15 @@ fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
     push_varint(bytes, (end - start) as u64);
     let length_bytes = bytes.len() - end;
     bytes[start..].rotate_right(length_bytes);
+}
+
+/// Appends what was left out, if anything was.
+fn push_surplus(payload: &mut Vec<u8>, surplus: Surplus) {
+    if surplus != Surplus::default() {
+        push_bytes(payload, &[]);
+        push_varint(payload, surplus.evaluations);
+        push_varint(payload, surplus.pvs);
+    }
 }
 
 fn push_evaluation(payload: &mut Vec<u8>, evaluation: &Evaluation) {
@@ -210,11 +329,15 @@ fn take_evaluation(bytes: &mut &[u8], chess: &Chess) -> Result<Evaluation, Spool
     Ok(Evaluation { depth, knodes, pvs })
 }
 
-fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
+fn take_score(bytes: &mut &[u8]) -> Result<Score, SpoolError> {
     let score = take_varint(bytes)?;
     let zigzag = (score >> 1) as u32;
     let value = (zigzag >> 1) as i32 ^ -((zigzag & 1) as i32);
-    let score = if score & 1 == 0 { Score::Cp(value) } else { Score::Mate(value) };
+    Ok(if score & 1 == 0 { Score::Cp(value) } else { Score::Mate(value) })
+}
+
+fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
+    let score = take_score(bytes)?;
     let count = take_count(bytes)?;
     let mut line = Vec::with_capacity(count);
     let mut chess = chess.clone();
@@ -281,11 +404,11 @@ mod tests {
         let evals: Vec<Eval> = RECORDS.iter().map(|text| eval(text)).collect();
         let mut spooled = Vec::new();
         for eval in &evals {
-            push(&mut spooled, eval.position.key().as_bytes(), &eval.evaluations);
+            push(&mut spooled, eval.position.key().as_bytes(), &eval.evaluations, Surplus::default());
         }
         let mut rest = &spooled[..];
         for eval in &evals {
-            assert_eq!(take(&mut rest).as_ref(), Ok(eval));
+            assert_eq!(take(&mut rest), Ok((eval.clone(), Surplus::default())));
         }
         assert!(rest.is_empty());
         for length in 0..spooled.len() {
@@ -299,15 +422,15 @@ mod tests {
         let eval = eval(RECORDS[1]);
         let key = eval.position.key();
         let mut spooled = Vec::new();
-        push(&mut spooled, key.as_bytes(), &eval.evaluations[..1]);
+        push(&mut spooled, key.as_bytes(), &eval.evaluations[..1], Surplus::default());
         let first = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
         spooled.clear();
-        push(&mut spooled, key.as_bytes(), &eval.evaluations);
+        push(&mut spooled, key.as_bytes(), &eval.evaluations, Surplus::default());
         let both = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
         let merged = merge(&[&first[..], &both, &first].concat()).expect("whole");
         assert_eq!(merged.len(), both.len());
         spooled.clear();
         push_parts(&mut spooled, key.as_bytes(), &merged);
-        assert_eq!(take(&mut &spooled[..]), Ok(eval));
+        assert_eq!(take(&mut &spooled[..]), Ok((eval, Surplus::default())));
     }
 }

@@ -1,14 +1,24 @@
 //! The directory in which a build works: within the database's, one build at a time, gone afterwards.
+//!
+//! The database's directory may have been made by somebody else, who put links or files of their own there. So nothing
+//! is followed, written over or removed that a build did not make: what else is found stands in the way, and is named.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use shelfish::eval::Eval;
+use shelfish::table::{Manifest, PREVIOUS, WriteError, manifest_in, remove_superseded};
+
+use super::BuildError;
 
 /// The name of the directory within the database's.
 const NAME: &str = ".shelfish-build";
 /// Locked for as long as the build lives; the system lets go of it however the build dies.
 const LOCK: &str = "lock";
+/// What the file of the lock holds, by which a directory is known to be a build's.
+const MARK: &[u8] = b"A build of shelfish works in this directory, and removes it.\n";
 
 /// A build's own directory, removed when dropped. What a killed build left there is removed by the next.
 pub struct Workspace {
@@ -23,30 +33,53 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::WouldBlock`] if another build is at work there, else what the file system says.
-    pub fn open(database: &Path) -> io::Result<Workspace> {
+    /// [`BuildError::Busy`] if another build is at work there; [`WriteError::InTheWay`] if the directory holds what no
+    /// build made in the place of what one makes; else what the file system says.
+    pub fn open(database: &Path) -> Result<Workspace, BuildError> {
         let created = (!database.exists()).then(|| database.to_owned());
         let dir = database.join(NAME);
-        let lock = loop {
-            fs::create_dir_all(&dir)?;
+        let temporary = |error| BuildError::Temporary { path: dir.clone(), error };
+        fs::create_dir_all(database).map_err(temporary)?;
+        let before = manifest_in::<Eval>(database).map_err(BuildError::Write)?;
+        let (lock, is_new) = loop {
+            match fs::create_dir(&dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
+                _ => {}
+            }
+            if !fs::symlink_metadata(&dir).is_ok_and(|metadata| metadata.is_dir()) {
+                return Err(in_the_way(&dir, "builds work in a directory of this name"));
+            }
             let path = dir.join(LOCK);
-            let lock = File::create(&path)?;
+            let Some((lock, is_new)) = open_lock(&path)? else { continue };
             match lock.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
-                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => return Err(BuildError::Busy(database.to_owned())),
+                Err(TryLockError::Error(error)) => return Err(temporary(error)),
             }
             // Another build may have ended, and removed the file, between the two calls.
             if is_same(&lock, &path) {
-                break lock;
+                break (lock, is_new);
             }
         };
-        for entry in fs::read_dir(&dir)? {
-            let path = entry?.path();
-            if !path.ends_with(LOCK) {
-                if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+        for entry in fs::read_dir(&dir).map_err(temporary)? {
+            let entry = entry.map_err(temporary)?;
+            let (name, is_file) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_file()));
+            // A build leaves nothing without its lock.
+            let is_ours = is_file && is_ours(&name.to_string_lossy()) && (!is_new || name == LOCK);
+            if !is_ours {
+                if is_new {
+                    let _ = fs::remove_file(dir.join(LOCK));
+                }
+                return Err(in_the_way(&entry.path(), "no build made it, and builds remove their directory"));
             }
         }
+        // A build that was killed while it moved its files into place left those that its manifests name.
+        for name in [Manifest::FILE, PREVIOUS] {
+            if let Some(left) = manifest_of(&dir.join(name)) {
+                remove_superseded(database, &left, before.as_ref());
+            }
+        }
+        clear(&dir).map_err(temporary)?;
         Ok(Workspace { dir, created, _lock: lock })
     }
 
@@ -88,10 +121,73 @@ pub fn wait_if_ending() {
     }
 }
 
+/// The file of the lock, and whether it was made here; `None` if it went away meanwhile.
+fn open_lock(path: &Path) -> Result<Option<(File, bool)>, BuildError> {
+    let temporary = |error| BuildError::Temporary { path: path.to_owned(), error };
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => {
+            file.write_all(MARK).map_err(temporary)?;
+            return Ok(Some((file, true)));
+        }
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
+        Err(_) => {}
+    }
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(None) };
+    let mut found = Vec::new();
+    if metadata.is_file() {
+        let file = match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(temporary)?,
+        };
+        (&file).take(MARK.len() as u64 + 1).read_to_end(&mut found).map_err(temporary)?;
+        // A build may have been killed, or be about to write it.
+        if MARK.starts_with(&found) {
+            return Ok(Some((file, false)));
+        }
+    }
+    Err(in_the_way(path, "it is not the lock of a build"))
+}
+
+fn in_the_way(path: &Path, why: &str) -> BuildError {
+    BuildError::Write(WriteError::InTheWay { path: path.to_owned(), why: why.to_owned() })
+}
+
+/// Whether a build makes files of this name.
+fn is_ours(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    [LOCK, Manifest::FILE, PREVIOUS].contains(&name)
+        || name.strip_suffix(".run").is_some_and(is_number)
+        || name.strip_prefix("shard-").is_some_and(is_number)
+        || name.ends_with(Manifest::SHARD_ENDING)
+}
+
+fn manifest_of(path: &Path) -> Option<Manifest> {
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    Manifest::parse::<Eval>(&bytes).ok()
+}
+
+/// Removes what builds make, the lock aside.
+fn clear(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name != LOCK && is_ours(&name.to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 fn remove(dir: &Path, created: Option<&Path>) {
     // When a signal ends the build, its threads still create files meanwhile.
     for _ in 0..100 {
-        match fs::remove_dir_all(dir) {
+        // The lock goes last: without it what is left would be nobody's.
+        let is_clear = clear(dir).is_ok() && fs::read_dir(dir).is_ok_and(|entries| entries.count() <= 1);
+        if is_clear {
+            let _ = fs::remove_file(dir.join(LOCK));
+        }
+        match fs::remove_dir(dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {}
             _ => break,
         }
@@ -125,21 +221,115 @@ fn is_same(_: &File, path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
     #[test]
-    fn a_second_build_is_turned_away_and_leftovers_of_a_dead_one_are_removed() -> io::Result<()> {
+    fn a_second_build_is_turned_away_and_leftovers_of_a_dead_one_are_removed() -> Test {
         let root = tempfile::tempdir()?;
         let database = root.path().join("db");
         let first = Workspace::open(&database)?;
         fs::write(first.dir().join("0.run"), "")?;
-        assert_eq!(Workspace::open(&database).err().map(|e| e.kind()), Some(io::ErrorKind::WouldBlock));
+        assert!(matches!(Workspace::open(&database), Err(BuildError::Busy(_))));
         assert!(first.dir().join("0.run").exists(), "a live build keeps its files");
         drop(first);
         assert!(!database.exists(), "nothing was built, nothing is left");
 
-        fs::create_dir_all(database.join(NAME).join("shards"))?;
+        fs::create_dir_all(database.join(NAME))?;
+        fs::write(database.join(NAME).join(LOCK), &MARK[..10])?;
         fs::write(database.join(NAME).join("7.run"), "left by a killed build")?;
+        fs::write(database.join(NAME).join("shard-12"), "left by a killed build")?;
         let next = Workspace::open(&database)?;
         assert_eq!(fs::read_dir(next.dir())?.count(), 1, "only the lock");
         Ok(())
+    }
+
+    /// Prepares a database's directory, has a build turned away from it, and shows that nothing there has changed.
+    #[track_caller]
+    fn stands_in_the_way(what: &str, prepare: impl FnOnce(&Path, &Path) -> io::Result<()>) -> Test {
+        let root = tempfile::tempdir()?;
+        let (database, elsewhere) = (root.path().join("db"), root.path().join("elsewhere"));
+        fs::create_dir(&database)?;
+        fs::create_dir(&elsewhere)?;
+        fs::write(elsewhere.join("7.run"), "somebody's")?;
+        fs::write(elsewhere.join("letter"), "somebody's")?;
+        prepare(&database, &elsewhere)?;
+        let before = tree(root.path())?;
+        let error = Workspace::open(&database).err();
+        let is_named = matches!(&error, Some(BuildError::Write(WriteError::InTheWay { .. })));
+        assert!(is_named, "{what}: {error:?}");
+        assert_eq!(tree(root.path())?, before, "{what}");
+        Ok(())
+    }
+
+    /// Every path below a directory, with what is there.
+    fn tree(dir: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            let metadata = fs::symlink_metadata(&path)?;
+            if metadata.is_dir() {
+                all.extend(tree(&path)?);
+            }
+            let content =
+                if metadata.is_file() { fs::read_to_string(&path)? } else { format!("{:?}", metadata.file_type()) };
+            all.push((path, content));
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    #[test]
+    fn what_no_build_made_is_left_as_it_is() -> Test {
+        stands_in_the_way("a file in the place of the directory", |db, _| fs::write(db.join(NAME), "a note"))?;
+        stands_in_the_way("a lock that is something else", |db, _| {
+            fs::create_dir(db.join(NAME))?;
+            fs::write(db.join(NAME).join(LOCK), "a poem")
+        })?;
+        stands_in_the_way("a file of a build's name without a lock", |db, _| {
+            fs::create_dir(db.join(NAME))?;
+            fs::write(db.join(NAME).join("7.run"), "somebody's")
+        })?;
+        stands_in_the_way("a foreign file beside the lock", |db, _| {
+            fs::create_dir(db.join(NAME))?;
+            fs::write(db.join(NAME).join(LOCK), MARK)?;
+            fs::write(db.join(NAME).join("letter"), "")
+        })?;
+        stands_in_the_way("a folder beside the lock", |db, _| {
+            fs::create_dir_all(db.join(NAME).join("1.run"))?;
+            fs::write(db.join(NAME).join(LOCK), MARK)
+        })?;
+        stands_in_the_way("a manifest of something else", |db, _| fs::write(db.join(Manifest::FILE), "{\"name\":1}"))?;
+        stands_in_the_way("a folder in the place of the manifest", |db, _| fs::create_dir(db.join(Manifest::FILE)))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() -> Test {
+        use std::os::unix::fs::symlink;
+
+        stands_in_the_way("the directory", |db, elsewhere| symlink(elsewhere, db.join(NAME)))?;
+        stands_in_the_way("the lock", |db, elsewhere| {
+            fs::create_dir(db.join(NAME))?;
+            symlink(elsewhere.join("letter"), db.join(NAME).join(LOCK))
+        })?;
+        stands_in_the_way("the lock, which leads nowhere", |db, elsewhere| {
+            fs::create_dir(db.join(NAME))?;
+            symlink(elsewhere.join("nothing"), db.join(NAME).join(LOCK))
+        })?;
+        stands_in_the_way("a run", |db, elsewhere| {
+            fs::create_dir(db.join(NAME))?;
+            fs::write(db.join(NAME).join(LOCK), MARK)?;
+            symlink(elsewhere, db.join(NAME).join("0.run"))
+        })?;
+        stands_in_the_way("the manifest", |db, elsewhere| symlink(elsewhere.join("letter"), db.join(Manifest::FILE)))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_hard_link_in_the_place_of_the_lock_keeps_its_content() -> Test {
+        stands_in_the_way("a hard link", |db, elsewhere| {
+            fs::create_dir(db.join(NAME))?;
+            fs::hard_link(elsewhere.join("letter"), db.join(NAME).join(LOCK))
+        })
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use shelfish::eval::{Eval, Evaluation};
+use shelfish::eval::Eval;
 use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block};
 
 use super::base::{Base, BaseRecord};
 use super::join::{Draft, Join, JoinError};
-use super::record::MAX_EVALUATIONS;
 use super::rejects::{self, RejectFile};
 use super::sort::{Merge, Run, Shelf};
+use super::spool::Surplus;
 use super::workspace::Workspace;
 use super::{BuildError, Options, OverLimit, Selection};
 use crate::ordered::ordered;
@@ -71,7 +71,7 @@ pub fn write(
             Fault::Join(JoinError::Base(error)) => BuildError::Base(error),
             Fault::Write(error) => BuildError::Write(error),
         })?;
-        over_limit.add(more);
+        over_limit = over_limit.and(more);
         blocks_written += 1;
         blocks_kept += u64::from(is_kept);
         if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
@@ -141,21 +141,14 @@ fn encode(drafts: &[Draft], selection: &Selection) -> Result<Encoded, Fault> {
         return Ok(Encoded { block, is_kept: true, over_limit, rows });
     }
     let decode = |draft: &Draft| {
-        let mut eval = draft.eval()?;
+        let (mut eval, surplus) = draft.eval()?;
         selection.settle(&mut eval.evaluations);
-        if eval.evaluations.len() > MAX_EVALUATIONS {
-            rows.push_str(&rejects::crowded_row(&eval));
-            over_limit.add(cap(&mut eval.evaluations));
+        if surplus != Surplus::default() && !selection.best_only {
+            rows.push_str(&rejects::crowded_row(&eval, surplus));
+            over_limit.add(surplus);
         }
         Ok(eval)
     };
     let evals: Vec<Eval> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(Fault::Join)?;
     Ok(Encoded { block: encode_block(&evals).map_err(Fault::Write)?, is_kept: false, over_limit, rows })
-}
-
-/// Takes off what is beyond the best evaluations of a position.
-fn cap(evaluations: &mut Vec<Evaluation>) -> OverLimit {
-    let beyond = evaluations.split_off(MAX_EVALUATIONS);
-    let pvs = beyond.iter().map(|evaluation| evaluation.pvs.len() as u64).sum();
-    OverLimit { positions: 1, evaluations: beyond.len() as u64, pvs }
 }

@@ -4,7 +4,7 @@ mod cutter;
 mod shard;
 
 pub use cutter::Cutter;
-pub use shard::{TableWriter, WriterOptions};
+pub use shard::{PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_superseded};
 
 use core::fmt;
 use std::path::PathBuf;
@@ -24,8 +24,27 @@ pub enum WriteError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// Zstd refused to compress, or a block is larger than a reader takes.
+    /// Zstd refused to compress, or a page is larger than a reader takes.
     Compress(ColumnError),
+    /// A block cannot be compressed, or holds more than a reader takes: its records are larger than [`Record`] allows, or
+    /// too many.
+    Block {
+        /// Four-field FEN of its first position.
+        first: String,
+        /// Four-field FEN of its last position.
+        last: String,
+        /// What is wrong.
+        error: ColumnError,
+    },
+    /// The manifest has no room for the database, or something in it contradicts the rest.
+    Manifest(String),
+    /// A file of the folder is in the way: it is not one that the database before names, so it is left alone.
+    InTheWay {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Blocks came out of order, or a block without records.
     Order,
     /// There is nothing to write.
@@ -36,7 +55,13 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WriteError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            WriteError::Compress(error) => write!(f, "cannot compress a block: {error}"),
+            WriteError::Compress(error) => write!(f, "cannot compress a page: {error}"),
+            WriteError::Block { first, last, error } if first == last => write!(f, "the block of {first}: {error}"),
+            WriteError::Block { first, last, error } => write!(f, "the block from {first} to {last}: {error}"),
+            WriteError::Manifest(why) => write!(f, "cannot write the manifest: {why}"),
+            WriteError::InTheWay { path, why } => {
+                write!(f, "{} is in the way: {why}; move it elsewhere, or build into another folder", path.display())
+            }
             WriteError::Order => {
                 f.write_str("records out of order: a table takes each position once, in ascending order")
             }
@@ -49,8 +74,8 @@ impl std::error::Error for WriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             WriteError::Io { error, .. } => Some(error),
-            WriteError::Compress(error) => Some(error),
-            WriteError::Order | WriteError::Empty => None,
+            WriteError::Compress(error) | WriteError::Block { error, .. } => Some(error),
+            WriteError::Manifest(_) | WriteError::InTheWay { .. } | WriteError::Order | WriteError::Empty => None,
         }
     }
 }
@@ -88,13 +113,17 @@ pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError
     let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
     let (order, parents) = forest::encode(&nodes, &mut columns);
     let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
-    R::encode(&stored, &parents, &mut columns[forest::COLUMNS.len()..]);
-    let (bytes, columns) = compress(&columns, LEVEL).map_err(WriteError::Compress)?;
+    let fault = |error| {
+        let fen = |record: Option<&R>| record.map_or_else(String::new, |record| record.position().to_string());
+        WriteError::Block { first: fen(records.first()), last: fen(records.last()), error }
+    };
+    R::encode(&stored, &parents, &mut columns[forest::COLUMNS.len()..]).map_err(fault)?;
+    let (bytes, columns) = compress(&columns, LEVEL).map_err(fault)?;
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));
-    let too_many = records.len() > forest::MAX_POSITIONS || totals.iter().any(|&total| total > MAX_TOTAL);
+    let too_many = records.len() > forest::MAX_POSITIONS || totals.iter().any(|&total| total > MAX_TOTAL as u64);
     if too_many || bytes.len() > Block::<R>::MAX_BYTES {
-        return Err(WriteError::Compress(ColumnError::TooLarge { found: bytes.len() as u64 }));
+        return Err(fault(ColumnError::TooLarge { found: bytes.len() as u64 }));
     }
     Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, first, last })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -11,8 +11,8 @@ use twox_hash::XxHash64;
 use super::{Cutter, EncodedBlock, LEVEL, WriteError};
 use crate::eval::Eval;
 use crate::position::Key;
-use crate::table::manifest::{hex, is_shard_name};
-use crate::table::{Manifest, Record, Shard, page};
+use crate::table::manifest::{WrittenShard, hex};
+use crate::table::{Manifest, Record, TableError, page};
 
 /// Where and how a table is written.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct TableWriter<R: Record = Eval> {
     scratch: PathBuf,
     options: WriterOptions,
     open: Option<OpenShard>,
-    shards: Vec<Shard>,
+    shards: Vec<WrittenShard>,
     last: Option<Key>,
     positions: u64,
     totals: Vec<u64>,
@@ -119,17 +119,16 @@ impl<R: Record> TableWriter<R> {
         for blocks in core::mem::take(&mut shard.closed) {
             let bytes = page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
             shard.write(&bytes)?;
-            pages.push((blocks.first().map_or(String::new(), |(separator, _)| hex(separator)), bytes.len() as u64));
+            pages.push((blocks.first().map_or_else(Vec::new, |(separator, _)| separator.clone()), bytes.len() as u64));
             start += blocks.iter().map(|(_, length)| length).sum::<u64>();
             carried.extend_from_slice(&bytes);
         }
-        let io = |error| WriteError::Io { path: shard.path.clone(), error };
-        let file = shard.file.into_inner().map_err(|error| io(error.into_error()))?;
-        file.sync_all().map_err(io)?;
-        let name = format!("{}{}", hex(&shard.hash.finalize()[..16]), Manifest::SHARD_ENDING);
+        let file = shard.file.into_inner().map_err(|error| io(&shard.path)(error.into_error()))?;
+        file.sync_all().map_err(io(&shard.path))?;
+        let name = name_of(shard.hash);
         let path = self.scratch.join(&name);
-        fs::rename(&shard.path, &path).map_err(io)?;
-        self.shards.push(Shard { file: name, bytes: shard.bytes, positions: shard.positions, pages, carried });
+        fs::rename(&shard.path, &path).map_err(io(&shard.path))?;
+        self.shards.push(WrittenShard { file: name, bytes: shard.bytes, positions: shard.positions, pages, carried });
         Ok(())
     }
 
@@ -141,9 +140,11 @@ impl<R: Record> TableWriter<R> {
     /// Publishes the table: moves the shards into place, replaces the manifest in one step, removes the shards of the
     /// table before. Until the manifest is replaced the table before is whole.
     ///
+    /// Of the folder nothing is written over or removed but the files of the table before.
+    ///
     /// # Errors
     ///
-    /// No records, or a file that cannot be written.
+    /// No records, a file that is in the way, or one that cannot be written.
     pub fn finish(mut self) -> Result<Manifest, WriteError> {
         if let Some(shard) = self.open.take() {
             self.close(shard)?;
@@ -157,27 +158,128 @@ impl<R: Record> TableWriter<R> {
             shards.iter_mut().for_each(|shard| shard.carried.clear());
         }
         let manifest = Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards)
-            .map_err(|_| WriteError::Order)?;
-        let io = |path: &Path| {
-            let path = path.to_owned();
-            move |error| WriteError::Io { path, error }
-        };
-        for shard in &manifest.shards {
-            let path = self.dir.join(&shard.file);
-            fs::rename(self.scratch.join(&shard.file), &path).map_err(io(&path))?;
+            .map_err(WriteError::Manifest)?;
+        let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
+        if bytes.len() > Manifest::MAX_BYTES {
+            let why = format!("{} bytes, expected at most {}", bytes.len(), Manifest::MAX_BYTES);
+            return Err(WriteError::Manifest(why));
         }
-        sync_folder(&self.dir).map_err(io(&self.dir))?;
-        let path = self.dir.join(Manifest::FILE);
+        let before = manifest_in::<R>(&self.dir)?;
+        for shard in manifest.shards() {
+            check_free(&self.dir.join(&shard.file), before.as_ref())?;
+        }
+
+        // What a build that dies from here on leaves in the folder, the manifests in the scratch folder name.
         let scratch = self.scratch.join(Manifest::FILE);
-        let bytes = manifest.to_bytes::<R>().map_err(|error| io(&scratch)(error.into()))?;
         let mut file = File::create(&scratch).map_err(io(&scratch))?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(io(&scratch))?;
-        fs::rename(&scratch, &path).map_err(io(&path))?;
-        sync_folder(&self.dir).map_err(io(&self.dir))?;
-        // The table is published whatever becomes of these; what stays is removed by the next.
-        remove_strangers(&self.dir, &manifest);
+        let path = self.dir.join(Manifest::FILE);
+        if before.is_some() {
+            let copy = self.scratch.join(PREVIOUS);
+            fs::copy(&path, &copy).map_err(io(&copy))?;
+        }
+        let publish = || {
+            for shard in manifest.shards() {
+                let path = self.dir.join(&shard.file);
+                fs::rename(self.scratch.join(&shard.file), &path).map_err(io(&path))?;
+            }
+            sync_folder(&self.dir).map_err(io(&self.dir))?;
+            fs::rename(&scratch, &path).map_err(io(&path))?;
+            sync_folder(&self.dir).map_err(io(&self.dir))
+        };
+        if let Err(error) = publish() {
+            remove_superseded(&self.dir, &manifest, before.as_ref());
+            return Err(error);
+        }
+        // The table is published whatever becomes of these.
+        if let Some(before) = before {
+            remove_superseded(&self.dir, &before, Some(&manifest));
+        }
         Ok(manifest)
     }
+}
+
+/// The name, in a scratch folder, of the manifest that is about to be replaced.
+pub const PREVIOUS: &str = "previous.json";
+
+/// The manifest of the table in a folder, if there is one.
+///
+/// # Errors
+///
+/// What is there by the name of a manifest is not one of such a table, and so is not to be written over.
+pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError> {
+    let path = dir.join(Manifest::FILE);
+    let in_the_way = |why: String| WriteError::InTheWay { path: path.clone(), why };
+    match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io(&path)(error)),
+        Ok(metadata) if !metadata.is_file() => Err(in_the_way("it is not a plain file".to_string())),
+        Ok(_) => {
+            let mut bytes = Vec::new();
+            let file = File::open(&path).map_err(io(&path))?;
+            file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io(&path))?;
+            Manifest::parse::<R>(&bytes).map(Some).map_err(|error| {
+                in_the_way(match error {
+                    TableError::Manifest(why) => format!("it is not a manifest of Shelfish: {why}"),
+                    error => error.to_string(),
+                })
+            })
+        }
+    }
+}
+
+/// Whether a shard may be moved to `path`: nothing is there, or it is a shard of the table before, or the same.
+fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> {
+    let in_the_way = |why: &str| WriteError::InTheWay { path: path.to_owned(), why: why.to_string() };
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io(path)(error)),
+        Ok(metadata) if !metadata.is_file() => Err(in_the_way("it is not a plain file")),
+        Ok(_) => {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_ours = before.is_some_and(|before| before.shards().iter().any(|shard| shard.file == name));
+            if is_ours || hash_of(path).map_err(io(path))? == name {
+                return Ok(());
+            }
+            Err(in_the_way("it has the name of a shard, but another content"))
+        }
+    }
+}
+
+/// Removes shards that `old` names and `kept` does not from a folder, as far as they can be removed.
+pub fn remove_superseded(dir: &Path, old: &Manifest, kept: Option<&Manifest>) {
+    let kept: BTreeSet<&str> = kept.iter().flat_map(|kept| kept.shards()).map(|shard| shard.file.as_str()).collect();
+    for shard in old.shards().iter().filter(|shard| !kept.contains(shard.file.as_str())) {
+        let path = dir.join(&shard.file);
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The name that a file would have as a shard.
+fn hash_of(path: &Path) -> std::io::Result<String> {
+    let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
+    let mut hash = Sha256::new();
+    loop {
+        let piece = file.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(name_of(hash));
+        }
+        hash.update(piece);
+        let length = piece.len();
+        file.consume(length);
+    }
+}
+
+/// The name of a shard by the hash of its content.
+fn name_of(hash: Sha256) -> String {
+    format!("{}{}", hex(&hash.finalize()[..16]), Manifest::SHARD_ENDING)
+}
+
+/// An error with the file or folder that it happened to.
+fn io(path: &Path) -> impl Fn(std::io::Error) -> WriteError + '_ {
+    move |error| WriteError::Io { path: path.to_owned(), error }
 }
 
 impl OpenShard {
@@ -223,15 +325,4 @@ fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &En
 /// Makes renames in a folder last.
 fn sync_folder(dir: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
-}
-
-/// Removes shards that the manifest does not name, as far as they can be removed.
-fn remove_strangers(dir: &Path, manifest: &Manifest) {
-    let ours: BTreeSet<&str> = manifest.shards.iter().map(|shard| shard.file.as_str()).collect();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| is_shard_name(name) && !ours.contains(name)) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }

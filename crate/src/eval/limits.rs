@@ -1,0 +1,181 @@
+//! How much a record holds at most.
+//!
+//! A reader decodes a record in one go, in a browser on the thread that draws the page. These bounds are far above what
+//! engines say of a position, and so low that no record, whoever wrote it, makes a page stutter. Readers enforce them; a
+//! writer leaves out what is beyond.
+
+use super::Eval;
+#[cfg(feature = "write")]
+use super::Evaluation;
+use crate::moves;
+#[cfg(feature = "write")]
+use crate::position::Position;
+
+impl Eval {
+    /// The most evaluations of a record.
+    pub const MAX_EVALUATIONS: usize = 256;
+    /// The most PVs of one evaluation: no position that a game reaches has more than 218 legal moves.
+    pub const MAX_EVALUATION_PVS: usize = 256;
+    /// The most PVs of all evaluations of a record.
+    pub const MAX_PVS: usize = 4096;
+    /// The most moves of all PVs of a record. Where positions have many legal moves there may be fewer, as `FORMAT.md`
+    /// says.
+    pub const MAX_PLIES: usize = moves::MAX_PLIES;
+    /// Any record has room for so many moves, however many legal moves its positions have.
+    #[cfg(feature = "write")]
+    pub const SAFE_PLIES: usize = moves::SAFE_PLIES;
+
+    /// How many of these evaluations of `position`, best first, a record holds. A record holds the best ones without a
+    /// gap, so that what it holds does not depend on which of the others were seen.
+    #[cfg(feature = "write")]
+    pub fn fit(position: &Position, evaluations: &[Evaluation]) -> usize {
+        let (mut pvs, mut plies) = (0, 0);
+        let room = evaluations.iter().take(Eval::MAX_EVALUATIONS).take_while(|evaluation| {
+            pvs += evaluation.pvs.len();
+            plies += evaluation.plies();
+            evaluation.pvs.len() <= Eval::MAX_EVALUATION_PVS && pvs <= Eval::MAX_PVS && plies <= Eval::MAX_PLIES
+        });
+        let room = room.count();
+        if plies <= Eval::SAFE_PLIES {
+            return room;
+        }
+        let mut load = moves::Load::default();
+        let mut lines = |evaluation: &Evaluation| {
+            evaluation.pvs.iter().for_each(|pv| load.add(position.chess(), &pv.line));
+            load.choices <= moves::MAX_CHOICES
+        };
+        evaluations[..room].iter().take_while(|evaluation| lines(evaluation)).count()
+    }
+}
+
+#[cfg(feature = "write")]
+impl Evaluation {
+    /// Moves of all PVs.
+    pub fn plies(&self) -> usize {
+        self.pvs.iter().map(|pv| pv.line.len()).sum()
+    }
+
+    /// Cuts the lines, all to the same number of moves, if that is what it takes for a record to hold the evaluation.
+    /// Returns how many lines were cut.
+    pub fn shorten(&mut self, position: &Position) -> usize {
+        let longest = self.pvs.iter().map(|pv| pv.line.len()).max().unwrap_or(0);
+        let cut_to = |evaluation: &Evaluation, plies| {
+            let mut evaluation = evaluation.clone();
+            evaluation.pvs.iter_mut().for_each(|pv| pv.line.truncate(plies));
+            evaluation
+        };
+        // What fits by number alone, so that the rules of chess are asked of few moves.
+        let most = longest.min(Eval::MAX_PLIES / self.pvs.len().max(1));
+        let (mut short, mut long) = (0, most + 1);
+        let mut middle = most;
+        while short + 1 < long {
+            let fits = Eval::fit(position, &[cut_to(self, middle)]) > 0;
+            if fits {
+                short = middle
+            } else {
+                long = middle
+            }
+            middle = short.midpoint(long);
+        }
+        let cut = self.pvs.iter().filter(|pv| pv.line.len() > short).count();
+        if cut > 0 {
+            *self = cut_to(self, short);
+        }
+        cut
+    }
+}
+
+#[cfg(all(test, feature = "write"))]
+mod tests {
+    use shakmaty::{Move, Position as _};
+
+    use super::*;
+    use crate::eval::{Pv, Score};
+    use crate::table::{Block, Chunk, KeyRange, encode_block};
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    /// No position has more legal moves.
+    const CROWD: &str = "kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - -";
+
+    fn position(fen: &str) -> Position {
+        fen.parse().expect("a position")
+    }
+
+    /// An evaluation of lines that part at once: the n-th begins with the n-th move, as long as there are any.
+    fn evaluation(position: &Position, depth: u16, pvs: usize, plies: usize) -> Evaluation {
+        let line = |n: usize| -> Vec<Move> {
+            let mut chess = position.chess().clone();
+            let mut choose = n;
+            let mut line = Vec::new();
+            while line.len() < plies {
+                let moves = chess.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                let m = moves[choose % moves.len()];
+                choose = choose / moves.len() + usize::from(depth);
+                chess.play_unchecked(m);
+                line.push(m);
+            }
+            line
+        };
+        let pvs = (0..pvs).map(|n| Pv { score: Score::Cp(0), line: line(n) }).collect();
+        Evaluation { depth, knodes: 1, pvs }
+    }
+
+    fn is_readable(position: &Position, evaluations: Vec<Evaluation>) -> bool {
+        let record = Eval { position: position.clone(), evaluations };
+        let Ok(block) = encode_block(std::slice::from_ref(&record)) else { return false };
+        let at = Chunk { file: "test".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
+        Block::open(&block.bytes, &at).and_then(|block| block.find(position)) == Ok(Some(record))
+    }
+
+    #[test]
+    fn what_fits_is_written_and_read_and_one_more_is_not() {
+        for (fen, pvs, plies) in [(START, 1, 1), (START, 256, 3), (START, 1, 300), (START, 20, 40), (CROWD, 200, 2)] {
+            let position = position(fen);
+            let all: Vec<Evaluation> = (0..300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
+            let fit = Eval::fit(&position, &all);
+            assert!(fit > 0 && fit < all.len(), "{fit} evaluations of {pvs} PVs of {plies} moves");
+            assert!(is_readable(&position, all[..fit].to_vec()), "{fit} evaluations of {pvs} PVs of {plies} moves");
+            assert!(!is_readable(&position, all[..=fit].to_vec()), "{fit} evaluations and one more");
+        }
+    }
+
+    #[test]
+    fn what_a_record_holds_does_not_depend_on_what_was_left_out_before() {
+        let position = position(START);
+        let mut all: Vec<Evaluation> = (0..40).map(|depth| evaluation(&position, depth, 30, 20)).collect();
+        Eval::normalise(&mut all);
+        let fit = Eval::fit(&position, &all);
+        for every in [2, 3, 7] {
+            let (mut some, mut others): (Vec<_>, Vec<_>) =
+                all.iter().cloned().enumerate().partition(|(n, _)| n % every == 0);
+            let mut both = Vec::new();
+            for part in [&mut some, &mut others] {
+                let part: Vec<Evaluation> = part.drain(..).map(|(_, evaluation)| evaluation).collect();
+                both.extend_from_slice(&part[..Eval::fit(&position, &part)]);
+            }
+            Eval::normalise(&mut both);
+            let again = Eval::fit(&position, &both);
+            assert_eq!(both[..again], all[..fit]);
+        }
+    }
+
+    #[test]
+    fn an_evaluation_too_large_by_itself_is_cut_to_as_many_moves_of_each_line_as_fit() {
+        for (fen, pvs, plies) in [(START, 256, 60), (START, 10, 900), (START, 100, 100)] {
+            let position = position(fen);
+            let whole = evaluation(&position, 20, pvs, plies);
+            let mut short = whole.clone();
+            assert_eq!(Eval::fit(&position, std::slice::from_ref(&whole)), 0);
+            assert!(short.shorten(&position) > 0);
+            let longest = short.pvs.iter().map(|pv| pv.line.len()).max().unwrap_or(0);
+            assert!(is_readable(&position, vec![short.clone()]), "{pvs} PVs of {longest} moves");
+            assert_eq!(short.shorten(&position), 0, "once is enough");
+            let mut longer = whole.clone();
+            longer.pvs.iter_mut().for_each(|pv| pv.line.truncate(longest + 1));
+            assert_eq!(Eval::fit(&position, &[longer]), 0, "one more move would not fit");
+        }
+    }
+}
