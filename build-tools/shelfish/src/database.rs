@@ -1,6 +1,7 @@
 //! A database wherever it is: a directory, or a host.
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use shelfish::source::file::Directory;
 use shelfish::source::http::{Ask, Head};
 use shelfish::source::{Fault, Source, SourceError};
 use shelfish::table::Manifest;
+
+use crate::coding::{self, Coding, CodingError};
 
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]
@@ -113,20 +116,40 @@ impl Host {
     }
 
     async fn try_get(&self, url: &str, ask: &Ask) -> Result<Vec<u8>, Fault> {
-        let mut request = self.client.get(url);
-        if let Some(range) = ask.range_header() {
-            request = request.header("range", range);
-        }
+        // Of a compressed range nobody could tell which bytes it is.
+        let request = match ask.range_header() {
+            Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
+            None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
+        };
         let mut response = request.send().await.map_err(|error| self.fault(error))?;
-        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let header = |name| {
+            let values = response.headers().get_all(name).iter();
+            let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+            (!values.is_empty()).then(|| values.join(", "))
+        };
+        let content_encoding = header("content-encoding");
         let mut body = ask.judge(&Head {
             status: response.status().as_u16(),
-            content_range: header("content-range"),
-            content_length: header("content-length"),
-            content_encoding: header("content-encoding"),
+            content_range: header("content-range").as_deref(),
+            content_length: header("content-length").as_deref(),
+            content_encoding: content_encoding.as_deref(),
         })?;
+        let undecoded = |kind, error: CodingError| Fault::Io(kind, error.to_string());
+        let coding = Coding::parse(content_encoding.as_deref().unwrap_or_default());
+        let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
+        let mut coded = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| self.fault(error))? {
-            body.push(&piece)?;
+            match coding {
+                None => body.push(&piece)?,
+                Some(_) if (coded.len() + piece.len()) as u64 > body.cap() => {
+                    return Err(Fault::Long { expected: body.cap() });
+                }
+                Some(_) => coded.extend_from_slice(&piece),
+            }
+        }
+        if let Some(coding) = coding {
+            let decoded = coding.decode(&coded, body.cap());
+            body.push(&decoded.map_err(|error| undecoded(ErrorKind::InvalidData, error))?)?;
         }
         body.finish()
     }
@@ -164,4 +187,89 @@ pub async fn manifest(place: &Place) -> Result<Manifest, ReadError> {
 pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(future))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::thread;
+
+    use super::*;
+    use crate::coding::tests::coded;
+
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
+    /// A host that answers every request by `answer`, which is told its head.
+    fn host(
+        answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> std::io::Result<Host> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let base = format!("http://{}/", listener.local_addr()?);
+        let answer = std::sync::Arc::new(answer);
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let answer = answer.clone();
+                thread::spawn(move || {
+                    let mut head = String::new();
+                    let mut input = BufReader::new(stream.try_clone()?);
+                    while input.read_line(&mut head)? > 2 {}
+                    answer(&head.to_ascii_lowercase(), &mut stream)
+                });
+            }
+        });
+        Host::new(base, Duration::from_secs(1)).map_err(std::io::Error::other)
+    }
+
+    /// A whole answer with a header line of its own, whatever was asked for.
+    fn answering(status: &str, header: &str, body: &[u8]) -> std::io::Result<Host> {
+        let head =
+            format!("HTTP/1.1 {status}\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let answer = [head.as_bytes(), body].concat();
+        host(move |_, stream| stream.write_all(&answer))
+    }
+
+    fn fault<T: std::fmt::Debug>(result: Result<T, SourceError>) -> Result<Fault, Box<dyn std::error::Error>> {
+        Ok(result.err().ok_or("an answer")?.fault)
+    }
+
+    #[test]
+    fn a_file_that_comes_compressed_is_decoded_and_keeps_to_its_cap() -> Test {
+        let text = vec![b'x'; 5000];
+        for (name, body) in coded(&text)? {
+            let host = answering("200 OK", &format!("Content-Encoding: {name}"), &body)?;
+            assert_eq!(wait(host.whole("f", 6000))??, text, "{name}");
+            assert_eq!(wait(host.range("f", 7..9))??, b"xx", "{name}");
+            assert_eq!(fault(wait(host.whole("f", 4999))?)?, Fault::Long { expected: 4999 }, "{name}");
+            assert_eq!(fault(wait(host.whole("f", 10))?)?, Fault::Long { expected: 10 }, "{name}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_coding_that_is_unknown_or_damaged_is_named() -> Test {
+        for (header, body, words) in [
+            ("Content-Encoding: pack200-gzip", "x", "\"pack200-gzip\""),
+            ("Content-Encoding: gzip\r\nContent-Encoding: br", "x", "\"gzip, br\""),
+            ("Content-Encoding: gzip", "x", "gzip, damaged"),
+            ("Content-Encoding: br", "", "br, damaged"),
+        ] {
+            let fault = fault(wait(answering("200 OK", header, body.as_bytes())?.whole("f", 10))?)?;
+            assert!(matches!(fault, Fault::Io(..)) && fault.to_string().contains(words), "{fault}");
+        }
+        let host = answering("206 Part", "Content-Encoding: gzip\r\nContent-Range: bytes 0-0/9", b"x")?;
+        assert_eq!(fault(wait(host.range("f", 0..1))?)?, Fault::ContentEncoding("gzip".to_owned()));
+        Ok(())
+    }
+
+    #[test]
+    fn ranges_are_asked_for_as_they_are_and_files_in_any_known_coding() -> Test {
+        let echo = host(|head, stream| {
+            let asked = head.lines().find(|line| line.starts_with("accept-encoding:")).unwrap_or_default();
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{asked}", asked.len())
+        })?;
+        assert_eq!(wait(echo.whole("f", 100))??, format!("accept-encoding: {}", coding::ACCEPTED).as_bytes());
+        assert_eq!(wait(echo.range("f", 0..25))??, b"accept-encoding: identity");
+        Ok(())
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod build;
+mod coding;
 pub mod database;
 pub mod export;
 pub mod json;
