@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use shelfish::eval::Eval;
 use shelfish::reader::ReadError;
@@ -21,7 +21,7 @@ pub struct Args {
     /// The database: a directory, or the URL of one
     #[arg(short, long, value_name = "DIR_OR_URL")]
     pub database: String,
-    /// Seconds after which a host that sends nothing is given up
+    /// Seconds that a host has for an answer, and one more for every 16 KiB of it
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 }
@@ -42,6 +42,9 @@ impl Args {
         }
     }
 }
+
+/// Bytes that a host sends in a second at least, once its time for an answer is over.
+const PACE: f64 = 16384.0;
 
 /// The source of a database's files.
 #[derive(Clone, Debug)]
@@ -84,8 +87,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// The files whose URLs begin with `base`; `timeout` is how long a connection may take to come about, and the host
-    /// may send nothing.
+    /// The files whose URLs begin with `base`; an answer has to be complete within `timeout` and what its bytes take at
+    /// 16 KiB a second, so that a slow line is not cut, and a host that drips is not waited for.
     ///
     /// # Errors
     ///
@@ -93,7 +96,7 @@ impl Host {
     pub fn new(base: String, timeout: Duration) -> Result<Host, reqwest::Error> {
         // A second call finds the provider of the first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().connect_timeout(timeout).read_timeout(timeout);
+        let client = reqwest::Client::builder().connect_timeout(timeout);
         let client = client.user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION"))).build()?;
         Ok(Host { base, timeout, client })
     }
@@ -115,13 +118,30 @@ impl Host {
         Fault::Network(why.to_string())
     }
 
+    /// Waits for the next step of a request that began at `start`, if there is time left after so many bytes of it.
+    async fn in_time<T>(
+        &self,
+        start: Instant,
+        bytes: u64,
+        step: impl Future<Output = Result<T, reqwest::Error>>,
+    ) -> Result<T, Fault> {
+        let limit = self.timeout.saturating_add(Duration::from_secs_f64(bytes as f64 / PACE));
+        match tokio::time::timeout(limit.saturating_sub(start.elapsed()), step).await {
+            Ok(done) => done.map_err(|error| self.fault(error)),
+            Err(_) => Err(Fault::Timeout(limit)),
+        }
+    }
+
     async fn try_get(&self, url: &str, ask: &Ask) -> Result<Vec<u8>, Fault> {
         // Of a compressed range nobody could tell which bytes it is.
         let request = match ask.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
-        let mut response = request.send().await.map_err(|error| self.fault(error))?;
+        let start = Instant::now();
+        let mut received = 0;
+        // Connecting and redirects are within the time, too.
+        let mut response = self.in_time(start, received, request.send()).await?;
         let header = |name| {
             let values = response.headers().get_all(name).iter();
             let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
@@ -138,7 +158,8 @@ impl Host {
         let coding = Coding::parse(content_encoding.as_deref().unwrap_or_default());
         let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
         let mut coded = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| self.fault(error))? {
+        while let Some(piece) = self.in_time(start, received, response.chunk()).await? {
+            received += piece.len() as u64;
             match coding {
                 None => body.push(&piece)?,
                 Some(_) if (coded.len() + piece.len()) as u64 > body.cap() => {
@@ -186,7 +207,10 @@ pub async fn manifest(place: &Place) -> Result<Manifest, ReadError> {
 /// The system does not give what it takes to wait.
 pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(future))
+    let output = runtime.block_on(future);
+    // What is given up may still ask for the address of a host; nobody waits for that.
+    runtime.shutdown_background();
+    Ok(output)
 }
 
 #[cfg(test)]
@@ -270,6 +294,61 @@ mod tests {
         })?;
         assert_eq!(wait(echo.whole("f", 100))??, format!("accept-encoding: {}", coding::ACCEPTED).as_bytes());
         assert_eq!(wait(echo.range("f", 0..25))??, b"accept-encoding: identity");
+        Ok(())
+    }
+
+    #[test]
+    fn a_host_that_drips_is_given_up_wherever_it_does_so() -> Test {
+        for head in [
+            "HTTP/1.1 200 O",
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 206 Part\r\ncontent-length: 1000\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nx: ",
+        ] {
+            let drip = if head.contains("chunked") { "1\r\nx\r\n" } else { "x" };
+            let host = host(move |_, stream| {
+                stream.write_all(head.as_bytes())?;
+                loop {
+                    thread::sleep(Duration::from_millis(100));
+                    stream.write_all(drip.as_bytes())?;
+                }
+            })?;
+            let start = Instant::now();
+            let answer =
+                if head.contains("206") { wait(host.range("f", 0..1000)) } else { wait(host.whole("f", 1000)) };
+            let fault = fault(answer?)?;
+            assert!(matches!(fault, Fault::Timeout(limit) if limit.as_millis() < 1010), "{head:?}: {fault}");
+            assert!(start.elapsed() < Duration::from_secs(10), "{head:?}: {:?}", start.elapsed());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn redirects_are_within_the_time_of_the_request() -> Test {
+        let host = host(|_, stream| {
+            thread::sleep(Duration::from_millis(300));
+            stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\n\r\n")
+        })?;
+        assert_eq!(fault(wait(host.whole("f", 9))?)?, Fault::Timeout(Duration::from_secs(1)));
+        Ok(())
+    }
+
+    #[test]
+    fn a_slow_line_is_not_cut() -> Test {
+        // Twice the pace, for twice the timeout.
+        let host = host(|_, stream| {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
+            for _ in 0..8 {
+                thread::sleep(Duration::from_millis(250));
+                stream.write_all(&[b'x'; 8192])?;
+            }
+            Ok(())
+        })?;
+        let start = Instant::now();
+        assert_eq!(wait(host.whole("f", 1 << 20))??.len(), 8 * 8192);
+        assert!(start.elapsed() > Duration::from_millis(1500), "{:?}", start.elapsed());
         Ok(())
     }
 }
