@@ -1,8 +1,10 @@
 //! A database wherever it is: a directory, or a host.
 
+use std::fmt;
 use std::future::Future;
 use std::io::ErrorKind;
 use std::ops::Range;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use shelfish::eval::Eval;
@@ -19,11 +21,51 @@ use crate::coding::{self, Coding, CodingError};
 #[group(id = "database_args")]
 pub struct Args {
     /// The database: a directory, or the URL of one
-    #[arg(short, long, value_name = "DIR_OR_URL")]
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
     /// Seconds that a host has for an answer, and one more for every 16 KiB of it
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
+}
+
+/// A URL that is not one of HTTP.
+#[derive(Debug)]
+pub struct SchemeError {
+    /// The scheme as it was given.
+    pub found: String,
+}
+
+impl fmt::Display for SchemeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "found {}://, expected http://, https:// or a directory", self.found)
+    }
+}
+
+impl std::error::Error for SchemeError {}
+
+/// Where a database is, as a person names it.
+///
+/// # Errors
+///
+/// It is a URL, but not one of HTTP.
+pub fn address(text: &str) -> Result<String, SchemeError> {
+    match scheme(text) {
+        Some(found) if !is_http(found) => Err(SchemeError { found: found.to_owned() }),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// The scheme of a URL. A letter alone is that of a drive, and what is there is a directory.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let is_scheme =
+        scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_plain);
+    (is_scheme && (is_http(scheme) || !Path::new(text).exists())).then_some(scheme)
+}
+
+fn is_http(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 impl Args {
@@ -33,8 +75,10 @@ impl Args {
     ///
     /// The system's certificates cannot be loaded.
     pub fn source(&self) -> Result<Place, reqwest::Error> {
-        let text = self.database.strip_suffix(Manifest::FILE).unwrap_or(&self.database);
-        if text.starts_with("http://") || text.starts_with("https://") {
+        let folder = self.database.strip_suffix(Manifest::FILE);
+        let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
+        let text = folder.unwrap_or(&self.database);
+        if scheme(text).is_some() {
             let base = if text.ends_with('/') { text.to_owned() } else { format!("{text}/") };
             Ok(Place::Host(Host::new(base, Duration::from_secs(self.timeout))?))
         } else {
@@ -223,6 +267,33 @@ mod tests {
     use crate::coding::tests::coded;
 
     type Test = Result<(), Box<dyn std::error::Error>>;
+
+    #[test]
+    fn schemes_are_known_in_any_case_and_others_are_named() -> Test {
+        let place = |database: &str| Args { database: database.to_owned(), timeout: 1 }.source();
+        for (url, base) in [
+            ("http://x", "http://x/"),
+            ("HTTP://x/", "HTTP://x/"),
+            ("Https://x/db/manifest.json", "Https://x/db/"),
+            ("https://x/my-manifest.json", "https://x/my-manifest.json/"),
+        ] {
+            assert!(matches!(place(&address(url)?)?, Place::Host(host) if host.base == base), "{url}");
+        }
+        for url in ["ftp://x", "letters://", "file:///db", "s3+http://x", "HTTPX://x"] {
+            let error = address(url).err().ok_or(url)?.to_string();
+            let (scheme, _) = url.split_once("://").ok_or(url)?;
+            assert_eq!(error, format!("found {scheme}://, expected http://, https:// or a directory"));
+        }
+        for dir in
+            [".", "C:\\db", "C://db", "c:/db", "a b/ü://x", "./ftp://x", "://", "1a://x", "http:", "ftp:x", "http"]
+        {
+            assert!(matches!(place(&address(dir)?)?, Place::Directory(_)), "{dir}");
+        }
+        let locate = |dir: &str| place(dir).map(|place| place.locate(Manifest::FILE));
+        assert_eq!(locate("manifest.json")?, locate(".")?);
+        assert!(locate("old-manifest.json")?.contains("old-manifest.json"));
+        Ok(())
+    }
 
     /// A host that answers every request by `answer`, which is told its head.
     fn host(
