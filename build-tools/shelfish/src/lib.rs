@@ -12,6 +12,7 @@ mod output;
 mod progress;
 pub mod scan;
 pub mod serve;
+pub mod shown;
 pub mod stats;
 pub mod verify;
 

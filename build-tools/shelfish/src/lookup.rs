@@ -14,9 +14,13 @@ use shelfish::reader::{Options, Reader, Stats};
 use crate::Outcome;
 use crate::database::{self, Place};
 use crate::json::uci;
+use crate::shown::{self, beginning, shown};
 
 /// Positions from standard input that are looked up together, if they are there already.
 const BATCH: usize = 256;
+
+/// Bytes of a line that are kept: more than any FEN has, with spaces around it.
+const MAX_LINE: usize = 1024;
 
 /// Look positions up.
 #[derive(clap::Args, Debug)]
@@ -46,6 +50,42 @@ pub struct Args {
     /// Look positions up one by one and say what each took
     #[arg(long)]
     timing: bool,
+}
+
+/// A text to look up.
+struct Question {
+    /// Where it stands in standard input.
+    line: Option<u64>,
+    text: String,
+    /// All bytes of a line of which only the beginning was kept.
+    too_long: Option<usize>,
+}
+
+/// Reads a line, without its end, of which at most [`MAX_LINE`] bytes are kept; nothing at the end of the input.
+fn read_line(input: &mut impl BufRead, number: u64) -> io::Result<Option<Question>> {
+    let mut line = Vec::new();
+    let mut length = 0;
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        if bytes.is_empty() && length == 0 {
+            return Ok(None);
+        }
+        let end = bytes.iter().position(|&byte| byte == b'\n');
+        let part = &bytes[..end.unwrap_or(bytes.len())];
+        line.extend_from_slice(&part[..part.len().min(MAX_LINE - line.len())]);
+        let taken = part.len() + usize::from(end.is_some());
+        let is_end = end.is_some() || bytes.is_empty();
+        length += part.len();
+        input.consume(taken);
+        if is_end {
+            // What is no text is no FEN, as its answer says.
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            return Ok(Some(Question { line: Some(number), text, too_long: (length > MAX_LINE).then_some(length) }));
+        }
+    }
 }
 
 /// What one lookup took.
@@ -107,20 +147,18 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
     }
     for fen in &args.fens {
         if fen != "-" {
-            session.answer(&[fen.trim().to_owned()]).await?;
+            session.answer(&[Question { line: None, text: fen.trim().to_owned(), too_long: None }]).await?;
             continue;
         }
         let mut input = io::BufReader::new(io::stdin().lock());
+        let mut lines = 0;
         loop {
             let mut batch = Vec::new();
-            let mut line = Vec::new();
-            while input.read_until(b'\n', &mut line)? > 0 {
-                // What is no text is no FEN, as its answer says.
-                let fen = String::from_utf8_lossy(&line).trim().to_owned();
-                if !fen.is_empty() {
-                    batch.push(fen);
+            while let Some(question) = read_line(&mut input, lines + 1)? {
+                lines += 1;
+                if !question.text.is_empty() || question.too_long.is_some() {
+                    batch.push(question);
                 }
-                line.clear();
                 // Whoever waits for an answer before the next question gets it.
                 if args.timing || batch.len() == BATCH || !input.buffer().contains(&b'\n') {
                     break;
@@ -157,44 +195,52 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
-    async fn answer(&mut self, fens: &[String]) -> io::Result<()> {
-        let parsed: Vec<Result<Position, FenError>> = fens.iter().map(|fen| fen.parse()).collect();
+    async fn answer(&mut self, questions: &[Question]) -> io::Result<()> {
+        let parse = |question: &Question| match question.too_long {
+            Some(found) => Err(FenError::TooLong { found }),
+            None => question.text.parse(),
+        };
+        let parsed: Vec<Result<Position, FenError>> = questions.iter().map(parse).collect();
         let positions: Vec<Position> = parsed.iter().filter_map(|position| position.as_ref().ok()).cloned().collect();
         let started = Instant::now();
         let mut answers = self.reader.lookup_many(&positions).await.into_iter();
         let timing = self.timing(started);
         let timing = self.args.timing.then_some(&timing);
-        for (fen, position) in fens.iter().zip(parsed) {
+        for (question, position) in questions.iter().zip(parsed) {
             let answer = match &position {
                 Err(error @ FenError::Fields { found: 1 }) => Err(format!("{error} (a FEN has spaces: quote it)")),
                 Err(error) => Err(error.to_string()),
                 Ok(_) => answers.next().unwrap_or(Ok(None)).map_err(|error| error.to_string()),
             };
+            let answer = answer.map_err(|error| match question.line {
+                Some(line) => format!("line {line}: {error}"),
+                None => error,
+            });
             self.failed |= answer.is_err();
             match answer {
-                answer if self.args.json => self.print_json(fen, position.ok(), answer, timing)?,
-                Ok(eval) => self.print(fen, eval, timing)?,
+                answer if self.args.json => self.print_json(question, position.ok(), answer, timing)?,
+                Ok(eval) => self.print(&question.text, eval, timing)?,
                 Err(error) => {
                     self.out.flush()?;
-                    eprintln!("shelfish: {fen}: {error}");
+                    eprintln!("shelfish: {}: {}", shown(&beginning(&question.text)), shown(&error));
                 }
             }
         }
         Ok(())
     }
 
-    fn shown<'e>(&self, eval: &'e Eval) -> &'e [Evaluation] {
+    fn selected<'e>(&self, eval: &'e Eval) -> &'e [Evaluation] {
         let count = if self.args.all { eval.evaluations.len() } else { 1 };
         &eval.evaluations[..count.min(eval.evaluations.len())]
     }
 
     fn print(&mut self, fen: &str, eval: Option<Eval>, timing: Option<&Timing>) -> io::Result<()> {
-        writeln!(self.out, "{fen}")?;
+        writeln!(self.out, "{}", shown(fen))?;
         let Some(eval) = eval else {
             writeln!(self.out, "  not in the database")?;
             return timing.map_or(Ok(()), |timing| writeln!(self.out, "  {timing}"));
         };
-        for evaluation in self.shown(&eval) {
+        for evaluation in self.selected(&eval) {
             writeln!(self.out, "  depth {}, {} knodes", evaluation.depth, evaluation.knodes)?;
             for Pv { score, line } in &evaluation.pvs {
                 let line = match (self.args.uci, self.args.chess960) {
@@ -210,7 +256,7 @@ impl<W: Write> Session<'_, W> {
 
     fn print_json(
         &mut self,
-        fen: &str,
+        question: &Question,
         position: Option<Position>,
         answer: Result<Option<Eval>, String>,
         timing: Option<&Timing>,
@@ -229,16 +275,16 @@ impl<W: Write> Session<'_, W> {
                 knodes: evaluation.knodes,
                 pvs: evaluation.pvs.iter().map(pv).collect(),
             };
-            self.shown(eval).iter().map(evaluation).collect()
+            self.selected(eval).iter().map(evaluation).collect()
         };
         let answer = Answer {
-            fen: position.map_or(fen.to_owned(), |position| position.to_string()),
+            fen: position.map_or_else(|| beginning(&question.text), |position| position.to_string()),
             found: answer.as_ref().ok().map(Option::is_some),
             evaluations: answer.as_ref().ok().and_then(Option::as_ref).map(evaluations),
             error: answer.err(),
             timing,
         };
-        writeln!(self.out, "{}", serde_json::to_string(&answer)?)
+        writeln!(self.out, "{}", shown::json(&answer)?)
     }
 }
 
@@ -252,4 +298,24 @@ impl std::fmt::Display for Timing {
 fn san(position: &Position, line: &[Move]) -> String {
     let mut chess = position.chess().clone();
     line.iter().map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_line_without_end_a_beginning_is_kept() -> io::Result<()> {
+        let long = "x".repeat(10_000_000);
+        let mut input = io::BufReader::new(io::Cursor::new(format!(" one \n{long}\r\n\nfour\n{}", &long[..MAX_LINE])));
+        let mut found = Vec::new();
+        while let Some(Question { line, text, too_long }) = read_line(&mut input, found.len() as u64 + 1)? {
+            assert_eq!(line, Some(found.len() as u64 + 1));
+            found.push((text, too_long));
+        }
+        let text = |text: &str| (text.to_owned(), None);
+        let long = &long[..MAX_LINE];
+        assert_eq!(found, [text("one"), (long.to_owned(), Some(10_000_001)), text(""), text("four"), text(long)]);
+        Ok(())
+    }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use shelfish_cli::shown::shown;
 use shelfish_cli::{bench, build, export, lookup, serve, stats, verify};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
         // Whoever read the output has seen enough of it.
         let is_pipe = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
         if !error.downcast_ref().is_some_and(is_pipe) {
-            eprintln!("shelfish: {error}");
+            eprintln!("shelfish: {}", shown(&error.to_string()));
         }
         ExitCode::FAILURE
     })

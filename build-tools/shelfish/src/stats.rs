@@ -20,6 +20,7 @@ use crate::database::{self, Place};
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
+use crate::shown::{self, shown};
 
 /// Say what a database holds: what its manifest knows, and what a scan of all blocks finds.
 #[derive(clap::Args, Debug)]
@@ -153,7 +154,7 @@ pub fn run(args: Args) -> Outcome {
     let stats = Stats { manifest: known, scan, seconds };
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&stats)?)?;
+        writeln!(out, "{}", shown::json(&stats)?)?;
     } else {
         write!(out, "{stats}")?;
     }
@@ -311,13 +312,13 @@ impl fmt::Display for Stats {
         writeln!(f, "manifest, format {format}")?;
         writeln!(f, "  positions   {:>15}", HumanCount(*positions).to_string())?;
         for (name, total) in totals {
-            writeln!(f, "  {name:<12}{:>15}", HumanCount(*total).to_string())?;
+            writeln!(f, "  {:<12}{:>15}", shown(name), HumanCount(*total).to_string())?;
         }
         writeln!(f, "  bytes       {:>15}   {:.3} a position", HumanCount(*bytes).to_string(), each(*bytes))?;
         writeln!(f, "  of it pages {:>15}   {:.3} a position", HumanCount(*page_bytes).to_string(), each(*page_bytes))?;
         writeln!(f, "  {shards} shards, {pages} pages")?;
         for (name, value) in info {
-            writeln!(f, "  {name}: {value}")?;
+            writeln!(f, "  {}: {}", shown(name), shown(value))?;
         }
         if let Some(scan) = &self.scan {
             scan.fmt(f)?;

@@ -9,6 +9,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use common::*;
 use serde_json::Value;
@@ -326,4 +329,97 @@ fn a_line_that_is_no_text_is_an_error_of_its_own() {
     let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((run.code, answers.len()), (1, 2), "{}", run.err);
     assert!(answers[0]["error"].is_string() && answers[1]["fen"] == START, "{answers:?}");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_told_by_its_number_and_beginning() {
+    let desk = desk();
+    let db = desk.path("db");
+    let long = "\x1b[31m".repeat(1_000_000);
+    let input = format!("{START}\n\n{long}\n{START}\n");
+    let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "-"], input.as_bytes());
+    assert_eq!((run.code, run.out.matches(START).count()), (1, 2), "{}", run.err);
+    let err = run.fails(&["line 3: FEN of 5000000 bytes, expected at most 256", r"\u{1b}[31m"]);
+    assert!(err.len() < 5000 && !err.trim_end().contains(char::is_control), "{err}");
+    let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "--json", "-"], input.as_bytes());
+    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((run.code, answers.len(), &answers[2]["fen"]), (1, 3, &Value::from(START)));
+    assert!(answers[1]["fen"].as_str().unwrap().starts_with("\x1b[31m") && run.out.len() < 20_000);
+}
+
+/// A manifest that was changed, with the checksum that it then has.
+fn sealed(manifest: &str) -> String {
+    let (before, _) = manifest.rsplit_once(",\"checksum\":\"").unwrap();
+    format!("{before},\"checksum\":\"{:016x}\"}}\n", twox_hash::XxHash64::oneshot(0, before.as_bytes()))
+}
+
+#[test]
+fn text_from_outside_does_not_command_the_terminal() {
+    let desk = desk();
+    let db = desk.path("db");
+    let is_plain = |text: &str| !text.replace('\n', "").contains(char::is_control);
+    for text in ["\x1b[2Jx", "8/8/8/8/8/8/8/8 \u{9b}2J - -", "8/8/8/8/8/8/8/8\x07 w \x7f -"] {
+        assert!(is_plain(&on("lookup", &db, &[text]).fails(&["shelfish: "])));
+        assert!(is_plain(&on("lookup", &db, &["--json", text]).out));
+        assert!(is_plain(&on("lookup", &db, &[&START.replace(' ', "\t")]).succeeds()));
+        assert!(is_plain(&on("stats", format!("no\x1b[2J{text}"), &["-q"]).fails(&["no such file"])));
+        assert!(is_plain(&shelfish(["serve", &format!("no{text}")]).fails(&["is not a directory"])));
+    }
+    let manifest = fs::read_to_string(desk.path("db/manifest.json")).unwrap();
+    let (before, after) = manifest.split_once("\"info\":{").unwrap();
+    let comma = if after.starts_with('}') { "" } else { "," };
+    let manifest = format!("{before}\"info\":{{\"a\\u001b[2J\":\"b\\u009b2J\\n\\u007f\"{comma}{after}");
+    fs::write(desk.path("db/manifest.json"), sealed(&manifest)).unwrap();
+    for args in [&["--manifest"][..], &["--manifest", "--json"]] {
+        let out = on("stats", &db, args).succeeds();
+        assert!(is_plain(&out) && out.contains("[2J"), "{out}");
+    }
+    let answer = b"HTTP/1.1 206 OK\r\ncontent-range: \x9b2J\xc2\x9b2J\r\n\r\n";
+    assert!(is_plain(&on("lookup", bad_host(&desk, answer), &["--timeout", "1", START]).fails(&["Content-Range"])));
+}
+
+#[test]
+fn an_unknown_scheme_is_wrong_usage_and_a_known_one_has_any_case() {
+    let desk = desk();
+    for url in ["ftp://x", "letters://"] {
+        let run = on("lookup", url, &[START]);
+        assert_eq!(run.code, 2);
+        assert!(run.err.contains("expected http://, https:// or a directory"), "{}", run.err);
+    }
+    let host = Host::new(&desk);
+    on("lookup", host.url("db").replace("http", "HTTP"), &[START]).succeeds();
+}
+
+#[test]
+fn a_manifest_that_comes_compressed_is_read_and_one_that_drips_is_not_waited_for() {
+    let desk = desk();
+    let manifest = gzip(&fs::read_to_string(desk.path("db/manifest.json")).unwrap());
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: GZIP\r\ncontent-length: {}\r\n\r\n", manifest.len());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let is_dripping = Arc::new(AtomicBool::new(false));
+    let drips = is_dripping.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = BufReader::new(stream.try_clone().unwrap()).read_line(&mut String::new());
+            let answer = [head.as_bytes(), &manifest].concat();
+            if !drips.load(Relaxed) {
+                let _ = stream.write_all(&answer);
+                continue;
+            }
+            for byte in answer {
+                if stream.write_all(&[byte]).is_err() {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    });
+    let stats = |args: &[&str]| on("stats", &url, &[&["--manifest"], args].concat());
+    assert_eq!(stats(&[]).succeeds(), on("stats", desk.path("db"), &["--manifest"]).succeeds());
+    is_dripping.store(true, Relaxed);
+    let start = Instant::now();
+    stats(&["--timeout", "1"]).fails(&["manifest.json", "no complete answer within 1000 ms"]);
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
 }

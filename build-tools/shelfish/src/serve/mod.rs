@@ -22,6 +22,7 @@ use tokio::{net::TcpListener, runtime::Runtime};
 
 use self::site::{base_path, router};
 use crate::Outcome;
+use crate::shown::shown;
 
 /// How long answers under way may take once the server was told to stop.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -114,7 +115,7 @@ pub fn run(args: Args) -> Outcome {
         let url = url(listener.local_addr()?, &base_path(&args.base_path)?);
         // Before the URL is out: who reads it may stop the server at once.
         let interrupted = interruption()?;
-        eprintln!("Serving {}, Ctrl-C stops", args.dir.display());
+        eprintln!("Serving {}, Ctrl-C stops", shown(&args.dir.display().to_string()));
         println!("{url}");
         io::stdout().flush()?;
 
