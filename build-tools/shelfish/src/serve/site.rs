@@ -1,11 +1,16 @@
 //! What is answered: files, their ranges, and the headers that good hosts send with them.
 
-use std::time::Duration;
+use std::{
+    io,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Router,
     body::Body,
-    extract::Request,
+    extract::{Request, State},
     handler::HandlerWithoutStateExt,
     http::{
         HeaderName, HeaderValue, Method, StatusCode,
@@ -14,9 +19,11 @@ use axum::{
         },
     },
     middleware::{self, Next},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::any,
 };
+use percent_encoding::percent_decode_str;
+use tokio::task::spawn_blocking;
 use tower_http::{
     cors::{Any, CorsLayer},
     services::ServeDir,
@@ -25,6 +32,7 @@ use tower_http::{
 
 use super::network::Network;
 use super::{Args, ServeError};
+use crate::shown::shown;
 
 /// `/path` without its last slash; empty for the root.
 pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
@@ -36,18 +44,21 @@ pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
     Ok(segments.iter().map(|segment| format!("/{segment}")).collect())
 }
 
+const MISSING: (StatusCode, &str) = (StatusCode::NOT_FOUND, "404: there is no such file\n");
+
 /// The whole server but its socket.
 pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     if !args.dir.is_dir() {
         return Err(ServeError::NoDirectory(args.dir.clone()));
     }
     let base = base_path(&args.base_path)?;
-    let missing = || async { (StatusCode::NOT_FOUND, "404: there is no such file\n") };
+    let missing = || async { MISSING };
     let files = ServeDir::new(&args.dir)
         .redirect_path_prefix(&base)
         .ignore_multi_range_requests(true)
         .not_found_service(missing.into_service());
-    let files = Router::new().fallback_service(files).layer(middleware::from_fn(ranges));
+    let within = middleware::from_fn_with_state(Arc::<Path>::from(args.dir.as_path()), within);
+    let files = Router::new().fallback_service(files).layer(middleware::from_fn(ranges)).layer(within);
 
     let app = if base.is_empty() {
         files
@@ -83,6 +94,40 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
 }
 
+/// Refuses what `ServeDir` would answer amiss: what links lead to outside of the directory, what is neither a file nor a
+/// directory and could be waited for in vain, names that the system does not take, and paths that a redirect would make
+/// the name of another host.
+async fn within(State(root): State<Arc<Path>>, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    match spawn_blocking(move || is_within(&root, &path)).await {
+        Ok(Ok(true)) => next.run(request).await,
+        _ => MISSING.into_response(),
+    }
+}
+
+/// Whether a path of a URL leads to something in a directory that can be served.
+fn is_within(root: &Path, path: &str) -> io::Result<bool> {
+    if path.starts_with("//") || path.starts_with("/\\") {
+        return Ok(false);
+    }
+    let Ok(decoded) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else { return Ok(false) };
+    let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !Path::new(&*decoded).components().all(|part| is_plain(&part)) {
+        return Ok(false);
+    }
+    let root = root.canonicalize()?;
+    let resolve = |path: PathBuf| path.canonicalize().map(|path| (path.starts_with(&root), path));
+    let (is_inside, found) = resolve(root.join(&*decoded))?;
+    if !is_inside || !found.is_dir() {
+        return Ok(is_inside && found.is_file());
+    }
+    match resolve(found.join("index.html")) {
+        Ok((is_inside, index)) => Ok(is_inside && index.is_file()),
+        // The redirect to a directory needs no index.
+        Err(error) => Ok(error.kind() == io::ErrorKind::NotFound),
+    }
+}
+
 /// What `ServeDir` leaves open: `If-Range`, and range units other than bytes, which are to be ignored.
 async fn ranges(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
@@ -106,6 +151,6 @@ async fn log(request: Request, next: Next) -> Response {
     let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or("-").to_owned();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = next.run(request).await;
-    eprintln!("{} {method} {path} {range}", response.status().as_u16());
+    eprintln!("{} {method} {} {}", response.status().as_u16(), shown(&path), shown(&range));
     response
 }

@@ -58,6 +58,19 @@ fn site(options: &[&str]) -> Result<Site, Box<dyn std::error::Error>> {
     Ok(Site { app: router(&line.args)?, dir })
 }
 
+/// As by default, with a directory that is not there.
+fn args() -> Args {
+    Args {
+        dir: "no/such/shelf".into(),
+        port: 0,
+        host: "127.0.0.1".into(),
+        base_path: "/".into(),
+        log: false,
+        latency_ms: 0,
+        bandwidth_mbit: None,
+    }
+}
+
 impl Site {
     fn ask(
         &self,
@@ -248,6 +261,112 @@ fn what_is_not_there_is_404_and_nothing_above_the_directory_is_served() -> Test 
 }
 
 #[test]
+fn names_that_no_file_has_are_404() -> Test {
+    let site = site(&[])?;
+    let long = "/".to_owned() + &"a/".repeat(30_000);
+    let name = "/".to_owned() + &"a".repeat(1000);
+    for path in [
+        &long,
+        &name,
+        "/db/%00",
+        "/style.css%00",
+        "/%00/style.css",
+        "/..%2fstyle.css",
+        "/..%5cstyle.css",
+        "/..\\style.css",
+        "/%2fetc/passwd",
+        "/%ff",
+        "/style.css/",
+        "/style.css/x",
+        "/db/",
+        "/db/%2e%2e/",
+    ] {
+        assert_eq!(site.get(path, &[])?.status, 404, "{:.50}", path);
+        assert_eq!(site.ask(Method::HEAD, path, &[])?.status, 404, "{:.50}", path);
+    }
+    Ok(())
+}
+
+#[test]
+fn no_redirect_leads_to_another_host() -> Test {
+    let site = site(&[])?;
+    for path in ["//db", "///db", "/\\db", "//db/.", "//example.org/%2e%2e/db", "/%2fdb", "/.//db", "/%5cdb"] {
+        let answer = site.get(path, &[])?;
+        let location = answer.header(LOCATION);
+        assert!(answer.status == 404 || answer.status == 307 && location.starts_with('/'), "{path}");
+        assert!(!location.starts_with("//") && !location.starts_with("/\\"), "{path}: {location}");
+    }
+    assert_eq!(site.get("/db", &[])?.header(LOCATION), "/db/");
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_within_the_directory_and_not_out_of_it() -> Test {
+    use std::os::unix::fs::symlink;
+    let (site, outside) = (site(&[])?, tempfile::tempdir()?);
+    let root = site.dir.path();
+    std::fs::write(outside.path().join("index.html"), "secret")?;
+    std::fs::create_dir(root.join("listed"))?;
+    symlink(outside.path().join("index.html"), root.join("listed/index.html"))?;
+    symlink(outside.path(), root.join("out"))?;
+    symlink(outside.path().join("index.html"), root.join("out.html"))?;
+    symlink("..", root.join("up"))?;
+    symlink("nowhere", root.join("broken"))?;
+    symlink("loop", root.join("loop"))?;
+    for path in
+        ["/out", "/out/", "/out/index.html", "/out.html", "/listed/", "/up", "/up/", "/broken", "/loop", "/loop/"]
+    {
+        for range in [&[][..], &[(RANGE, "bytes=0-1")]] {
+            assert_eq!(site.get(path, range)?.status, 404, "{path}");
+        }
+    }
+    symlink("db", root.join("latest"))?;
+    symlink(root.join("index.html"), root.join("db/index.html"))?;
+    for path in ["/latest/manifest.json", "/latest/", "/db/index.html"] {
+        assert_eq!(site.get(path, &[])?.status, 200, "{path}");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_is_a_link_is_served() -> Test {
+    let dir = tempfile::tempdir()?;
+    for (name, content) in [("one", "1"), ("two", "2")] {
+        std::fs::create_dir(dir.path().join(name))?;
+        std::fs::write(dir.path().join(name).join("file"), content)?;
+    }
+    let link = dir.path().join("current");
+    std::os::unix::fs::symlink("one", &link)?;
+    let mut site = site(&[])?;
+    site.app = router(&Args { dir: link.clone(), ..args() })?;
+    assert_eq!(site.get("/file", &[])?.body, b"1");
+    // As a new build takes the place of an old one.
+    std::fs::remove_file(&link)?;
+    std::os::unix::fs::symlink("two", &link)?;
+    assert_eq!(site.get("/file", &[])?.body, b"2");
+    assert_eq!(site.get("/../one/file", &[])?.status, 404);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() -> Test {
+    let site = site(&[])?;
+    let _socket = std::os::unix::net::UnixListener::bind(site.dir.path().join("socket"))?;
+    let pipe = site.dir.path().join("pipe");
+    if std::process::Command::new("mkfifo").arg(&pipe).status()?.success() {
+        std::fs::create_dir(site.dir.path().join("piped"))?;
+        std::os::unix::fs::symlink(&pipe, site.dir.path().join("piped/index.html"))?;
+    }
+    for path in ["/pipe", "/piped/", "/socket"] {
+        assert_eq!(site.get(path, &[])?.status, 404, "{path}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_site_can_live_under_a_path() -> Test {
     for base in ["/chess/shelf/", "chess/shelf"] {
         let site = site(&["--base-path", base])?;
@@ -259,6 +378,11 @@ fn a_site_can_live_under_a_path() -> Test {
         assert_eq!((bare.status, bare.header(LOCATION)), (308, "/chess/shelf/"));
         let directory = site.get("/chess/shelf/db", &[])?;
         assert_eq!(directory.header(LOCATION), "/chess/shelf/db/");
+        assert_eq!(site.get("//chess/shelf/db", &[])?.status, 404);
+        for path in ["/chess/shelf//db", "/chess/shelf///db", "/chess/shelf/\\db"] {
+            let answer = site.get(path, &[])?;
+            assert!(answer.status == 404 || answer.header(LOCATION) == "/chess/shelf/db/", "{path}");
+        }
     }
     assert!(matches!(base_path("/{id}/"), Err(ServeError::BasePath(_))));
     assert!(matches!(base_path("/a/../b"), Err(ServeError::BasePath(_))));
@@ -267,15 +391,7 @@ fn a_site_can_live_under_a_path() -> Test {
 
 #[test]
 fn a_missing_directory_is_an_error_that_names_it() -> Test {
-    let mut args = Args {
-        dir: "no/such/shelf".into(),
-        port: 0,
-        host: "127.0.0.1".into(),
-        base_path: "/".into(),
-        log: false,
-        latency_ms: 0,
-        bandwidth_mbit: None,
-    };
+    let mut args = args();
     assert_eq!(
         run(args.clone()).err().map(|error| error.to_string()).as_deref(),
         Some("no/such/shelf is not a directory")
