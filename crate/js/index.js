@@ -78,7 +78,7 @@ export async function open(manifestUrl, options = {}) {
   if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
   const { name = "shelfish", bytes = 64 * 2 ** 20 } = indexedDB === true ? {} : indexedDB || {};
   // Both are under way while the module is loaded.
-  const store = indexedDB ? new Store(name, bytes) : undefined;
+  const store = indexedDB ? new Store(name, bytes, new URL(".", url).href) : undefined;
   const exchange = ask(url.href);
   const work = connect(url.href, exchange, { store, memoryBytes, timeout, concurrency });
   return until(work, signal, new Set(), () => {

@@ -6,8 +6,8 @@ const PATIENCE = 1000;
 const PAUSE = 20;
 /** Writes that may wait; further ones are dropped. */
 const QUEUE = 512;
-/** Version of the layout of stores. */
-const VERSION = 1;
+/** Version of the layout of stores and names; what another one left is dropped. */
+const VERSION = 2;
 
 const answer = (request) =>
   new Promise((resolve, reject) => {
@@ -24,7 +24,10 @@ const commit = (transaction) =>
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
- * Bytes by name in IndexedDB, bounded, the least recently used ones go first.
+ * Bytes of one database by name in IndexedDB, bounded, the least recently used ones go first.
+ *
+ * Databases share the store and its bound, but every name begins with the folder of the database: bytes belong to where
+ * they came from, so that no host can answer for another, whatever names it gives to its files.
  *
  * Three stores: `bytes` by name; `entries`, the size and last use of each, with an index by last use; and `total`, the
  * sum of all sizes, so that any number of tabs keep to one bound: whatever changes does so in one transaction.
@@ -36,6 +39,7 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
  */
 export class Store {
   #name;
+  #folder;
   #capacity;
   #connection;
   #queue = [];
@@ -43,8 +47,9 @@ export class Store {
   #reads = 0;
   #stuck = false;
 
-  constructor(name, bytes) {
+  constructor(name, bytes, folder) {
     this.#name = name;
+    this.#folder = folder;
     this.#capacity = bytes;
     // Opens while the manifest is on its way.
     this.#connect();
@@ -55,7 +60,8 @@ export class Store {
     if (this.#stuck) return [];
     let timer;
     const late = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE)));
-    const reading = this.#read(names);
+    const keys = names.map((name) => this.#key(name));
+    const reading = this.#read(keys);
     const found = await Promise.race([reading, late]);
     clearTimeout(timer);
     if (found === undefined) {
@@ -63,26 +69,32 @@ export class Store {
       reading.then(() => (this.#stuck = false));
       return [];
     }
-    names.forEach((name, n) => found[n] && this.#later(() => this.#touch(name)));
+    keys.forEach((key, n) => found[n] && this.#later(() => this.#touch(key)));
     return found;
   }
 
   /** Keeps a copy of `bytes`; `longest`: as long as there is anything else to give up. */
   put(name, bytes, longest) {
     const copy = bytes.slice();
-    this.#later(() => this.#put(name, copy, longest ? Infinity : Date.now()));
+    this.#later(() => this.#put(this.#key(name), copy, longest ? Infinity : Date.now()));
   }
 
   remove(name) {
+    const key = this.#key(name);
     this.#later(() =>
       this.#change(async ({ bytes, entries, total }) => {
-        const size = (await answer(entries.get(name)))?.size ?? 0;
+        const size = (await answer(entries.get(key)))?.size ?? 0;
         const sum = (await answer(total.get(0))) ?? 0;
-        bytes.delete(name);
-        entries.delete(name);
+        bytes.delete(key);
+        entries.delete(key);
         total.put(sum - size, 0);
       }),
     );
+  }
+
+  /** No URL has a space in it, so that no folder and name are those of another. */
+  #key(name) {
+    return `${this.#folder} ${name}`;
   }
 
   /** Closes the connection; what is queued is still written, by a new one. */
@@ -99,6 +111,7 @@ export class Store {
     const request = globalThis.indexedDB.open(this.#name, VERSION);
     request.onupgradeneeded = () => {
       const database = request.result;
+      for (const former of [...database.objectStoreNames]) database.deleteObjectStore(former);
       database.createObjectStore("bytes");
       database.createObjectStore("entries").createIndex("used", "used");
       database.createObjectStore("total");
@@ -119,7 +132,7 @@ export class Store {
     return connection;
   }
 
-  async #read(names) {
+  async #read(keys) {
     this.#reads += 1;
     try {
       // A connection that was lost is noticed when it is used.
@@ -128,7 +141,7 @@ export class Store {
         if (!database) break;
         try {
           const store = database.transaction("bytes").objectStore("bytes");
-          return await Promise.all(names.map((name) => answer(store.get(name))));
+          return await Promise.all(keys.map((key) => answer(store.get(key))));
         } catch {
           await this.#disconnect();
         }
@@ -163,20 +176,20 @@ export class Store {
     if (!(await committed)) this.#capacity /= 2;
   }
 
-  #touch(name) {
+  #touch(key) {
     return this.#change(async ({ entries }) => {
-      const entry = await answer(entries.get(name));
-      if (entry && entry.used !== Infinity) entries.put({ ...entry, used: Date.now() }, name);
+      const entry = await answer(entries.get(key));
+      if (entry && entry.used !== Infinity) entries.put({ ...entry, used: Date.now() }, key);
     });
   }
 
-  async #put(name, value, used) {
+  async #put(key, value, used) {
     if (value.length > this.#capacity) return;
     await this.#change(async ({ bytes, entries, total }) => {
       const size = value.length;
-      const former = await answer(entries.get(name));
+      const former = await answer(entries.get(key));
       let sum = ((await answer(total.get(0))) ?? 0) - (former?.size ?? 0);
-      entries.delete(name);
+      entries.delete(key);
       if (sum + size > this.#capacity) {
         const oldest = entries.index("used").openCursor();
         for (let cursor; sum + size > this.#capacity && (cursor = await answer(oldest)); cursor.continue()) {
@@ -185,8 +198,8 @@ export class Store {
           cursor.delete();
         }
       }
-      bytes.put(value, name);
-      entries.put({ size, used }, name);
+      bytes.put(value, key);
+      entries.put({ size, used }, key);
       total.put(sum + size, 0);
     });
   }

@@ -16,8 +16,10 @@ import { ROOT } from "../browser/support/paths.mjs";
  * @property {() => void} close
  */
 
-/** @type {{ Store: new (name: string, bytes: number) => Store }} */
+/** @type {{ Store: new (name: string, bytes: number, folder: string) => Store }} */
 const { Store } = await import(pathToFileURL(join(ROOT, "crate/js/store.js")).href);
+
+const FOLDER = "https://example.org/db/";
 
 afterEach(() => void (globalThis.indexedDB = new IDBFactory()));
 
@@ -33,22 +35,54 @@ async function kept(/** @type {Store} */ store, /** @type {string[]} */ ...names
 const written = () => sleep(150);
 
 test("what was put is there for the next one", async () => {
-  const store = new Store("a", 100);
+  const store = new Store("a", 100, FOLDER);
   assert.deepEqual(await store.get(["x", "y"]), [undefined, undefined]);
   const value = bytes(10, 7);
   store.put("x", value, false);
   value.fill(0);
   await written();
   assert.deepEqual(await store.get(["y", "x"]), [undefined, bytes(10, 7)]);
-  assert.deepEqual(await new Store("a", 100).get(["x"]), [bytes(10, 7)]);
-  assert.deepEqual(await new Store("b", 100).get(["x"]), [undefined]);
+  assert.deepEqual(await new Store("a", 100, FOLDER).get(["x"]), [bytes(10, 7)]);
+  assert.deepEqual(await new Store("b", 100, FOLDER).get(["x"]), [undefined]);
   store.remove("x");
   await written();
   assert.deepEqual(await kept(store, "x"), []);
 });
 
+test("what one database put is not there for another one, whatever the names", async () => {
+  const store = new Store("a", 100, FOLDER);
+  store.put("x", bytes(10, 7), false);
+  await written();
+  for (const folder of ["https://example.org/", "https://example.org/db/x/", "https://example.com/db/"]) {
+    const other = new Store("a", 100, folder);
+    assert.deepEqual(await kept(other, "x", "db/ x", " x"), [], folder);
+    other.remove("x");
+    await written();
+  }
+  assert.deepEqual(await store.get(["x"]), [bytes(10, 7)]);
+});
+
+test("what an earlier version left is dropped", async () => {
+  await new Promise((resolve) => {
+    const request = indexedDB.open("a", 1);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore("bytes").put(bytes(10), "x");
+      request.result.createObjectStore("entries").createIndex("used", "used");
+      request.result.createObjectStore("total").put(10, 0);
+    };
+    request.onsuccess = () => {
+      request.result.close();
+      resolve(undefined);
+    };
+  });
+  const store = new Store("a", 100, FOLDER);
+  store.put("y", bytes(95), false);
+  await written();
+  assert.deepEqual(await kept(store, "x", "y"), ["y"]);
+});
+
 test("the least recently used goes first, what is kept longest goes last", async () => {
-  const store = new Store("a", 100);
+  const store = new Store("a", 100, FOLDER);
   store.put("manifest", bytes(20), true);
   for (const name of ["a", "b", "c", "d"]) {
     store.put(name, bytes(20), false);
@@ -66,7 +100,7 @@ test("the least recently used goes first, what is kept longest goes last", async
 });
 
 test("tabs that share a name keep to one bound", async () => {
-  const tabs = [new Store("a", 100), new Store("a", 100)];
+  const tabs = [new Store("a", 100, FOLDER), new Store("a", 100, FOLDER)];
   const names = Array.from({ length: 20 }, (_, n) => `n${n}`);
   names.forEach((name, n) => tabs[n % 2]?.put(name, bytes(10), false));
   await sleep(500);
@@ -76,14 +110,14 @@ test("tabs that share a name keep to one bound", async () => {
 });
 
 test("a connection that is lost is opened again", async () => {
-  const store = new Store("a", 100);
+  const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);
   await written();
   // Another tab that upgrades has every connection closed.
-  await new Promise((resolve) => (indexedDB.open("a", 2).onsuccess = resolve));
+  await new Promise((resolve) => (indexedDB.open("a", 3).onsuccess = resolve));
   assert.deepEqual(await kept(store, "x"), []);
 
-  const other = new Store("b", 100);
+  const other = new Store("b", 100, FOLDER);
   other.put("x", bytes(10), false);
   await written();
   other.close();
@@ -94,7 +128,7 @@ test("without IndexedDB, or with one that refuses, there is nothing and no error
   const refusing = { open: () => assert.fail("SecurityError") };
   for (const broken of [undefined, refusing]) {
     Object.assign(globalThis, { indexedDB: broken });
-    const store = new Store("a", 100);
+    const store = new Store("a", 100, FOLDER);
     store.put("x", bytes(10), false);
     store.remove("x");
     await written();
@@ -105,7 +139,7 @@ test("without IndexedDB, or with one that refuses, there is nothing and no error
 
 test("an IndexedDB that never answers is waited for once, and not long", async () => {
   Object.assign(globalThis, { indexedDB: { open: () => ({}) } });
-  const store = new Store("a", 100);
+  const store = new Store("a", 100, FOLDER);
   const start = performance.now();
   assert.deepEqual(await store.get(["x"]), []);
   assert.ok(performance.now() - start < 3000);
