@@ -1,5 +1,5 @@
 // Measures what a reader in a browser pays: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -32,8 +32,8 @@ const replay = await games(pgn, count, 2_300);
 
 const root = mkdtempSync(join(tmpdir(), "shelfish-bench-"));
 writeFileSync(join(root, "index.html"), '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>');
-symlinkSync(PACKAGE, join(root, "pkg"));
-symlinkSync(db, join(root, "db"));
+cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
+cpSync(db, join(root, "db"), { recursive: true, dereference: true });
 const [slow, fast] = [
   await serve(root, "--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit)),
   await serve(root),
@@ -149,7 +149,7 @@ const decode = await local.evaluate(
 const manifest = await local.evaluate(() => ({ positions: database.manifest.positions, bytes: database.manifest.bytes }));
 await browser.close();
 await Promise.all([slow.close(), fast.close()]);
-rmSync(root, { recursive: true });
+rmSync(root, { recursive: true, dereference: true });
 
 /** Brotli size of what a page loads before its first answer. */
 const shipped = readdirSync(PACKAGE)

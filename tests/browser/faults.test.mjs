@@ -45,6 +45,7 @@ const RANGE_FAULTS = [
   ["reset", "a closed connection", ["network"]],
   ["hang", "silence", ["timeout"]],
   ["stall", "half an answer, then silence", ["timeout"]],
+  ["drip", "a byte every now and then", ["timeout"]],
   ["notFound", "404", ["stale", "status"]],
   ["forbidden", "403", ["stale", "status"]],
   ["broken", "500", ["status"]],
@@ -77,6 +78,14 @@ for (const [name, says, codes] of RANGE_FAULTS) {
     assert.equal((await page.evaluate((fen) => database.lookup(fen), START))?.fen, START);
   });
 }
+
+test("a host of another origin that compresses the manifest and tells its length is none the worse for it", async (t) => {
+  const other = await host(join(shelf.root, "famous"));
+  t.after(() => other.close());
+  other.manifestFault = faults.compressed;
+  const page = await shelf.page(t);
+  assert.equal((await attempt(page, `${other.url}manifest.json`)).fen, START);
+});
 
 test("a host without ranges serves small databases all the same", async (t) => {
   const bad = await host(join(shelf.root, "famous"));

@@ -1,12 +1,14 @@
 // IndexedDB: a cache that survives, is bounded, and is never needed.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
+import { host } from "./support/host.mjs";
 import { FLAGS, START, lab, watch } from "./support/lab.mjs";
-import { CHROMIUM, DUMPS } from "./support/paths.mjs";
+import { ATTACK, CHROMIUM, DUMPS } from "./support/paths.mjs";
 import { truth } from "./support/truth.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -211,6 +213,36 @@ test("bytes that went bad in the cache are fetched again, not believed", async (
   await shelf.load(page);
   const again = await page.evaluate(async ([path, fen]) => (await shelfish.open(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
   assert.deepEqual(again, good);
+});
+
+test("what a forger's database left in the cache is never an answer of the honest one", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "shelfish-attack-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  execFileSync(ATTACK, ["write", dir]);
+  const [honest, forged] = [await host(join(dir, "honest")), await host(join(dir, "forged"))];
+  t.after(() => Promise.all([honest.close(), forged.close()]));
+  const page = await shelf.page(t);
+  const score = (/** @type {string} */ url) =>
+    page.evaluate(
+      async ([url, fen]) => {
+        const database = await shelfish.open(url);
+        const answer = await database.lookup(fen);
+        database.close();
+        return answer?.best.pvs[0]?.score;
+      },
+      /** @type {const} */ ([url, START]),
+    );
+  const lie = await score(forged.url);
+  assert.notEqual(lie, "+0.20", "the forger's seals are right, so that its own score is believed");
+  await settled(page);
+  await page.reload();
+  await shelf.load(page);
+  assert.equal(await score(honest.url), "+0.20");
+  await settled(page);
+  assert.equal(await score(forged.url), lie);
+  assert.equal(await score(honest.url), "+0.20");
+  const blocks = (/** @type {typeof honest} */ { requests }) => requests.filter(({ range }) => range).length;
+  assert.deepEqual([blocks(honest), blocks(forged)], [1, 1], "and both are kept");
 });
 
 test("deleting the cache while it is in use neither waits nor breaks anything", async (t) => {

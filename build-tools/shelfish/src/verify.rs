@@ -21,6 +21,7 @@ use crate::database::{self, Place};
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
+use crate::shown::{json, shown};
 
 /// Read every byte of a database and check it.
 #[derive(clap::Args, Debug)]
@@ -87,9 +88,10 @@ pub fn run(args: Args) -> Outcome {
     let report = verify(&args.database.source()?, args.quiet)?;
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+        writeln!(out, "{}", json(&report)?)?;
     } else {
         for Problem { file, bytes, what } in &report.problems {
+            let (file, what) = (shown(file), shown(what));
             match bytes {
                 Some((first, last)) => writeln!(out, "{file} bytes {first}-{last}: {what}")?,
                 None => writeln!(out, "{file}: {what}")?,

@@ -1,5 +1,6 @@
 //! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
 
+mod bench_attack;
 mod bench_peers;
 mod bench_web;
 mod demo;
@@ -26,6 +27,8 @@ enum Chore {
     Sample(sample::Args),
     /// Build the npm package into `crate/pkg`
     Npm,
+    /// Measure what hostile blocks and manifests cost a reader
+    BenchAttack,
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
     /// Measure this product beside its peers in a headless Chromium over an emulated network
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::run(&args),
         Chore::Sample(args) => sample::run(&args),
         Chore::Npm => npm::build().map(drop),
+        Chore::BenchAttack => bench_attack::run(),
         Chore::BenchWeb(args) => bench_web::run(&args),
         Chore::BenchPeers(args) => bench_peers::run(&args),
     };

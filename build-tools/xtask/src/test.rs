@@ -144,15 +144,16 @@ fn browser(args: &Args) -> Result<Tally> {
     let chromium = tools::chromium()?;
     tools::engines();
     tools::npm_ci("tests")?;
+    release_tools()?;
     let site = demo::assemble(&demo::default_out())?;
     let mut node = command(tools::node()?);
     node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("PATH", tools::path());
     node_tests(args, "tests/browser", &mut node)
 }
 
-/// The native program, for tests that need a database or a server.
-fn release_tools() -> Result<()> {
-    call(cargo().args(["build", "--release", "--package", "shelfish-cli"]))
+/// The native program, for tests that need a database or a server, and the attacks.
+pub fn release_tools() -> Result<()> {
+    call(cargo().args(["build", "--release", "--package", "shelfish-cli", "--package", "shelfish-attack"]))
 }
 
 /// Runs Node's own test runner over the `*.test.mjs` of a directory.
@@ -160,7 +161,8 @@ fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally>
     let mut files: Vec<_> = std::fs::read_dir(root().join(directory))?.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
     files.sort();
-    node.args(["--test", "--test-reporter=spec"]).env("SHELFISH", release_binary("shelfish"));
+    node.args(["--test", "--test-reporter=spec"]);
+    node.env("SHELFISH", release_binary("shelfish")).env("SHELFISH_ATTACK", release_binary("attack"));
     if let Some(filter) = &args.filter {
         node.arg(format!("--test-name-pattern={filter}"));
     }

@@ -48,10 +48,10 @@ pub(super) const WIDE: usize = 6;
 const ESCAPE: u8 = u8::MAX;
 
 /// The lines of a record have no more moves together, shared ones included.
-pub(crate) const MAX_PLIES: usize = 1 << 13;
+pub(crate) const MAX_PLIES: usize = 1 << 12;
 /// The positions in which a move of a record is told by its rank have no more legal moves together: what decoding the
 /// record costs is proportional to it.
-pub(crate) const MAX_CHOICES: usize = 1 << 18;
+pub(crate) const MAX_CHOICES: usize = 1 << 17;
 /// So many moves are never too many choices: no position has more than 270 legal moves.
 #[cfg(feature = "write")]
 pub(crate) const SAFE_PLIES: usize = MAX_CHOICES / 270;

@@ -1,7 +1,5 @@
 //! The legal moves of a position, best guess first.
 
-use std::collections::BinaryHeap;
-
 use shakmaty::{Chess, Color, Move, Position as _};
 
 use super::features::{Mover, WEIGHTS};
@@ -76,20 +74,22 @@ impl Order {
         if rank >= self.len() {
             return Err(self.len());
         }
-        // Keys are distinct and ranks are low: the greatest, then the greatest below it, and so on. Where one is high,
-        // in a position of many moves, a heap is quicker.
-        let mut bound = u32::MAX;
-        if rank < 16 {
+        let keys = || self.0.iter().map(|(key, _)| *key);
+        let mut found = u32::MAX;
+        if rank < 32 {
+            // Keys are distinct and ranks are low: the greatest, then the greatest below it, and so on.
             for _ in 0..=rank {
-                bound = self.0.iter().map(|(key, _)| *key).filter(|key| *key < bound).max().unwrap_or_default();
+                found = keys().filter(|key| *key < found).max().unwrap_or_default();
             }
         } else {
-            let mut heap: BinaryHeap<u32> = self.0.iter().map(|(key, _)| *key).collect();
-            for _ in 0..=rank {
-                bound = heap.pop().unwrap_or_default();
+            // The least number that no more keys than these exceed.
+            let mut below = 0;
+            while below < found {
+                let middle = below.midpoint(found);
+                if keys().filter(|key| *key > middle).count() > rank { below = middle + 1 } else { found = middle }
             }
         }
-        self.0.iter().find(|(key, _)| *key == bound).map(|(_, m)| *m).ok_or(self.len())
+        self.0.iter().find(|(key, _)| *key == found).map(|(_, m)| *m).ok_or(self.len())
     }
 }
 

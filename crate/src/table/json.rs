@@ -30,9 +30,9 @@ impl<'a> Json<'a> {
     /// Reads an object: `member` is called with each name, and reads the value.
     pub(super) fn object(
         &mut self,
-        mut member: impl FnMut(&mut Json<'a>, &str) -> Result<(), String>,
+        member: &mut dyn FnMut(&mut Json<'a>, &str) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.list(b'{', b'}', "object", |json| {
+        self.list(b'{', b'}', "object", &mut |json| {
             let name = json.text()?;
             if !json.pass(b':') {
                 return Err(json.expected("colon"));
@@ -42,7 +42,7 @@ impl<'a> Json<'a> {
     }
 
     /// Reads an array: `item` is called for each item, and reads it.
-    pub(super) fn array(&mut self, item: impl FnMut(&mut Json<'a>) -> Result<(), String>) -> Result<(), String> {
+    pub(super) fn array(&mut self, item: &mut dyn FnMut(&mut Json<'a>) -> Result<(), String>) -> Result<(), String> {
         self.list(b'[', b']', "array", item)
     }
 
@@ -51,7 +51,7 @@ impl<'a> Json<'a> {
         open: u8,
         close: u8,
         expected: &'static str,
-        mut item: impl FnMut(&mut Json<'a>) -> Result<(), String>,
+        item: &mut dyn FnMut(&mut Json<'a>) -> Result<(), String>,
     ) -> Result<(), String> {
         if !self.pass(open) {
             return Err(self.expected(expected));
@@ -113,8 +113,8 @@ impl<'a> Json<'a> {
     pub(super) fn skip(&mut self) -> Result<(), String> {
         self.space();
         match self.peek() {
-            Some(b'{') => self.object(|json, _| json.skip()),
-            Some(b'[') => self.array(Json::skip),
+            Some(b'{') => self.object(&mut |json, _| json.skip()),
+            Some(b'[') => self.array(&mut |json| json.skip()),
             Some(b'"') => self.text().map(drop),
             _ => {
                 let start = self.at;
@@ -202,12 +202,12 @@ mod tests {
         Ok(match json.peek() {
             Some(b'{') => {
                 let mut members = serde_json::Map::new();
-                json.object(|json, name| value(json).map(|value| drop(members.insert(name.to_string(), value))))?;
+                json.object(&mut |json, name| value(json).map(|value| drop(members.insert(name.to_string(), value))))?;
                 members.into()
             }
             Some(b'[') => {
                 let mut items = Vec::new();
-                json.array(|json| value(json).map(|value| items.push(value)))?;
+                json.array(&mut |json| value(json).map(|value| items.push(value)))?;
                 items.into()
             }
             Some(b'"') => json.text()?.into(),

@@ -127,13 +127,13 @@ impl Manifest {
         };
         let mut records = String::new();
         let mut read = || {
-            json.object(|json, name| {
+            json.object(&mut |json, name| {
                 match name {
                     "records" => records = json.text()?.into_owned(),
                     "positions" => manifest.positions = json.number()?,
                     "totals" => manifest.totals = members(json, |json| json.number())?,
                     "info" => manifest.info = members(json, |json| json.text().map(|text| text.into_owned()))?,
-                    "shards" => json.array(|json| manifest.read_shard(json))?,
+                    "shards" => json.array(&mut |json| manifest.read_shard(json))?,
                     _ => json.skip()?,
                 }
                 Ok(())
@@ -181,14 +181,14 @@ impl Manifest {
     fn read_shard(&mut self, json: &mut Json<'_>) -> Result<(), String> {
         let (mut file, mut bytes, mut positions, mut carried) = (String::new(), 0, 0, Vec::new());
         let mut lengths = Vec::new();
-        json.object(|json, name| {
+        json.object(&mut |json, name| {
             match name {
                 "file" => file = json.text()?.into_owned(),
                 "bytes" => bytes = json.number()?,
                 "positions" => positions = json.number()?,
-                "pages" => json.array(|json| {
+                "pages" => json.array(&mut |json| {
                     let mut page = (None, None);
-                    json.array(|json| {
+                    json.array(&mut |json| {
                         match page {
                             (None, _) => page.0 = Some(parse_separator(&json.text()?)?),
                             (_, None) => page.1 = Some(json.number()?),
@@ -350,10 +350,10 @@ impl Manifest {
 /// The members of an object, in their order.
 fn members<V>(
     json: &mut Json<'_>,
-    mut value: impl FnMut(&mut Json<'_>) -> Result<V, String>,
+    value: impl Fn(&mut Json<'_>) -> Result<V, String>,
 ) -> Result<Vec<(String, V)>, String> {
     let mut members = Vec::new();
-    json.object(|json, name| {
+    json.object(&mut |json, name| {
         if members.len() == Manifest::MAX_MEMBERS {
             return Err(format!("totals and info have at most {} members, found more", Manifest::MAX_MEMBERS));
         }

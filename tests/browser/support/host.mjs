@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 
 /**
  * @typedef {object} Exchange
@@ -62,6 +63,19 @@ export const faults = {
 
   /** @type {Fault} The connection is closed without an answer. */
   reset: ({ response }) => void response.destroy(),
+
+  /** @type {Fault} Compressed, as hosts do with JSON unasked; to another origin CORS shows the length, but not the coding. */
+  compressed: ({ response, file }) => {
+    const body = gzipSync(file);
+    response.writeHead(200, { ...CORS, "content-encoding": "gzip", "content-length": body.length }).end(body);
+  },
+
+  /** @type {Fault} A byte every now and then, and never all of them. */
+  drip: ({ response, headers, body, range }) => {
+    response.writeHead(range ? 206 : 200, { ...headers, "content-length": body.length });
+    const timer = setInterval(() => response.write(body.subarray(0, 1)), 200);
+    response.on("close", () => clearInterval(timer));
+  },
 
   /** @type {Fault} An error page in place of the file. */
   notFound: ({ response }) => void response.writeHead(404, CORS).end("<h1>404</h1>"),

@@ -1,7 +1,7 @@
 // One server, the databases, one browser: what the browser tests stand on.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -34,9 +34,9 @@ export async function shelf(...options) {
   const root = mkdtempSync(join(tmpdir(), "shelfish-browser-"));
   writeFileSync(join(root, "index.html"), BLANK);
   writeFileSync(join(root, "worker.mjs"), WORKER);
-  symlinkSync(PACKAGE, join(root, "pkg"));
-  symlinkSync(SITE, join(root, "site"));
-  symlinkSync(join(SITE, "db"), join(root, "db"));
+  cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
+  cpSync(SITE, join(root, "site"), { recursive: true, dereference: true });
+  cpSync(join(SITE, "db"), join(root, "db"), { recursive: true, dereference: true });
   const famous = join(root, "famous");
   execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous, "--carry-pages", "0"], { stdio: "pipe" });
   const server = await serve(root, ...options);

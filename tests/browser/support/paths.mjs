@@ -8,6 +8,9 @@ export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** The native program. */
 export const SHELFISH = process.env.SHELFISH ?? join(ROOT, "target", "release", "shelfish");
 
+/** Writes hostile databases. */
+export const ATTACK = process.env.SHELFISH_ATTACK ?? join(ROOT, "target", "release", "attack");
+
 /** The assembled site, with the sample database in `db/`. */
 export const SITE = resolve(process.env.SHELFISH_SITE ?? join(ROOT, "dist"));
 

@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(required_unless_present = "database", conflicts_with = "database", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// The database whose positions are stored: a directory, or the URL of one
-    #[arg(short, long, value_name = "DIR_OR_URL")]
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = database::address)]
     database: Option<String>,
     #[command(flatten)]
     games: games::Args,

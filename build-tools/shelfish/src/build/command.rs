@@ -34,7 +34,7 @@ room for, they are not there when --max-pvs or --max-plies would have made room.
 Parquet does not tell where an evaluation ends: one begins where the position, the depth or the nodes change, and where
 a first move comes again.
 
-A record has room for 256 evaluations, 4,096 PVs and 8,192 moves (fewer where positions have very many legal moves), so
+A record has room for 256 evaluations, 4,096 PVs and 4,096 moves (fewer where positions have very many legal moves), so
 that no record takes a reader more than a moment. The best evaluations are kept; one that has too many moves by itself
 is cut to the first moves of each PV.
 
@@ -51,7 +51,7 @@ pub struct Args {
     sources: Vec<PathBuf>,
     /// A database, directory or URL, whose positions are merged with those of the sources, every evaluation kept; it may
     /// be DIR itself. May be given several times
-    #[arg(long, value_name = "DIR_OR_URL")]
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     base: Vec<String>,
     /// Positions that the sources have take nothing from the bases
     #[arg(long, requires = "base")]

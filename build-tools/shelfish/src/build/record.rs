@@ -17,6 +17,7 @@ use shelfish::position::{FenError, Position};
 
 use super::rows::{Row, Rows};
 use super::spool::Surplus;
+use crate::shown::shown;
 
 /// The most bytes of a PV: some thousand moves.
 pub const MAX_PV_BYTES: usize = 5 << 10;
@@ -345,8 +346,7 @@ fn play<'a>(chess: &Chess, text: &'a str, most: usize) -> Line<'a> {
 
 /// Enough of a text to recognise it by, on one line.
 pub fn beginning(text: &str) -> String {
-    let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    text.chars().take(100).map(escape).collect()
+    shown(&text.chars().take(100).collect::<String>())
 }
 
 #[cfg(test)]

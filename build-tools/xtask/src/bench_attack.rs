@@ -1,0 +1,25 @@
+//! `cargo xtask bench-attack`: what hostile blocks and manifests cost a reader, natively and in WebAssembly.
+
+use anyhow::Result;
+
+use crate::{
+    npm,
+    shell::{call, command, release_binary, say, target_dir},
+    test::release_tools,
+    tools,
+};
+
+/// Measures, and prints two tables in Markdown.
+pub fn run() -> Result<()> {
+    npm::build()?;
+    tools::npm_ci("tests")?;
+    release_tools()?;
+    let attacks = target_dir().join("attacks");
+    if attacks.exists() {
+        std::fs::remove_dir_all(&attacks)?;
+    }
+    call(command(release_binary("attack")).arg("write").arg(&attacks))?;
+    say("Measuring");
+    call(command(release_binary("attack")).arg("measure"))?;
+    call(command(tools::node()?).arg("tests/npm/attack-cost.mjs").arg(&attacks))
+}

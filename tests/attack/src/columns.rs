@@ -1,0 +1,175 @@
+//! Blocks column by column, as `FORMAT.md` has them, with whatever content.
+
+use shelfish::table::seal;
+
+/// Columns of a block.
+const COLUMNS: usize = 33;
+
+/// Numbers of columns that attacks begin with, as in `FORMAT.md`.
+pub mod column {
+    #![allow(missing_docs)]
+    pub const LINKS: usize = 0;
+    pub const STEP_PIECES: usize = 1;
+    pub const STEP_TARGETS: usize = 2;
+    pub const EVALUATIONS: usize = 15;
+    pub const PVS_BEST: usize = 16;
+    pub const PVS_OTHER: usize = 17;
+    pub const DEPTH_BEST: usize = 18;
+    pub const DEPTH_OTHER: usize = 19;
+    pub const KNODES: usize = 20;
+    pub const SCORE_ROOT: usize = 21;
+    pub const SCORE_NEXT_PV: usize = 23;
+    pub const SCORE_OTHER: usize = 24;
+    pub const LOW_BITS: usize = 25;
+    pub const SHARED_FIRST: usize = 26;
+    pub const SHARED_NEXT: usize = 27;
+    pub const SOURCE: usize = 28;
+    pub const LENGTH_SHALLOW: usize = 29;
+    pub const LENGTH_DEEP: usize = 30;
+    pub const RANK: usize = 31;
+    pub const WIDE: usize = 32;
+}
+
+/// A block in the making: its columns, to be filled at will.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// The columns.
+    pub columns: Vec<Vec<u8>>,
+    bits: usize,
+}
+
+impl Sketch {
+    /// The initial position as a root, and nothing about it.
+    pub fn of_the_initial_position() -> Sketch {
+        let mut sketch = Sketch { columns: vec![Vec::new(); COLUMNS], bits: 0 };
+        sketch.columns[column::LINKS].push(0);
+        let root: [&[u8]; 12] = [
+            &[2 | 4 | 8 | 16],
+            &[],
+            &[0xff],
+            // A file code: White's pawn on rank 2, Black's on rank 7, in base 3.
+            &[245; 8],
+            &[0; 8],
+            &[0xff],
+            &[1, 1, 2, 2, 2, 2, 2, 2],
+            &[5, 5],
+            &[4, 4],
+            &[1, 8, 1, 8],
+            &[3, 6, 3, 6],
+            &[2, 7, 2, 7],
+        ];
+        for (n, bytes) in root.into_iter().enumerate() {
+            sketch.columns[3 + n].extend_from_slice(bytes);
+        }
+        sketch
+    }
+
+    /// Appends a number in octaves of the parameters `direct` and `leading`.
+    pub fn octave(&mut self, column: usize, direct: u32, leading: u32, value: u64) {
+        if value >> direct == 0 {
+            return self.columns[column].push(value as u8);
+        }
+        let octave = value.ilog2();
+        let low = octave - leading;
+        let symbol = (1 << direct) + ((octave - direct) << leading) + (value >> low) as u32 - (1 << leading);
+        self.columns[column].push(symbol as u8);
+        for n in 0..low {
+            if self.bits.is_multiple_of(8) {
+                self.columns[column::LOW_BITS].push(0);
+            }
+            if let Some(last) = self.columns[column::LOW_BITS].last_mut() {
+                *last |= ((value >> n & 1) as u8) << (self.bits % 8);
+            }
+            self.bits += 1;
+        }
+    }
+
+    /// Appends a count or depth.
+    pub fn count(&mut self, column: usize, value: u64) {
+        self.octave(column, 5, 3, value);
+    }
+
+    /// Appends a score, given as it stands in its column, not zigzagged.
+    pub fn score(&mut self, column: usize, value: i64) {
+        self.octave(column, 6, 2, ((value << 1) ^ (value >> 63)) as u64);
+    }
+
+    /// Appends a number of a line, four bytes long if it has to be.
+    pub fn line_number(&mut self, column: usize, value: u32) {
+        match u8::try_from(value) {
+            Ok(byte) if byte < 255 => self.columns[column].push(byte),
+            _ => {
+                self.columns[column].push(255);
+                self.columns[column::WIDE].extend_from_slice(&value.to_le_bytes());
+            }
+        }
+    }
+
+    /// Appends the numbers of a record: so many evaluations of so many PVs, all of depth 20.
+    pub fn numbers(&mut self, evaluations: u64, pvs: u64) {
+        self.count(column::EVALUATIONS, evaluations - 1);
+        for evaluation in 0..evaluations {
+            self.count(if evaluation == 0 { column::PVS_BEST } else { column::PVS_OTHER }, pvs - 1);
+            match evaluation {
+                0 => self.count(column::DEPTH_BEST, 20),
+                _ => self.count(column::DEPTH_OTHER, 0),
+            }
+            self.octave(column::KNODES, 4, 2, 1);
+            for pv in 0..pvs {
+                let column = match (pv, evaluation) {
+                    (0, 0) => column::SCORE_ROOT,
+                    (0, _) => column::SCORE_OTHER,
+                    _ => column::SCORE_NEXT_PV,
+                };
+                self.score(column, 0);
+            }
+        }
+    }
+
+    /// The content: how many columns, their lengths, the columns.
+    pub fn content(&self) -> Vec<u8> {
+        let mut content = Vec::new();
+        leb128(&mut content, self.columns.len() as u64);
+        self.columns.iter().for_each(|column| leb128(&mut content, column.len() as u64));
+        content.extend(self.columns.concat());
+        content
+    }
+
+    /// The block: a zstd frame and its seal.
+    pub fn block(&self) -> Vec<u8> {
+        sealed(&self.content())
+    }
+}
+
+/// Appends an unsigned LEB128 number.
+pub fn leb128(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// A zstd frame of a content, with its seal.
+pub fn sealed(content: &[u8]) -> Vec<u8> {
+    // A buffer in memory does not fail.
+    let mut bytes = zstd::bulk::compress(content, 3).unwrap_or_default();
+    seal(&mut bytes);
+    bytes
+}
+
+/// A zstd frame made by hand, with its seal: a content size, and blocks as they are given, headers included.
+pub fn sealed_frame(size: u32, zstd_blocks: &[u8]) -> Vec<u8> {
+    // Magic number; single segment, a content size of four bytes.
+    let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
+    bytes.extend_from_slice(&size.to_le_bytes());
+    bytes.extend_from_slice(zstd_blocks);
+    seal(&mut bytes);
+    bytes
+}
+
+/// The header of a zstd block: 0 raw, 1 one byte many times over, 2 compressed.
+pub fn zstd_block_header(is_last: bool, kind: u32, size: u32) -> [u8; 3] {
+    let [low, middle, high, _] = (u32::from(is_last) | kind << 1 | size << 3).to_le_bytes();
+    [low, middle, high]
+}

@@ -1,0 +1,364 @@
+//! Attacks: bytes that a hostile host can send, with valid seals and checksums.
+//!
+//! What a reader makes of them is asserted by the tests of this crate natively, and by those of the npm package in
+//! WebAssembly; `cargo xtask bench-attack` measures what each of them costs.
+
+pub mod columns;
+
+use std::fs;
+use std::path::Path;
+
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::position::Position;
+use shelfish::table::{Manifest, TableWriter, WriteError, WriterOptions, encode_block};
+
+use columns::{Sketch, column, leb128, sealed, sealed_frame, zstd_block_header};
+
+/// The initial position.
+pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+/// No position has more legal moves, and seldom do so many pieces attack each other.
+pub const CROWD: &str = "kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - -";
+
+/// What a reader is to make of an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// An answer, as the bytes are such that a writer may make them.
+    Answer,
+    /// An error.
+    Refused,
+}
+
+/// A hostile block.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    /// What it tries.
+    pub name: &'static str,
+    /// The position that brings a reader to open it.
+    pub fen: &'static str,
+    /// The block, sealed.
+    pub block: Vec<u8>,
+    /// What a reader makes of it.
+    pub outcome: Outcome,
+}
+
+fn position(fen: &str) -> Position {
+    fen.parse().expect("the positions of this crate are valid")
+}
+
+/// An evaluation of lines of `plies` moves that part at once.
+fn evaluation(position: &Position, depth: u16, pvs: usize, plies: usize) -> Evaluation {
+    let line = |n: usize| -> Vec<Move> {
+        let mut chess: Chess = position.chess().clone();
+        let (mut line, mut choose) = (Vec::new(), n + usize::from(depth) * pvs);
+        while line.len() < plies {
+            let moves = chess.legal_moves();
+            let Some(&m) = moves.get(choose % moves.len().max(1)) else { break };
+            choose = choose / moves.len() + 7 * n + line.len();
+            chess.play_unchecked(m);
+            line.push(m);
+        }
+        line
+    };
+    Evaluation { depth, knodes: 1, pvs: (0..pvs).map(|n| Pv { score: Score::Cp(0), line: line(n) }).collect() }
+}
+
+/// The largest record that a writer makes of evaluations of so many PVs of so many moves.
+fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
+    let position = position(fen);
+    let mut evaluations: Vec<Evaluation> =
+        (1..=300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
+    evaluations.truncate(Eval::fit(&position, &evaluations).max(1));
+    encode_block(&[Eval { position, evaluations }]).expect("what fits can be written").bytes
+}
+
+/// A record of the initial position: `lines` is called for each PV, to append its line.
+fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut Sketch, u64)) -> Sketch {
+    let mut sketch = Sketch::of_the_initial_position();
+    sketch.numbers(evaluations, pvs);
+    (0..evaluations * pvs).for_each(|n| line(&mut sketch, n));
+    sketch
+}
+
+/// The hostile blocks.
+pub fn blocks() -> Vec<Attack> {
+    use Outcome::{Answer, Refused};
+    let mut all = Vec::new();
+    let mut add = |name, fen, block, outcome| all.push(Attack { name, fen, block, outcome });
+
+    // As much as a writer makes.
+    add("the most moves, long lines", START, largest(START, 1, 400), Answer);
+    add("the most moves, short lines", START, largest(START, 256, 2), Answer);
+    add("the most PVs without a move", START, largest(START, 256, 0), Answer);
+    add("the most choices", CROWD, largest(CROWD, 240, 1), Answer);
+    add("the most choices, deep", CROWD, largest(CROWD, 20, 30), Answer);
+
+    // More than that.
+    let shared = |pvs: u64| {
+        move |sketch: &mut Sketch, n: u64| {
+            let column = if n.is_multiple_of(pvs) { column::SHARED_FIRST } else { column::SHARED_NEXT };
+            match n {
+                0 => {
+                    sketch.line_number(column::LENGTH_DEEP, 40);
+                    sketch.columns[column::RANK].extend([0; 40]);
+                }
+                _ => {
+                    sketch.line_number(column, 40);
+                    sketch.line_number(column::LENGTH_DEEP, 40);
+                    if n > 1 {
+                        sketch.line_number(column::SOURCE, (n - 1) as u32);
+                    }
+                }
+            }
+        }
+    };
+    add("256 evaluations of 256 PVs that share all moves", START, record(256, 256, shared(256)).block(), Refused);
+    add("4,096 PVs that share 40 moves", START, record(16, 256, shared(256)).block(), Refused);
+    let long = |sketch: &mut Sketch, n: u64| {
+        if n > 0 {
+            sketch.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
+        }
+        sketch.line_number(column::LENGTH_DEEP, 60);
+        sketch.columns[column::RANK].extend([1; 60]);
+    };
+    add("4,096 PVs of 60 moves each", START, record(16, 256, long).block(), Refused);
+    let mut too_many = Sketch::of_the_initial_position();
+    too_many.count(column::EVALUATIONS, u64::MAX);
+    add("2^64 evaluations", START, too_many.block(), Refused);
+    let mut wide = record(1, 2, |_, _| ());
+    wide.line_number(column::LENGTH_DEEP, u32::MAX);
+    wide.line_number(column::SHARED_NEXT, u32::MAX);
+    wide.line_number(column::LENGTH_DEEP, u32::MAX);
+    add("lines of 2^32 moves", START, wide.block(), Refused);
+    let mut beyond_mate = Sketch::of_the_initial_position();
+    beyond_mate.count(column::EVALUATIONS, 0);
+    beyond_mate.count(column::PVS_BEST, 0);
+    beyond_mate.count(column::DEPTH_BEST, 20);
+    beyond_mate.octave(column::KNODES, 4, 2, 1);
+    beyond_mate.score(column::SCORE_ROOT, i64::from(i32::MAX) + 32_768 + 5);
+    beyond_mate.line_number(column::LENGTH_DEEP, 0);
+    add("a score beyond mate", START, beyond_mate.block(), Refused);
+
+    // Positions.
+    let steps = |count: usize| {
+        let mut sketch = Sketch::of_the_initial_position();
+        for n in 1..count {
+            sketch.columns[column::LINKS].push(1);
+            sketch.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));
+            sketch.columns[column::STEP_TARGETS].push(0);
+        }
+        for _ in 0..count {
+            sketch.count(column::EVALUATIONS, 0);
+            sketch.count(column::PVS_BEST, 0);
+            sketch.count(column::DEPTH_BEST, 20);
+            sketch.octave(column::KNODES, 4, 2, 1);
+            sketch.line_number(column::LENGTH_DEEP, 0);
+        }
+        sketch.score(column::SCORE_ROOT, 0);
+        sketch.columns[22].extend(vec![0; count - 1]);
+        sketch.block()
+    };
+    add("as many positions as a block has, a step each", START, steps(8192), Answer);
+    add("one position more", START, steps(8193), Refused);
+
+    // Frames.
+    let zeros = |size: u32| {
+        let mut blocks = Vec::new();
+        let mut left = size;
+        while left > 0 {
+            let part = left.min(1 << 17);
+            left -= part;
+            blocks.extend(zstd_block_header(left == 0, 1, part));
+            blocks.push(0);
+        }
+        sealed_frame(size, &blocks)
+    };
+    add("the largest content, of zeros", START, zeros(256 << 10), Refused);
+    add("a content of 8 MiB in 300 bytes", START, zeros(8 << 20), Refused);
+    add("a content of 4 GiB, announced", START, sealed_frame(u32::MAX, &[1, 0, 0]), Refused);
+    let empty_blocks = |count: usize| {
+        let blocks: Vec<u8> = (0..count).flat_map(|n| zstd_block_header(n + 1 == count, 0, 0)).collect();
+        sealed_frame(0, &blocks)
+    };
+    add("80,000 empty zstd blocks", START, empty_blocks(80_000), Refused);
+    add("as many zstd blocks as a frame has, a table each", START, tables(256), Refused);
+    add("80,000 zstd blocks with a table each", START, tables(8_000), Refused);
+    let mut columns = Vec::new();
+    leb128(&mut columns, u64::MAX);
+    add("2^64 columns", START, sealed(&columns), Refused);
+    let mut lengths = Vec::new();
+    leb128(&mut lengths, 33);
+    (0..33).for_each(|_| leb128(&mut lengths, u64::MAX));
+    add("columns of 2^64 bytes", START, sealed(&lengths), Refused);
+    let mut noise = 1u64;
+    let content: Vec<u8> = (0..250 << 10)
+        .map(|_| {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (noise >> 60) as u8
+        })
+        .collect();
+    add("as much noise as fits", START, sealed(&content), Refused);
+    all
+}
+
+/// A frame of zstd blocks that bring a Huffman table each, for one literal.
+fn tables(count: usize) -> Vec<u8> {
+    // What zstd makes of text whose literals it codes with a table of their own: one such zstd block, many times over.
+    let text: Vec<u8> = (0..600u32).map(|n| b'a' + (n.wrapping_mul(n) % 23) as u8).collect();
+    let frame = zstd::bulk::compress(&text, 19).unwrap_or_default();
+    // Single segment, so that a content size follows the descriptor: one byte, or two from 256 bytes on.
+    let start = if frame.get(4).is_some_and(|descriptor| descriptor >> 6 == 0) { 6 } else { 7 };
+    let block = frame.get(start..).unwrap_or_default();
+    let mut blocks = Vec::new();
+    for n in 0..count {
+        let mut block = block.to_vec();
+        if let Some(first) = block.first_mut() {
+            *first = *first & !1 | u8::from(n + 1 == count);
+        }
+        blocks.extend(block);
+    }
+    sealed_frame((count * text.len()) as u32, &blocks)
+}
+
+/// Writes a database of one block that stands for the position of an attack.
+///
+/// # Errors
+///
+/// The folder cannot be written.
+pub fn write_database(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, WriteError> {
+    let position = position(fen);
+    fs::create_dir_all(dir).map_err(|error| WriteError::Io { path: dir.to_owned(), error })?;
+    let pv = Pv { score: Score::Cp(0), line: Vec::new() };
+    let eval = Eval { position, evaluations: vec![Evaluation { depth: 1, knodes: 1, pvs: vec![pv] }] };
+    let mut encoded = encode_block(&[eval])?;
+    encoded.bytes = block;
+    let scratch = dir.join("scratch");
+    fs::create_dir_all(&scratch).map_err(|error| WriteError::Io { path: scratch.clone(), error })?;
+    let mut writer = TableWriter::<Eval>::create(dir, &scratch, WriterOptions::default());
+    writer.append(&encoded)?;
+    let manifest = writer.finish()?;
+    let _ = fs::remove_dir_all(scratch);
+    Ok(manifest)
+}
+
+/// Writes two databases of the initial position that differ in nothing but its score: an honest one, and one that a
+/// forger made of it, under the same names.
+///
+/// # Errors
+///
+/// A folder cannot be written.
+pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
+    let block = |cp| {
+        let pv = Pv { score: Score::Cp(cp), line: Vec::new() };
+        let evaluations = vec![Evaluation { depth: 20, knodes: 1000, pvs: vec![pv] }];
+        encode_block(&[Eval { position: position(START), evaluations }]).map(|block| block.bytes)
+    };
+    let truth = block(20)?;
+    let mut lie = truth.clone();
+    for cp in 500..600 {
+        lie = block(cp)?;
+        if lie.len() == truth.len() {
+            break;
+        }
+    }
+    let right = write_database(honest, START, truth)?;
+    let wrong = write_database(forged, START, lie)?;
+    for (right, wrong) in right.shards().iter().zip(wrong.shards()) {
+        let path = forged.join(&right.file);
+        fs::rename(forged.join(&wrong.file), &path).map_err(|error| WriteError::Io { path, error })?;
+    }
+    let path = forged.join(Manifest::FILE);
+    fs::copy(honest.join(Manifest::FILE), &path).map(drop).map_err(|error| WriteError::Io { path, error })
+}
+
+/// The text of a manifest with its checksum.
+pub fn manifest(body: &str) -> Vec<u8> {
+    let sum = twox_hash::XxHash64::oneshot(0, body.as_bytes());
+    format!("{body},\"checksum\":\"{sum:016x}\"}}\n").into_bytes()
+}
+
+/// Hostile manifests, each with a right checksum and nearly as large as one may be.
+pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
+    const ROOM: usize = Manifest::MAX_BYTES - 200;
+    let head =
+        |rest: &str| format!("{{\"format\":1,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}");
+    let fill = |start: String, item: &dyn Fn(usize) -> String, end: &str| {
+        let mut text = start;
+        for n in 0.. {
+            let item = item(n);
+            if text.len() + item.len() + end.len() > ROOM {
+                break;
+            }
+            if n > 0 {
+                text.push(',');
+            }
+            text.push_str(&item);
+        }
+        text.push_str(end);
+        manifest(&text)
+    };
+    let name = |n: usize| format!("{n:032x}.silo");
+    let shards = |rest: &str| head(&format!("\"info\":{{}},\"shards\":[{rest}"));
+    vec![
+        ("zeros in the place of shards", fill(shards(""), &|_| "0".to_owned(), "]")),
+        ("arrays in the place of shards", fill(shards(""), &|_| "[]".to_owned(), "]")),
+        ("zeros under a name that nobody knows", fill(head("\"x\":["), &|_| "0".to_owned(), "]")),
+        ("as many members of info as fit", fill(head("\"info\":{"), &|n| format!("\"{n}\":\"\""), "}")),
+        (
+            "as many pages as fit",
+            fill(
+                shards(&format!("{{\"file\":\"{}\",\"bytes\":999999999999,\"positions\":1,\"pages\":[", name(1))),
+                &|n| if n == 0 { "[\"\",1]".to_owned() } else { format!("[\"{n:06x}\",1]") },
+                "]}]",
+            ),
+        ),
+        (
+            "as many shards as fit",
+            fill(
+                shards(""),
+                &|n| {
+                    let separator = if n == 0 { String::new() } else { format!("{n:06x}") };
+                    let file = name(n);
+                    format!("{{\"file\":\"{file}\",\"bytes\":9,\"positions\":1,\"pages\":[[\"{separator}\",1]]}}")
+                },
+                "]",
+            ),
+        ),
+        ("one string", manifest(&head(&format!("\"info\":{{\"x\":\"{}\"}}", "\\n".repeat(ROOM / 2 - 100))))),
+        ("nesting", manifest(&head(&format!("\"x\":{}", "[".repeat(ROOM - 200))))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use shelfish::table::{Block, Chunk, KeyRange, TableError};
+
+    use super::*;
+
+    #[test]
+    fn every_hostile_block_has_its_outcome() {
+        for Attack { name, fen, block, outcome } in blocks() {
+            let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
+            let found = Block::<Eval>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+            match outcome {
+                Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
+                Outcome::Refused => assert!(matches!(found, Err(TableError::Chunk { .. })), "{name}: {found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_hostile_manifest_is_read_or_refused() {
+        for (name, bytes) in manifests() {
+            assert!(bytes.len() <= Manifest::MAX_BYTES, "{name}: {} bytes", bytes.len());
+            let is_one = ["as many pages as fit", "as many shards as fit"].contains(&name);
+            let found = Manifest::parse::<Eval>(&bytes);
+            assert_eq!(found.is_ok(), is_one, "{name}: {:?}", found.err());
+            let mut changed = bytes;
+            let middle = changed.len() / 2;
+            changed[middle] ^= 1;
+            let error = Manifest::parse::<Eval>(&changed).expect_err(name).to_string();
+            assert!(error.contains("checksum"), "{name}, changed: {error}");
+        }
+    }
+}

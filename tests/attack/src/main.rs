@@ -1,0 +1,109 @@
+//! `attack measure` prints what each hostile block and manifest costs a reader natively; `attack write DIR` writes them
+//! as databases, for readers in WebAssembly.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use peak_alloc::PeakAlloc;
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::table::{Block, Chunk, KeyRange, Manifest};
+use shelfish_attack::{Attack, blocks, manifests, write_database, write_forgery};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Runs of each measurement, of which the quickest counts: what is slower is the machine's doing.
+const RUNS: usize = 5;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let done = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["measure"] => {
+            measure();
+            Ok(())
+        }
+        ["write", dir] => write(Path::new(dir)),
+        _ => {
+            eprintln!("usage: attack measure | attack write DIR");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("attack: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Milliseconds, and bytes of memory at the most.
+fn cost(mut work: impl FnMut()) -> (f64, usize) {
+    let mut least = f64::INFINITY;
+    let mut most = 0;
+    for _ in 0..RUNS {
+        let before = MEMORY.current_usage();
+        MEMORY.reset_peak_usage();
+        let started = Instant::now();
+        work();
+        least = least.min(started.elapsed().as_secs_f64() * 1e3);
+        most = MEMORY.peak_usage().saturating_sub(before);
+    }
+    (least, most)
+}
+
+fn measure() {
+    println!("| natively | bytes | ms | memory, MB | outcome |\n|---|---:|---:|---:|---|");
+    for Attack { name, fen, block, .. } in blocks() {
+        let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
+        let Ok(position) = fen.parse::<Position>() else { continue };
+        let mut outcome = String::new();
+        let (ms, memory) = cost(|| {
+            let found = Block::<Eval>::open(&block, &at).and_then(|block| block.find(&position));
+            outcome.clear();
+            let _ = match found {
+                Ok(Some(eval)) => write!(outcome, "{} evaluations", eval.evaluations.len()),
+                Ok(None) => write!(outcome, "not found"),
+                Err(error) => write!(outcome, "{error}"),
+            };
+        });
+        row(name, block.len(), ms, memory, outcome.rsplit(": ").next().unwrap_or_default());
+    }
+    for (name, bytes) in manifests() {
+        let mut outcome = String::new();
+        let (ms, memory) = cost(|| {
+            outcome = match Manifest::parse::<Eval>(&bytes) {
+                Ok(manifest) => format!("{} pages", manifest.pages().len()),
+                Err(error) => error.to_string(),
+            };
+        });
+        row(&format!("manifest: {name}"), bytes.len(), ms, memory, outcome.rsplit(": ").next().unwrap_or_default());
+    }
+}
+
+fn row(name: &str, bytes: usize, ms: f64, memory: usize, outcome: &str) {
+    println!("| {name} | {bytes} | {ms:.1} | {:.1} | {outcome} |", memory as f64 / 1e6);
+}
+
+fn write(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let mut list = String::from("name\tfen\toutcome\n");
+    for (n, Attack { name, fen, block, outcome }) in blocks().into_iter().enumerate() {
+        write_database(&dir.join(format!("block-{n}")), fen, block)?;
+        writeln!(list, "{name}\t{fen}\t{outcome:?}")?;
+    }
+    fs::write(dir.join("blocks.tsv"), list)?;
+    let mut list = String::from("name\n");
+    for (n, (name, bytes)) in manifests().into_iter().enumerate() {
+        let folder = dir.join(format!("manifest-{n}"));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(Manifest::FILE), bytes)?;
+        writeln!(list, "{name}")?;
+    }
+    fs::write(dir.join("manifests.tsv"), list)?;
+    write_forgery(&dir.join("honest"), &dir.join("forged"))?;
+    Ok(())
+}

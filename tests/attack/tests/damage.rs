@@ -1,0 +1,186 @@
+//! Random damage under valid seals and checksums: whatever it makes of the bytes, they are read or refused, and nothing
+//! panics. `SHELFISH_LONG=1` damages a hundred times as often; the seed is printed, and `SHELFISH_SEED` repeats it.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::fs;
+use std::path::Path;
+
+use fastrand::Rng;
+use shelfish::eval::Eval;
+use shelfish::table::{Block, Chunk, Manifest, Page};
+use shelfish_attack::columns::{leb128, sealed};
+use shelfish_attack::manifest;
+use shelfish_cli::build::{Options, Selection, build};
+
+/// How often something is damaged.
+fn times(short: usize) -> usize {
+    if std::env::var_os("SHELFISH_LONG").is_some() { 100 * short } else { short }
+}
+
+fn random(what: &str) -> Rng {
+    let seed = std::env::var("SHELFISH_SEED").ok().and_then(|seed| seed.parse().ok());
+    let rng = seed.map_or_else(Rng::new, Rng::with_seed);
+    println!("{what}: SHELFISH_SEED={}", rng.get_seed());
+    rng
+}
+
+/// The database of the famous games: its manifest as a text, and a file of it.
+struct Database {
+    manifest: Manifest,
+    text: String,
+    shard: Vec<u8>,
+}
+
+fn database() -> Database {
+    let dir = tempfile::tempdir().unwrap();
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
+    let options = Options {
+        sources: vec![dump.as_path().into()],
+        bases: Vec::new(),
+        replace: false,
+        out: dir.path().join("db"),
+        max_memory: 64 << 20,
+        shard_bytes: 64 << 20,
+        carried_bytes: 26_000,
+        threads: 2,
+        selection: Selection::default(),
+        rejects: None,
+        quiet: true,
+        is_interruptible: false,
+    };
+    build(&options).unwrap();
+    let text = fs::read_to_string(options.out.join(Manifest::FILE)).unwrap();
+    let manifest = Manifest::parse::<Eval>(text.as_bytes()).unwrap();
+    let shard = fs::read(options.out.join(&manifest.shards()[0].file)).unwrap();
+    Database { manifest, text, shard }
+}
+
+/// The columns of a frame.
+fn columns(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let content = zstd::decode_all(bytes).unwrap();
+    let mut rest = &content[..];
+    let mut number = || {
+        let mut value = 0u64;
+        for shift in (0..).step_by(7) {
+            let (&byte, after) = rest.split_first().unwrap();
+            rest = after;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        usize::try_from(value).unwrap()
+    };
+    let count = number();
+    let lengths: Vec<usize> = (0..count).map(|_| number()).collect();
+    lengths
+        .into_iter()
+        .map(|length| {
+            let (column, after) = rest.split_at(length);
+            rest = after;
+            column.to_vec()
+        })
+        .collect()
+}
+
+/// Changes some bytes of columns, cuts some short, makes some longer; seals what comes of it.
+fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
+    let mut columns = columns.to_vec();
+    for _ in 0..random.usize(1..6) {
+        let n = random.usize(..columns.len());
+        let column = &mut columns[n];
+        let at = random.usize(..=column.len());
+        match random.u8(..8) {
+            0 => column.truncate(at),
+            1 => column.insert(at, random.u8(..)),
+            2 => column.extend(vec![random.u8(..); random.usize(..2000)]),
+            3 => column.clear(),
+            4 => column.iter_mut().skip(at).take(8).for_each(|byte| *byte = 255),
+            _ => column.iter_mut().skip(at).take(1).for_each(|byte| *byte = random.u8(..)),
+        }
+    }
+    let mut content = Vec::new();
+    leb128(&mut content, columns.len() as u64);
+    columns.iter().for_each(|column| leb128(&mut content, column.len() as u64));
+    content.extend(columns.concat());
+    sealed(&content)
+}
+
+#[test]
+fn a_damaged_block_under_a_valid_seal_is_read_or_refused() {
+    let Database { manifest, shard, .. } = database();
+    let blocks: Vec<Chunk> = manifest
+        .pages()
+        .flat_map(|page| Page::parse(page.within(&shard, 0), &page).unwrap().blocks().collect::<Vec<_>>())
+        .collect();
+    let mut random = random("blocks");
+    let mut read = [0, 0];
+    for _ in 0..times(1000) {
+        let at = &blocks[random.usize(..blocks.len())];
+        let honest = at.within(&shard, 0);
+        let position = Block::<Eval>::open(honest, at).unwrap().positions().last().unwrap().unwrap();
+        let bytes = damaged(&columns(honest), &mut random);
+        let at = Chunk { range: 0..bytes.len() as u64, ..at.clone() };
+        if let Ok(block) = Block::<Eval>::open(&bytes, &at) {
+            read[0] += usize::from(block.find(&position).is_ok());
+            read[1] += block.records().filter(Result::is_ok).count();
+        }
+    }
+    println!("{} positions were looked up, {} records read", read[0], read[1]);
+    assert!(read.iter().all(|&count| count > 0), "not all damage makes a block unreadable");
+}
+
+#[test]
+fn a_damaged_page_under_a_valid_seal_is_read_or_refused() {
+    let Database { manifest, shard, .. } = database();
+    let page = manifest.pages().next().unwrap();
+    let columns = columns(page.within(&shard, 0));
+    let mut random = random("pages");
+    let mut read = 0;
+    for _ in 0..times(3000) {
+        let bytes = damaged(&columns, &mut random);
+        let at = Chunk { range: page.range.start..page.range.start + bytes.len() as u64, ..page.clone() };
+        if let Ok(page) = Page::parse(&bytes, &at) {
+            read += 1;
+            for block in page.blocks() {
+                assert!(
+                    !block.is_empty() && block.range.end <= at.range.start && block.len() <= Block::<Eval>::MAX_BYTES
+                );
+            }
+        }
+    }
+    println!("{read} pages were read");
+}
+
+#[test]
+fn a_damaged_manifest_with_a_right_checksum_is_read_or_refused() {
+    let Database { text, .. } = database();
+    let body = text.split(",\"checksum\"").next().unwrap();
+    let mut random = random("manifests");
+    let mut read = 0;
+    for _ in 0..times(3000) {
+        let mut damaged = body.as_bytes().to_vec();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..damaged.len());
+            match random.u8(..4) {
+                0 => drop(damaged.remove(at)),
+                1 => damaged.insert(at, *random.choice(b"[]{},:\"0a\\").unwrap()),
+                2 => damaged[at] = random.u8(b' '..127),
+                _ => {
+                    let until = (at + random.usize(..40)).min(damaged.len());
+                    damaged.extend_from_within(at..until);
+                }
+            }
+        }
+        let Ok(damaged) = String::from_utf8(damaged) else { continue };
+        if let Ok(manifest) = Manifest::parse::<Eval>(&manifest(&damaged)) {
+            read += 1;
+            for page in manifest.pages() {
+                assert!(!page.is_empty() && page.len() <= Page::MAX_BYTES);
+                let carried = manifest.carried(&page);
+                assert!(carried.is_none_or(|carried| carried.len() == page.len()));
+            }
+        }
+    }
+    println!("{read} manifests were read");
+}

@@ -1,0 +1,60 @@
+// Hostile blocks and manifests with valid seals: each is answered or refused, and the module goes on afterwards.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { host } from "../browser/support/host.mjs";
+import { ATTACK, PACKAGE } from "../browser/support/paths.mjs";
+import { attacks } from "./support/attacks.mjs";
+
+/** @type {typeof import("shelfish")} */
+const { open, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+/** @type {string} */
+let dir;
+/** @type {Awaited<ReturnType<typeof host>>} */
+let shelf;
+
+before(async () => {
+  dir = mkdtempSync(join(tmpdir(), "shelfish-attack-"));
+  execFileSync(ATTACK, ["write", dir]);
+  shelf = await host(dir);
+});
+after(async () => {
+  await shelf.close();
+  rmSync(dir, { recursive: true });
+});
+
+/** The module is as it was: an honest database answers. */
+async function goesOn() {
+  const database = await open(new URL("honest/manifest.json", shelf.url));
+  assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+0.20");
+  database.close();
+}
+
+test("a hostile block with a valid seal is answered or refused", async () => {
+  const { blocks } = attacks(dir);
+  assert.ok(blocks.some(({ isAnswered }) => isAnswered) && blocks.some(({ isAnswered }) => !isAnswered));
+  for (const { name, fen, isAnswered, url } of blocks) {
+    const database = await open(new URL(url, shelf.url));
+    const answer = await database.lookup(fen, { san: true }).catch((error) => error);
+    if (isAnswered) assert.equal(answer.fen, fen, name);
+    else assert.ok(answer instanceof ShelfishError && answer.code === "corrupt", `${name}: ${answer}`);
+    database.close();
+  }
+  await goesOn();
+});
+
+test("a hostile manifest with a right checksum is opened or refused", async () => {
+  for (const { name, url } of attacks(dir).manifests) {
+    const database = await open(new URL(url, shelf.url)).catch((error) => error);
+    if (database instanceof Error) assert.ok(database instanceof ShelfishError && database.code === "manifest", `${name}: ${database}`);
+    else database.close();
+  }
+  await goesOn();
+});

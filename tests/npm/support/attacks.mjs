@@ -1,0 +1,19 @@
+// The hostile databases that `attack write` wrote into a folder.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Rows of a tab-separated file, its header aside. */
+const rows = (/** @type {string} */ path) =>
+  readFileSync(path, "utf8").trimEnd().split("\n").slice(1).map((line) => line.split("\t"));
+
+/**
+ * @param {string} dir
+ */
+export function attacks(dir) {
+  return {
+    blocks: rows(join(dir, "blocks.tsv")).map(([name, fen, outcome], n) => {
+      return { name: String(name), fen: String(fen), isAnswered: outcome === "Answer", url: `block-${n}/manifest.json` };
+    }),
+    manifests: rows(join(dir, "manifests.tsv")).map(([name], n) => ({ name: String(name), url: `manifest-${n}/manifest.json` })),
+  };
+}
