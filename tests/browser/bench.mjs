@@ -149,7 +149,7 @@ const decode = await local.evaluate(
 const manifest = await local.evaluate(() => ({ positions: database.manifest.positions, bytes: database.manifest.bytes }));
 await browser.close();
 await Promise.all([slow.close(), fast.close()]);
-rmSync(root, { recursive: true, dereference: true });
+rmSync(root, { recursive: true });
 
 /** Brotli size of what a page loads before its first answer. */
 const shipped = readdirSync(PACKAGE)

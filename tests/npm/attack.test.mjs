@@ -33,7 +33,7 @@ after(async () => {
 /** The module is as it was: an honest database answers. */
 async function goesOn() {
   const database = await open(new URL("honest/manifest.json", shelf.url));
-  assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+0.20");
+  assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+5.20");
   database.close();
 }
 

@@ -114,6 +114,122 @@ fn what_cannot_be_used_is_counted_and_written_down() {
 }
 
 #[test]
+fn what_no_manifest_of_ours_names_is_neither_written_over_nor_removed() {
+    let desk = Desk::new();
+    let [first, second] = [1, 2].map(|cp| desk.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
+    desk.build(&[&first], &[]).succeeds();
+    let db = desk.path("db");
+    let foreign = ["0123456789abcdef0123456789abcdef.silo", "notes.txt"];
+    foreign.iter().for_each(|name| fs::write(db.join(name), "somebody's").unwrap());
+    let old = desk.files("db");
+    desk.build(&[&second], &[]).succeeds();
+    let new = desk.files("db");
+    assert_eq!(new.len(), old.len(), "the shard before is gone, the other files are not");
+    assert_ne!(new, old);
+    assert!(foreign.iter().all(|name| new.contains(&((*name).to_owned(), b"somebody's".to_vec()))));
+
+    // A file that has the name of a shard to come.
+    let shard = old.iter().map(|(name, _)| name).find(|name| name.ends_with(".silo") && *name != foreign[0]).unwrap();
+    fs::write(db.join(shard), "somebody's").unwrap();
+    let before = desk.files("db");
+    desk.build(&[&first], &[]).fails(&[shard, "is in the way", "another content"]);
+    assert_eq!(desk.files("db"), before);
+
+    // A manifest of something else.
+    fs::remove_file(db.join(shard)).unwrap();
+    fs::write(db.join("manifest.json"), "{\"name\":\"an app\"}").unwrap();
+    let before = desk.files("db");
+    desk.build(&[&first], &[]).fails(&["manifest.json", "is in the way", "not a manifest of Shelfish"]);
+    assert_eq!(desk.files("db"), before);
+}
+
+#[test]
+fn what_a_build_that_was_killed_moved_into_place_is_removed_by_the_next() {
+    let desk = Desk::new();
+    let [first, second] = [1, 2].map(|cp| desk.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
+    desk.build(&[&first], &[]).succeeds();
+    desk.build_to("other", &[&second], &[]).succeeds();
+    let (db, other) = (desk.path("db"), desk.path("other"));
+    let before = desk.files("db");
+    // As after a kill between the last shard and the manifest.
+    let workspace = db.join(".shelfish-build");
+    fs::create_dir(&workspace).unwrap();
+    fs::write(workspace.join("lock"), "").unwrap();
+    fs::copy(other.join("manifest.json"), workspace.join("manifest.json")).unwrap();
+    for (name, bytes) in desk.files("other").into_iter().filter(|(name, _)| name.ends_with(".silo")) {
+        fs::write(db.join(name), bytes).unwrap();
+    }
+    assert_eq!(desk.verify("db").code, 1, "there are shards that no manifest names");
+    desk.build(&[&first], &[]).succeeds();
+    assert_eq!(desk.files("db"), before);
+}
+
+/// A line of the initial position, of evaluations of as many PVs of as many moves as are asked for, hardly two of them
+/// alike.
+fn large_line(evaluations: usize, pvs: usize, plies: usize, depth: usize) -> String {
+    // Ways of both sides to move a knight there and back again.
+    const WAYS: [&str; 4] =
+        ["g1f3 g8f6 f3g1 f6g8", "b1c3 b8c6 c3b1 c6b8", "g1f3 b8c6 f3g1 c6b8", "b1c3 g8f6 c3b1 f6g8"];
+    let moves = |mut n: usize| {
+        let ways = (0..plies.div_ceil(4)).map(|_| {
+            let way = WAYS[n % WAYS.len()];
+            n /= WAYS.len();
+            way
+        });
+        let words: Vec<&str> = ways.flat_map(|way| way.split(' ')).take(plies).collect();
+        words.join(" ")
+    };
+    let pv = |n| format!(r#"{{"cp":{n},"line":"{}"}}"#, moves(n));
+    let evaluation = |n: usize| {
+        let pvs: Vec<String> = (n * pvs..(n + 1) * pvs).map(pv).collect();
+        format!(r#"{{"pvs":[{}],"knodes":{n},"depth":{depth}}}"#, pvs.join(","))
+    };
+    let evaluations: Vec<String> = (0..evaluations).map(evaluation).collect();
+    format!(r#"{{"fen":"{START}","evals":[{}]}}"#, evaluations.join(","))
+}
+
+#[test]
+fn lines_as_large_as_lines_may_be_stop_no_build() {
+    let desk = Desk::new();
+    let other = line("4k3/8/8/8/8/8/8/4K3 w - -", 0, "e1e2", 1, 1);
+    // All of the same position, so that merging them has to choose.
+    let mut lines: Vec<String> = (20..23).map(|depth| large_line(256, 256, 40, depth)).collect();
+    lines.push(other);
+    let summary = desk.build(&[&desk.file("dump", lines.join("\n"))], &["--json"]).succeeds();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((&summary["positions"], &summary["evaluations"], &summary["pvs"]), (&2.into(), &2.into(), &257.into()));
+    assert_eq!(summary["input"]["rejects"], serde_json::json!({}));
+    assert_eq!(summary["input"]["pvs_shortened"], 3 * 256, "256 PVs have room for 16 moves each");
+    assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 767, "pvs": 767 * 256}));
+    assert!(desk.verify("db").succeeds().contains("all is well"));
+    let kept = desk.export("db").into_iter().find(|line| line.contains(START)).unwrap();
+    assert!(kept.contains(r#""depth":22"#) && kept.contains(r#""knodes":255"#), "the best evaluation is kept");
+}
+
+#[test]
+fn a_position_in_very_many_lines_is_merged_within_bounds_and_the_same_whatever_the_order() {
+    let desk = Desk::new();
+    // 300 evaluations of 40 moves, of which a record has room for 102, in lines of a few.
+    let line =
+        |n: usize| line(START, n as i32, "g1f3 g8f6 f3g1 f6g8 ".repeat(10).trim(), n as u32, 10 + (n % 50) as u16);
+    let mut lines: Vec<String> = (0..300).map(line).collect();
+    let ordered = desk.file("ordered", lines.join("\n"));
+    lines.reverse();
+    lines.extend_from_within(..100);
+    let again = desk.file("again", lines.join("\n"));
+    desk.build_to("one", &[&ordered], &["--threads", "1"]).succeeds();
+    desk.build_to("two", &[&again], &["--threads", "3"]).succeeds();
+    assert!(desk.files("one") == desk.files("two"));
+    let (some, others) = (desk.file("some", lines[..150].join("\n")), desk.file("others", lines[150..].join("\n")));
+    desk.build_to("base", &[&some], &[]).succeeds();
+    let base = desk.path("base");
+    desk.build_to("three", &[&others], &["--base", base.to_str().unwrap()]).succeeds();
+    assert!(desk.files("one") == desk.files("three"), "a base that had no room for all makes no difference");
+    let kept = desk.export("one").concat();
+    assert_eq!(kept.matches("\"depth\"").count(), 102, "as many as have 4,096 moves together");
+}
+
+#[test]
 fn what_merging_leaves_out_is_counted_and_written_down() {
     let desk = Desk::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";

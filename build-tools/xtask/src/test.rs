@@ -23,6 +23,9 @@ pub struct Args {
     /// Run the tests whose name contains this only
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// Run what takes longer, too: random damage a hundred times as often
+    #[arg(long)]
+    all: bool,
     /// Name the steps and stop
     #[arg(long)]
     list: bool,
@@ -114,6 +117,9 @@ fn doc(_: &Args) -> Result<Tally> {
 fn rust(args: &Args) -> Result<Tally> {
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);
+    if args.all {
+        tests.env("SHELFISH_LONG", "1");
+    }
     counted(tests.args(args.filter.iter().flat_map(|filter| ["--", filter])), cargo_counts)
 }
 

@@ -253,9 +253,9 @@ pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
         let evaluations = vec![Evaluation { depth: 20, knodes: 1000, pvs: vec![pv] }];
         encode_block(&[Eval { position: position(START), evaluations }]).map(|block| block.bytes)
     };
-    let truth = block(20)?;
+    let truth = block(520)?;
     let mut lie = truth.clone();
-    for cp in 500..600 {
+    for cp in 521..600 {
         lie = block(cp)?;
         if lie.len() == truth.len() {
             break;

@@ -264,6 +264,7 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     // Best first, so that what a record has no room for need not be played.
     ranked.sort_by_key(|(depth, pvs, knodes)| Reverse((*depth, pvs.len(), *knodes)));
     let mut illegal = None;
+    let mut shortened = Vec::new();
     let (mut count, mut plies) = (0, 0);
     for (depth, raw, knodes) in ranked {
         count += raw.len();
@@ -272,12 +273,13 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
             continue;
         }
         let mut pvs = Vec::with_capacity(raw.len());
+        let mut long = 0;
         for pv in raw {
             let score = score(pv)?;
             match play(record.position.chess(), &pv.line, Eval::MAX_PLIES / raw.len()) {
                 Line::Legal(line) => pvs.push(Pv { score, line }),
                 Line::Long(line) => {
-                    record.shortened += 1;
+                    long += 1;
                     pvs.push(Pv { score, line });
                 }
                 Line::Cut(line) => {
@@ -292,12 +294,14 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         }
         if !pvs.is_empty() {
             let mut evaluation = Evaluation { depth, knodes, pvs };
-            record.shortened += evaluation.shorten(&record.position) as u64;
+            shortened.push(long.max(evaluation.shorten(&record.position)));
             plies += evaluation.plies();
             record.evaluations.push(evaluation);
         }
     }
-    for evaluation in record.evaluations.drain(Eval::fit(&record.position, &record.evaluations)..) {
+    let fit = Eval::fit(&record.position, &record.evaluations);
+    record.shortened = shortened[..fit].iter().sum::<usize>() as u64;
+    for evaluation in record.evaluations.drain(fit..) {
         record.surplus.add(evaluation.pvs.len());
     }
     match illegal {
