@@ -5,16 +5,18 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use shelfish::eval::Eval;
 use shelfish::reader::ReadError;
 use shelfish::source::file::Directory;
 use shelfish::source::http::{Ask, Head};
+use shelfish::source::retry::Retry;
 use shelfish::source::{Fault, Source, SourceError};
 use shelfish::table::Manifest;
 
 use crate::coding::{self, Coding, CodingError};
+use crate::integrity::Integrity;
 
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]
@@ -26,6 +28,9 @@ pub struct Args {
     /// Seconds that a host has for an answer, and one more for every 16 KiB of it
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
+    /// Take no manifest but the one with this hash: sha256-..., as `shelfish build` and `stats` print it
+    #[arg(long, value_name = "HASH")]
+    pub integrity: Option<Integrity>,
 }
 
 /// A URL that is not one of HTTP.
@@ -69,6 +74,11 @@ fn is_http(scheme: &str) -> bool {
 }
 
 impl Args {
+    /// A database by its name alone.
+    pub fn of(database: &str) -> Args {
+        Args { database: database.to_owned(), timeout: 20, integrity: None }
+    }
+
     /// The source of its files.
     ///
     /// # Errors
@@ -78,12 +88,13 @@ impl Args {
         let folder = self.database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
         let text = folder.unwrap_or(&self.database);
-        if scheme(text).is_some() {
+        let files = if scheme(text).is_some() {
             let base = if text.ends_with('/') { text.to_owned() } else { format!("{text}/") };
-            Ok(Place::Host(Host::new(base, Duration::from_secs(self.timeout))?))
+            Files::Host(Host::new(base, Duration::from_secs(self.timeout))?)
         } else {
-            Ok(Place::Directory(Directory::new(if text.is_empty() { "." } else { text })))
-        }
+            Files::Directory(Directory::new(if text.is_empty() { "." } else { text }))
+        };
+        Ok(Place { files, integrity: self.integrity })
     }
 }
 
@@ -92,32 +103,50 @@ const PACE: f64 = 16384.0;
 
 /// The source of a database's files.
 #[derive(Clone, Debug)]
-pub enum Place {
-    /// A directory.
+pub struct Place {
+    files: Files,
+    integrity: Option<Integrity>,
+}
+
+#[derive(Clone, Debug)]
+enum Files {
     Directory(Directory),
-    /// A host.
     Host(Host),
+}
+
+impl Place {
+    /// Whether it is a directory, which tells what else is in it.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.files, Files::Directory(_))
+    }
 }
 
 impl Source for Place {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        match self {
-            Place::Directory(directory) => directory.range(file, range).await,
-            Place::Host(host) => host.range(file, range).await,
+        match &self.files {
+            Files::Directory(directory) => directory.range(file, range).await,
+            Files::Host(host) => host.range(file, range).await,
         }
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        match self {
-            Place::Directory(directory) => directory.whole(file, cap).await,
-            Place::Host(host) => host.whole(file, cap).await,
+        let bytes = match &self.files {
+            Files::Directory(directory) => directory.whole(file, cap).await,
+            Files::Host(host) => host.whole(file, cap).await,
+        }?;
+        match self.integrity {
+            Some(expected) if file == Manifest::FILE && Integrity::of(&bytes) != expected => {
+                let (expected, found) = (expected.to_string(), Integrity::of(&bytes).to_string());
+                Err(SourceError { at: self.locate(file), fault: Fault::Integrity { expected, found } })
+            }
+            _ => Ok(bytes),
         }
     }
 
     fn locate(&self, file: &str) -> String {
-        match self {
-            Place::Directory(directory) => directory.locate(file),
-            Place::Host(host) => host.locate(file),
+        match &self.files {
+            Files::Directory(directory) => directory.locate(file),
+            Files::Host(host) => host.locate(file),
         }
     }
 }
@@ -147,7 +176,21 @@ impl Host {
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
         let at = self.locate(file);
-        self.try_get(&at, &ask).await.map_err(|fault| SourceError { at, fault })
+        let start = Instant::now();
+        let mut sent = 0;
+        loop {
+            sent += 1;
+            let mut retry_after = None;
+            let fault = match self.try_get(&at, &ask, start, &mut retry_after).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(fault) => fault,
+            };
+            let pause = Retry::default().pause(sent, &fault, retry_after, fastrand::f64());
+            match pause.filter(|pause| start.elapsed().saturating_add(*pause) < self.timeout) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(SourceError { at, fault }),
+            }
+        }
     }
 
     fn fault(&self, error: reqwest::Error) -> Fault {
@@ -176,13 +219,20 @@ impl Host {
         }
     }
 
-    async fn try_get(&self, url: &str, ask: &Ask) -> Result<Vec<u8>, Fault> {
+    /// Sends a request; what began at `start` is one with all the times that it was sent. Also tells how long the host asks
+    /// to be left alone.
+    async fn try_get(
+        &self,
+        url: &str,
+        ask: &Ask,
+        start: Instant,
+        retry_after: &mut Option<Duration>,
+    ) -> Result<Vec<u8>, Fault> {
         // Of a compressed range nobody could tell which bytes it is.
         let request = match ask.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
-        let start = Instant::now();
         let mut received = 0;
         // Connecting and redirects are within the time, too.
         let mut response = self.in_time(start, received, request.send()).await?;
@@ -191,6 +241,7 @@ impl Host {
             let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
             (!values.is_empty()).then(|| values.join(", "))
         };
+        *retry_after = header("retry-after").and_then(|value| seconds_until(&value));
         let content_encoding = header("content-encoding");
         let mut body = ask.judge(&Head {
             status: response.status().as_u16(),
@@ -218,6 +269,13 @@ impl Host {
         }
         body.finish()
     }
+}
+
+/// The time that `Retry-After` tells, in seconds or as a date.
+fn seconds_until(retry_after: &str) -> Option<Duration> {
+    let text = retry_after.trim();
+    let date = || httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok();
+    text.parse().ok().map(Duration::from_secs).or_else(date)
 }
 
 impl Source for Host {
@@ -261,6 +319,8 @@ pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
 mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::{TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::thread;
 
     use super::*;
@@ -270,14 +330,14 @@ mod tests {
 
     #[test]
     fn schemes_are_known_in_any_case_and_others_are_named() -> Test {
-        let place = |database: &str| Args { database: database.to_owned(), timeout: 1 }.source();
+        let place = |database: &str| Args { timeout: 1, ..Args::of(database) }.source();
         for (url, base) in [
             ("http://x", "http://x/"),
             ("HTTP://x/", "HTTP://x/"),
             ("Https://x/db/manifest.json", "Https://x/db/"),
             ("https://x/my-manifest.json", "https://x/my-manifest.json/"),
         ] {
-            assert!(matches!(place(&address(url)?)?, Place::Host(host) if host.base == base), "{url}");
+            assert!(matches!(place(&address(url)?)?.files, Files::Host(host) if host.base == base), "{url}");
         }
         for url in ["ftp://x", "letters://", "file:///db", "s3+http://x", "HTTPX://x"] {
             let error = address(url).err().ok_or(url)?.to_string();
@@ -287,7 +347,7 @@ mod tests {
         for dir in
             [".", "C:\\db", "C://db", "c:/db", "a b/ü://x", "./ftp://x", "://", "1a://x", "http:", "ftp:x", "http"]
         {
-            assert!(matches!(place(&address(dir)?)?, Place::Directory(_)), "{dir}");
+            assert!(place(&address(dir)?)?.is_directory(), "{dir}");
         }
         let locate = |dir: &str| place(dir).map(|place| place.locate(Manifest::FILE));
         assert_eq!(locate("manifest.json")?, locate(".")?);
@@ -366,6 +426,61 @@ mod tests {
         assert_eq!(wait(echo.whole("f", 100))??, format!("accept-encoding: {}", coding::ACCEPTED).as_bytes());
         assert_eq!(wait(echo.range("f", 0..25))??, b"accept-encoding: identity");
         Ok(())
+    }
+
+    /// A host that answers the first requests in one way and later ones with `x`, and counts them.
+    fn recovering(
+        failures: usize,
+        fail: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> std::io::Result<(Host, Arc<AtomicUsize>)> {
+        let count = Arc::new(AtomicUsize::new(0));
+        let asked = count.clone();
+        let host = host(move |_, stream| match asked.fetch_add(1, Relaxed) {
+            n if n < failures => fail(stream),
+            _ => stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\nx"),
+        })?;
+        Ok((host, count))
+    }
+
+    #[test]
+    fn what_fails_on_the_way_is_asked_for_again_twice_at_most() -> Test {
+        let status = |status: &'static str| {
+            move |stream: &mut TcpStream| {
+                stream.write_all(
+                    format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").as_bytes(),
+                )
+            }
+        };
+        for code in ["429 Slow", "500 Oh", "502 Bad", "503 Busy", "504 Late"] {
+            let (host, asked) = recovering(2, status(code))?;
+            assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3), "{code}");
+            let (host, asked) = recovering(9, status(code))?;
+            let code = code[..3].parse()?;
+            assert_eq!((fault(wait(host.whole("f", 9))?)?, asked.load(Relaxed)), (Fault::Status(code), 3));
+        }
+        // A body that breaks off, and no answer at all.
+        let cut = |stream: &mut TcpStream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx");
+        for (host, asked) in [recovering(2, cut)?, recovering(2, |_| Ok(()))?] {
+            assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3));
+        }
+        // What cannot get better, and what would take longer than there is time.
+        for code in ["404 No", "403 No", "501 What", "503 Busy\r\nretry-after: 60"] {
+            let (host, asked) = recovering(9, status(code))?;
+            assert!(matches!(fault(wait(host.whole("f", 9))?)?, Fault::Status(_)));
+            assert_eq!(asked.load(Relaxed), 1, "{code}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_host_that_says_when_to_come_back_says_it_in_seconds_or_as_a_date() {
+        assert_eq!(seconds_until(" 7 "), Some(Duration::from_secs(7)));
+        let soon = SystemTime::now() + Duration::from_secs(100);
+        let until = seconds_until(&httpdate::fmt_http_date(soon));
+        assert!(until.is_some_and(|until| (90..=100).contains(&until.as_secs())), "{until:?}");
+        for text in ["", "soon", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT"] {
+            assert_eq!(seconds_until(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod build;
 mod coding;
 pub mod database;
 pub mod export;
+pub mod integrity;
 pub mod json;
 pub mod lookup;
 mod ordered;

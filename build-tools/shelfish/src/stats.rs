@@ -12,11 +12,14 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::{Eval, Evaluation};
+use shelfish::reader::ReadError;
+use shelfish::source::Source as _;
 use shelfish::table::{Block, Manifest};
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
 use crate::Outcome;
 use crate::database::{self, Place};
+use crate::integrity::Integrity;
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -49,6 +52,8 @@ pub struct Args {
 pub struct Known {
     /// Version of the format.
     pub format: u64,
+    /// The hash by which the manifest can be pinned.
+    pub integrity: Integrity,
     /// Positions.
     pub positions: u64,
     /// Evaluations, PVs.
@@ -138,9 +143,13 @@ struct Stats {
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let place = args.database.source()?;
-    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let bytes = database::wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))??;
+    let manifest = Manifest::parse::<Eval>(&bytes);
+    let manifest = manifest.map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })?;
+    let manifest = Arc::new(manifest);
     let known = Known {
         format: Manifest::FORMAT,
+        integrity: Integrity::of(&bytes),
         positions: manifest.positions,
         totals: manifest.totals.iter().cloned().collect(),
         info: manifest.info.iter().cloned().collect(),
@@ -307,9 +316,10 @@ fn take_leb128(bytes: &mut &[u8]) -> usize {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Known { format, positions, totals, info, bytes, shards, pages, page_bytes } = &self.manifest;
+        let Known { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } = &self.manifest;
         let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
         writeln!(f, "manifest, format {format}")?;
+        writeln!(f, "  {integrity}")?;
         writeln!(f, "  positions   {:>15}", HumanCount(*positions).to_string())?;
         for (name, total) in totals {
             writeln!(f, "  {:<12}{:>15}", shown(name), HumanCount(*total).to_string())?;

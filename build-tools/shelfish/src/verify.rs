@@ -191,7 +191,7 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
         }
     }
     // A host does not tell what else it has.
-    if let Place::Directory(_) = place {
+    if place.is_directory() {
         report.problems.extend(foreign(Path::new(&place.locate("")), &manifest)?);
     }
     Ok(())

@@ -207,6 +207,36 @@ fn lines_as_large_as_lines_may_be_stop_no_build() {
 }
 
 #[test]
+fn what_is_no_pv_takes_no_room_from_what_is_one() {
+    let desk = Desk::new();
+    let evaluation = |depth: usize, knodes: usize, pvs: &[&str]| {
+        let pvs: Vec<String> = pvs.iter().map(|line| format!(r#"{{"cp":1,"line":"{line}"}}"#)).collect();
+        format!(r#"{{"pvs":[{}],"knodes":{knodes},"depth":{depth}}}"#, pvs.join(","))
+    };
+    let dump = |evaluations: &[String]| format!(r#"{{"fen":"{START}","evals":[{}]}}"#, evaluations.join(","));
+    // Evaluations of one PV that is legal and 255 that are not, and a better one of 200 that are.
+    let mut pvs = vec!["e2e5"; 255];
+    pvs.push("e2e4");
+    let mut evaluations: Vec<String> = (0..16).map(|knodes| evaluation(40, knodes, &pvs)).collect();
+    evaluations.push(evaluation(40, 1000, &["d2d4"; 200]));
+    desk.build(&[&desk.file("worse", dump(&evaluations))], &[]).succeeds();
+    let kept = desk.export("db").concat();
+    assert_eq!((kept.matches("d2d4").count(), kept.matches("e2e4").count()), (200, 16));
+    // Evaluations without a legal PV before one that has one.
+    let mut evaluations: Vec<String> = (0..17).map(|knodes| evaluation(50, knodes, &["e2e5"; 256])).collect();
+    evaluations.push(evaluation(30, 1, &["e2e4"]));
+    desk.build(&[&desk.file("illegal", dump(&evaluations))], &[]).succeeds();
+    assert!(desk.export("db").concat().contains(r#""depth":30"#));
+    // Lines are long or short as they are, as long as all fit.
+    let mut pvs = vec![""; 255];
+    let long = "g1f3 g8f6 f3g1 f6g8 ".repeat(5);
+    pvs.push(long.trim());
+    let summary = desk.build(&[&desk.file("short", dump(&[evaluation(20, 1, &pvs)]))], &["--json"]).succeeds();
+    assert!(summary.contains(r#""pvs_shortened":0"#), "{summary}");
+    assert!(desk.export("db").concat().contains(long.trim()));
+}
+
+#[test]
 fn a_position_in_very_many_lines_is_merged_within_bounds_and_the_same_whatever_the_order() {
     let desk = Desk::new();
     // 300 evaluations of 40 moves, of which a record has room for 102, in lines of a few.

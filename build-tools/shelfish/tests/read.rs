@@ -109,6 +109,22 @@ fn a_host_answers_as_a_directory_does() {
 }
 
 #[test]
+fn a_pinned_manifest_is_read_and_no_other_one() {
+    let desk = Desk::new();
+    let summary = desk.build(&[&desk.file("dump", sample())], &["--json"]).succeeds();
+    let integrity = serde_json::from_str::<Value>(&summary).unwrap()["integrity"].as_str().unwrap().to_owned();
+    let host = Host::new(&desk);
+    for place in [desk.path("db").to_str().unwrap().to_owned(), host.url("db")] {
+        let pinned = |hash: &str| on("stats", &place, &["--manifest", "--integrity", hash]);
+        assert!(pinned(&integrity).succeeds().contains(&integrity));
+        let wrong = format!("sha256-{}=", "A".repeat(43));
+        pinned(&wrong).fails(&["manifest.json", "another manifest than the one asked for", &wrong, &integrity]);
+        assert_eq!(pinned("sha256-short").code, 2, "that is no hash");
+        on("verify", &place, &["-q", "--integrity", &integrity]).succeeds();
+    }
+}
+
+#[test]
 fn stats_add_up() {
     let desk = desk();
     let stats: Value = serde_json::from_str(&on("stats", desk.path("db"), &["--json", "-q"]).succeeds()).unwrap();

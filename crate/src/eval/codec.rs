@@ -213,7 +213,7 @@ fn column_error(first: usize, error: LineError) -> ColumnError {
         LineError::Source { source: found, .. } => {
             ColumnError::Value { column: column(moves::SOURCE), found: found as u64 }
         }
-        LineError::Rank { rank: found, .. } | LineError::Choices { found } => {
+        LineError::Rank { rank: found, .. } | LineError::Cost { found } => {
             ColumnError::Value { column: column(moves::RANK), found: found as u64 }
         }
     }

@@ -42,7 +42,7 @@ impl Eval {
         let mut load = moves::Load::default();
         let mut lines = |evaluation: &Evaluation| {
             evaluation.pvs.iter().for_each(|pv| load.add(position.chess(), &pv.line));
-            load.choices <= moves::MAX_CHOICES
+            load.cost <= moves::MAX_COST
         };
         evaluations[..room].iter().take_while(|evaluation| lines(evaluation)).count()
     }
@@ -64,10 +64,8 @@ impl Evaluation {
             evaluation.pvs.iter_mut().for_each(|pv| pv.line.truncate(plies));
             evaluation
         };
-        // What fits by number alone, so that the rules of chess are asked of few moves.
-        let most = longest.min(Eval::MAX_PLIES / self.pvs.len().max(1));
-        let (mut short, mut long) = (0, most + 1);
-        let mut middle = most;
+        let (mut short, mut long) = (0, longest + 1);
+        let mut middle = longest;
         while short + 1 < long {
             let fits = Eval::fit(position, &[cut_to(self, middle)]) > 0;
             if fits {
@@ -175,8 +173,7 @@ mod tests {
             assert_eq!(short.shorten(&position), 0, "once is enough");
             let mut longer = whole.clone();
             longer.pvs.iter_mut().for_each(|pv| pv.line.truncate(longest + 1));
-            let is_longest = longest == Eval::MAX_PLIES / pvs || Eval::fit(&position, &[longer]) == 0;
-            assert!(is_longest, "one more move than {longest} would not fit");
+            assert_eq!(Eval::fit(&position, &[longer]), 0, "one more move than {longest} would not fit");
         }
     }
 }

@@ -49,12 +49,19 @@ const ESCAPE: u8 = u8::MAX;
 
 /// The lines of a record have no more moves together, shared ones included.
 pub(crate) const MAX_PLIES: usize = 1 << 12;
-/// The positions in which a move of a record is told by its rank have no more legal moves together: what decoding the
-/// record costs is proportional to it.
-pub(crate) const MAX_CHOICES: usize = 1 << 17;
-/// So many moves are never too many choices: no position has more than 270 legal moves.
+/// What decoding the moves of a record may cost together, see [`cost`].
+pub(crate) const MAX_COST: usize = 1 << 17;
+/// So many moves never cost too much: no position has more than 270 legal moves.
 #[cfg(feature = "write")]
-pub(crate) const SAFE_PLIES: usize = MAX_CHOICES / 270;
+pub(crate) const SAFE_PLIES: usize = MAX_COST / (POSITION_COST + 270);
+/// What looking at a position costs, in legal moves.
+const POSITION_COST: usize = 32;
+
+/// What a move costs that is told by its rank among so many legal ones: the position has to be looked at, then each of
+/// them. Shared moves cost next to nothing.
+fn cost(legal: usize) -> usize {
+    POSITION_COST + legal
+}
 
 /// The columns of a block, written record after record.
 #[cfg(any(feature = "write", test))]
@@ -118,9 +125,9 @@ pub enum LineError {
         /// Moves of the lines so far.
         found: usize,
     },
-    /// The moves of a record are chosen among more legal moves, all in all, than any writer has it.
-    Choices {
-        /// Legal moves so far.
+    /// The moves of a record cost more to decode than any writer has it.
+    Cost {
+        /// The cost so far.
         found: usize,
     },
 }
@@ -133,8 +140,8 @@ impl fmt::Display for LineError {
             LineError::Shared { shared, length } => write!(f, "line of {length} moves shares {shared}"),
             LineError::Rank { ply, rank, legal } => write!(f, "rank {rank} of {legal} legal moves at ply {ply}"),
             LineError::Plies { found } => write!(f, "lines of {found} moves, expected at most {MAX_PLIES} in a record"),
-            LineError::Choices { found } => {
-                write!(f, "moves chosen among {found} legal ones, expected at most {MAX_CHOICES} in a record")
+            LineError::Cost { found } => {
+                write!(f, "lines that cost {found} to decode, expected at most {MAX_COST} for a record")
             }
         }
     }
@@ -161,7 +168,7 @@ fn length_column(outline: Outline) -> usize {
 ///
 /// # Errors
 ///
-/// The record is more than a reader decodes: [`LineError::Plies`], [`LineError::Choices`].
+/// The record is more than a reader decodes: [`LineError::Plies`], [`LineError::Cost`].
 #[cfg(any(feature = "write", test))]
 pub(crate) fn encode(
     position: &Chess,
@@ -172,7 +179,7 @@ pub(crate) fn encode(
     if plies > MAX_PLIES {
         return Err(LineError::Plies { found: plies });
     }
-    let mut choices = 0;
+    let mut spent = 0;
     let mut memory = Memory::default();
     let mut tree = Tree::default();
     for (i, &(outline, line)) in lines.iter().enumerate() {
@@ -189,9 +196,9 @@ pub(crate) fn encode(
         let mut barred = tree.children(node);
         for m in &line[shared..] {
             let order = walk.order(&memory, &barred);
-            choices += order.len();
-            if choices > MAX_CHOICES {
-                return Err(LineError::Choices { found: choices });
+            spent += cost(order.len());
+            if spent > MAX_COST {
+                return Err(LineError::Cost { found: spent });
             }
             let Some(rank) = order.rank(*m) else {
                 debug_assert!(false, "illegal move in a line");
@@ -217,8 +224,8 @@ pub(crate) struct Load {
     lines: usize,
     /// Moves of all lines, see [`MAX_PLIES`].
     pub(crate) plies: usize,
-    /// Legal moves of the positions in which a move is told by its rank, see [`MAX_CHOICES`].
-    pub(crate) choices: usize,
+    /// What the moves cost that are told by their rank, see [`MAX_COST`].
+    pub(crate) cost: usize,
 }
 
 #[cfg(feature = "write")]
@@ -228,7 +235,7 @@ impl Load {
         let (node, shared) = self.tree.follow(line);
         let mut walk = Walk::new(position, &line[..shared]);
         for m in &line[shared..] {
-            self.choices += walk.position.legal_moves().len();
+            self.cost += cost(walk.position.legal_moves().len());
             walk.play(*m);
         }
         self.plies += line.len();
@@ -338,7 +345,7 @@ impl<'a> Cursors<'a> {
         let mut memory = Memory::default();
         let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
-        let (mut plies, mut choices) = (0, 0);
+        let (mut plies, mut spent) = (0, 0);
         for (i, outline) in outlines.iter().enumerate() {
             let Head { shared, source, length } = self.head(i, *outline)?;
             plies += length;
@@ -356,9 +363,9 @@ impl<'a> Cursors<'a> {
             for ply in shared..length {
                 let rank = self.take(RANK)?;
                 let order = walk.order(&memory, &barred);
-                choices += order.len();
-                if choices > MAX_CHOICES {
-                    return Err(LineError::Choices { found: choices });
+                spent += cost(order.len());
+                if spent > MAX_COST {
+                    return Err(LineError::Cost { found: spent });
                 }
                 let m = order.pick(rank).map_err(|legal| LineError::Rank { ply, rank, legal })?;
                 walk.play(m);

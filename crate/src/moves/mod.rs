@@ -22,4 +22,4 @@ pub(crate) use line::{COLUMNS, Cursors, LENGTH, MAX_PLIES, NAMES, Outline, RANK,
 #[cfg(any(feature = "write", test))]
 pub(crate) use line::{LineColumns, encode};
 #[cfg(feature = "write")]
-pub(crate) use line::{Load, MAX_CHOICES, SAFE_PLIES};
+pub(crate) use line::{Load, MAX_COST, SAFE_PLIES};

@@ -154,16 +154,23 @@ impl<R: Record> Lookup<R> {
     }
 
     fn hand(&mut self, catalog: &Catalog<R>, n: usize, piece: &Piece<R>) {
+        let (want, seeks) = self.waiting(n);
+        seeks.for_each(|seek| seek.go_on(catalog, want, piece));
+    }
+
+    /// What a number stands for, and the positions that wait for it. They have keys of its stretch, and so stand side by
+    /// side: one among thousands of chunks is not compared with every position.
+    fn waiting(&mut self, n: usize) -> (&Want, impl Iterator<Item = &mut Seek<R>>) {
         let want = &self.told.wants[n].0;
-        self.seeks.iter_mut().filter(|seek| seek.waits(want)).for_each(|seek| seek.go_on(catalog, want, piece));
+        let keys = &want.chunk().keys;
+        let start = self.seeks.partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
+        let seeks = self.seeks[start..].iter_mut().take_while(|seek| keys.contains(seek.key.as_bytes()));
+        (want, seeks.filter(move |seek| seek.waits(want)))
     }
 
     /// Goes on without what is wanted, which cannot be had.
     pub fn fail(&mut self, n: usize, error: &ReadError) {
-        let want = &self.told.wants[n].0;
-        for seek in self.seeks.iter_mut().filter(|seek| seek.waits(want)) {
-            seek.state = State::Done(Err(error.clone()));
-        }
+        self.waiting(n).1.for_each(|seek| seek.state = State::Done(Err(error.clone())));
     }
 
     /// Whether another build may have taken the database's place: read the manifest again and [retry](Lookup::retry).

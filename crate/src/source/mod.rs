@@ -7,6 +7,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 pub mod file;
 pub mod http;
+pub mod retry;
 
 use core::fmt;
 use core::ops::Range;
@@ -91,6 +92,13 @@ pub enum Fault {
         /// Bytes expected or allowed.
         expected: u64,
     },
+    /// The manifest is another one than that whose hash was asked for.
+    Integrity {
+        /// The hash asked for.
+        expected: String,
+        /// The hash of what came.
+        found: String,
+    },
     /// A file could not be read.
     Io(std::io::ErrorKind, String),
 }
@@ -106,6 +114,11 @@ impl Fault {
             Fault::Io(kind, _) => *kind == std::io::ErrorKind::NotFound,
             _ => false,
         }
+    }
+
+    /// Whether the same request may be answered if it is sent again, see [`retry`].
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Fault::Network(_) | Fault::Status(429 | 500 | 502 | 503 | 504))
     }
 
     /// Whether no answer came at all, as when a device is offline.
@@ -147,6 +160,9 @@ impl fmt::Display for Fault {
             ),
             Fault::Short { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
             Fault::Long { expected } => write!(f, "expected at most {expected} bytes, found more"),
+            Fault::Integrity { expected, found } => {
+                write!(f, "another manifest than the one asked for: expected {expected}, found {found}")
+            }
             Fault::Io(_, why) => f.write_str(why),
         }
     }

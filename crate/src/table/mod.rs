@@ -36,8 +36,7 @@ pub use page::Page;
 pub use record::Record;
 #[cfg(feature = "write")]
 pub use write::{
-    Cutter, EncodedBlock, PREVIOUS, TableWriter, WriteError, WriterOptions, encode_block, manifest_in,
-    remove_superseded,
+    Cutter, EncodedBlock, PREVIOUS, TableWriter, WriteError, WriterOptions, encode_block, manifest_in, remove_abandoned,
 };
 
 #[cfg(feature = "write")]

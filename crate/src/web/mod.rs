@@ -5,6 +5,8 @@
 
 mod json;
 
+use core::time::Duration;
+
 use wasm_bindgen::prelude::*;
 
 use self::json::{Failure, Style};
@@ -12,6 +14,7 @@ use crate::eval::Eval;
 use crate::position::{FenError, Position};
 use crate::reader::{self, Catalog, ReadError};
 use crate::source::http::{Ask, Body, Head};
+use crate::source::retry::Retry;
 use crate::source::{Fault, SourceError};
 use crate::table::{Chunk, Manifest};
 
@@ -83,8 +86,22 @@ impl Request {
     pub fn fail(&mut self, why: Option<String>, milliseconds: f64) {
         self.outcome = Err(match why {
             Some(why) => Fault::Network(why),
-            None => Fault::Timeout(core::time::Duration::from_millis(milliseconds as u64)),
+            None => Fault::Timeout(Duration::from_millis(milliseconds as u64)),
         });
+    }
+
+    /// Milliseconds after which a request that was sent `sent` times is to be sent again, nothing if it is not; the host
+    /// may have asked for so many seconds. `random` is from 0 to 1.
+    pub fn pause(&self, sent: u32, retry_after: Option<f64>, random: f64) -> Option<f64> {
+        let fault = self.outcome.as_ref().err()?;
+        let after = retry_after.map(|seconds| Duration::from_millis((seconds * 1e3) as u64));
+        Some(Retry::default().pause(sent, fault, after, random)?.as_millis() as f64)
+    }
+
+    /// Whether the answer came, whole.
+    #[wasm_bindgen(getter)]
+    pub fn whole(&self) -> bool {
+        matches!(self.outcome, Ok(Answer::Whole(_)))
     }
 
     /// Whether no answer came at all, as when a device is offline.

@@ -1,5 +1,6 @@
 //! Blocks column by column, as `FORMAT.md` has them, with whatever content.
 
+use shakmaty::{Chess, Color, File, Piece, Position as _, Rank, Role, Square};
 use shelfish::table::seal;
 
 /// Columns of a block.
@@ -39,27 +40,36 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// The initial position as a root, and nothing about it.
-    pub fn of_the_initial_position() -> Sketch {
+    /// A position without castling rights and en-passant square, or the initial one, as a root, and nothing about it.
+    pub fn of(chess: &Chess) -> Sketch {
+        use Role::{Bishop, King, Knight, Queen, Rook};
+        let (board, turn) = (chess.board(), chess.turn());
         let mut sketch = Sketch { columns: vec![Vec::new(); COLUMNS], bits: 0 };
-        sketch.columns[column::LINKS].push(0);
-        let root: [&[u8]; 12] = [
-            &[2 | 4 | 8 | 16],
-            &[],
-            &[0xff],
-            // A file code: White's pawn on rank 2, Black's on rank 7, in base 3.
-            &[245; 8],
-            &[0; 8],
-            &[0xff],
-            &[1, 1, 2, 2, 2, 2, 2, 2],
-            &[5, 5],
-            &[4, 4],
-            &[1, 8, 1, 8],
-            &[3, 6, 3, 6],
-            &[2, 7, 2, 7],
-        ];
-        for (n, bytes) in root.into_iter().enumerate() {
-            sketch.columns[3 + n].extend_from_slice(bytes);
+        let mut push = |column: usize, byte: usize| sketch.columns[column].push(byte as u8);
+        push(column::LINKS, 0);
+        let corners = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];
+        let rights = corners.iter().filter(|(_, corner)| chess.castles().castling_rights().contains(*corner));
+        push(3, usize::from(turn.is_black()) + rights.map(|(flag, _)| flag).sum::<usize>());
+        push(5, 0xff);
+        for file in [File::D, File::E, File::C, File::F, File::B, File::G, File::A, File::H] {
+            let digit = |rank: Rank| match board.piece_at(Square::from_coords(file, rank)) {
+                Some(Piece { role: Role::Pawn, color }) => color.fold_wb(1, 2),
+                _ => 0,
+            };
+            let code = Rank::ALL[1..7].iter().fold(0, |code, rank| 3 * code + digit(*rank));
+            push(6, code & 0xff);
+            push(7, code >> 8);
+        }
+        push(8, 0xff);
+        for role in [Queen, Rook, Bishop, Knight] {
+            Color::ALL.iter().for_each(|color| push(9, board.by_piece(role.of(*color)).count()));
+        }
+        for (column, role) in (10..).zip([King, Queen, Rook, Bishop, Knight]) {
+            for color in Color::ALL {
+                for square in board.by_piece(role.of(color)) {
+                    push(column, usize::from(color.fold_wb(square, square.flip_vertical())) + 1);
+                }
+            }
         }
         sketch
     }

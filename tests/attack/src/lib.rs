@@ -20,6 +20,9 @@ pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 /// No position has more legal moves, and seldom do so many pieces attack each other.
 pub const CROWD: &str = "kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - -";
 
+/// Few legal moves, and nearly every piece attacks and is attacked: to look at it takes longer than its moves.
+pub const MELEE: &str = "BkBQBBrN/pqqQrbNn/bnnbRq1b/qbr1RRnB/BRrqQKBn/bpprRNBP/QqnbqrqR/QB1q2rB w - -";
+
 /// What a reader is to make of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -74,7 +77,7 @@ fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
 
 /// A record of the initial position: `lines` is called for each PV, to append its line.
 fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut Sketch, u64)) -> Sketch {
-    let mut sketch = Sketch::of_the_initial_position();
+    let mut sketch = Sketch::of(&Chess::default());
     sketch.numbers(evaluations, pvs);
     (0..evaluations * pvs).for_each(|n| line(&mut sketch, n));
     sketch
@@ -92,6 +95,25 @@ pub fn blocks() -> Vec<Attack> {
     add("the most PVs without a move", START, largest(START, 256, 0), Answer);
     add("the most choices", CROWD, largest(CROWD, 240, 1), Answer);
     add("the most choices, deep", CROWD, largest(CROWD, 20, 30), Answer);
+
+    // Lines of one move each, which no writer tells apart: the first ones are different, the others come last.
+    let ones = |fen: &str, evaluations: u64| {
+        let chess = position(fen).chess().clone();
+        let legal = chess.legal_moves().len() as u64;
+        let mut sketch = Sketch::of(&chess);
+        sketch.numbers(evaluations, 256);
+        for n in 0..evaluations * 256 {
+            if n > 0 {
+                sketch.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
+            }
+            sketch.line_number(column::LENGTH_DEEP, 1);
+            sketch.line_number(column::RANK, if n < legal { 0 } else { legal as u32 - 1 });
+        }
+        sketch.block()
+    };
+    add("1,792 moves of a melee", MELEE, ones(MELEE, 7), Answer);
+    add("4,096 moves of a melee", MELEE, ones(MELEE, 16), Refused);
+    add("256 moves of a crowd, ranked last", CROWD, ones(CROWD, 1), Answer);
 
     // More than that.
     let shared = |pvs: u64| {
@@ -122,7 +144,7 @@ pub fn blocks() -> Vec<Attack> {
         sketch.columns[column::RANK].extend([1; 60]);
     };
     add("4,096 PVs of 60 moves each", START, record(16, 256, long).block(), Refused);
-    let mut too_many = Sketch::of_the_initial_position();
+    let mut too_many = Sketch::of(&Chess::default());
     too_many.count(column::EVALUATIONS, u64::MAX);
     add("2^64 evaluations", START, too_many.block(), Refused);
     let mut wide = record(1, 2, |_, _| ());
@@ -130,7 +152,7 @@ pub fn blocks() -> Vec<Attack> {
     wide.line_number(column::SHARED_NEXT, u32::MAX);
     wide.line_number(column::LENGTH_DEEP, u32::MAX);
     add("lines of 2^32 moves", START, wide.block(), Refused);
-    let mut beyond_mate = Sketch::of_the_initial_position();
+    let mut beyond_mate = Sketch::of(&Chess::default());
     beyond_mate.count(column::EVALUATIONS, 0);
     beyond_mate.count(column::PVS_BEST, 0);
     beyond_mate.count(column::DEPTH_BEST, 20);
@@ -141,7 +163,7 @@ pub fn blocks() -> Vec<Attack> {
 
     // Positions.
     let steps = |count: usize| {
-        let mut sketch = Sketch::of_the_initial_position();
+        let mut sketch = Sketch::of(&Chess::default());
         for n in 1..count {
             sketch.columns[column::LINKS].push(1);
             sketch.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));

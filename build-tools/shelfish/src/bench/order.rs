@@ -223,7 +223,7 @@ impl Args {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut codes = Vec::new();
         if let Some(database) = &self.database {
-            let place = database::Args { database: database.clone(), timeout: 20 }.source()?;
+            let place = database::Args::of(database).source()?;
             let manifest = Arc::new(database::wait(database::manifest(&place))??);
             codes.reserve_exact(usize::try_from(manifest.positions)?);
             let read = move |block| match block {

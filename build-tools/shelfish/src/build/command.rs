@@ -9,8 +9,6 @@ use super::{MIN_MEMORY, Options, Selection, build};
 use crate::Outcome;
 use crate::database;
 
-/// Seconds after which a base's host that sends nothing is given up.
-const TIMEOUT: u64 = 20;
 /// The least size of a shard: some 200 blocks.
 const MIN_SHARD: usize = 1 << 20;
 
@@ -136,7 +134,7 @@ pub fn run(args: Args) -> Outcome {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         sources: args.sources.iter().map(|path| Source::from(Path::new(path))).collect(),
-        bases: args.base.into_iter().map(|database| database::Args { database, timeout: TIMEOUT }).collect(),
+        bases: args.base.iter().map(|database| database::Args::of(database)).collect(),
         replace: args.replace,
         out: args.out,
         max_memory: args.max_memory,

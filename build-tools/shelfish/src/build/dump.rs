@@ -197,6 +197,16 @@ pub struct Chunk {
     pub text: Text,
 }
 
+impl Chunk {
+    /// Bytes of its text; those of rows are few.
+    pub fn bytes(&self) -> usize {
+        match &self.text {
+            Text::Lines(text) | Text::TooLong(text) => text.len(),
+            Text::Rows(_) => 0,
+        }
+    }
+}
+
 /// What a chunk holds.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Text {

@@ -1,7 +1,7 @@
 //! The first half of a build: sources to sorted runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -14,9 +14,12 @@ use super::{BuildError, Counts, MIN_MEMORY, Options};
 use crate::progress::{Progress, Work};
 
 /// The memory that a build needs beside its arenas: code, stacks, compression, lines on their way.
-const BASE_MEMORY: usize = 24 << 20;
+const BASE_MEMORY: usize = 36 << 20;
 /// Beside that, each worker's: the chunk that it parses, one that waits for it, a run's compression.
 const WORKER_MEMORY: usize = 4 << 20;
+/// The least that an arena is of use with.
+const MIN_ARENA: usize = 4 << 20;
+
 /// What the workers share.
 struct Job<'a> {
     options: &'a Options,
@@ -33,7 +36,12 @@ struct Numbered {
     number: u64,
     source: usize,
     chunk: Chunk,
+    /// Dropped when the chunk is done with, if nothing else is to be read before.
+    _alone: Option<Sender<()>>,
 }
+
+/// A chunk of more bytes, as a very long line makes it, is one at a time: it takes several times as much to parse.
+const LARGE: usize = 4 << 20;
 
 /// Reads all sources into sorted runs.
 pub fn gather(
@@ -49,11 +57,13 @@ pub fn gather(
     let dumps = options.sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
     let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
+    // Where memory is short, fewer workers do better than ones without room.
+    let workers = (spare / (WORKER_MEMORY + MIN_ARENA)).clamp(1, options.threads);
     let job = Job {
         options,
         workspace,
         shelf,
-        arena: (spare / options.threads).saturating_sub(WORKER_MEMORY).max(4 << 20),
+        arena: (spare / workers).saturating_sub(WORKER_MEMORY).max(MIN_ARENA),
         rejects,
         stop: AtomicBool::new(false),
         positions: Arc::new(AtomicU64::new(0)),
@@ -62,11 +72,11 @@ pub fn gather(
     let work = Work { phase: "reading", done: read, total, is_bytes: true, positions: job.positions.clone() };
     let progress = Progress::start(work, options.quiet);
 
-    let (chunks, inbox) = sync_channel(options.threads);
+    let (chunks, inbox) = sync_channel(workers);
     let inbox = Arc::new(Mutex::new(inbox));
     let (read, worked) = thread::scope(|scope| {
         let job = &job;
-        let workers: Vec<_> = (0..options.threads)
+        let workers: Vec<_> = (0..workers)
             .map(|_| {
                 let inbox = inbox.clone();
                 scope.spawn(move || work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed)))
@@ -81,8 +91,14 @@ pub fn gather(
                     job.stop.store(true, Relaxed);
                     BuildError::Source { source: options.sources[source].clone(), error }
                 })?;
-                if chunks.send(Numbered { number, source, chunk }).is_err() {
+                let (alone, done) = channel();
+                let is_large = chunk.bytes() > LARGE;
+                if chunks.send(Numbered { number, source, chunk, _alone: is_large.then_some(alone) }).is_err() {
                     break;
+                }
+                if is_large {
+                    // An error: whoever had it is done with it.
+                    let _ = done.recv();
                 }
                 number += 1;
             }
@@ -111,9 +127,12 @@ fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Co
     let mut sorter = Sorter::new(job.shelf, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
-        let Some(Numbered { number, source, chunk }) = next else { break };
+        let Some(Numbered { number, source, chunk, _alone }) = next else { break };
         if job.stop.load(Relaxed) {
             break;
+        }
+        if chunk.bytes() > LARGE {
+            sorter.make_room().map_err(at_temporary)?;
         }
         let before = counts.records;
         let mut rows = String::new();

@@ -31,6 +31,7 @@ use shelfish::eval::{Eval, Evaluation};
 use shelfish::table::WriteError;
 
 use crate::database;
+use crate::integrity::Integrity;
 
 use base::{Base, BaseError};
 use dump::Source;
@@ -312,6 +313,8 @@ pub struct Summary {
     pub pvs: u64,
     /// Bytes of all files, the manifest's aside.
     pub bytes: u64,
+    /// The hash by which the manifest can be pinned.
+    pub integrity: Integrity,
     /// Of these, bytes of each column of the blocks.
     #[serde(serialize_with = "crate::json::as_map")]
     pub columns: Vec<(&'static str, u64)>,
@@ -341,6 +344,7 @@ impl fmt::Display for Summary {
         writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(self.positions), self.seconds)?;
         writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
         writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
+        writeln!(f, "manifest     {}", self.integrity)?;
         writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
         for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
             writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
@@ -407,6 +411,9 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
         evaluations: manifest.total("evaluations"),
         pvs: manifest.total("pvs"),
         bytes: manifest.bytes(),
+        integrity: Integrity::of(
+            &manifest.to_bytes::<Eval>().map_err(|error| BuildError::Write(WriteError::Manifest(error.to_string())))?,
+        ),
         columns,
         blocks,
         blocks_kept,

@@ -259,29 +259,39 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         }
         let depth = u16::try_from(raw.depth.0).map_err(|_| Reject::Effort(format!("depth {}", raw.depth.0)))?;
         let knodes = u64::try_from(raw.knodes.0).map_err(|_| Reject::Effort(format!("knodes {}", raw.knodes.0)))?;
-        ranked.push((depth, pvs, knodes));
+        ranked.push((depth, pvs.iter().collect::<Vec<_>>(), knodes));
     }
-    // Best first, so that what a record has no room for need not be played.
-    ranked.sort_by_key(|(depth, pvs, knodes)| Reverse((*depth, pvs.len(), *knodes)));
     let mut illegal = None;
+    let all = || ranked.iter().flat_map(|(_, pvs, _)| pvs);
+    // Where there may not be room for all, the best have to be told first, and a PV that is none takes no room.
+    if all().count() > Eval::MAX_PVS || all().map(|pv| pv.line.len() / 4).sum::<usize>() > Eval::SAFE_PLIES {
+        for (_, pvs, _) in &mut ranked {
+            pvs.retain(|pv| match play(record.position.chess(), &pv.line, 1) {
+                Line::Illegal(found) => {
+                    record.dropped += 1;
+                    illegal.get_or_insert_with(|| beginning(found));
+                    false
+                }
+                _ => true,
+            });
+        }
+        ranked.sort_by_key(|(depth, pvs, knodes)| Reverse((*depth, pvs.len(), *knodes)));
+    }
     let mut shortened = Vec::new();
     let (mut count, mut plies) = (0, 0);
     for (depth, raw, knodes) in ranked {
         count += raw.len();
         if count > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
-            record.surplus.add(raw.len());
+            if !raw.is_empty() {
+                record.surplus.add(raw.len());
+            }
             continue;
         }
         let mut pvs = Vec::with_capacity(raw.len());
-        let mut long = 0;
         for pv in raw {
             let score = score(pv)?;
-            match play(record.position.chess(), &pv.line, Eval::MAX_PLIES / raw.len()) {
+            match play(record.position.chess(), &pv.line, usize::MAX) {
                 Line::Legal(line) => pvs.push(Pv { score, line }),
-                Line::Long(line) => {
-                    long += 1;
-                    pvs.push(Pv { score, line });
-                }
                 Line::Cut(line) => {
                     record.cut += 1;
                     pvs.push(Pv { score, line });
@@ -294,7 +304,7 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         }
         if !pvs.is_empty() {
             let mut evaluation = Evaluation { depth, knodes, pvs };
-            shortened.push(long.max(evaluation.shorten(&record.position)));
+            shortened.push(evaluation.shorten(&record.position));
             plies += evaluation.plies();
             record.evaluations.push(evaluation);
         }
@@ -323,19 +333,15 @@ fn score(pv: &RawPv) -> Result<Score, Reject> {
 
 enum Line<'a> {
     Legal(Vec<Move>),
-    Long(Vec<Move>),
     Cut(Vec<Move>),
     Illegal(&'a str),
 }
 
-/// Plays a line, at most so many moves of it.
+/// Plays at most so many moves of a line.
 fn play<'a>(chess: &Chess, text: &'a str, most: usize) -> Line<'a> {
     let mut line = Vec::with_capacity((text.len() / 5 + 1).min(most));
     let mut chess = chess.clone();
-    for word in text.split_ascii_whitespace() {
-        if line.len() == most {
-            return Line::Long(line);
-        }
+    for word in text.split_ascii_whitespace().take(most) {
         match UciMove::from_ascii(word.as_bytes()).ok().and_then(|uci| uci.to_move(&chess).ok()) {
             Some(m) => {
                 chess.play_unchecked(m);

@@ -73,6 +73,7 @@ impl Drop for Part {
 /// One worker's arena of records, and the runs that came of it.
 pub struct Sorter<'a> {
     shelf: &'a Shelf,
+    memory: usize,
     records: Vec<u8>,
     index: Vec<Entry>,
     scratch: Vec<u8>,
@@ -94,13 +95,28 @@ impl<'a> Sorter<'a> {
     ///
     /// The system does not give so much.
     pub fn new(shelf: &'a Shelf, memory: usize) -> Result<Sorter<'a>, TryReserveError> {
+        let (records, index) = (Vec::new(), Vec::new());
+        let mut sorter = Sorter { shelf, memory, records, index, scratch: Vec::new(), runs: Vec::new() };
+        sorter.reserve()?;
+        Ok(sorter)
+    }
+
+    fn reserve(&mut self) -> Result<(), TryReserveError> {
         // Records take 60 to 200 bytes, their entries 16. Pages that are not touched take no memory.
-        let most_records = (memory - memory / 5).min(u32::MAX as usize);
-        let most_entries = most_records / 4 / size_of::<Entry>();
-        let (mut records, mut index) = (Vec::new(), Vec::new());
-        records.try_reserve_exact(most_records)?;
-        index.try_reserve_exact(most_entries)?;
-        Ok(Sorter { shelf, records, index, scratch: Vec::new(), runs: Vec::new() })
+        let most_records = (self.memory - self.memory / 5).min(u32::MAX as usize);
+        self.records.try_reserve_exact(most_records)?;
+        self.index.try_reserve_exact(most_records / 4 / size_of::<Entry>())
+    }
+
+    /// Writes what there is and gives the memory back until the next record, for something else that takes much.
+    ///
+    /// # Errors
+    ///
+    /// The arena cannot be written.
+    pub fn make_room(&mut self) -> io::Result<()> {
+        self.spill()?;
+        (self.records, self.index) = (Vec::new(), Vec::new());
+        Ok(())
     }
 
     /// Adds a record.
@@ -112,6 +128,9 @@ impl<'a> Sorter<'a> {
         let mut record = std::mem::take(&mut self.scratch);
         record.clear();
         spool::push(&mut record, key.as_bytes(), evaluations, surplus);
+        if self.records.capacity() == 0 {
+            self.reserve().map_err(|_| io::ErrorKind::OutOfMemory)?;
+        }
         let is_full = self.records.len() + record.len() > self.records.capacity();
         if is_full || self.index.len() == self.index.capacity() {
             self.spill()?;

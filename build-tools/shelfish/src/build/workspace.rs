@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use shelfish::eval::Eval;
-use shelfish::table::{Manifest, PREVIOUS, WriteError, manifest_in, remove_superseded};
+use shelfish::table::{Manifest, PREVIOUS, WriteError, manifest_in, remove_abandoned};
 
 use super::BuildError;
 
@@ -25,7 +25,7 @@ pub struct Workspace {
     dir: PathBuf,
     /// The database's directory, if it was created here.
     created: Option<PathBuf>,
-    _lock: File,
+    lock: File,
 }
 
 impl Workspace {
@@ -46,8 +46,11 @@ impl Workspace {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
                 _ => {}
             }
-            if !fs::symlink_metadata(&dir).is_ok_and(|metadata| metadata.is_dir()) {
-                return Err(in_the_way(&dir, "builds work in a directory of this name"));
+            match fs::symlink_metadata(&dir) {
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(_) => return Err(in_the_way(&dir, "builds work in a directory of this name")),
+                // Another build has just removed it.
+                Err(_) => continue,
             }
             let path = dir.join(LOCK);
             let Some((lock, is_new)) = open_lock(&path)? else { continue };
@@ -76,11 +79,11 @@ impl Workspace {
         // A build that was killed while it moved its files into place left those that its manifests name.
         for name in [Manifest::FILE, PREVIOUS] {
             if let Some(left) = manifest_of(&dir.join(name)) {
-                remove_superseded(database, &left, before.as_ref());
+                remove_abandoned(database, &left, before.as_ref());
             }
         }
         clear(&dir).map_err(temporary)?;
-        Ok(Workspace { dir, created, _lock: lock })
+        Ok(Workspace { dir, created, lock })
     }
 
     /// The directory.
@@ -99,11 +102,11 @@ impl Workspace {
         use signal_hook::consts::{SIGINT, SIGTERM};
 
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-        let (dir, created) = (self.dir.clone(), self.created.clone());
+        let (dir, lock, created) = (self.dir.clone(), self.lock.try_clone()?, self.created.clone());
         std::thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 IS_ENDING.store(true, Ordering::SeqCst);
-                remove(&dir, created.as_deref());
+                remove(&dir, &lock, created.as_deref());
                 std::process::exit(128 + signal);
             }
         });
@@ -129,6 +132,7 @@ fn open_lock(path: &Path) -> Result<Option<(File, bool)>, BuildError> {
             file.write_all(MARK).map_err(temporary)?;
             return Ok(Some((file, true)));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
         Err(_) => {}
     }
@@ -179,18 +183,22 @@ fn clear(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn remove(dir: &Path, created: Option<&Path>) {
+/// Removes a build's directory, and the database's if it was made for this build and is empty.
+fn remove(dir: &Path, lock: &File, created: Option<&Path>) {
+    let path = dir.join(LOCK);
     // When a signal ends the build, its threads still create files meanwhile.
     for _ in 0..100 {
-        // The lock goes last: without it what is left would be nobody's.
-        let is_clear = clear(dir).is_ok() && fs::read_dir(dir).is_ok_and(|entries| entries.count() <= 1);
-        if is_clear {
-            let _ = fs::remove_file(dir.join(LOCK));
+        // Without the lock, or with another one, what is there is another build's.
+        if is_same(lock, &path) {
+            let is_clear = clear(dir).is_ok() && fs::read_dir(dir).is_ok_and(|entries| entries.count() <= 1);
+            if !is_clear {
+                continue;
+            }
+            // It goes last: without it what is left would be nobody's.
+            let _ = fs::remove_file(&path);
         }
-        match fs::remove_dir(dir) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
-            _ => break,
-        }
+        let _ = fs::remove_dir(dir);
+        break;
     }
     if let Some(created) = created {
         // Only if it is empty, after a failure.
@@ -201,7 +209,7 @@ fn remove(dir: &Path, created: Option<&Path>) {
 impl Drop for Workspace {
     fn drop(&mut self) {
         wait_if_ending();
-        remove(&self.dir, self.created.as_deref());
+        remove(&self.dir, &self.lock, self.created.as_deref());
     }
 }
 

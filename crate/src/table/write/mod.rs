@@ -4,7 +4,7 @@ mod cutter;
 mod shard;
 
 pub use cutter::Cutter;
-pub use shard::{PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_superseded};
+pub use shard::{PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned};
 
 use core::fmt;
 use std::path::PathBuf;

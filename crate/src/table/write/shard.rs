@@ -246,12 +246,23 @@ fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> 
     }
 }
 
-/// Removes shards that `old` names and `kept` does not from a folder, as far as they can be removed.
-pub fn remove_superseded(dir: &Path, old: &Manifest, kept: Option<&Manifest>) {
+/// Removes shards that `left` names and `kept` does not from a folder, as far as they can be removed: what a writer that
+/// died had moved into place. Whatever has such a name without being the shard is somebody else's.
+pub fn remove_abandoned(dir: &Path, left: &Manifest, kept: Option<&Manifest>) {
+    remove(dir, left, kept, |path, name| hash_of(path).is_ok_and(|found| found == name));
+}
+
+/// Removes the shards of the table before, `old`, that `kept` does not have from its folder.
+fn remove_superseded(dir: &Path, old: &Manifest, kept: Option<&Manifest>) {
+    remove(dir, old, kept, |_, _| true);
+}
+
+fn remove(dir: &Path, old: &Manifest, kept: Option<&Manifest>, is_ours: impl Fn(&Path, &str) -> bool) {
     let kept: BTreeSet<&str> = kept.iter().flat_map(|kept| kept.shards()).map(|shard| shard.file.as_str()).collect();
     for shard in old.shards().iter().filter(|shard| !kept.contains(shard.file.as_str())) {
         let path = dir.join(&shard.file);
-        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        if is_file && is_ours(&path, &shard.file) {
             let _ = fs::remove_file(path);
         }
     }
