@@ -1,6 +1,6 @@
 // An open database: gets what its lookups want from IndexedDB or the host, each part once for all who want it.
 
-import { ShelfishError, check, failure, until } from "./errors.js";
+import { ShelfishError, check, describe, failure, until } from "./errors.js";
 import { Exchange, Flight, Gate } from "./exchange.js";
 import { Lookup, Request } from "./shelfish.js";
 
@@ -18,6 +18,8 @@ export class Database {
   #engine;
   #url;
   #store;
+  /** Checks the bytes of a manifest. */
+  #verify;
   /** What its requests share. */
   #air;
   /** Requests under way, by the name of each part that they fetch. */
@@ -27,10 +29,11 @@ export class Database {
   #stats;
 
   /** Use `open`. */
-  constructor(engine, url, { store, concurrency, timeout, requests, bytes }) {
+  constructor(engine, url, { store, concurrency, timeout, verify, requests, bytes }) {
     this.#engine = engine;
     this.#url = url;
     this.#store = store;
+    this.#verify = verify;
     this.#stats = { requests, bytes, memoryHits: 0, indexedDBHits: 0, networkBlocks: 0, lookups: 0, milliseconds: 0 };
     this.#air = { gate: new Gate(concurrency), timeout, stats: this.#stats };
   }
@@ -44,8 +47,8 @@ export class Database {
     return JSON.parse(this.#open.manifest());
   }
 
-  async lookup(fen, options = {}) {
-    const { signal, castling, san = false } = options;
+  async lookup(fen, options) {
+    const { signal, castling, san = false } = options ?? {};
     check(signal);
     const started = performance.now();
     const text = this.#open.peek(String(fen), castling === "chess960", san);
@@ -55,8 +58,12 @@ export class Database {
     return entry;
   }
 
-  async lookupMany(fens, { signal, castling, san = false } = {}) {
+  async lookupMany(fens, options) {
+    const { signal, castling, san = false } = options ?? {};
     check(signal);
+    if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function") {
+      throw new ShelfishError("usage", `lookupMany takes a list of FENs, found ${describe(fens)}`);
+    }
     const started = performance.now();
     // A FEN a line, so none may have one of its own.
     const texts = Array.from(fens, (fen) => String(fen).replaceAll("\n", " "));
@@ -168,10 +175,12 @@ export class Database {
   #renew() {
     const renew = async () => {
       const request = Request.manifest(this.#url);
-      this.#stats.requests += 1;
-      const bytes = await new Exchange(this.#url).answer(request, this.#air.timeout);
+      const exchange = new Exchange(this.#url);
+      const bytes = await exchange.answer(request, this.#air.timeout);
+      this.#stats.requests += exchange.sent;
       this.#stats.bytes += bytes.length;
-      const isGood = this.#engine?.renew(request) ?? false;
+      const isPinned = await this.#verify(bytes).then(() => true, () => false);
+      const isGood = (isPinned && this.#engine?.renew(request)) ?? false;
       if (isGood) this.#store?.put(this.#url, bytes, true);
       request.free();
       return isGood;

@@ -9,6 +9,18 @@ export class ShelfishError extends Error {
   }
 }
 
+/** Checks that an option is a number of at least `least`, and gives it. */
+export function atLeast(least, name, value) {
+  if (typeof value === "number" && value >= least) return value;
+  throw new ShelfishError("usage", `${name}: expected a number of at least ${least}, found ${describe(value)}`);
+}
+
+/** A value in a few words. */
+export function describe(value) {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
+  return value !== null && /^(object|function)$/.test(typeof value) ? `a value of type ${typeof value}` : String(value);
+}
+
 /** A failure as the module writes it. */
 export const failure = ({ code, message, url }) => new ShelfishError(code, message, { url });
 

@@ -1,16 +1,36 @@
 // Requests by `fetch`, and who waits for them. Whether an answer is right is for the WASM module to judge.
 
-/** A request that was sent, and its answer. */
+/** Seconds for which the host asks to be left alone, if it tells. */
+function retryAfter(headers) {
+  const text = headers.get("Retry-After");
+  if (text === null) return undefined;
+  const seconds = /^\s*\d+\s*$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+/** A request that was sent, and is sent again where the module says so, and its answer. */
 export class Exchange {
+  #url;
+  #init;
   #abort = new AbortController();
   #response;
+  #retryAfter;
+  /** How often it was sent. */
+  sent = 0;
 
   constructor(url, range) {
-    this.#response = fetch(url, {
+    this.#url = url;
+    this.#init = {
       signal: this.#abort.signal,
       // Chromium's cache lets only one range request a URL run at a time, and ranges are cached elsewhere.
       ...(range ? { headers: { Range: range }, cache: "no-store" } : { cache: "no-cache" }),
-    });
+    };
+    this.#send();
+  }
+
+  #send() {
+    this.sent += 1;
+    this.#response = fetch(this.#url, this.#init);
     // Heard of by who waits for the answer.
     this.#response.catch(() => {});
   }
@@ -21,17 +41,48 @@ export class Exchange {
    */
   async answer(request, timeout) {
     let timer;
+    const start = performance.now();
     const late = new Promise((_, reject) => {
       // Timers count to 2³¹ - 1; what is more fires at once.
       timer = setTimeout(reject, Math.min(timeout, 2 ** 31 - 1));
     });
+    // Raced against, and perhaps never.
+    late.catch(() => {});
+    try {
+      for (;;) {
+        const bytes = await this.#attempt(request, timeout, late);
+        const pause = request.pause(this.sent, this.#retryAfter, Math.random());
+        const isLate = performance.now() - start + pause >= timeout;
+        // Without a connection there is nothing to wait for.
+        if (pause === undefined || isLate || this.#abort.signal.aborted || globalThis.navigator?.onLine === false) return bytes;
+        await new Promise((resolve) => {
+          const wait = setTimeout(resolve, pause);
+          this.#abort.signal.addEventListener("abort", () => (clearTimeout(wait), resolve()), { once: true });
+        });
+        if (this.#abort.signal.aborted) return bytes;
+        this.#send();
+      }
+    } finally {
+      clearTimeout(timer);
+      this.cancel();
+    }
+  }
+
+  /** Waits for the answer to what was sent last. */
+  async #attempt(request, timeout, late) {
     const within = (work) => Promise.race([work, late]);
     let bytes = new Uint8Array();
+    this.#retryAfter = undefined;
     try {
       const { status, headers, body } = await within(this.#response);
+      this.#retryAfter = retryAfter(headers);
       const head = ["Range", "Length", "Encoding"].map((name) => headers.get(`Content-${name}`) ?? undefined);
       const cap = request.head(status, ...head);
-      if (cap === undefined) return bytes;
+      if (cap === undefined) {
+        // Nobody reads it; the connection is free for the next.
+        body?.cancel().catch(() => {});
+        return bytes;
+      }
       const stream = body?.getReader();
       const pieces = [];
       let length = 0;
@@ -49,9 +100,6 @@ export class Exchange {
       // Node keeps the reason in the cause.
       const why = [error, error?.cause].map((error) => error?.message).filter(Boolean);
       request.fail(error && (why.join(": ") || String(error)), timeout);
-    } finally {
-      clearTimeout(timer);
-      this.cancel();
     }
     return bytes;
   }
@@ -96,13 +144,15 @@ export class Flight {
 
   async #fly(url, gate, timeout, stats) {
     await gate.pass();
-    if (this.#users > 0) {
-      stats.requests += 1;
+    try {
+      if (this.#users === 0) return;
       this.#exchange = new Exchange(url, this.request.header);
       const { length } = await this.#exchange.answer(this.request, timeout);
       stats.bytes += length;
+    } finally {
+      stats.requests += this.#exchange?.sent ?? 0;
+      gate.leave();
     }
-    gate.leave();
   }
 
   join() {

@@ -9,8 +9,17 @@ export interface OpenOptions {
   indexedDB?: boolean | { name?: string; bytes?: number };
   /** Requests in flight at most. Default 12; over HTTP/1 browsers let 6 at a time through to a host themselves. */
   concurrency?: number;
-  /** Milliseconds after which a request is given up. Default 15,000. */
+  /**
+   * Milliseconds after which a request is given up, with the times that it was sent again: one that finds no connection,
+   * breaks off, or is answered with 429, 500, 502, 503 or 504 is sent again up to twice. Default 15,000.
+   */
   timeout?: number;
+  /**
+   * Takes no manifest but the one with this hash, `"sha256-…"` as `shelfish build` and `stats` print it; several may be
+   * given, with spaces between. The hashes in the manifest then name every file by its content; the ranges that are read
+   * of them are checked against accidents, not against a host that lies (see SECURITY.md).
+   */
+  integrity?: string;
   /** Aborts the opening. */
   signal?: AbortSignal;
 }
@@ -100,6 +109,7 @@ export interface Manifest {
  * |---|---|
  * | `fen` | The text is not the FEN of a position that can be played on; the message says which field is wrong. |
  * | `manifest` | What is at the URL is not a manifest of a Shelfish database of evaluations. |
+ * | `integrity` | The manifest is another one than that of `integrity`. |
  * | `version` | The database is of a later format than this package reads. |
  * | `network` | No answer: no connection, no such host, refused by CORS, or the answer broke off. |
  * | `timeout` | No complete answer in time. |
@@ -109,10 +119,12 @@ export interface Manifest {
  * | `stale` | The database was replaced while it was open, and the new one cannot be read either. |
  * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
  * | `closed` | The database was closed. |
+ * | `usage` | An argument or option is not what it should be; the message names it. |
  */
 export type ErrorCode =
   | "fen"
   | "manifest"
+  | "integrity"
   | "version"
   | "network"
   | "timeout"
@@ -121,7 +133,8 @@ export type ErrorCode =
   | "corrupt"
   | "stale"
   | "aborted"
-  | "closed";
+  | "closed"
+  | "usage";
 
 /** The only error that this package throws. */
 export class ShelfishError extends Error {

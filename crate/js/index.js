@@ -1,8 +1,9 @@
 // The package's face: the WASM module loaded once, and the manifest fetched meanwhile.
 
 import { Database } from "./database.js";
-import { ShelfishError, check, failure, until } from "./errors.js";
+import { ShelfishError, atLeast, check, failure, until } from "./errors.js";
 import { Exchange } from "./exchange.js";
+import { pin } from "./integrity.js";
 import init, { Database as Engine, Request } from "./shelfish.js";
 import { Store } from "./store.js";
 
@@ -34,14 +35,15 @@ async function instantiate() {
 /** Asks for the manifest, unless it is known that no answer will come. */
 const ask = (url) => (globalThis.navigator?.onLine === false ? undefined : new Exchange(url));
 
-async function connect(url, exchange, { store, memoryBytes, timeout, concurrency }) {
+async function connect(url, exchange, { store, memoryBytes, timeout, concurrency, verify }) {
   await load();
   const folder = new URL(".", url).href;
   const opened = (engine, requests, bytes) =>
-    new Database(engine, url, { store, timeout, concurrency, requests, bytes });
+    new Database(engine, url, { store, timeout, concurrency, verify, requests, bytes });
   const recall = async () => {
     const [bytes] = (await store?.get([url])) ?? [];
-    return bytes && Engine.recall(bytes, folder, memoryBytes);
+    if (!bytes) return undefined;
+    return verify(bytes).then(() => Engine.recall(bytes, folder, memoryBytes), () => undefined);
   };
   if (!exchange) {
     const kept = await recall();
@@ -52,12 +54,14 @@ async function connect(url, exchange, { store, memoryBytes, timeout, concurrency
   const request = Request.manifest(url);
   const bytes = await exchange.answer(request, timeout);
   try {
+    // What was refused, or never came, is told of below.
+    if (request.whole) await verify(bytes);
     const engine = Engine.open(request, folder, memoryBytes);
     store?.put(url, bytes, true);
-    return opened(engine, 1, bytes.length);
+    return opened(engine, exchange.sent, bytes.length);
   } catch (text) {
     const kept = request.unreachable && (await recall());
-    if (kept) return opened(kept, 1, 0);
+    if (kept) return opened(kept, exchange.sent, 0);
     throw typeof text === "string" ? failure(JSON.parse(text)) : text;
   } finally {
     request.free();
@@ -65,22 +69,30 @@ async function connect(url, exchange, { store, memoryBytes, timeout, concurrency
 }
 
 export async function open(manifestUrl, options = {}) {
-  const { memoryBytes = 16 * 2 ** 20, indexedDB = true, concurrency = 12, timeout = 15_000, signal } = options;
+  const { indexedDB = true, signal } = options ?? {};
+  const number = (name, least, otherwise) => atLeast(least, name, options?.[name] ?? otherwise);
+  const memoryBytes = number("memoryBytes", 0, 16 * 2 ** 20);
+  const concurrency = Math.floor(number("concurrency", 1, 12));
+  const timeout = number("timeout", 0, 15_000);
   check(signal);
   // Relative to the page or worker; Node has neither and takes absolute URLs only.
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
-  let url;
+  let url, folder;
   try {
     url = new URL(manifestUrl, base);
+    if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
+    folder = new URL(".", url).href;
   } catch (cause) {
-    throw new ShelfishError("network", `not an absolute URL: ${manifestUrl}`, { url: String(manifestUrl), cause });
+    const why = url ? "a URL that no files can stand beside" : "not an absolute URL";
+    throw new ShelfishError("network", `${why}: ${String(manifestUrl).slice(0, 200)}`, { url: String(manifestUrl), cause });
   }
-  if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
   const { name = "shelfish", bytes = 64 * 2 ** 20 } = indexedDB === true ? {} : indexedDB || {};
+  atLeast(0, "indexedDB.bytes", bytes);
+  const verify = pin(options?.integrity, url.href);
   // Both are under way while the module is loaded.
-  const store = indexedDB ? new Store(name, bytes, new URL(".", url).href) : undefined;
+  const store = indexedDB ? new Store(String(name), bytes, folder) : undefined;
   const exchange = ask(url.href);
-  const work = connect(url.href, exchange, { store, memoryBytes, timeout, concurrency });
+  const work = connect(url.href, exchange, { store, memoryBytes, timeout, concurrency, verify });
   return until(work, signal, new Set(), () => {
     exchange?.cancel();
     store?.close();

@@ -15,11 +15,15 @@ const answer = (request) =>
     request.onerror = () => reject(request.error);
   });
 
+/** Why a transaction was not committed; nothing if it was. */
 const commit = (transaction) =>
   new Promise((resolve) => {
-    transaction.oncomplete = () => resolve(true);
-    transaction.onabort = () => resolve(false);
+    transaction.oncomplete = () => resolve(undefined);
+    transaction.onabort = () => resolve(transaction.error ?? new Error("aborted"));
   });
+
+/** A size that was kept, which others may have damaged; NaN if it is none. */
+const size = (value) => (typeof value === "number" && value >= 0 ? value : NaN);
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -35,7 +39,8 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
  * Browsers take IndexedDB away: private windows refuse it, Safari drops connections and sometimes never answers. So
  * a connection that fails is opened again at the next use, one that cannot be opened is not tried again, and nothing
  * is waited for beyond `PATIENCE`. Writes are queued, wait for reads and go one entry at a time, so that no lookup
- * waits for them. No method throws or rejects.
+ * waits for them. No method throws or rejects. What is kept is not believed: an entry of another type is none, and where
+ * sizes do not add up the cache begins anew.
  */
 export class Store {
   #name;
@@ -83,11 +88,11 @@ export class Store {
     const key = this.#key(name);
     this.#later(() =>
       this.#change(async ({ bytes, entries, total }) => {
-        const size = (await answer(entries.get(key)))?.size ?? 0;
-        const sum = (await answer(total.get(0))) ?? 0;
+        const entry = await answer(entries.get(key));
+        const sum = size(await answer(total.get(0)));
         bytes.delete(key);
         entries.delete(key);
-        total.put(sum - size, 0);
+        if (entry) total.put(sum - size(entry.size), 0);
       }),
     );
   }
@@ -141,7 +146,8 @@ export class Store {
         if (!database) break;
         try {
           const store = database.transaction("bytes").objectStore("bytes");
-          return await Promise.all(keys.map((key) => answer(store.get(key))));
+          const found = await Promise.all(keys.map((key) => answer(store.get(key))));
+          return found.map((value) => (value instanceof Uint8Array ? value : undefined));
         } catch {
           await this.#disconnect();
         }
@@ -173,7 +179,7 @@ export class Store {
     const committed = commit(transaction);
     await change({ bytes, entries, total });
     // The disk or the origin's share of it is full: make do with less from now on.
-    if (!(await committed)) this.#capacity /= 2;
+    if ((await committed)?.name === "QuotaExceededError") this.#capacity /= 2;
   }
 
   #touch(key) {
@@ -186,21 +192,29 @@ export class Store {
   async #put(key, value, used) {
     if (value.length > this.#capacity) return;
     await this.#change(async ({ bytes, entries, total }) => {
-      const size = value.length;
       const former = await answer(entries.get(key));
-      let sum = ((await answer(total.get(0))) ?? 0) - (former?.size ?? 0);
+      const told = await answer(total.get(0));
+      let sum = size(told === undefined ? 0 : told) - (former ? size(former.size) : 0);
       entries.delete(key);
-      if (sum + size > this.#capacity) {
+      const isFull = () => !(sum + value.length <= this.#capacity);
+      if (isFull()) {
         const oldest = entries.index("used").openCursor();
-        for (let cursor; sum + size > this.#capacity && (cursor = await answer(oldest)); cursor.continue()) {
-          sum -= cursor.value.size;
+        let cursor;
+        for (; isFull() && (cursor = await answer(oldest)); cursor.continue()) {
+          sum -= size(cursor.value.size);
           bytes.delete(cursor.primaryKey);
           cursor.delete();
         }
+        // Nothing is left that has a size, so what there is does not add up.
+        if (!cursor && isFull()) {
+          bytes.clear();
+          entries.clear();
+          sum = 0;
+        }
       }
       bytes.put(value, key);
-      entries.put({ size, used }, key);
-      total.put(sum + size, 0);
+      entries.put({ size: value.length, used }, key);
+      total.put(sum + value.length, 0);
     });
   }
 }

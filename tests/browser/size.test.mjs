@@ -6,10 +6,10 @@ import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { PACKAGE } from "./support/paths.mjs";
 
-test("the module and its JavaScript take at most 75 kB in Brotli", () => {
+test("the module and its JavaScript take at most 78 kB in Brotli", () => {
   const files = readdirSync(PACKAGE).filter((name) => /\.(wasm|m?js)$/.test(name));
   const sizes = files.map((name) => [name, brotliCompressSync(readFileSync(join(PACKAGE, name))).length]);
   const sum = sizes.reduce((sum, [, size]) => sum + Number(size), 0);
   assert.ok(files.some((name) => name.endsWith(".wasm")));
-  assert.ok(sum <= 75_000, sizes.map((pair) => pair.join(" ")).join(", "));
+  assert.ok(sum <= 78_000, sizes.map((pair) => pair.join(" ")).join(", "));
 });

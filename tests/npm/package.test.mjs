@@ -139,6 +139,141 @@ for (const [name, codes] of BAD) {
   });
 }
 
+/**
+ * A fault that passes after so many requests.
+ * @param {import("../browser/support/host.mjs").Fault} fault
+ * @param {number} times
+ */
+function passing(fault, times) {
+  let left = times;
+  /** @type {number[]} */
+  const at = [];
+  shelf.fault = (exchange) => {
+    at.push(performance.now());
+    left -= 1;
+    if (left === 0) shelf.fault = undefined;
+    fault(exchange);
+  };
+  return at;
+}
+
+const status = (/** @type {number} */ code, headers = {}) => {
+  return (/** @type {import("../browser/support/host.mjs").Exchange} */ { response }) => void response.writeHead(code, headers).end();
+};
+
+for (const [name, fault] of /** @type {const} */ ([
+  ["no connection", faults.reset],
+  ["a body that breaks off", faults.cut],
+  ...[429, 500, 502, 503, 504].map((code) => /** @type {const} */ ([String(code), status(code)])),
+])) {
+  test(`a request that fails on the way (${name}) is sent again, twice at most`, async (t) => {
+    const database = await opened(t, { indexedDB: false });
+    const before = database.stats().requests;
+    passing(fault, 2);
+    assert.ok(await database.lookup(START));
+    assert.equal(database.stats().requests - before, 3);
+
+    const other = await opened(t, { indexedDB: false });
+    const at = passing(fault, Infinity);
+    await rejects(other.lookup(START), "status", "network");
+    assert.equal(at.length, 3);
+  });
+}
+
+test("what cannot get better is not sent again", async (t) => {
+  for (const code of [400, 401, 501]) {
+    const database = await opened(t, { indexedDB: false });
+    const at = passing(status(code), Infinity);
+    await rejects(database.lookup(START), "status");
+    assert.equal(at.length, 1, String(code));
+  }
+});
+
+test("a manifest that fails on the way is asked for again", async (t) => {
+  await opened(t);
+  let left = 2;
+  shelf.manifestFault = (exchange) => {
+    left -= 1;
+    if (left === 0) shelf.manifestFault = undefined;
+    faults.broken(exchange);
+  };
+  const database = await open(shelf.url, { indexedDB: false });
+  t.after(() => database.close());
+  assert.equal(database.stats().requests, 3);
+});
+
+test("a host that says when to come back is kept to, if there is time", async (t) => {
+  const database = await opened(t, { indexedDB: false });
+  const at = passing(status(429, { "retry-after": "1" }), 1);
+  const start = performance.now();
+  assert.ok(await database.lookup(START));
+  assert.ok(performance.now() - start >= 950, "not before");
+  assert.equal(at.length, 1);
+  for (const after of ["60", new Date(Date.now() + 60_000).toUTCString()]) {
+    const other = await opened(t, { indexedDB: false, timeout: 5000 });
+    const asked = passing(status(503, { "retry-after": after }), Infinity);
+    await rejects(other.lookup(START), "status");
+    assert.equal(asked.length, 1, after);
+  }
+});
+
+test("aborting ends the wait before a request is sent again", async (t) => {
+  const database = await opened(t, { indexedDB: false });
+  const abort = new AbortController();
+  const at = passing((exchange) => {
+    status(503, { "retry-after": "5" })(exchange);
+    setImmediate(() => abort.abort());
+  }, Infinity);
+  await rejects(database.lookup(START, { signal: abort.signal }), "aborted");
+  assert.equal(at.length, 1);
+  shelf.fault = undefined;
+  assert.ok(await database.lookup(START), "and the next lookup asks anew");
+});
+
+test("a pinned manifest is taken, and no other one", async (t) => {
+  await opened(t);
+  const stats = execFileSync(SHELFISH, ["stats", "-d", join(root, "db"), "--manifest", "--json"], { encoding: "utf8" });
+  const { integrity } = JSON.parse(stats).manifest;
+  const wrong = `sha256-${"A".repeat(43)}=`;
+  const database = await open(shelf.url, { integrity: `${wrong} ${integrity}` });
+  t.after(() => database.close());
+  assert.ok(await database.lookup(START));
+  const error = await rejects(open(shelf.url, { integrity: wrong }), "integrity");
+  assert.match(error.message, /another manifest than the one asked for: expected sha256-A+=, found sha256-/);
+  await rejects(open(shelf.url, { integrity: "sha256-short" }), "usage");
+
+  // Another build in its place is not gone on with.
+  const pinned = await open(shelf.url, { integrity, memoryBytes: 0 });
+  t.after(() => pinned.close());
+  const next = join(root, "pinned-next");
+  execFileSync(SHELFISH, ["build", ...FAMOUS, "--best-only", "-o", next, "--quiet"]);
+  shelf.directory = next;
+  t.after(() => void (shelf.directory = join(root, "db")));
+  await rejects(pinned.lookup(START), "status", "stale", "range");
+});
+
+test("arguments that are not what they should be are named", async (t) => {
+  const database = await opened(t);
+  const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
+  for (const [name, value] of [
+    ["concurrency", NaN],
+    ["concurrency", 0],
+    ["concurrency", "many"],
+    ["timeout", -1],
+    ["timeout", NaN],
+    ["memoryBytes", "16 MB"],
+    ["indexedDB", { bytes: NaN }],
+  ]) {
+    const error = await rejects(open(shelf.url, any({ [String(name)]: value })), "usage");
+    assert.ok(error.message.includes(String(name)), error.message);
+  }
+  for (const list of [null, undefined, 7, START, {}]) await rejects(database.lookupMany(any(list)), "usage");
+  for (const fen of [null, undefined, 7, {}]) await rejects(database.lookup(any(fen)), "fen");
+  for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(open(any(url)), "network");
+  assert.ok(await database.lookup(START, any(null)), "no options are no fault");
+  assert.deepEqual(await database.lookupMany([], any(null)), []);
+});
+
 test("a small file may come whole", async (t) => {
   const database = await opened(t);
   shelf.fault = faults.whole;

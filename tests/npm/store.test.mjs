@@ -109,6 +109,67 @@ test("tabs that share a name keep to one bound", async () => {
   assert.ok(["n18", "n19"].every((name) => there.includes(name)));
 });
 
+/** Changes what is kept, as no version of this store does. */
+async function damage(/** @type {(stores: Record<string, IDBObjectStore>) => void} */ change) {
+  const database = await new Promise((resolve) => {
+    const request = indexedDB.open("a");
+    request.onsuccess = () => resolve(request.result);
+  });
+  const transaction = database.transaction(["bytes", "entries", "total"], "readwrite");
+  const store = (/** @type {string} */ name) => transaction.objectStore(name);
+  change({ bytes: store("bytes"), entries: store("entries"), total: store("total") });
+  await new Promise((resolve) => (transaction.oncomplete = resolve));
+  database.close();
+}
+
+test("an entry of another type is none, and is replaced", async () => {
+  for (const value of ["text", 7, { length: 3 }, new ArrayBuffer(3), null]) {
+    const store = new Store("a", 100, FOLDER);
+    store.put("x", bytes(10), false);
+    await written();
+    await damage(({ bytes }) => void bytes?.put(value, `${FOLDER} x`));
+    assert.deepEqual(await store.get(["x"]), [undefined]);
+    store.put("x", bytes(10, 7), false);
+    await written();
+    assert.deepEqual(await store.get(["x"]), [bytes(10, 7)]);
+    store.close();
+  }
+});
+
+test("damaged sizes neither open the cache without bounds nor close it", async () => {
+  for (const sum of ["much", NaN, -1e9, 1e12, null, {}]) {
+    const store = new Store("a", 100, FOLDER);
+    store.put("x", bytes(10), false);
+    await written();
+    await damage(({ total }) => void total?.put(sum, 0));
+    for (let n = 0; n < 15; n += 1) store.put(`n${n}`, bytes(10), false);
+    await sleep(400);
+    const names = Array.from({ length: 15 }, (_, n) => `n${n}`);
+    const there = await kept(store, "x", ...names);
+    assert.ok(there.includes("n14") && there.length <= 10, `${sum}: ${there}`);
+    store.close();
+    globalThis.indexedDB = new IDBFactory();
+  }
+});
+
+test("a transaction that is aborted for another reason than room does not make the cache smaller", async () => {
+  const store = new Store("a", 100, FOLDER);
+  store.put("x", bytes(10), false);
+  await written();
+  const { put } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.put = function (...args) {
+    const request = put.apply(this, args);
+    this.transaction.abort();
+    return request;
+  };
+  store.put("y", bytes(10), false);
+  await written();
+  IDBObjectStore.prototype.put = put;
+  store.put("z", bytes(90), false);
+  await written();
+  assert.deepEqual(await kept(store, "x", "y", "z"), ["x", "z"]);
+});
+
 test("a connection that is lost is opened again", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);

@@ -42,7 +42,7 @@ pub fn build() -> Result<PathBuf> {
     optimise.args(["--low-memory-unused", "--strip-debug", "--strip-producers", "--strip-target-features"]);
     optimise.arg(built.join("shelfish_bg.wasm"));
     call(optimise.arg("-o").arg(package.join("shelfish_bg.wasm")))?;
-    for name in ["index.js", "database.js", "errors.js", "exchange.js", "store.js"] {
+    for name in ["index.js", "database.js", "errors.js", "exchange.js", "integrity.js", "store.js"] {
         copy(&js.join(name), &built.join(name))?;
     }
     let mut bundle = tool("esbuild");

@@ -23,7 +23,7 @@ pub struct Args {
     /// Run the tests whose name contains this only
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Run what takes longer, too: random damage a hundred times as often
+    /// Run what takes longer, too: the largest data sets, random damage a hundred times as often
     #[arg(long)]
     all: bool,
     /// Name the steps and stop
@@ -128,6 +128,9 @@ fn data(args: &Args) -> Result<Tally> {
     tests.args(["test", "--release", "--package", "shelfish-cli", "--test", "data", "--", "--ignored", "--nocapture"]);
     // One after another: each takes the memory and the cores that it can get.
     tests.arg("--test-threads=1");
+    if !args.all {
+        tests.args(["evals_tcec", "threads_and_memory", "a_change"].into_iter().flat_map(|long| ["--skip", long]));
+    }
     counted(tests.args(&args.filter), cargo_counts)
 }
 
@@ -136,7 +139,11 @@ fn module(args: &Args) -> Result<Tally> {
     tools::npm_ci("tests")?;
     let types = check(npm_command().args(["run", "check"]).current_dir(root().join("tests")))?;
     release_tools()?;
-    Ok(types.and(node_tests(args, "tests/npm", &mut command(tools::node()?))?))
+    let mut node = command(tools::node()?);
+    if args.all {
+        node.env("SHELFISH_LARGE", "1");
+    }
+    Ok(types.and(node_tests(args, "tests/npm", &mut node)?))
 }
 
 fn site(_: &Args) -> Result<Tally> {
