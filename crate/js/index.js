@@ -96,5 +96,7 @@ export async function open(manifestUrl, options = {}) {
   return until(work, signal, new Set(), () => {
     exchange?.cancel();
     store?.close();
+    // Nobody hears of it any more.
+    work.then((database) => database.close(), () => {});
   });
 }

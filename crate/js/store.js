@@ -48,7 +48,8 @@ export class Store {
   #capacity;
   #connection;
   #queue = [];
-  #writing = false;
+  /** Settles when the queue is empty. */
+  #writing;
   #reads = 0;
   #stuck = false;
 
@@ -158,17 +159,24 @@ export class Store {
     }
   }
 
-  async #later(change) {
+  #later(change) {
     if (this.#queue.length < QUEUE) this.#queue.push(change);
-    if (this.#writing) return;
-    this.#writing = true;
+    this.#writing ??= this.#write();
+  }
+
+  async #write() {
     while (this.#queue.length > 0) {
       await pause(PAUSE);
       while (this.#queue.length > 0 && this.#reads === 0) {
         await this.#queue.shift()().catch(() => this.#disconnect());
       }
     }
-    this.#writing = false;
+    this.#writing = undefined;
+  }
+
+  /** Waits until all that was to be written is. */
+  async written() {
+    while (this.#writing) await this.#writing;
   }
 
   async #change(change) {

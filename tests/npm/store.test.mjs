@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { IDBFactory } from "fake-indexeddb";
 import "fake-indexeddb/auto";
@@ -13,6 +12,7 @@ import { ROOT } from "../browser/support/paths.mjs";
  * @property {(names: string[]) => Promise<(Uint8Array | undefined)[]>} get
  * @property {(name: string, bytes: Uint8Array, longest: boolean) => void} put
  * @property {(name: string) => void} remove
+ * @property {() => Promise<void>} written
  * @property {() => void} close
  */
 
@@ -32,7 +32,7 @@ async function kept(/** @type {Store} */ store, /** @type {string[]} */ ...names
 }
 
 /** Until what was put is written. */
-const written = () => sleep(150);
+const written = (/** @type {Store[]} */ ...stores) => Promise.all(stores.map((store) => store.written()));
 
 test("what was put is there for the next one", async () => {
   const store = new Store("a", 100, FOLDER);
@@ -40,24 +40,24 @@ test("what was put is there for the next one", async () => {
   const value = bytes(10, 7);
   store.put("x", value, false);
   value.fill(0);
-  await written();
+  await written(store);
   assert.deepEqual(await store.get(["y", "x"]), [undefined, bytes(10, 7)]);
   assert.deepEqual(await new Store("a", 100, FOLDER).get(["x"]), [bytes(10, 7)]);
   assert.deepEqual(await new Store("b", 100, FOLDER).get(["x"]), [undefined]);
   store.remove("x");
-  await written();
+  await written(store);
   assert.deepEqual(await kept(store, "x"), []);
 });
 
 test("what one database put is not there for another one, whatever the names", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10, 7), false);
-  await written();
+  await written(store);
   for (const folder of ["https://example.org/", "https://example.org/db/x/", "https://example.com/db/"]) {
     const other = new Store("a", 100, folder);
     assert.deepEqual(await kept(other, "x", "db/ x", " x"), [], folder);
     other.remove("x");
-    await written();
+    await written(other);
   }
   assert.deepEqual(await store.get(["x"]), [bytes(10, 7)]);
 });
@@ -77,7 +77,7 @@ test("what an earlier version left is dropped", async () => {
   });
   const store = new Store("a", 100, FOLDER);
   store.put("y", bytes(95), false);
-  await written();
+  await written(store);
   assert.deepEqual(await kept(store, "x", "y"), ["y"]);
 });
 
@@ -86,16 +86,16 @@ test("the least recently used goes first, what is kept longest goes last", async
   store.put("manifest", bytes(20), true);
   for (const name of ["a", "b", "c", "d"]) {
     store.put(name, bytes(20), false);
-    await written();
+    await written(store);
   }
   assert.deepEqual(await kept(store, "a"), ["a"]);
-  await written();
+  await written(store);
   store.put("e", bytes(30), false);
-  await written();
+  await written(store);
   assert.deepEqual(await kept(store, "manifest", "a", "b", "c", "d", "e"), ["manifest", "a", "d", "e"]);
   store.put("huge", bytes(101), false);
   store.put("whole", bytes(100), false);
-  await written();
+  await written(store);
   assert.deepEqual(await kept(store, "manifest", "a", "d", "e", "huge", "whole"), ["whole"]);
 });
 
@@ -103,7 +103,7 @@ test("tabs that share a name keep to one bound", async () => {
   const tabs = [new Store("a", 100, FOLDER), new Store("a", 100, FOLDER)];
   const names = Array.from({ length: 20 }, (_, n) => `n${n}`);
   names.forEach((name, n) => tabs[n % 2]?.put(name, bytes(10), false));
-  await sleep(500);
+  await written(...tabs);
   const there = await kept(/** @type {Store} */ (tabs[0]), ...names);
   assert.equal(there.length, 10);
   assert.ok(["n18", "n19"].every((name) => there.includes(name)));
@@ -126,11 +126,11 @@ test("an entry of another type is none, and is replaced", async () => {
   for (const value of ["text", 7, { length: 3 }, new ArrayBuffer(3), null]) {
     const store = new Store("a", 100, FOLDER);
     store.put("x", bytes(10), false);
-    await written();
+    await written(store);
     await damage(({ bytes }) => void bytes?.put(value, `${FOLDER} x`));
     assert.deepEqual(await store.get(["x"]), [undefined]);
     store.put("x", bytes(10, 7), false);
-    await written();
+    await written(store);
     assert.deepEqual(await store.get(["x"]), [bytes(10, 7)]);
     store.close();
   }
@@ -140,10 +140,10 @@ test("damaged sizes neither open the cache without bounds nor close it", async (
   for (const sum of ["much", NaN, -1e9, 1e12, null, {}]) {
     const store = new Store("a", 100, FOLDER);
     store.put("x", bytes(10), false);
-    await written();
+    await written(store);
     await damage(({ total }) => void total?.put(sum, 0));
     for (let n = 0; n < 15; n += 1) store.put(`n${n}`, bytes(10), false);
-    await sleep(400);
+    await written(store);
     const names = Array.from({ length: 15 }, (_, n) => `n${n}`);
     const there = await kept(store, "x", ...names);
     assert.ok(there.includes("n14") && there.length <= 10, `${sum}: ${there}`);
@@ -155,7 +155,7 @@ test("damaged sizes neither open the cache without bounds nor close it", async (
 test("a transaction that is aborted for another reason than room does not make the cache smaller", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);
-  await written();
+  await written(store);
   const { put } = IDBObjectStore.prototype;
   IDBObjectStore.prototype.put = function (...args) {
     const request = put.apply(this, args);
@@ -163,24 +163,24 @@ test("a transaction that is aborted for another reason than room does not make t
     return request;
   };
   store.put("y", bytes(10), false);
-  await written();
+  await written(store);
   IDBObjectStore.prototype.put = put;
   store.put("z", bytes(90), false);
-  await written();
+  await written(store);
   assert.deepEqual(await kept(store, "x", "y", "z"), ["x", "z"]);
 });
 
 test("a connection that is lost is opened again", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);
-  await written();
+  await written(store);
   // Another tab that upgrades has every connection closed.
   await new Promise((resolve) => (indexedDB.open("a", 3).onsuccess = resolve));
   assert.deepEqual(await kept(store, "x"), []);
 
   const other = new Store("b", 100, FOLDER);
   other.put("x", bytes(10), false);
-  await written();
+  await written(other);
   other.close();
   assert.deepEqual(await kept(other, "x"), ["x"]);
 });
@@ -192,7 +192,7 @@ test("without IndexedDB, or with one that refuses, there is nothing and no error
     const store = new Store("a", 100, FOLDER);
     store.put("x", bytes(10), false);
     store.remove("x");
-    await written();
+    await written(store);
     assert.deepEqual(await kept(store, "x"), []);
     store.close();
   }
