@@ -1,52 +1,61 @@
 /** How a database is opened. */
 export interface OpenOptions {
   /** Bytes of decoded blocks to keep in memory; 0 turns the memory cache off. Default 16 MiB. */
-  memoryBytes?: number;
+  memoryBytes?: number | undefined;
   /**
    * The cache in IndexedDB, where there is one: `true` (default), `false`, or its name (default `"shelfish"`) and the
    * bytes that it may take (default 64 MiB). Databases that use the same name share the bytes.
    */
-  indexedDB?: boolean | { name?: string; bytes?: number };
+  indexedDB?: boolean | { name?: string | undefined; bytes?: number | undefined } | undefined;
   /** Requests in flight at most. Default 12; over HTTP/1 browsers let 6 at a time through to a host themselves. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Milliseconds after which a request is given up, with the times that it was sent again: one that finds no connection,
    * breaks off, or is answered with 429, 500, 502, 503 or 504 is sent again up to twice. Default 15,000.
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * Takes no manifest but the one with this hash, `"sha256-…"` as `shelfish build` and `stats` print it; several may be
    * given, with spaces between. The hashes in the manifest then name every file by its content; the ranges that are read
    * of them are checked against accidents, not against a host that lies (see SECURITY.md).
    */
-  integrity?: string;
+  integrity?: string | undefined;
   /** Aborts the opening. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** How a lookup is answered. */
 export interface LookupOptions {
   /** Aborts the lookup, and the requests that no other lookup waits for. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** How castling is written in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
-  castling?: "standard" | "chess960";
+  castling?: "standard" | "chess960" | undefined;
   /** Whether to write lines in SAN too. Default `false`: it takes a little time. */
-  san?: boolean;
+  san?: boolean | undefined;
 }
 
+/** A score: either centipawns or moves to mate, from White's point of view. */
+export type Score =
+  | {
+      /** Centipawns; positive is good for White. */
+      cp: number;
+      mate?: undefined;
+    }
+  | {
+      /** Moves to mate; positive when White mates, never 0. */
+      mate: number;
+      cp?: undefined;
+    };
+
 /** A principal variation. It has either `cp` or `mate`. */
-export interface Pv {
-  /** Centipawns, White's point of view. */
-  cp?: number;
-  /** Moves to mate, positive when White mates. */
-  mate?: number;
+export type Pv = Score & {
   /** The score in words: `"+0.20"`, `"-1.25"`, `"0.00"`, `"#3"`, `"#-5"`. */
   score: string;
   /** The line in UCI. */
   uci: string[];
   /** The line in SAN, if `san` was asked for. */
   san?: string[];
-}
+};
 
 /** One analysis of a position. */
 export interface Evaluation {
@@ -55,7 +64,7 @@ export interface Evaluation {
   /** Nodes searched, in thousands. */
   knodes: number;
   /** Best first for the side to move; never empty. */
-  pvs: Pv[];
+  pvs: [Pv, ...Pv[]];
 }
 
 /** All that the database knows of a position. */
@@ -63,7 +72,7 @@ export interface Eval {
   /** The position: canonical, the first four fields of FEN. */
   fen: string;
   /** Deepest first, then with more lines, then with more nodes; never empty. */
-  evaluations: Evaluation[];
+  evaluations: [Evaluation, ...Evaluation[]];
   /** `evaluations[0]`. */
   best: Evaluation;
 }
