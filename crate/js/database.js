@@ -1,10 +1,17 @@
 // An open database: gets what its lookups want from IndexedDB or the host, each part once for all who want it.
 
-import { ShelfishError, check, describe, failure, until } from "./errors.js";
+import { ShelfishError, atLeast, check, describe, failure, until } from "./errors.js";
 import { Exchange, Flight, Gate } from "./exchange.js";
 import { Lookup, Request } from "./shelfish.js";
 
 const closed = () => new ShelfishError("closed", "the database was closed");
+
+/** What is told of a record, and how, as the module takes it. */
+function style(options) {
+  const { castling, san = false, minDepth, minKnodes } = options ?? {};
+  const least = (name, value) => atLeast(0, name, value ?? 0);
+  return [castling === "chess960", Boolean(san), least("minDepth", minDepth), least("minKnodes", minKnodes)];
+}
 
 /** An answer as the module writes it, or the error that stands in its place. */
 function revive(answer) {
@@ -48,10 +55,9 @@ export class Database {
   }
 
   async lookup(fen, options) {
-    const { signal, castling, san = false } = options ?? {};
-    check(signal);
+    check(options?.signal);
     const started = performance.now();
-    const text = this.#open.peek(String(fen), castling === "chess960", san);
+    const text = this.#open.peek(String(fen), ...style(options));
     if (text !== undefined) this.#count(1, started);
     const entry = text === undefined ? (await this.lookupMany([fen], options))[0] : revive(JSON.parse(text));
     if (entry instanceof ShelfishError) throw entry;
@@ -59,8 +65,9 @@ export class Database {
   }
 
   async lookupMany(fens, options) {
-    const { signal, castling, san = false } = options ?? {};
+    const { signal } = options ?? {};
     check(signal);
+    const told = style(options);
     if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function") {
       throw new ShelfishError("usage", `lookupMany takes a list of FENs, found ${describe(fens)}`);
     }
@@ -81,7 +88,7 @@ export class Database {
       throw error;
     }
     end();
-    const answers = JSON.parse(job.lookup.answers(castling === "chess960", san)).map(revive);
+    const answers = JSON.parse(job.lookup.answers(...told)).map(revive);
     this.#count(texts.length, started);
     return answers;
   }

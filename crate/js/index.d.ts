@@ -30,6 +30,10 @@ export interface LookupOptions {
   signal?: AbortSignal | undefined;
   /** How castling is written in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
   castling?: "standard" | "chess960" | undefined;
+  /** Leaves out evaluations of less depth, in plies; a position of which none is left is `null`. Default 0. */
+  minDepth?: number | undefined;
+  /** Leaves out evaluations of fewer nodes, in thousands; a position of which none is left is `null`. Default 0. */
+  minKnodes?: number | undefined;
   /** Whether to write lines in SAN too. Default `false`: it takes a little time. */
   san?: boolean | undefined;
 }
@@ -162,7 +166,7 @@ export class Database {
   readonly manifest: Manifest;
 
   /**
-   * Looks a position up. `null`: the database does not have it.
+   * Looks a position up. `null`: the database does not have it, or nothing of it that `minDepth` and `minKnodes` leave.
    *
    * The FEN may have four or six fields; castling rights may be in any order and in the letters of Shredder-FEN; an
    * en-passant square that no capture can use is ignored.

@@ -95,6 +95,33 @@ test("castling is written as asked for", async (t) => {
   assert.deepEqual([...new Set(changed)].sort(), ["e1c1 e1a1", "e1g1 e1h1", "e8c8 e8a8", "e8g8 e8h8"]);
 });
 
+test("evaluations below a depth or a number of nodes are left out", async (t) => {
+  const database = await opened(t);
+  const fens = [...known.keys()];
+  const all = await database.lookupMany(fens);
+  /** @type {[import("shelfish").LookupOptions, (evaluation: import("shelfish").Evaluation) => boolean][]} */
+  const cases = [
+    [{ minDepth: 20 }, ({ depth }) => depth >= 20],
+    [{ minKnodes: 1500 }, ({ knodes }) => knodes >= 1500],
+    [{ minDepth: 18, minKnodes: 1000 }, ({ depth, knodes }) => depth >= 18 && knodes >= 1000],
+    [{ minDepth: 1e9 }, () => false],
+  ];
+  for (const [options, isLeft] of cases) {
+    const some = await database.lookupMany(fens, options);
+    let left = 0;
+    for (const [n, answer] of all.entries()) {
+      assert.ok(answer && "evaluations" in answer);
+      const evaluations = answer.evaluations.filter(isLeft);
+      const expected = evaluations.length > 0 ? { ...answer, evaluations, best: evaluations[0] } : null;
+      assert.deepEqual(some[n], expected);
+      assert.deepEqual(await database.lookup(String(fens[n]), options), expected);
+      left += evaluations.length;
+    }
+    assert.ok(left > 0 || options.minDepth === 1e9, JSON.stringify(options));
+  }
+  for (const minDepth of [NaN, -1, "20"]) await rejects(database.lookup(START, /** @type {any} */ ({ minDepth })), "usage");
+});
+
 test("a malformed FEN is an error of its own, others still answer", async (t) => {
   const database = await opened(t);
   const error = await rejects(database.lookup("8/8/8/8/8/8/8/8 w - - 0 1"), "fen");

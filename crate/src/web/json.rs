@@ -13,13 +13,23 @@ use crate::reader::{ReadError, Want};
 use crate::source::{Fault, SourceError};
 use crate::table::{Chunk, Manifest, TableError};
 
-/// How lines are written.
+/// What is told of a record, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Castling as `e1h1` instead of `e1g1`.
     pub chess960: bool,
     /// SAN beside UCI.
     pub san: bool,
+    /// Evaluations of less depth are left out.
+    pub min_depth: f64,
+    /// Evaluations of fewer kilonodes are left out.
+    pub min_knodes: f64,
+}
+
+impl Style {
+    fn tells(&self, evaluation: &Evaluation) -> bool {
+        f64::from(evaluation.depth) >= self.min_depth && evaluation.knodes as f64 >= self.min_knodes
+    }
 }
 
 /// Why an entry has no answer.
@@ -77,8 +87,10 @@ fn code(error: &ReadError) -> (&'static str, Option<&str>) {
 pub fn answer(answer: Result<Option<Eval>, Failure>, style: Style) -> String {
     let mut out = String::new();
     match answer {
-        Ok(None) => out.push_str("null"),
-        Ok(Some(eval)) => write_eval(&mut out, &eval, style),
+        Ok(Some(eval)) if eval.evaluations.iter().any(|evaluation| style.tells(evaluation)) => {
+            write_eval(&mut out, &eval, style);
+        }
+        Ok(_) => out.push_str("null"),
         Err(failure) => write_failure(&mut out, &failure),
     }
     out
@@ -121,7 +133,8 @@ pub fn want(out: &mut String, n: usize, want: &Want, request: usize) {
 
 fn write_eval(out: &mut String, eval: &Eval, style: Style) {
     put(out, format_args!(r#"{{"fen":"{}","evaluations":"#, eval.position));
-    list(out, ['[', ']'], &eval.evaluations, |out, evaluation| {
+    let told = eval.evaluations.iter().filter(|evaluation| style.tells(evaluation));
+    list(out, ['[', ']'], told, |out, evaluation| {
         let Evaluation { depth, knodes, pvs } = evaluation;
         put(out, format_args!(r#"{{"depth":{depth},"knodes":{knodes},"pvs":"#));
         list(out, ['[', ']'], pvs, |out, pv| write_pv(out, pv, &eval.position, style));

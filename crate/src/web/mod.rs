@@ -154,12 +154,12 @@ impl Database {
     }
 
     /// The answer if all that it takes is in memory.
-    pub fn peek(&mut self, fen: &str, chess960: bool, san: bool) -> Option<String> {
+    pub fn peek(&mut self, fen: &str, chess960: bool, san: bool, min_depth: f64, min_knodes: f64) -> Option<String> {
         let answer = match fen.parse::<Position>() {
             Ok(position) => self.0.peek(&position)?.map_err(Failure::Read),
             Err(error) => Err(Failure::Fen(error)),
         };
-        Some(json::answer(answer, Style { chess960, san }))
+        Some(json::answer(answer, Style { chess960, san, min_depth, min_knodes }))
     }
 
     /// What the manifest tells.
@@ -241,7 +241,8 @@ impl Lookup {
     }
 
     /// An array with an answer for each FEN.
-    pub fn answers(self, chess960: bool, san: bool) -> String {
+    pub fn answers(self, chess960: bool, san: bool, min_depth: f64, min_knodes: f64) -> String {
+        let style = Style { chess960, san, min_depth, min_knodes };
         let mut answers = self.lookup.answers().into_iter();
         let mut out = String::new();
         json::list(&mut out, ['[', ']'], self.errors, |out, error| {
@@ -249,7 +250,7 @@ impl Lookup {
                 None => answers.next().unwrap_or(Ok(None)).map_err(Failure::Read),
                 Some(error) => Err(Failure::Fen(error)),
             };
-            out.push_str(&json::answer(answer, Style { chess960, san }));
+            out.push_str(&json::answer(answer, style));
         });
         out
     }
