@@ -3,6 +3,45 @@
 //! Data walks one way: canonical [`position`]s with their [`eval`]uations are written as a [`table`] of blocks; a
 //! reader finds the block of a position by a small index and decodes its record. The writer is behind the
 //! feature `write` and native; everything else is portable between native targets and wasm32.
+//!
+//! ```
+//! # #[cfg(not(feature = "write"))]
+//! # fn main() {}
+//! # #[cfg(feature = "write")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use shelfish::eval::{Eval, Evaluation, Pv, Score};
+//! use shelfish::position::Position;
+//! use shelfish::reader::{Options, Reader};
+//! use shelfish::source::file::Directory;
+//! use shelfish::table::{TableWriter, WriterOptions, encode_block};
+//!
+//! // Writing: records in ascending order of keys, some hundreds a block, blocks into shards.
+//! let position: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?;
+//! let pv = Pv { score: Score::Cp(120), line: Vec::new() };
+//! let evaluations = vec![Evaluation { depth: 30, knodes: 1_000, pvs: vec![pv] }];
+//! let record = Eval { position: position.clone(), evaluations };
+//! let dir = std::env::temp_dir().join(format!("shelfish-example-{}", std::process::id()));
+//! std::fs::create_dir_all(dir.join("scratch"))?;
+//! let mut writer = TableWriter::<Eval>::create(&dir, &dir.join("scratch"), WriterOptions::default());
+//! writer.append(&encode_block(&[record])?)?;
+//! writer.finish()?;
+//!
+//! // Reading: two or three ranges of files, from a directory or any other source.
+//! let answer = futures_executor::block_on(async {
+//!     let reader = Reader::<_, Eval>::open(Directory::new(&dir), Options::default()).await?;
+//!     reader.lookup(&position).await
+//! })?;
+//! let best = answer.as_ref().and_then(Eval::best).map(|best| (best.depth, best.pvs[0].score));
+//! assert_eq!(best, Some((30, Score::Cp(120))));
+//! # std::fs::remove_dir_all(dir)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Features: `write` brings the writer, with C zstd, SHA-256 and faster tables of attacks. A reader alone takes none.
+
+/// The rules of chess that this crate's types are made of.
+pub use shakmaty;
 
 pub mod eval;
 pub mod moves;

@@ -287,6 +287,7 @@ fn read_problem(error: &ReadError, file: &str) -> Problem {
             Problem { file: file_name(&error.at), bytes: None, what }
         }
         ReadError::Stale(error) => read_problem(error, file),
+        error => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
     }
 }
 

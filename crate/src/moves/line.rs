@@ -91,6 +91,7 @@ pub(crate) struct Cursors<'a> {
 
 /// Why the lines of a record cannot be decoded: the columns are not those that an encoder wrote.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineError {
     /// A column ended within the record.
     Ended {

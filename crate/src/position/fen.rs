@@ -12,6 +12,7 @@ const MAX_BYTES: usize = 256;
 
 /// Why a text is not the FEN of a position, by field.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FenError {
     /// Longer than any FEN.
     TooLong {

@@ -45,6 +45,7 @@ pub struct Key {
 
 /// Why a byte string is not the key of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeyError {
     /// The string has another length than its material asks for.
     Length {

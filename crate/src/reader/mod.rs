@@ -33,6 +33,7 @@ const GAP: u64 = 16 << 10;
 
 /// Why a position could not be looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The source failed.
     Source(SourceError),

@@ -116,6 +116,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 
 /// Why bytes are not part of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TableError {
     /// The manifest is of a later format than this reader knows.
     Version {
@@ -142,6 +143,7 @@ pub enum TableError {
 
 /// What is wrong with the bytes of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ChunkFault {
     /// They are not as many as told.
     Length {

@@ -20,6 +20,7 @@ const MAX_COLUMNS: usize = 64;
 
 /// Why bytes are not a frame of columns, or a column does not hold what its reader expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColumnError {
     /// The zstd frame cannot be decoded, for the reason given by the decoder.
     Zstd(String),

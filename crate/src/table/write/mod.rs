@@ -16,6 +16,7 @@ use crate::position::Key;
 
 /// Why a table cannot be written.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum WriteError {
     /// A file or folder of the database could not be written.
     Io {
