@@ -1,6 +1,6 @@
 //! What is at hand of a database: its manifest, and decoded pages and blocks.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::lru::Lru;
 use super::{GAP, ReadError};
@@ -11,7 +11,7 @@ use crate::table::{Block, Chunk, Manifest, Page, Record, TableError};
 /// A manifest, and pages and blocks in memory, bounded in bytes.
 #[derive(Debug)]
 pub struct Catalog<R: Record = Eval> {
-    manifest: Rc<Manifest>,
+    manifest: Arc<Manifest>,
     folder: String,
     memory: Lru<Chunk, Piece<R>>,
     /// Bytes between two chunks that are fetched with them at most.
@@ -23,8 +23,8 @@ pub struct Catalog<R: Record = Eval> {
 /// A part of a database, decoded.
 #[derive(Debug)]
 pub(super) enum Piece<R: Record> {
-    Page(Rc<Page>),
-    Block(Rc<Block<R>>),
+    Page(Arc<Page>),
+    Block(Arc<Block<R>>),
 }
 
 impl<R: Record> Clone for Piece<R> {
@@ -70,8 +70,8 @@ impl Want {
 
     fn decode<R: Record>(&self, bytes: &[u8]) -> Result<Piece<R>, TableError> {
         match self {
-            Want::Page(at) => Page::parse(bytes, at).map(|page| Piece::Page(Rc::new(page))),
-            Want::Block(at) => Block::open(bytes, at).map(|block| Piece::Block(Rc::new(block))),
+            Want::Page(at) => Page::parse(bytes, at).map(|page| Piece::Page(Arc::new(page))),
+            Want::Block(at) => Block::open(bytes, at).map(|block| Piece::Block(Arc::new(block))),
         }
     }
 }
@@ -80,17 +80,17 @@ impl<R: Record> Catalog<R> {
     /// A catalog of a manifest and of at most `memory` bytes of pages and blocks. What errors name is in `folder`, a
     /// path or URL that ends with a slash.
     pub fn new(manifest: Manifest, folder: String, memory: usize) -> Catalog<R> {
-        Catalog { manifest: Rc::new(manifest), folder, memory: Lru::new(memory), gap: GAP, hits: 0 }
+        Catalog { manifest: Arc::new(manifest), folder, memory: Lru::new(memory), gap: GAP, hits: 0 }
     }
 
     /// The manifest.
-    pub fn manifest(&self) -> &Rc<Manifest> {
+    pub fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
     }
 
     /// Goes on with the manifest of another build. What both builds share stays in memory.
     pub fn renew(&mut self, manifest: Manifest) {
-        self.manifest = Rc::new(manifest);
+        self.manifest = Arc::new(manifest);
     }
 
     /// Times that a block was in memory when a lookup wanted it.

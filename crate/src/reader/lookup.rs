@@ -6,7 +6,7 @@
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::catalog::{Catalog, Piece, Want};
 use super::{MAX_REQUEST, ReadError};
@@ -17,7 +17,7 @@ use crate::table::{Manifest, Record};
 /// A lookup of positions that is under way.
 #[derive(Debug)]
 pub struct Lookup<R: Record = Eval> {
-    manifest: Rc<Manifest>,
+    manifest: Arc<Manifest>,
     /// In the order of keys: what is equal or near is side by side, in the order of the files.
     seeks: Vec<Seek<R>>,
     told: Told,
@@ -181,7 +181,7 @@ impl<R: Record> Lookup<R> {
 
     /// Whether the catalog has had a new manifest since the lookup began.
     pub fn is_outdated(&self, catalog: &Catalog<R>) -> bool {
-        !Rc::ptr_eq(&self.manifest, catalog.manifest())
+        !Arc::ptr_eq(&self.manifest, catalog.manifest())
     }
 
     /// Begins anew, by the catalog's manifest, with what another build may have taken the place of.

@@ -1,8 +1,8 @@
 //! A reader that gets its bytes from a [`Source`].
 
-use core::cell::{Cell, RefCell};
 use core::fmt;
-use std::rc::Rc;
+use core::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use futures_util::stream::{self, StreamExt};
@@ -10,7 +10,7 @@ use futures_util::stream::{self, StreamExt};
 use super::{Catalog, GAP, Lookup, ReadError};
 use crate::eval::Eval;
 use crate::position::Position;
-use crate::source::Source;
+use crate::source::{Source, SourceError};
 use crate::table::{Manifest, Record};
 
 /// How a [`Reader`] works.
@@ -47,12 +47,12 @@ pub struct Stats {
     pub milliseconds: f64,
 }
 
-/// A database of records `R` that is open for lookups.
+/// A database of records `R` that is open for lookups. It may be shared by threads and tasks, as far as its source may.
 pub struct Reader<S, R: Record = Eval> {
     source: S,
     concurrency: usize,
-    catalog: RefCell<Catalog<R>>,
-    stats: Cell<Stats>,
+    catalog: Mutex<Catalog<R>>,
+    stats: Mutex<Stats>,
 }
 
 impl<S: fmt::Debug, R: Record> fmt::Debug for Reader<S, R> {
@@ -74,19 +74,19 @@ impl<S: Source, R: Record> Reader<S, R> {
         Ok(Reader {
             source,
             concurrency: options.concurrency.max(1),
-            catalog: RefCell::new(catalog),
-            stats: Cell::new(Stats { requests: 1, bytes, ..Stats::default() }),
+            catalog: Mutex::new(catalog),
+            stats: Mutex::new(Stats { requests: 1, bytes, ..Stats::default() }),
         })
     }
 
     /// The manifest; another one once the database was seen to be replaced.
-    pub fn manifest(&self) -> Rc<Manifest> {
-        self.catalog.borrow().manifest().clone()
+    pub fn manifest(&self) -> Arc<Manifest> {
+        self.catalog().manifest().clone()
     }
 
     /// What the reader has done so far.
     pub fn stats(&self) -> Stats {
-        Stats { memory_hits: self.catalog.borrow().hits(), ..self.stats.get() }
+        Stats { memory_hits: self.catalog().hits(), ..*held(&self.stats) }
     }
 
     /// Looks `position` up; `None` if the database does not have it.
@@ -96,7 +96,7 @@ impl<S: Source, R: Record> Reader<S, R> {
     /// What it takes could not be read.
     pub async fn lookup(&self, position: &Position) -> Result<Option<R>, ReadError> {
         let started = Instant::now();
-        let held = self.catalog.borrow_mut().peek(position);
+        let held = self.catalog().peek(position);
         match held {
             Some(answer) => {
                 self.answered(1, started);
@@ -109,11 +109,14 @@ impl<S: Source, R: Record> Reader<S, R> {
     /// Looks positions up, answers in the same order. Each page and block is read once, what is near in one request.
     pub async fn lookup_many(&self, positions: &[Position]) -> Vec<Result<Option<R>, ReadError>> {
         let started = Instant::now();
-        let mut lookup = Lookup::new(&self.catalog.borrow(), positions.to_vec());
+        let mut lookup = Lookup::new(&self.catalog(), positions.to_vec());
         self.settle(&mut lookup).await;
-        if lookup.is_stale() && (lookup.is_outdated(&self.catalog.borrow()) || self.renew().await) {
-            lookup.retry(&self.catalog.borrow());
-            self.settle(&mut lookup).await;
+        if lookup.is_stale() {
+            let is_outdated = lookup.is_outdated(&self.catalog());
+            if is_outdated || self.renew().await {
+                lookup.retry(&self.catalog());
+                self.settle(&mut lookup).await;
+            }
         }
         self.answered(positions.len() as u64, started);
         lookup.answers()
@@ -122,7 +125,7 @@ impl<S: Source, R: Record> Reader<S, R> {
     /// Gets what a lookup wants until it wants no more.
     async fn settle(&self, lookup: &mut Lookup<R>) {
         loop {
-            let wants: Vec<usize> = lookup.wants(&mut self.catalog.borrow_mut()).collect();
+            let wants: Vec<usize> = lookup.wants(&mut self.catalog()).collect();
             if wants.is_empty() {
                 return;
             }
@@ -130,22 +133,18 @@ impl<S: Source, R: Record> Reader<S, R> {
             let requests: Vec<_> = requests
                 .filter_map(|parts| {
                     let (first, last) = (lookup.want(*parts.first()?).chunk(), lookup.want(*parts.last()?).chunk());
-                    Some((parts, first.file.clone(), first.range.start..last.range.end))
+                    let range = first.range.start..last.range.end;
+                    Some(self.request(parts.to_vec(), first.file.clone(), range))
                 })
                 .collect();
-            let mut answers = stream::iter(requests)
-                .map(async |(parts, file, range)| {
-                    self.count(|stats| stats.requests += 1);
-                    (parts, range.start, self.source.range(&file, range).await)
-                })
-                .buffer_unordered(self.concurrency);
+            let mut answers = stream::iter(requests).buffer_unordered(self.concurrency);
             while let Some((parts, start, answer)) = answers.next().await {
                 self.count(|stats| stats.bytes += answer.as_ref().map_or(0, |bytes| bytes.len() as u64));
-                for &n in parts {
+                for n in parts {
                     let taken = match &answer {
                         Ok(bytes) => {
                             let bytes = lookup.want(n).chunk().within(bytes, start);
-                            lookup.take(&mut self.catalog.borrow_mut(), n, bytes)
+                            lookup.take(&mut self.catalog(), n, bytes)
                         }
                         Err(error) => Err(error.clone().into()),
                     };
@@ -158,17 +157,33 @@ impl<S: Source, R: Record> Reader<S, R> {
         }
     }
 
+    /// Asks for a range of a file, for the sake of some wants; gives these, where the range starts, and the answer.
+    async fn request(
+        &self,
+        wants: Vec<usize>,
+        file: String,
+        range: Range<u64>,
+    ) -> (Vec<usize>, u64, Result<Vec<u8>, SourceError>) {
+        self.count(|stats| stats.requests += 1);
+        (wants, range.start, self.source.range(&file, range).await)
+    }
+
     /// Reads the manifest again; whether it could be had.
     async fn renew(&self) -> bool {
         self.count(|stats| stats.requests += 1);
         match fetch_manifest::<R>(&self.source).await {
             Ok((manifest, bytes)) => {
                 self.count(|stats| stats.bytes += bytes);
-                self.catalog.borrow_mut().renew(manifest);
+                self.catalog().renew(manifest);
                 true
             }
             Err(_) => false,
         }
+    }
+
+    /// The catalog, for as long as nothing is waited for.
+    fn catalog(&self) -> MutexGuard<'_, Catalog<R>> {
+        held(&self.catalog)
     }
 
     fn answered(&self, positions: u64, started: Instant) {
@@ -179,10 +194,13 @@ impl<S: Source, R: Record> Reader<S, R> {
     }
 
     fn count(&self, change: impl FnOnce(&mut Stats)) {
-        let mut stats = self.stats.get();
-        change(&mut stats);
-        self.stats.set(stats);
+        change(&mut held(&self.stats));
     }
+}
+
+/// What a lock guards is state of its own at every step: a panic elsewhere does not make it wrong.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn fetch_manifest<R: Record>(source: &impl Source) -> Result<(Manifest, u64), ReadError> {

@@ -297,3 +297,32 @@ fn one_broken_shard_leaves_the_others_readable() {
     assert_eq!(failed, reader.manifest().shards()[1].positions);
     assert!(answers.iter().flatten().all(Option::is_some));
 }
+
+#[test]
+fn a_reader_is_shared_by_threads() {
+    fn is_shared<T: Send + Sync>(value: T) -> T {
+        value
+    }
+    fn moves_to_another_thread<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let records = records(20);
+    let database = Database::new("threads", &records);
+    let open = moves_to_another_thread(Reader::<_, Eval>::open(Directory::new(&database.0), Options::default()));
+    let reader = is_shared(block_on(open).unwrap());
+    std::thread::scope(|scope| {
+        for n in 0..4 {
+            let (reader, records) = (&reader, &records);
+            scope.spawn(move || {
+                for record in records.iter().skip(n).step_by(3) {
+                    let positions = [record.position.clone()];
+                    let many = moves_to_another_thread(reader.lookup_many(&positions));
+                    assert_eq!(block_on(many), [Ok(Some(record.clone()))]);
+                    let one = moves_to_another_thread(reader.lookup(&record.position));
+                    assert_eq!(block_on(one), Ok(Some(record.clone())));
+                }
+            });
+        }
+    });
+    assert!(reader.stats().lookups > records.len() as u64);
+}

@@ -1,4 +1,5 @@
-//! Where bytes come from: a directory, or a host that answers HTTP range requests.
+//! Where bytes come from: a directory, memory, or a host that answers HTTP range requests. Anything else that has ranges of
+//! files may be a source: implement [`Source`].
 //!
 //! A source hands out ranges of immutable files and whole small files. It promises that what it returns is exactly as
 //! long as what was asked for, and that it gives up in the end; whether the bytes are right is for the reader to check,
@@ -7,6 +8,8 @@
 #[cfg(not(target_arch = "wasm32"))]
 pub mod file;
 pub mod http;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod memory;
 pub mod retry;
 
 use core::fmt;
@@ -17,8 +20,9 @@ use crate::quoted::Quoted;
 
 /// Files of one database, by name.
 ///
-/// The futures are not `Send`: a reader is driven by `block_on`. Dropping a future gives the request up.
-#[expect(async_fn_in_trait, reason = "futures of a source are not meant to be Send")]
+/// Dropping a future gives the request up. The futures need not be `Send`, as those of browsers are not; where they are,
+/// so are those of a reader.
+#[expect(async_fn_in_trait, reason = "whether futures are Send is for each source to say")]
 pub trait Source {
     /// The bytes `range` of `file`, exactly.
     ///
