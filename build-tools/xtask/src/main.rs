@@ -4,6 +4,7 @@ mod bench_attack;
 mod bench_peers;
 mod bench_web;
 mod demo;
+mod fuzz;
 mod npm;
 mod sample;
 mod shell;

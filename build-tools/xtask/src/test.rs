@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    demo, npm,
+    demo, fuzz, npm,
     shell::{call, cargo, command, npm as npm_command, release_binary, root, say, watch},
     tools,
 };
@@ -23,7 +23,8 @@ pub struct Args {
     /// Run the tests whose name contains this only
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Run what takes longer, too: the largest data sets, random damage a hundred times as often
+    /// Run what takes longer, too: the largest data sets, random damage a hundred times as often, fuzz targets for
+    /// minutes
     #[arg(long)]
     all: bool,
     /// Name the steps and stop
@@ -50,6 +51,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy-wasm", about: "lints, wasm32", run: clippy_wasm },
     Step { name: "doc", about: "documentation builds without warnings, crates can be packaged", run: doc },
     Step { name: "rust", about: "unit, property and integration tests", run: rust },
+    Step { name: "fuzz", about: "fuzz targets of the parsers, for a few seconds", run: fuzz },
     Step { name: "data", about: "whole data sets, where they are at hand", run: data },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
     Step { name: "site", about: "the demo site: types, tests, build", run: site },
@@ -125,6 +127,10 @@ fn rust(args: &Args) -> Result<Tally> {
         tests.env("SHELFISH_LONG", "1");
     }
     counted(tests.args(args.filter.iter().flat_map(|filter| ["--", filter])), cargo_counts)
+}
+
+fn fuzz(args: &Args) -> Result<Tally> {
+    Ok(Tally { passed: fuzz::run(if args.all { 120 } else { 4 })?, failed: 0 })
 }
 
 fn data(args: &Args) -> Result<Tally> {

@@ -1,5 +1,5 @@
 //! `attack measure` prints what each hostile block and manifest costs a reader natively; `attack write DIR` writes them
-//! as databases, for readers in WebAssembly.
+//! as databases, for readers in WebAssembly; `attack seeds DIR` writes what fuzz targets may begin with.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -27,8 +27,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["write", dir] => write(Path::new(dir)),
+        ["seeds", dir] => seeds(Path::new(dir)),
         _ => {
-            eprintln!("usage: attack measure | attack write DIR");
+            eprintln!("usage: attack measure | attack write DIR | attack seeds DIR");
             return ExitCode::from(2);
         }
     };
@@ -87,6 +88,36 @@ fn measure() {
 
 fn row(name: &str, bytes: usize, ms: f64, memory: usize, outcome: &str) {
     println!("| {name} | {bytes} | {ms:.1} | {:.1} | {outcome} |", memory as f64 / 1e6);
+}
+
+/// A folder of files for each fuzz target.
+fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    /// What ends a frame is put there by the target itself.
+    const SEAL: usize = 16;
+    let put = |target: &str, n: usize, bytes: &[u8]| {
+        let folder = dir.join(target);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(n.to_string()), bytes)
+    };
+    for (n, Attack { fen, block, .. }) in
+        blocks().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000)
+    {
+        let position: Position = fen.parse()?;
+        put("fen", n, fen.as_bytes())?;
+        put("key", n, position.key().as_bytes())?;
+        put("block", n, &block[..block.len() - SEAL])?;
+        let database = dir.join("database");
+        let manifest = write_database(&database, fen, block)?;
+        let text = fs::read_to_string(database.join(Manifest::FILE))?;
+        put("manifest", n, text.split(",\"checksum\"").next().unwrap_or_default().as_bytes())?;
+        for (page, shard) in manifest.pages().zip(manifest.shards()) {
+            let bytes = fs::read(database.join(&shard.file))?;
+            let page = page.within(&bytes, 0);
+            put("page", n, &page[..page.len() - SEAL])?;
+        }
+        fs::remove_dir_all(database)?;
+    }
+    Ok(())
 }
 
 fn write(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
