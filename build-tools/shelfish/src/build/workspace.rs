@@ -40,7 +40,8 @@ impl Workspace {
         let dir = database.join(NAME);
         let temporary = |error| BuildError::Temporary { path: dir.clone(), error };
         fs::create_dir_all(database).map_err(temporary)?;
-        let before = manifest_in::<Eval>(database).map_err(BuildError::Write)?;
+        // Before anything is made there.
+        manifest_in::<Eval>(database).map_err(BuildError::Write)?;
         let (lock, is_new) = loop {
             match fs::create_dir(&dir) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
@@ -76,14 +77,18 @@ impl Workspace {
                 return Err(in_the_way(&entry.path(), "no build made it, and builds remove their directory"));
             }
         }
+        let workspace = Workspace { dir, created, lock };
+        let dir = workspace.dir();
+        // Anew: before the lock was had another build may have published.
+        let before = manifest_in::<Eval>(database).map_err(BuildError::Write)?;
         // A build that was killed while it moved its files into place left those that its manifests name.
         for name in [Manifest::FILE, PREVIOUS] {
             if let Some(left) = manifest_of(&dir.join(name)) {
                 remove_abandoned(database, &left, before.as_ref());
             }
         }
-        clear(&dir).map_err(temporary)?;
-        Ok(Workspace { dir, created, lock })
+        clear(dir).map_err(|error| BuildError::Temporary { path: dir.to_owned(), error })?;
+        Ok(workspace)
     }
 
     /// The directory.
