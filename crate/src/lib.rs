@@ -38,7 +38,9 @@
 //! # }
 //! ```
 //!
-//! Features: `write` brings the writer, with C zstd, SHA-256 and faster tables of attacks. A reader alone takes none.
+//! Features: `write` brings the writer, with C zstd, SHA-256 and faster tables of attacks; `http` brings
+//! `source::host`, which reads from a web host with a client on Tokio. Both are native only. A reader of files, of memory,
+//! or of a source of your own takes none.
 
 /// The rules of chess that this crate's types are made of.
 pub use shakmaty;

@@ -2,7 +2,6 @@
 
 pub mod bench;
 pub mod build;
-mod coding;
 pub mod database;
 pub mod export;
 pub mod integrity;

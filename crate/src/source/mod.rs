@@ -7,6 +7,8 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod file;
+#[cfg(all(feature = "http", not(target_arch = "wasm32")))]
+pub mod host;
 pub mod http;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod memory;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use shelfish::eval::Eval;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
+use shelfish::source::host::HostError;
 use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Sketch, TableError};
 
 use super::Selection;
@@ -33,7 +34,7 @@ pub struct BaseError {
 #[derive(Debug)]
 pub enum BaseFault {
     /// The system does not let its host be asked.
-    Client(reqwest::Error),
+    Client(HostError),
     /// It has no manifest that can be read.
     Manifest(ReadError),
     /// Its manifest tells of a selection that this program does not know.

@@ -2,10 +2,12 @@
 //!
 //! The HTTP client would decode them too, but takes away the header by which an answer is judged, and knows no cap.
 
-use std::fmt;
+use core::fmt;
 use std::io::{self, Read};
 
 use flate2::{Decompress, FlushDecompress, Status};
+
+use crate::quoted::Quoted;
 
 /// The codings that are decoded, as a request says it.
 pub const ACCEPTED: &str = "gzip, deflate, br, zstd";
@@ -44,14 +46,18 @@ impl fmt::Display for CodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CodingError::Unknown(found) => {
-                write!(f, "the host compresses it (Content-Encoding {found:?}), expected none of or one of {ACCEPTED}")
+                write!(
+                    f,
+                    "the host compresses it (Content-Encoding {}), expected none or one of {ACCEPTED}",
+                    Quoted(found)
+                )
             }
             CodingError::Damaged { coding, why } => write!(f, "the host compresses it as {coding}, damaged: {why}"),
         }
     }
 }
 
-impl std::error::Error for CodingError {}
+impl core::error::Error for CodingError {}
 
 impl fmt::Display for Coding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +139,7 @@ fn inflate(mut body: &[u8], most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
     use std::io::Write;
 
     use flate2::Compression;

@@ -1,0 +1,501 @@
+//! A database on a host that answers HTTP range requests.
+
+mod coding;
+
+use core::fmt;
+use core::future::Future;
+use core::ops::Range;
+use std::io::ErrorKind;
+use std::time::{Duration, Instant, SystemTime};
+
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use self::coding::{Coding, CodingError};
+use super::http::{Ask, Head};
+use super::retry::Retry;
+use super::{Fault, Source, SourceError};
+use crate::quoted::Quoted;
+
+/// Bytes that a host sends in a second at least, once its time for an answer is over.
+const PACE: f64 = 16384.0;
+
+/// How a [`Host`] is asked.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How long an answer may take, with all that is sent again; and a second more for every 16 KiB of it, so that a slow
+    /// line is not cut, and a host that drips is not waited for. 20 seconds by default.
+    pub timeout: Duration,
+    /// Headers of every request by name, such as `Authorization`; none by default. `Range` and `Accept-Encoding` are not
+    /// for the caller to set: those of the source win.
+    pub headers: Vec<(String, String)>,
+    /// When a request is sent again.
+    pub retry: Retry,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { timeout: Duration::from_secs(20), headers: Vec::new(), retry: Retry::default() }
+    }
+}
+
+/// Names of headers without their values, which may be secrets.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        let mut fields = f.debug_struct("Options");
+        fields.field("timeout", &self.timeout).field("headers", &names).field("retry", &self.retry).finish()
+    }
+}
+
+/// Why no host can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The address is no URL of HTTP.
+    Address {
+        /// The address as it was given.
+        found: String,
+    },
+    /// A header has a name or a value that HTTP does not allow.
+    Header {
+        /// Its name as it was given.
+        name: String,
+    },
+    /// The client cannot be made, as where the system's certificates cannot be loaded.
+    Client(String),
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostError::Address { found } => write!(f, "found {}, expected a URL of http or https", Quoted(found)),
+            HostError::Header { name } => write!(f, "HTTP does not allow the header {}", Quoted(name)),
+            HostError::Client(why) => write!(f, "no HTTP client: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for HostError {}
+
+/// The files of a directory of a host.
+///
+/// Its futures are `Send` and have to be awaited within a Tokio runtime that has I/O and time. Clones share their
+/// connections. Redirects are followed; `Authorization` and cookies do not go along to another host. HTTPS trusts what the
+/// system trusts; where the process has no default `CryptoProvider` of rustls, *ring* becomes it.
+///
+/// ```no_run
+/// use shelfish::eval::Eval;
+/// use shelfish::reader::{self, Reader};
+/// use shelfish::source::host::{self, Host};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let headers = vec![("Authorization".to_string(), "Bearer secret".to_string())];
+/// let host = Host::new("https://example.org/evals/", host::Options { headers, ..Default::default() })?;
+/// let reader = Reader::<_, Eval>::open(host, reader::Options::default()).await?;
+/// let answer = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Host {
+    base: String,
+    timeout: Duration,
+    retry: Retry,
+    client: reqwest::Client,
+}
+
+impl Host {
+    /// The files of the directory whose URL is `base`, with a slash at its end or without. Nothing is asked for yet.
+    ///
+    /// # Errors
+    ///
+    /// `base` is no URL of HTTP, a header is none, or there are no certificates to trust.
+    pub fn new(base: &str, options: Options) -> Result<Host, HostError> {
+        let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        if !is_http {
+            return Err(HostError::Address { found: base.to_string() });
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in options.headers {
+            let (Ok(key), Ok(mut value)) = (HeaderName::try_from(&name), HeaderValue::try_from(value)) else {
+                return Err(HostError::Header { name });
+            };
+            value.set_sensitive(true);
+            headers.append(key, value);
+        }
+        // Where there is a provider already, it stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .connect_timeout(options.timeout)
+            .build()
+            .map_err(|error| HostError::Client(innermost(&error)))?;
+        let slash = if base.ends_with('/') { "" } else { "/" };
+        Ok(Host { base: format!("{base}{slash}"), timeout: options.timeout, retry: options.retry, client })
+    }
+
+    async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
+        let at = self.locate(file);
+        let start = Instant::now();
+        let mut sent = 0;
+        loop {
+            sent += 1;
+            let mut retry_after = None;
+            let fault = match self.try_get(&at, &ask, start, &mut retry_after).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(fault) => fault,
+            };
+            let pause = self.retry.pause(sent, &fault, retry_after, fastrand::f64());
+            match pause.filter(|pause| start.elapsed().saturating_add(*pause) < self.timeout) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(SourceError { at, fault }),
+            }
+        }
+    }
+
+    fn fault(&self, error: reqwest::Error) -> Fault {
+        if error.is_timeout() {
+            return Fault::Timeout(self.timeout);
+        }
+        Fault::Network(innermost(&error))
+    }
+
+    /// Waits for the next step of a request that began at `start`, if there is time left after so many bytes of it.
+    async fn in_time<T>(
+        &self,
+        start: Instant,
+        bytes: u64,
+        step: impl Future<Output = Result<T, reqwest::Error>>,
+    ) -> Result<T, Fault> {
+        let limit = self.timeout.saturating_add(Duration::from_secs_f64(bytes as f64 / PACE));
+        match tokio::time::timeout(limit.saturating_sub(start.elapsed()), step).await {
+            Ok(done) => done.map_err(|error| self.fault(error)),
+            Err(_) => Err(Fault::Timeout(limit)),
+        }
+    }
+
+    /// Sends a request; what began at `start` is one with all the times that it was sent. Also tells how long the host asks
+    /// to be left alone.
+    async fn try_get(
+        &self,
+        url: &str,
+        ask: &Ask,
+        start: Instant,
+        retry_after: &mut Option<Duration>,
+    ) -> Result<Vec<u8>, Fault> {
+        // Of a compressed range nobody could tell which bytes it is.
+        let request = match ask.range_header() {
+            Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
+            None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
+        };
+        let mut received = 0;
+        // Connecting and redirects are within the time, too.
+        let mut response = self.in_time(start, received, request.send()).await?;
+        let header = |name| {
+            let values = response.headers().get_all(name).iter();
+            let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+            (!values.is_empty()).then(|| values.join(", "))
+        };
+        *retry_after = header("retry-after").and_then(|value| seconds_until(&value));
+        let content_encoding = header("content-encoding");
+        let mut body = ask.judge(&Head {
+            status: response.status().as_u16(),
+            content_range: header("content-range").as_deref(),
+            content_length: header("content-length").as_deref(),
+            content_encoding: content_encoding.as_deref(),
+        })?;
+        let undecoded = |kind, error: CodingError| Fault::Io(kind, error.to_string());
+        let coding = Coding::parse(content_encoding.as_deref().unwrap_or_default());
+        let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
+        let mut coded = Vec::new();
+        while let Some(piece) = self.in_time(start, received, response.chunk()).await? {
+            received += piece.len() as u64;
+            match coding {
+                None => body.push(&piece)?,
+                Some(_) if (coded.len() + piece.len()) as u64 > body.cap() => {
+                    return Err(Fault::Long { expected: body.cap() });
+                }
+                Some(_) => coded.extend_from_slice(&piece),
+            }
+        }
+        if let Some(coding) = coding {
+            let decoded = coding.decode(&coded, body.cap());
+            body.push(&decoded.map_err(|error| undecoded(ErrorKind::InvalidData, error))?)?;
+        }
+        body.finish()
+    }
+}
+
+/// What the innermost error says: the outer one names the URL once more.
+fn innermost(error: &dyn core::error::Error) -> String {
+    let mut why = error;
+    while let Some(inner) = why.source() {
+        why = inner;
+    }
+    why.to_string()
+}
+
+/// The time that `Retry-After` tells, in seconds or as a date.
+fn seconds_until(retry_after: &str) -> Option<Duration> {
+    let text = retry_after.trim();
+    let date = || httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok();
+    text.parse().ok().map(Duration::from_secs).or_else(date)
+}
+
+impl Source for Host {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        self.get(file, Ask::Range(range)).await
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        self.get(file, Ask::Whole { cap }).await
+    }
+
+    fn locate(&self, file: &str) -> String {
+        format!("{}{file}", self.base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::thread;
+
+    use super::coding::tests::coded;
+    use super::*;
+
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
+    fn wait<F: Future + Send>(future: F) -> std::io::Result<F::Output> {
+        Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future))
+    }
+
+    #[test]
+    fn an_address_is_a_url_of_http_and_ends_with_a_slash() -> Test {
+        let host = |base: &str| Host::new(base, Options::default());
+        for (base, expected) in [
+            ("http://x", "http://x/manifest.json"),
+            ("HTTP://x/", "HTTP://x/manifest.json"),
+            ("https://x:81/a/b", "https://x:81/a/b/manifest.json"),
+        ] {
+            assert_eq!(host(base)?.locate("manifest.json"), expected);
+        }
+        for base in ["", "db", "/db", "file:///db", "ftp://x", "http:", "http://x:99999"] {
+            assert_eq!(host(base).err(), Some(HostError::Address { found: base.to_string() }));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn headers_go_with_every_request_and_are_shown_to_nobody() -> Test {
+        let echo = echo("authorization:")?;
+        let options = |name: &str, value: &str| {
+            let headers = [(name, value), ("range", "bytes=7-7")].map(|(name, value)| (name.into(), value.into()));
+            Options { headers: headers.into(), ..Options::default() }
+        };
+        let secret = options("Authorization", "bearer secret");
+        let host = Host::new(&echo.base, secret.clone())?;
+        assert_eq!(wait(host.whole("f", 100))??, b"authorization: bearer secret");
+        assert_eq!(wait(host.range("f", 0..13))??, b"authorization");
+        assert!(!format!("{host:?} {secret:?}").contains("bearer"), "{host:?} {secret:?}");
+        for (name, value) in [("", "x"), ("a b", "x"), ("x", "a\r\nb: c")] {
+            let error = Host::new(&echo.base, options(name, value)).err();
+            assert_eq!(error, Some(HostError::Header { name: name.to_string() }));
+        }
+        Ok(())
+    }
+
+    /// A host that answers every request by `answer`, which is told its head.
+    fn host(
+        answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> std::io::Result<Host> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let base = format!("http://{}/", listener.local_addr()?);
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let answer = answer.clone();
+                thread::spawn(move || {
+                    let mut head = String::new();
+                    let mut input = BufReader::new(stream.try_clone()?);
+                    while input.read_line(&mut head)? > 2 {}
+                    answer(&head.to_ascii_lowercase(), &mut stream)
+                });
+            }
+        });
+        Host::new(&base, Options { timeout: Duration::from_secs(1), ..Options::default() })
+            .map_err(std::io::Error::other)
+    }
+
+    /// A host that answers with the line of a request's head that begins so.
+    fn echo(beginning: &'static str) -> std::io::Result<Host> {
+        host(move |head, stream| {
+            let line = head.lines().find(|line| line.starts_with(beginning)).unwrap_or_default();
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{line}", line.len())
+        })
+    }
+
+    /// A whole answer with a header line of its own, whatever was asked for.
+    fn answering(status: &str, header: &str, body: &[u8]) -> std::io::Result<Host> {
+        let head =
+            format!("HTTP/1.1 {status}\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let answer = [head.as_bytes(), body].concat();
+        host(move |_, stream| stream.write_all(&answer))
+    }
+
+    fn fault<T: std::fmt::Debug>(result: Result<T, SourceError>) -> Result<Fault, Box<dyn std::error::Error>> {
+        Ok(result.err().ok_or("an answer")?.fault)
+    }
+
+    #[test]
+    fn a_file_that_comes_compressed_is_decoded_and_keeps_to_its_cap() -> Test {
+        let text = vec![b'x'; 5000];
+        for (name, body) in coded(&text)? {
+            let host = answering("200 OK", &format!("Content-Encoding: {name}"), &body)?;
+            assert_eq!(wait(host.whole("f", 6000))??, text, "{name}");
+            assert_eq!(wait(host.range("f", 7..9))??, b"xx", "{name}");
+            assert_eq!(fault(wait(host.whole("f", 4999))?)?, Fault::Long { expected: 4999 }, "{name}");
+            assert_eq!(fault(wait(host.whole("f", 10))?)?, Fault::Long { expected: 10 }, "{name}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_coding_that_is_unknown_or_damaged_is_named() -> Test {
+        for (header, body, words) in [
+            ("Content-Encoding: pack200-gzip", "x", "\"pack200-gzip\""),
+            ("Content-Encoding: gzip\r\nContent-Encoding: br", "x", "\"gzip, br\""),
+            ("Content-Encoding: gzip", "x", "gzip, damaged"),
+            ("Content-Encoding: br", "", "br, damaged"),
+        ] {
+            let fault = fault(wait(answering("200 OK", header, body.as_bytes())?.whole("f", 10))?)?;
+            assert!(matches!(fault, Fault::Io(..)) && fault.to_string().contains(words), "{fault}");
+        }
+        let host = answering("206 Part", "Content-Encoding: gzip\r\nContent-Range: bytes 0-0/9", b"x")?;
+        assert_eq!(fault(wait(host.range("f", 0..1))?)?, Fault::ContentEncoding("gzip".to_owned()));
+        Ok(())
+    }
+
+    #[test]
+    fn ranges_are_asked_for_as_they_are_and_files_in_any_known_coding() -> Test {
+        let echo = echo("accept-encoding:")?;
+        assert_eq!(wait(echo.whole("f", 100))??, format!("accept-encoding: {}", coding::ACCEPTED).as_bytes());
+        assert_eq!(wait(echo.range("f", 0..25))??, b"accept-encoding: identity");
+        Ok(())
+    }
+
+    /// A host that answers the first requests in one way and later ones with `x`, and counts them.
+    fn recovering(
+        failures: usize,
+        fail: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> std::io::Result<(Host, Arc<AtomicUsize>)> {
+        let count = Arc::new(AtomicUsize::new(0));
+        let asked = count.clone();
+        let host = host(move |_, stream| match asked.fetch_add(1, Relaxed) {
+            n if n < failures => fail(stream),
+            _ => stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\nx"),
+        })?;
+        Ok((host, count))
+    }
+
+    #[test]
+    fn what_fails_on_the_way_is_asked_for_again_twice_at_most() -> Test {
+        let status = |status: &'static str| {
+            move |stream: &mut TcpStream| {
+                stream.write_all(
+                    format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").as_bytes(),
+                )
+            }
+        };
+        for code in ["429 Slow", "500 Oh", "502 Bad", "503 Busy", "504 Late"] {
+            let (host, asked) = recovering(2, status(code))?;
+            assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3), "{code}");
+            let (host, asked) = recovering(9, status(code))?;
+            let code = code[..3].parse()?;
+            assert_eq!((fault(wait(host.whole("f", 9))?)?, asked.load(Relaxed)), (Fault::Status(code), 3));
+        }
+        // A body that breaks off, and no answer at all.
+        let cut = |stream: &mut TcpStream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx");
+        for (host, asked) in [recovering(2, cut)?, recovering(2, |_| Ok(()))?] {
+            assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3));
+        }
+        // What cannot get better, and what would take longer than there is time.
+        for code in ["404 No", "403 No", "501 What", "503 Busy\r\nretry-after: 60"] {
+            let (host, asked) = recovering(9, status(code))?;
+            assert!(matches!(fault(wait(host.whole("f", 9))?)?, Fault::Status(_)));
+            assert_eq!(asked.load(Relaxed), 1, "{code}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_host_that_says_when_to_come_back_says_it_in_seconds_or_as_a_date() {
+        assert_eq!(seconds_until(" 7 "), Some(Duration::from_secs(7)));
+        let soon = SystemTime::now() + Duration::from_secs(100);
+        let until = seconds_until(&httpdate::fmt_http_date(soon));
+        assert!(until.is_some_and(|until| (90..=100).contains(&until.as_secs())), "{until:?}");
+        for text in ["", "soon", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT"] {
+            assert_eq!(seconds_until(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_drips_is_given_up_wherever_it_does_so() -> Test {
+        for head in [
+            "HTTP/1.1 200 O",
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 206 Part\r\ncontent-length: 1000\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nx: ",
+        ] {
+            let drip = if head.contains("chunked") { "1\r\nx\r\n" } else { "x" };
+            let host = host(move |_, stream| {
+                stream.write_all(head.as_bytes())?;
+                loop {
+                    thread::sleep(Duration::from_millis(100));
+                    stream.write_all(drip.as_bytes())?;
+                }
+            })?;
+            let start = Instant::now();
+            let answer =
+                if head.contains("206") { wait(host.range("f", 0..1000)) } else { wait(host.whole("f", 1000)) };
+            let fault = fault(answer?)?;
+            assert!(matches!(fault, Fault::Timeout(limit) if limit.as_millis() < 1010), "{head:?}: {fault}");
+            assert!(start.elapsed() < Duration::from_secs(10), "{head:?}: {:?}", start.elapsed());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn redirects_are_within_the_time_of_the_request() -> Test {
+        let host = host(|_, stream| {
+            thread::sleep(Duration::from_millis(300));
+            stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\n\r\n")
+        })?;
+        assert_eq!(fault(wait(host.whole("f", 9))?)?, Fault::Timeout(Duration::from_secs(1)));
+        Ok(())
+    }
+
+    #[test]
+    fn a_slow_line_is_not_cut() -> Test {
+        // Twice the pace, for twice the timeout.
+        let host = host(|_, stream| {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
+            for _ in 0..8 {
+                thread::sleep(Duration::from_millis(250));
+                stream.write_all(&[b'x'; 8192])?;
+            }
+            Ok(())
+        })?;
+        let start = Instant::now();
+        assert_eq!(wait(host.whole("f", 1 << 20))??.len(), 8 * 8192);
+        assert!(start.elapsed() > Duration::from_millis(1500), "{:?}", start.elapsed());
+        Ok(())
+    }
+}
