@@ -46,6 +46,7 @@
 pub use shakmaty;
 
 pub mod eval;
+pub mod leb128;
 pub mod moves;
 pub mod position;
 mod quoted;

@@ -5,10 +5,15 @@ const OWED = { cold: 1.5, near: 2, game: 5, known: 5 };
 
 /** @typedef {{ ms: number, requests: number, bytes: number }} Cost */
 
-/** @type {(costs: Cost[], key: keyof Cost, share?: number) => number} */
+/**
+ * A quantile by the definition of `percentile` in build-tools/shelfish/src/summary.rs; `share` is from 0 to 1.
+ * @type {(costs: Cost[], key: keyof Cost, share?: number) => number}
+ */
 export function quantile(costs, key, share = 0.5) {
   const values = costs.map((cost) => cost[key]).sort((a, b) => a - b);
-  return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+  const place = share * (values.length - 1);
+  const [below = NaN, above = NaN] = [values[Math.floor(place)], values[Math.ceil(place)]];
+  return below + (above - below) * (place % 1);
 }
 
 const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -14,6 +14,7 @@ pub mod scan;
 pub mod serve;
 pub mod shown;
 pub mod stats;
+pub mod summary;
 pub mod verify;
 
 /// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.

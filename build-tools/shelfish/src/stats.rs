@@ -12,6 +12,7 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::{Eval, Evaluation};
+use shelfish::leb128;
 use shelfish::reader::ReadError;
 use shelfish::source::Source as _;
 use shelfish::table::{Block, Manifest};
@@ -24,6 +25,7 @@ use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
 use crate::shown::{self, shown};
+use crate::summary::Summary;
 
 /// Say what a database holds: what its manifest knows, and what a scan of all blocks finds.
 #[derive(clap::Args, Debug)]
@@ -89,41 +91,9 @@ pub struct Scanned {
     #[serde(serialize_with = "crate::json::as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// Compressed bytes of blocks.
-    pub block_bytes: Spread,
+    pub block_bytes: Summary,
     /// Positions of blocks.
-    pub block_positions: Spread,
-}
-
-/// A distribution.
-#[derive(Debug, Default, Serialize)]
-pub struct Spread {
-    /// How many.
-    pub count: usize,
-    /// Their sum.
-    pub sum: u64,
-    /// The smallest.
-    pub min: u64,
-    /// One in twenty is smaller.
-    pub p5: u64,
-    /// One in two is smaller.
-    pub median: u64,
-    /// The average.
-    pub mean: f64,
-    /// One in twenty is larger.
-    pub p95: u64,
-    /// The largest.
-    pub max: u64,
-}
-
-impl Spread {
-    fn of(mut values: Vec<u64>) -> Spread {
-        values.sort_unstable();
-        let at = |share: f64| values.get(((values.len().max(1) - 1) as f64 * share).round() as usize).copied();
-        let at = |share| at(share).unwrap_or_default();
-        let (count, sum) = (values.len(), values.iter().sum::<u64>());
-        let mean = sum as f64 / count.max(1) as f64;
-        Spread { count, sum, min: at(0.0), p5: at(0.05), median: at(0.5), mean, p95: at(0.95), max: at(1.0) }
-    }
+    pub block_positions: Summary,
 }
 
 #[derive(Debug, Serialize)]
@@ -175,17 +145,17 @@ pub fn run(args: Args) -> Outcome {
 struct Part {
     bytes: u64,
     columns: Vec<u64>,
-    positions: Vec<Outline>,
+    positions: Vec<PositionCounts>,
 }
 
 /// What is counted of a position.
-struct Outline {
+struct PositionCounts {
     pieces: usize,
-    evaluations: Vec<Effort>,
+    evaluations: Vec<EvaluationCounts>,
 }
 
 /// What is counted of an evaluation.
-struct Effort {
+struct EvaluationCounts {
     depth: u16,
     pvs: u64,
     moves: u64,
@@ -214,15 +184,15 @@ fn scan(
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
     for part in ordered(Scan::new(place, manifest)?, threads, read) {
         let part = part?;
-        bytes.push(part.bytes);
+        bytes.push(part.bytes as f64);
         let count = part.positions.len() as u64;
-        positions.push(count);
+        positions.push(count as f64);
         done.fetch_add(count, Relaxed);
         scanned.positions += count;
         scanned.columns.iter_mut().zip(part.columns).for_each(|((_, sum), bytes)| *sum += bytes);
-        for Outline { pieces, evaluations } in part.positions {
+        for PositionCounts { pieces, evaluations } in part.positions {
             *scanned.pieces.entry(pieces).or_default() += 1;
-            for Effort { depth, pvs, moves } in evaluations {
+            for EvaluationCounts { depth, pvs, moves } in evaluations {
                 scanned.evaluations += 1;
                 scanned.pvs += pvs;
                 scanned.pv_moves += moves;
@@ -230,8 +200,8 @@ fn scan(
             }
         }
     }
-    scanned.block_bytes = Spread::of(bytes);
-    scanned.block_positions = Spread::of(positions);
+    scanned.block_bytes = Summary::of(bytes);
+    scanned.block_positions = Summary::of(positions);
     Ok(scanned)
 }
 
@@ -240,13 +210,13 @@ fn read(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::
     let mut part = Part { bytes: bytes.len() as u64, ..Part::default() };
     for eval in Block::<Eval>::open(&bytes, &at)?.records() {
         let eval = eval?;
-        let effort = |evaluation: &Evaluation| Effort {
+        let counts = |evaluation: &Evaluation| EvaluationCounts {
             depth: evaluation.depth,
             pvs: evaluation.pvs.len() as u64,
             moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
         };
         let pieces = eval.position.chess().board().occupied().count();
-        part.positions.push(Outline { pieces, evaluations: eval.evaluations.iter().map(effort).collect() });
+        part.positions.push(PositionCounts { pieces, evaluations: eval.evaluations.iter().map(counts).collect() });
     }
     part.columns = column_bytes(&bytes)?;
     Ok(part)
@@ -258,11 +228,14 @@ pub(crate) fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
     let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.
     let mut header = &content[..];
-    take_leb128(&mut header);
-    let lengths: Vec<usize> = (0..count).map(|_| take_leb128(&mut header)).collect();
+    let numbers = (0..=count).map(|_| leb128::take(&mut header)).collect::<Option<Vec<u64>>>();
+    let numbers = numbers.ok_or(io::ErrorKind::InvalidData)?;
     let start = content.len() - header.len();
-    let ends: Vec<usize> =
-        lengths.iter().scan(start, |end, length| Some(std::mem::replace(end, *end + length) + length)).collect();
+    let ends = numbers[1..].iter().scan(start, |end, &length| {
+        *end += length as usize;
+        Some(*end)
+    });
+    let ends: Vec<usize> = ends.collect();
     let mut columns = vec![0; count + 1];
     for ZstdBlock { at, bytes } in blocks {
         let column = if at < start { count } else { ends.partition_point(|&end| end <= at) };
@@ -307,13 +280,6 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
     }
 }
 
-fn take_leb128(bytes: &mut &[u8]) -> usize {
-    let length = bytes.iter().take_while(|&&byte| byte >= 0x80).count() + 1;
-    let (number, rest) = bytes.split_at(length.min(bytes.len()));
-    *bytes = rest;
-    number.iter().rev().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f))
-}
-
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Known { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } = &self.manifest;
@@ -348,11 +314,11 @@ impl fmt::Display for Scanned {
         ] {
             writeln!(f, "  {name:<12}{:>15}", HumanCount(count).to_string())?;
         }
-        for (name, spread) in [("bytes", &self.block_bytes), ("positions", &self.block_positions)] {
-            let Spread { count, min, p5, median, mean, p95, max, .. } = spread;
+        for (name, summary) in [("bytes", &self.block_bytes), ("positions", &self.block_positions)] {
+            let Summary { count, min, p5, median, mean, p95, max, .. } = summary;
             writeln!(
                 f,
-                "  {name} of {count} blocks: min {min}, 5 % {p5}, median {median}, mean {mean:.0}, 95 % {p95}, max {max}"
+                "  {name} of {count} blocks: min {min}, 5 % {p5:.0}, median {median:.0}, mean {mean:.0}, 95 % {p95:.0}, max {max}"
             )?;
         }
         writeln!(f, "  bytes a position by column")?;

@@ -7,6 +7,8 @@ use core::fmt;
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use crate::leb128;
+
 /// No frame's content is larger: asked for before anything is allocated. Blocks of the usual weight have some 10 kB, the
 /// largest record 130 kB.
 pub(crate) const MAX_CONTENT: usize = 256 << 10;
@@ -43,7 +45,7 @@ pub enum ColumnError {
     },
     /// The columns do not fill the content exactly.
     Lengths,
-    /// A column ends before its last value, or goes on after it.
+    /// A column ends before its last value, or goes on after it, or a number in it has no end.
     Length {
         /// Number of the column.
         column: usize,
@@ -195,35 +197,13 @@ impl<'a> Values<'a> {
 
     /// An unsigned LEB128 number.
     pub(crate) fn leb128(&mut self) -> Result<u64, ColumnError> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if bits << shift >> shift != bits {
-                return Err(self.out_of_range(value));
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(self.out_of_range(value))
+        leb128::take(&mut self.rest).ok_or(ColumnError::Length { column: self.column })
     }
 
     /// A column that was read to its end is whole.
     pub(crate) fn finish(&self) -> Result<(), ColumnError> {
         if self.rest.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
     }
-}
-
-/// Appends an unsigned LEB128 number.
-#[cfg(feature = "write")]
-pub(crate) fn push_leb128(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// Numbers as a symbol and raw bits: small ones are symbols of their own, larger ones share a symbol by octave and
@@ -325,9 +305,9 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     use super::chunk::seal;
 
     let mut header = Vec::new();
-    push_leb128(&mut header, columns.len() as u64);
+    leb128::push(&mut header, columns.len() as u64);
     for column in columns {
-        push_leb128(&mut header, column.len() as u64);
+        leb128::push(&mut header, column.len() as u64);
     }
     let size = header.len() + columns.iter().map(Vec::len).sum::<usize>();
     if size > MAX_CONTENT {

@@ -120,10 +120,11 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
 /// Writes a page of blocks that follow one another from `start` of their shard on, told by separator and length.
 #[cfg(feature = "write")]
 pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, ColumnError> {
-    use super::columns::{BitWriter, compress, push_leb128};
+    use super::columns::{BitWriter, compress};
+    use crate::leb128;
 
     let mut columns = vec![Vec::new(); COLUMNS];
-    push_leb128(&mut columns[LENGTHS], start);
+    leb128::push(&mut columns[LENGTHS], start);
     let mut low_bits = BitWriter::default();
     let mut last: &[u8] = &[];
     for (separator, length) in blocks {

@@ -20,10 +20,10 @@ use shelfish::source::Source;
 use shelfish::table::{Block, Chunk, Manifest, Page};
 
 use super::games::{Args as GamesArgs, Sample};
-use super::report::{Finding, Report, Style, Table, figure};
-use super::spread::Spread;
+use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
 use crate::Outcome;
 use crate::database::{self, Place};
+use crate::summary::Summary;
 
 /// Warm lookups that are timed together: one alone is too short for a clock.
 const AGAIN: u32 = 16;
@@ -64,19 +64,19 @@ struct Lookup {
     hits: usize,
     /// Opening a reader: the manifest is read, checked and parsed.
     #[serde(rename = "open_microseconds")]
-    open: Spread,
+    open: Summary,
     /// The first lookup of a reader.
     #[serde(rename = "cold_microseconds")]
-    cold: Spread,
+    cold: Summary,
     /// Reading and decompressing the same page and block.
     #[serde(rename = "cold_baseline_microseconds")]
-    cold_baseline: Spread,
+    cold_baseline: Summary,
     /// The same lookup again.
     #[serde(rename = "warm_microseconds")]
-    warm: Spread,
+    warm: Summary,
     /// The same record from a hash map of positions.
     #[serde(rename = "warm_baseline_microseconds")]
-    warm_baseline: Spread,
+    warm_baseline: Summary,
 }
 
 /// Times and prints.
@@ -134,7 +134,7 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Error> {
     }
     let hits = positions.iter().filter(|position| records.contains_key(position)).count();
     let [open, cold, cold_baseline, warm, warm_baseline] =
-        [open, cold, cold_baseline, warm, warm_baseline].map(Spread::of);
+        [open, cold, cold_baseline, warm, warm_baseline].map(Summary::of);
     Ok(Lookup { positions: positions.len(), hits, open, cold, cold_baseline, warm, warm_baseline })
 }
 
@@ -202,11 +202,11 @@ impl Finding for Lookup {
         let mut report = Report::default();
         let (positions, hits) = (HumanCount(self.positions as u64), HumanCount(self.hits as u64));
         report.notes.push(format!("{positions} positions, of which the database has {hits}"));
-        let columns = Spread::COLUMNS.into_iter().chain(["× baseline"]);
+        let columns = SUMMARY_COLUMNS.into_iter().chain(["× baseline"]);
         let mut table = Table::new("microseconds", columns);
-        let mut row = |name: &str, spread: &Spread, baseline: Option<&Spread>| {
-            let ratio = baseline.map_or_else(String::new, |baseline| figure(spread.median / baseline.median));
-            table.row(name, spread.cells().into_iter().chain([ratio]));
+        let mut row = |name: &str, summary: &Summary, baseline: Option<&Summary>| {
+            let ratio = baseline.map_or_else(String::new, |baseline| figure(summary.median / baseline.median));
+            table.row(name, summary_cells(summary).into_iter().chain([ratio]));
         };
         row("open a reader", &self.open, None);
         row("cold: page and block from files", &self.cold, Some(&self.cold_baseline));

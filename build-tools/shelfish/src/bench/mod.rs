@@ -11,7 +11,6 @@ mod meter;
 mod order;
 mod report;
 mod resample;
-mod spread;
 mod traffic;
 
 use clap::Subcommand;

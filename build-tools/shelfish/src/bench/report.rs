@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::summary::Summary;
+
 /// How to print.
 #[derive(clap::Args, Debug)]
 pub struct Style {
@@ -128,6 +130,14 @@ pub fn figure(value: f64) -> String {
         grouped.push(digit);
     }
     if part.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped}.{part}") }
+}
+
+/// Headings for [`summary_cells`].
+pub const SUMMARY_COLUMNS: [&str; 5] = ["mean", "median", "p90", "p95", "max"];
+
+/// A summary as figures.
+pub fn summary_cells(summary: &Summary) -> [String; 5] {
+    [summary.mean, summary.median, summary.p90, summary.p95, summary.max].map(figure)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::report::figure;
-use super::spread::{mean, percentile};
+use crate::summary::{mean, percentile};
 
 /// How often games are drawn.
 pub const DRAWS: usize = 10_000;

@@ -18,11 +18,11 @@ use shelfish::reader::{Options, ReadError, Reader};
 use super::games::{self, Games};
 use super::link::Link;
 use super::meter::{Kind, Meter, Request};
-use super::report::{Finding, Report, Style, Table, figure};
-use super::spread::Spread;
+use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
 use crate::Outcome;
 use crate::database::{self, Place};
 use crate::progress::{Progress, Work};
+use crate::summary::Summary;
 
 /// Replay games against a database: requests, bytes, blocks, cache hits, and what they take on some networks.
 #[derive(clap::Args, Debug)]
@@ -96,10 +96,10 @@ struct Replay {
     /// Positions that it does not have.
     misses: u64,
     /// What a game takes, by quantity.
-    games: BTreeMap<&'static str, Spread>,
+    games: BTreeMap<&'static str, Summary>,
     /// What a position takes, by quantity, if they are looked up one by one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    positions: BTreeMap<&'static str, Spread>,
+    positions: BTreeMap<&'static str, Summary>,
     times: Vec<Time>,
 }
 
@@ -110,10 +110,10 @@ struct Time {
     link: Link,
     /// With nothing in a cache; for a warm reader, with what it has.
     #[serde(rename = "all_ms")]
-    all: Spread,
+    all: Summary,
     /// With the manifest and the pages in a cache.
     #[serde(rename = "blocks_only_ms")]
-    blocks_only: Spread,
+    blocks_only: Summary,
 }
 
 /// What something asked of the source.
@@ -196,8 +196,8 @@ async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, Rea
     let meter = Meter::new(place, &manifest);
     let (memory, gap, concurrency) =
         ((args.memory as usize) << 20, u64::from(args.gap) << 10, args.concurrency as usize);
-    let desk = Desk { meter, memory, gap, concurrency };
-    let opened = desk.open().await?.1;
+    let replayer = Replayer { meter, memory, gap, concurrency };
+    let opened = replayer.open().await?.1;
     let sizes = || manifest.pages().map(|page| page.len() as u64);
     let database = Database {
         positions: manifest.positions,
@@ -217,13 +217,13 @@ async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, Rea
     let _progress = Progress::start(work.clone(), args.quiet);
     let mut replays = Vec::new();
     for (at_once, warm) in [(true, false), (true, true), (false, false), (false, true)] {
-        replays.push(desk.replay(&games, at_once, warm, &work).await?);
+        replays.push(replayer.replay(&games, at_once, warm, &work).await?);
     }
     Ok(Traffic { database, games, memory, gap, concurrency, replays })
 }
 
-/// What readers are opened with.
-struct Desk {
+/// Opens readers and replays games with them.
+struct Replayer {
     meter: Meter<Place>,
     memory: usize,
     gap: u64,
@@ -232,7 +232,7 @@ struct Desk {
 
 type Open = Reader<Meter<Place>, Eval>;
 
-impl Desk {
+impl Replayer {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {
         // No bound, so that what is asked for together is seen to be.
         let options = Options { memory: self.memory, concurrency: usize::MAX, gap: self.gap };
@@ -279,7 +279,7 @@ impl Desk {
         let times = Link::all().map(|link| {
             let time = |wanted: fn(&Request) -> bool| {
                 let time = |tally: &Tally| link.time(&tally.rounds(wanted), self.concurrency);
-                Spread::of(by_game.iter().map(time))
+                Summary::of(by_game.iter().map(time))
             };
             Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
         });
@@ -289,15 +289,15 @@ impl Desk {
             hits,
             misses: games.positions as u64 - hits,
             times: times.collect(),
-            games: spreads(&by_game),
-            positions: spreads(&by_position),
+            games: summaries(&by_game),
+            positions: summaries(&by_position),
         })
     }
 }
 
-fn spreads(tallies: &[Tally]) -> BTreeMap<&'static str, Spread> {
-    let spread = |(name, quantity): Quantity| (name, Spread::of(tallies.iter().map(quantity)));
-    if tallies.is_empty() { BTreeMap::new() } else { QUANTITIES.into_iter().map(spread).collect() }
+fn summaries(tallies: &[Tally]) -> BTreeMap<&'static str, Summary> {
+    let summary = |(name, quantity): Quantity| (name, Summary::of(tallies.iter().map(quantity)));
+    if tallies.is_empty() { BTreeMap::new() } else { QUANTITIES.into_iter().map(summary).collect() }
 }
 
 impl Replay {
@@ -331,13 +331,13 @@ impl Finding for Traffic {
             self.concurrency
         ));
         for replay in &self.replays {
-            for (what, spreads) in [("a game", &replay.games), ("a position", &replay.positions)] {
-                let mut table = Table::new(format!("{what}: {}", replay.name()), Spread::COLUMNS);
+            for (what, summaries) in [("a game", &replay.games), ("a position", &replay.positions)] {
+                let mut table = Table::new(format!("{what}: {}", replay.name()), SUMMARY_COLUMNS);
                 for (name, _) in QUANTITIES {
-                    let spread = spreads.get(name).filter(|spread| spread.max > 0.0);
-                    spread.into_iter().for_each(|spread| table.row(name, spread.cells()));
+                    let summary = summaries.get(name).filter(|summary| summary.max > 0.0);
+                    summary.into_iter().for_each(|summary| table.row(name, summary_cells(summary)));
                 }
-                if !spreads.is_empty() {
+                if !summaries.is_empty() {
                     report.tables.push(table);
                 }
             }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use shelfish::eval::Evaluation;
+use shelfish::leb128;
 use shelfish::position::Key;
 
 use super::spool::{self, Merged, Surplus};
@@ -205,7 +206,7 @@ impl<'a> RunWriter<'a> {
 
     fn push(&mut self, key: &[u8], payload: &[u8]) -> io::Result<()> {
         let shared = self.key.iter().zip(key).take_while(|(a, b)| a == b).count();
-        spool::push_varint(&mut self.buffer, shared as u64);
+        leb128::push(&mut self.buffer, shared as u64);
         spool::push_parts(&mut self.buffer, &key[shared..], payload);
         self.key.truncate(shared);
         self.key.extend_from_slice(&key[shared..]);
@@ -270,11 +271,11 @@ impl RunReader {
         loop {
             if let Some(reader) = &mut self.reader {
                 if !reader.fill_buf()?.is_empty() {
-                    let shared = read_varint(reader)?;
+                    let shared = read_length(reader)?;
                     self.key.truncate(shared);
-                    let length = read_varint(reader)?;
+                    let length = read_length(reader)?;
                     read_onto(reader, length, &mut self.key)?;
-                    let length = read_varint(reader)?;
+                    let length = read_length(reader)?;
                     self.payload.clear();
                     read_onto(reader, length, &mut self.payload)?;
                     return Ok(true);
@@ -289,17 +290,13 @@ impl RunReader {
     }
 }
 
-fn read_varint(reader: &mut impl Read) -> io::Result<usize> {
-    let mut value = 0;
-    for shift in (0..usize::BITS).step_by(7) {
+fn read_length(reader: &mut impl Read) -> io::Result<usize> {
+    let next = || {
         let mut byte = [0];
-        reader.read_exact(&mut byte)?;
-        value |= usize::from(byte[0] & 0x7f) << shift;
-        if byte[0] < 0x80 {
-            return Ok(value);
-        }
-    }
-    Err(io::ErrorKind::InvalidData.into())
+        reader.read_exact(&mut byte).map(|()| byte[0])
+    };
+    let length = leb128::read(next)?.and_then(|length| usize::try_from(length).ok());
+    length.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn read_onto(reader: &mut impl Read, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {

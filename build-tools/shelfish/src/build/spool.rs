@@ -12,12 +12,13 @@ use core::fmt;
 
 use shakmaty::{Board, Chess, Move, Position as _, Role, Square};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::leb128;
 use shelfish::position::{Key, KeyError};
 
 /// Why spooled bytes are not a record. They were written by this process: the disk, or a bug.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SpoolError {
-    /// The bytes end within a record.
+    /// The bytes end within a record, or a number has no end.
     Short,
     /// The key is not that of a position.
     Key(KeyError),
@@ -105,8 +106,8 @@ fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolError> {
     while !payload.is_empty() {
         match take_bytes(&mut payload)? {
             [] => {
-                surplus.evaluations += take_varint(&mut payload)?;
-                surplus.pvs += take_varint(&mut payload)?;
+                surplus.evaluations += take_number(&mut payload)?;
+                surplus.pvs += take_number(&mut payload)?;
             }
             evaluation => evaluations.push(evaluation),
         }
@@ -157,7 +158,7 @@ fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
         evaluations = ranked.into_iter().map(|(_, evaluation)| evaluation).collect();
         let fit = self::fit(&evaluations)?;
         for evaluation in evaluations.drain(fit..) {
-            surplus.add(outline(evaluation, usize::MAX, usize::MAX)?.pvs);
+            surplus.add(size(evaluation, usize::MAX, usize::MAX)?.pvs);
         }
     }
     let mut merged = Vec::new();
@@ -171,9 +172,9 @@ fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
 fn fit(evaluations: &[&[u8]]) -> Result<usize, SpoolError> {
     let (mut pvs, mut plies) = (0, 0);
     for (n, evaluation) in evaluations.iter().enumerate() {
-        let outline = outline(evaluation, usize::MAX, usize::MAX)?;
-        pvs += outline.pvs;
-        plies += outline.plies;
+        let size = self::size(evaluation, usize::MAX, usize::MAX)?;
+        pvs += size.pvs;
+        plies += size.plies;
         if n == Eval::MAX_EVALUATIONS || pvs > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
             return Ok(n);
         }
@@ -186,7 +187,7 @@ type Rank = (Reverse<u64>, Reverse<usize>, Reverse<u64>, Vec<(Score, Vec<[u8; 3]
 
 fn rank(evaluation: &[u8]) -> Result<Rank, SpoolError> {
     let mut bytes = evaluation;
-    let (depth, knodes, count) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?, take_count(&mut bytes)?);
+    let (depth, knodes, count) = (take_number(&mut bytes)?, take_number(&mut bytes)?, take_count(&mut bytes)?);
     let mut pvs = Vec::with_capacity(count);
     for _ in 0..count {
         let score = take_score(&mut bytes)?;
@@ -212,45 +213,36 @@ pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
     Ok(payload)
 }
 
-/// What an evaluation of a payload holds, moves aside.
+/// How much an evaluation of a payload holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outline {
+pub struct Size {
     /// PVs that are counted.
     pub pvs: usize,
     /// Moves of these that are counted.
     pub plies: usize,
 }
 
-/// The outlines of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most
+/// The sizes of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most
 /// `max_plies` moves.
-pub fn outlines(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<Outline>, SpoolError> {
-    items(payload)?.0.into_iter().map(|evaluation| outline(evaluation, max_pvs, max_plies)).collect()
+pub fn sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<Size>, SpoolError> {
+    items(payload)?.0.into_iter().map(|evaluation| size(evaluation, max_pvs, max_plies)).collect()
 }
 
-fn outline(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<Outline, SpoolError> {
-    let (_depth, _knodes) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?);
+fn size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<Size, SpoolError> {
+    let (_depth, _knodes) = (take_number(&mut bytes)?, take_number(&mut bytes)?);
     let pvs = take_count(&mut bytes)?.min(max_pvs);
     let mut plies = 0;
     for _ in 0..pvs {
-        take_varint(&mut bytes)?;
+        take_number(&mut bytes)?;
         let count = take_count(&mut bytes)?;
         bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
         plies += count.min(max_plies);
     }
-    Ok(Outline { pvs, plies })
-}
-
-/// Appends a number, seven bits a byte, least significant first.
-pub fn push_varint(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
+    Ok(Size { pvs, plies })
 }
 
 fn push_bytes(record: &mut Vec<u8>, bytes: &[u8]) {
-    push_varint(record, bytes.len() as u64);
+    leb128::push(record, bytes.len() as u64);
     record.extend_from_slice(bytes);
 }
 
@@ -259,7 +251,7 @@ fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
     let start = bytes.len();
     push(bytes);
     let end = bytes.len();
-    push_varint(bytes, (end - start) as u64);
+    leb128::push(bytes, (end - start) as u64);
     let length_bytes = bytes.len() - end;
     bytes[start..].rotate_right(length_bytes);
 }
@@ -268,24 +260,24 @@ fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
 fn push_surplus(payload: &mut Vec<u8>, surplus: Surplus) {
     if surplus != Surplus::default() {
         push_bytes(payload, &[]);
-        push_varint(payload, surplus.evaluations);
-        push_varint(payload, surplus.pvs);
+        leb128::push(payload, surplus.evaluations);
+        leb128::push(payload, surplus.pvs);
     }
 }
 
 fn push_evaluation(payload: &mut Vec<u8>, evaluation: &Evaluation) {
     push_measured(payload, |bytes| {
-        push_varint(bytes, u64::from(evaluation.depth));
-        push_varint(bytes, evaluation.knodes);
-        push_varint(bytes, evaluation.pvs.len() as u64);
+        leb128::push(bytes, u64::from(evaluation.depth));
+        leb128::push(bytes, evaluation.knodes);
+        leb128::push(bytes, evaluation.pvs.len() as u64);
         for pv in &evaluation.pvs {
             let (value, is_mate) = match pv.score {
                 Score::Cp(cp) => (cp, 0),
                 Score::Mate(moves) => (moves, 1),
             };
             let zigzag = ((value << 1) ^ (value >> 31)) as u32;
-            push_varint(bytes, u64::from(zigzag) << 1 | is_mate);
-            push_varint(bytes, pv.line.len() as u64);
+            leb128::push(bytes, u64::from(zigzag) << 1 | is_mate);
+            leb128::push(bytes, pv.line.len() as u64);
             for &m in &pv.line {
                 bytes.extend_from_slice(&move_code(m));
             }
@@ -299,20 +291,12 @@ fn take_byte(bytes: &mut &[u8]) -> Result<u8, SpoolError> {
     Ok(first)
 }
 
-fn take_varint(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = take_byte(bytes)?;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(value);
-        }
-    }
-    Err(SpoolError::Short)
+fn take_number(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
+    leb128::take(bytes).ok_or(SpoolError::Short)
 }
 
 fn take_count(bytes: &mut &[u8]) -> Result<usize, SpoolError> {
-    usize::try_from(take_varint(bytes)?).ok().filter(|&count| count <= bytes.len()).ok_or(SpoolError::Short)
+    usize::try_from(take_number(bytes)?).ok().filter(|&count| count <= bytes.len()).ok_or(SpoolError::Short)
 }
 
 fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], SpoolError> {
@@ -323,14 +307,14 @@ fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], SpoolError> {
 }
 
 fn take_evaluation(bytes: &mut &[u8], chess: &Chess) -> Result<Evaluation, SpoolError> {
-    let depth = take_varint(bytes)? as u16;
-    let knodes = take_varint(bytes)?;
+    let depth = take_number(bytes)? as u16;
+    let knodes = take_number(bytes)?;
     let pvs = (0..take_count(bytes)?).map(|_| take_pv(bytes, chess)).collect::<Result<_, _>>()?;
     Ok(Evaluation { depth, knodes, pvs })
 }
 
 fn take_score(bytes: &mut &[u8]) -> Result<Score, SpoolError> {
-    let score = take_varint(bytes)?;
+    let score = take_number(bytes)?;
     let zigzag = (score >> 1) as u32;
     let value = (zigzag >> 1) as i32 ^ -((zigzag & 1) as i32);
     Ok(if score & 1 == 0 { Score::Cp(value) } else { Score::Mate(value) })

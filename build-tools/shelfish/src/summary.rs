@@ -1,14 +1,20 @@
-//! How a quantity is spread.
+//! Summaries of samples: the one definition of mean and percentile behind every figure, here and in `tests/peers`.
 
 use serde::Serialize;
 
-use super::report::figure;
-
-/// The spread of some values; zeros of none.
+/// How some values are distributed; zeros of none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
+pub struct Summary {
+    /// How many.
+    pub count: usize,
+    /// Their sum.
+    pub sum: f64,
     /// The average.
     pub mean: f64,
+    /// The smallest.
+    pub min: f64,
+    /// One in twenty is smaller.
+    pub p5: f64,
     /// One in two is larger.
     pub median: f64,
     /// One in ten is larger.
@@ -19,26 +25,23 @@ pub struct Spread {
     pub max: f64,
 }
 
-impl Spread {
-    /// Headings for [`Spread::cells`].
-    pub const COLUMNS: [&str; 5] = ["mean", "median", "p90", "p95", "max"];
-
-    /// The spread of `values`.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
+impl Summary {
+    /// The summary of `values`.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Summary {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_unstable_by(f64::total_cmp);
-        Spread {
+        let at = |percent| percentile(&values, percent);
+        Summary {
+            count: values.len(),
+            sum: values.iter().sum(),
             mean: mean(&values),
-            median: percentile(&values, 50.0),
-            p90: percentile(&values, 90.0),
-            p95: percentile(&values, 95.0),
-            max: percentile(&values, 100.0),
+            min: at(0.0),
+            p5: at(5.0),
+            median: at(50.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            max: at(100.0),
         }
-    }
-
-    /// The spread as figures.
-    pub fn cells(&self) -> [String; 5] {
-        [self.mean, self.median, self.p90, self.p95, self.max].map(figure)
     }
 }
 
@@ -71,9 +74,9 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_values_does_not_matter_and_no_values_have_no_spread() {
-        assert_eq!(Spread::of([3.0, 1.0, 2.0]), Spread::of([1.0, 2.0, 3.0]));
-        assert_eq!(Spread::of([3.0, 1.0, 2.0]).median, 2.0);
-        assert_eq!(Spread::of([]), Spread::default());
+    fn the_order_of_values_does_not_matter_and_none_have_zeros() {
+        assert_eq!(Summary::of([3.0, 1.0, 2.0]), Summary::of([1.0, 2.0, 3.0]));
+        assert_eq!(Summary::of([3.0, 1.0, 2.0]).median, 2.0);
+        assert_eq!(Summary::of([]), Summary::default());
     }
 }
