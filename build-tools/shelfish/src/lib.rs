@@ -7,7 +7,7 @@ pub mod export;
 pub mod integrity;
 pub mod json;
 pub mod lookup;
-mod ordered;
+pub mod ordered;
 mod output;
 mod progress;
 pub mod scan;

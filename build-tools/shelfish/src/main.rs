@@ -28,7 +28,7 @@ enum Command {
     Export(export::Args),
     /// Serve a directory over HTTP, for development
     Serve(serve::Args),
-    /// Measure what lookups, orders of keys and builds cost
+    /// Measure what lookups and builds cost
     Bench(bench::Args),
     /// Print the completions of a shell
     Completions {

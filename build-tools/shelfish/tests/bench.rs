@@ -64,23 +64,6 @@ fn traffic_counts_what_the_reader_asks_for() {
 }
 
 #[test]
-fn orders_are_compared_on_the_same_positions_of_a_dump_or_a_database() {
-    let desk = desk();
-    let (db, dump, games) = (desk.path("db"), desk.path("sample.jsonl"), games());
-    let games = games.to_str().unwrap();
-    let blocks = ["--blocks", "50,100"];
-    let of_dump = json(&[&["order", dump.to_str().unwrap(), "--games", games], &blocks[..]].concat());
-    let of_database = json(&[&["order", "-d", db.to_str().unwrap(), "--games", games], &blocks[..]].concat());
-    assert_eq!(of_dump, of_database);
-    assert_eq!(of_dump["positions"], 1574);
-    let figures = of_dump["figures"].as_array().unwrap();
-    assert_eq!(figures.len(), 8);
-    assert_eq!(figures[0]["blocks_ratio"]["high"], 1.0);
-    let hash = &figures[3];
-    assert!(hash["order"] == "hash" && hash["blocks_ratio"]["low"].as_f64().unwrap() > 1.5, "{hash}");
-}
-
-#[test]
 fn a_build_is_measured_and_leaves_nothing() {
     let desk = desk();
     let dump = desk.path("sample.jsonl");

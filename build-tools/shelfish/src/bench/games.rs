@@ -81,6 +81,14 @@ impl Args {
     }
 }
 
+impl Games {
+    /// These games.
+    pub fn of(games: Vec<Vec<Position>>) -> Games {
+        let positions = games.iter().map(Vec::len).sum();
+        Games { count: games.len(), positions, unusable: 0, games }
+    }
+}
+
 impl Sample {
     fn read(&self, pgn: impl io::Read) -> io::Result<Games> {
         let mut reader = Reader::new(pgn);

@@ -59,61 +59,90 @@ pub struct Args {
 
 /// What replaying games takes.
 #[derive(Debug, Serialize)]
-struct Traffic {
-    database: Database,
-    games: Games,
+pub struct Traffic {
+    /// What the games were replayed against.
+    pub database: Database,
+    /// What was replayed.
+    pub games: Games,
     /// Memory of the reader in bytes.
     #[serde(rename = "memory_bytes")]
-    memory: usize,
+    pub memory: usize,
     /// Bytes between two blocks that are fetched with them at most.
     #[serde(rename = "gap_bytes")]
-    gap: u64,
+    pub gap: u64,
     /// Requests in flight at most, for times.
-    concurrency: usize,
-    replays: Vec<Replay>,
+    pub concurrency: usize,
+    /// One for each way.
+    pub replays: Vec<Replay>,
 }
 
 /// What was measured.
 #[derive(Debug, Serialize)]
-struct Database {
-    positions: u64,
-    bytes: u64,
-    shards: usize,
-    pages: usize,
-    page_bytes: u64,
-    manifest_bytes: u64,
+pub struct Database {
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of all shards.
+    pub bytes: u64,
+    /// Shards.
+    pub shards: usize,
+    /// Pages of the index.
+    pub pages: usize,
+    /// Their bytes.
+    pub page_bytes: u64,
+    /// Bytes of the manifest.
+    pub manifest_bytes: u64,
 }
 
-/// One way to replay the games.
-#[derive(Debug, Serialize)]
-struct Replay {
+/// A way to replay games.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Way {
     /// Whether the positions of a game are looked up together.
-    at_once: bool,
+    pub at_once: bool,
     /// Whether the reader lives on through all games.
-    warm: bool,
+    pub warm: bool,
+}
+
+impl Way {
+    /// Every way.
+    pub const ALL: [Way; 4] = [
+        Way { at_once: true, warm: false },
+        Way { at_once: true, warm: true },
+        Way { at_once: false, warm: false },
+        Way { at_once: false, warm: true },
+    ];
+}
+
+/// What it takes to replay the games one way.
+#[derive(Debug, Serialize)]
+pub struct Replay {
+    /// How.
+    #[serde(flatten)]
+    pub way: Way,
     /// Positions that the database has, of those looked up.
-    hits: u64,
+    pub hits: u64,
     /// Positions that it does not have.
-    misses: u64,
+    pub misses: u64,
     /// What a game takes, by quantity.
-    games: BTreeMap<&'static str, Summary>,
+    pub games: BTreeMap<&'static str, Summary>,
     /// What a position takes, by quantity, if they are looked up one by one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    positions: BTreeMap<&'static str, Summary>,
-    times: Vec<Time>,
+    pub positions: BTreeMap<&'static str, Summary>,
+    /// What a game takes, by network.
+    pub times: Vec<Time>,
 }
 
 /// What a game takes on a network, in milliseconds.
 #[derive(Debug, Serialize)]
-struct Time {
+pub struct Time {
+    /// The network.
     #[serde(flatten)]
-    link: Link,
+    pub link: Link,
     /// With nothing in a cache; for a warm reader, with what it has.
     #[serde(rename = "all_ms")]
-    all: Summary,
+    pub all: Summary,
     /// With the manifest and the pages in a cache.
     #[serde(rename = "blocks_only_ms")]
-    blocks_only: Summary,
+    pub blocks_only: Summary,
 }
 
 /// What something asked of the source.
@@ -186,16 +215,31 @@ impl Tally {
 pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
     let place = args.database.source()?;
-    let finding = database::wait(measure(place, games, &args))??;
+    let options = Options {
+        memory: (args.memory as usize) << 20,
+        concurrency: args.concurrency as usize,
+        gap: u64::from(args.gap) << 10,
+    };
+    let finding = database::wait(measure(place, games, &Way::ALL, options, args.quiet))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, ReadError> {
+/// Replays `games` in each of `ways`, with readers of these options.
+///
+/// # Errors
+///
+/// The database cannot be read.
+pub async fn measure(
+    place: Place,
+    games: Games,
+    ways: &[Way],
+    options: Options,
+    quiet: bool,
+) -> Result<Traffic, ReadError> {
     let manifest = database::manifest(&place).await?;
     let meter = Meter::new(place, &manifest);
-    let (memory, gap, concurrency) =
-        ((args.memory as usize) << 20, u64::from(args.gap) << 10, args.concurrency as usize);
+    let Options { memory, gap, concurrency, .. } = options;
     let replayer = Replayer { meter, memory, gap, concurrency };
     let opened = replayer.open().await?.1;
     let sizes = || manifest.pages().map(|page| page.len() as u64);
@@ -210,14 +254,14 @@ async fn measure(place: Place, games: Games, args: &Args) -> Result<Traffic, Rea
     let work = Work {
         phase: "replaying",
         done: Arc::new(AtomicU64::new(0)),
-        total: Some(4 * games.count as u64),
+        total: Some((ways.len() * games.count) as u64),
         is_bytes: false,
         positions: Arc::new(AtomicU64::new(0)),
     };
-    let _progress = Progress::start(work.clone(), args.quiet);
+    let _progress = Progress::start(work.clone(), quiet);
     let mut replays = Vec::new();
-    for (at_once, warm) in [(true, false), (true, true), (false, false), (false, true)] {
-        replays.push(replayer.replay(&games, at_once, warm, &work).await?);
+    for &way in ways {
+        replays.push(replayer.replay(&games, way, &work).await?);
     }
     Ok(Traffic { database, games, memory, gap, concurrency, replays })
 }
@@ -256,7 +300,8 @@ impl Replayer {
         })
     }
 
-    async fn replay(&self, games: &Games, at_once: bool, warm: bool, work: &Work) -> Result<Replay, ReadError> {
+    async fn replay(&self, games: &Games, way: Way, work: &Work) -> Result<Replay, ReadError> {
+        let Way { at_once, warm } = way;
         let (mut reader, _) = self.open().await?;
         let (mut by_game, mut by_position) = (Vec::new(), Vec::new());
         for game in &games.games {
@@ -284,8 +329,7 @@ impl Replayer {
             Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
         });
         Ok(Replay {
-            at_once,
-            warm,
+            way,
             hits,
             misses: games.positions as u64 - hits,
             times: times.collect(),
@@ -302,8 +346,8 @@ fn summaries(tallies: &[Tally]) -> BTreeMap<&'static str, Summary> {
 
 impl Replay {
     fn name(&self) -> String {
-        let how = if self.at_once { "looked up at once" } else { "looked up position by position" };
-        let reader = if self.warm { "a reader that lives on (warm)" } else { "a new reader for each (cold)" };
+        let how = if self.way.at_once { "looked up at once" } else { "looked up position by position" };
+        let reader = if self.way.warm { "a reader that lives on (warm)" } else { "a new reader for each (cold)" };
         format!("games {how}, {reader}")
     }
 }

@@ -1,4 +1,4 @@
-//! `shelfish bench order`: how many blocks a game touches, by the order in which positions are stored.
+//! `research orders`: how many blocks a game touches, by the order in which positions are stored.
 //!
 //! Only the order matters here: blocks are stretches of equally many positions, and a position that is not there
 //! touches the block where it would be. Every order sees the same positions and the same games, and is compared with
@@ -18,20 +18,21 @@ use shelfish::position::Position;
 use shelfish::table::{Block, TableError};
 use twox_hash::XxHash64;
 
-use super::games::{self, Games};
-use super::report::{Finding, Report, Style, Table};
-use super::resample::{DRAWS, Estimate, Resample};
-use crate::Outcome;
-use crate::build::dump::{Chunk, Dump, Source, Text};
-use crate::database;
-use crate::ordered::ordered;
-use crate::scan::{RawBlock, Scan};
+use shelfish_cli::Outcome;
+use shelfish_cli::bench::games::{self, Games};
+use shelfish_cli::bench::report::{Finding, Report, Style, Table};
+use shelfish_cli::build::dump::{Chunk, Dump, Source, Text};
+use shelfish_cli::database;
+use shelfish_cli::ordered::ordered;
+use shelfish_cli::scan::{RawBlock, Scan};
+
+use crate::bootstrap::{DRAWS, Estimate, Resample};
 
 /// Compare orders of keys by the blocks that games touch.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish bench order lichess_db_eval.jsonl.zst --games games.pgn.zst --every 100
-  shelfish bench order -d db --games games.pgn.zst --blocks 400 --markdown
+  cargo run --release -p shelfish-research -- orders lichess_db_eval.jsonl.zst --games games.pgn.zst --every 100
+  cargo run --release -p shelfish-research -- orders -d db --games games.pgn.zst --blocks 400 --markdown
 
 Blocks that stand side by side are a run: one request fetches them. Intervals are of 95 %, by bootstrap over games; a
 ratio is one of means over the same draw of games (paired). Takes 32 bytes of memory a position, and as long as it takes
@@ -328,7 +329,7 @@ mod tests {
 
     #[test]
     fn our_codes_have_the_order_of_keys() {
-        let mut positions: Vec<Position> = include_str!("../../../../tests/data/fen-canonical.tsv")
+        let mut positions: Vec<Position> = include_str!("../../../tests/data/fen-canonical.tsv")
             .lines()
             .filter_map(|line| line.split('\t').nth(1)?.parse().ok())
             .collect();

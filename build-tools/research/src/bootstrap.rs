@@ -6,8 +6,8 @@
 
 use serde::Serialize;
 
-use super::report::figure;
-use crate::summary::{mean, percentile};
+use shelfish_cli::bench::report::figure;
+use shelfish_cli::summary::{mean, percentile};
 
 /// How often games are drawn.
 pub const DRAWS: usize = 10_000;

@@ -1,0 +1,161 @@
+//! `research scale`: what grows with a database, on synthetic positions, so that anyone can measure it again.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use shelfish::reader;
+use shelfish_cli::Outcome;
+use shelfish_cli::bench::games::Games;
+use shelfish_cli::bench::report::{Finding, Report, Style, Table, figure};
+use shelfish_cli::bench::traffic::{self, Traffic, Way};
+use shelfish_cli::build::{self, dump::Source};
+use shelfish_cli::database;
+
+use crate::synthetic::Generator;
+
+/// Build databases of growing numbers of synthetic positions, and measure what a game asks of each.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  cargo run --release -p shelfish-research -- scale
+  cargo run --release -p shelfish-research -- scale --positions 4000000 --apart --markdown
+
+Positions are those of synthetic games, drawn from the sample of this repository and a seed; the games that are replayed
+are drawn after them, so that they are in no database. The larger databases hold the positions of the smaller ones. See
+src/synthetic.rs for how they are made. Times are reckoned as in `shelfish bench traffic`.")]
+pub struct Args {
+    /// Positions of each database, ascending
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [100_000, 400_000, 1_600_000],
+        value_parser = clap::value_parser!(u32).range(1..))]
+    positions: Vec<u32>,
+    /// Replay so many games
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    games: u32,
+    /// Keep the pages of the index out of the manifest, as they are in a large database
+    #[arg(long)]
+    apart: bool,
+    /// Draw other games
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Draw openings from this dump [default: the sample of this repository]
+    #[arg(long, value_name = "FILE")]
+    sample: Option<PathBuf>,
+    #[command(flatten)]
+    style: Style,
+}
+
+/// What was measured of databases of growing size.
+#[derive(Debug, Serialize)]
+struct Scale {
+    seed: u64,
+    databases: Vec<Traffic>,
+}
+
+/// Generates, builds, replays and prints.
+///
+/// # Errors
+///
+/// The sample cannot be read, or a database cannot be built.
+pub fn run(args: &Args) -> Outcome {
+    if !args.positions.is_sorted() {
+        return Err("--positions: expected ascending numbers".into());
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
+    let mut generator = Generator::new(args.sample.as_deref().unwrap_or(&sample), args.seed)?;
+    let dir = tempfile::tempdir()?;
+    // Each dump goes on where the one before ends.
+    let (mut dumps, mut written) = (Vec::new(), 0);
+    for (n, &positions) in args.positions.iter().enumerate() {
+        let path = dir.path().join(format!("{n}.jsonl.zst"));
+        let mut out = zstd::Encoder::new(File::create(&path)?, 1)?;
+        generator.write((positions - written) as usize, &mut out)?;
+        out.finish()?.flush()?;
+        (dumps, written) = ([dumps, vec![Source::File(path)]].concat(), positions);
+    }
+    let games: Vec<_> = (0..args.games).map(|_| generator.game()).collect();
+    let mut databases = Vec::new();
+    for n in 1..=dumps.len() {
+        let out = dir.path().join("db");
+        build::build(&options(&dumps[..n], &out, args.apart))?;
+        let place = database::Args::of(&out.to_string_lossy()).source()?;
+        let ways = [Way { at_once: true, warm: false }];
+        let games = Games::of(games.clone());
+        let measured = traffic::measure(place, games, &ways, reader::Options::default(), true);
+        databases.push(database::wait(measured)??);
+        std::fs::remove_dir_all(&out)?;
+    }
+    args.style.print(&Scale { seed: args.seed, databases })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
+    let defaults = shelfish::table::WriterOptions::default();
+    build::Options {
+        sources: sources.to_vec(),
+        bases: Vec::new(),
+        replace: false,
+        out: out.to_owned(),
+        max_memory: 1 << 30,
+        shard_bytes: defaults.shard_bytes,
+        carried_bytes: if apart { 0 } else { defaults.carried_bytes },
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        selection: build::Selection::default(),
+        rejects: None,
+        quiet: true,
+        is_interruptible: false,
+    }
+}
+
+/// A row of the table.
+type Row = (&'static str, fn(&Traffic) -> String);
+
+const ROWS: [Row; 8] = [
+    ("bytes a position", |found| figure(found.database.bytes as f64 / found.database.positions as f64)),
+    ("shards; pages, bytes", |found| {
+        let traffic::Database { shards, pages, page_bytes, .. } = found.database;
+        format!("{shards}; {pages}, {}", kilobytes(page_bytes as f64))
+    }),
+    ("manifest, bytes", |found| kilobytes(found.database.manifest_bytes as f64)),
+    ("requests for blocks, bytes", |found| requests(found, "requests for blocks", "bytes of blocks")),
+    ("requests for pages, bytes", |found| requests(found, "requests for pages", "bytes of pages")),
+    ("nothing cached: requests, bytes", |found| requests(found, "requests", "bytes")),
+    ("50 ms, 20 Mbit/s: nothing cached, median", |found| milliseconds(found, |time| time.all.median)),
+    ("the same, indexes cached", |found| milliseconds(found, |time| time.blocks_only.median)),
+];
+
+fn kilobytes(bytes: f64) -> String {
+    format!("{} kB", figure(bytes / 1000.0))
+}
+
+fn requests(found: &Traffic, requests: &str, bytes: &str) -> String {
+    let mean = |name| found.replays[0].games.get(name).map_or(0.0, |summary| summary.mean);
+    format!("{}, {}", figure(mean(requests)), kilobytes(mean(bytes)))
+}
+
+fn milliseconds(found: &Traffic, of: fn(&traffic::Time) -> f64) -> String {
+    let mut times = found.replays[0].times.iter();
+    let time = times.find(|time| (time.link.round_trip, time.link.mbit) == (50.0, 20.0));
+    time.map_or_else(String::new, |time| format!("{} ms", figure(of(time))))
+}
+
+impl Finding for Scale {
+    fn report(&self) -> Report {
+        let mut report = Report::default();
+        report.notes.push(format!("synthetic positions and games, seed {}", self.seed));
+        if let Some(Traffic { games, .. }) = self.databases.first() {
+            report.notes.push(format!("{games}, each looked up at once by a new reader"));
+            let hits = self.databases.iter().map(|found| 100.0 * found.replays[0].hits as f64 / games.positions as f64);
+            let hits: Vec<String> = hits.map(|share| format!("{share:.1} %")).collect();
+            report.notes.push(format!("of their positions the databases have {}", hits.join(", ")));
+        }
+        let columns: Vec<String> = self.databases.iter().map(|found| figure(found.database.positions as f64)).collect();
+        let mut table = Table::new("a game, means", columns);
+        for (name, cell) in ROWS {
+            table.row(name, self.databases.iter().map(cell));
+        }
+        report.tables.push(table);
+        report
+    }
+}
