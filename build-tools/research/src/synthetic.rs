@@ -16,7 +16,7 @@ use serde::Deserialize;
 use shakmaty::{Board, Chess, Color, Move, Position as _, Role, Square};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::position::Position;
-use shelfish_cli::json;
+use shelfish_cli::lichess;
 use twox_hash::XxHash64;
 
 /// A game leaves the sample one time in so many moves.
@@ -92,7 +92,7 @@ impl Generator {
                 // Nobody evaluates a game that has ended.
                 let Some(eval) = self.evaluate(position, luck) else { continue };
                 line.clear();
-                json::push_line(&mut line, &eval);
+                lichess::push_line(&mut line, &eval);
                 out.write_all(&line)?;
                 left -= 1;
             }

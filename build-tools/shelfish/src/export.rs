@@ -10,7 +10,7 @@ use shelfish::table::{Block, TableError};
 
 use crate::Outcome;
 use crate::database;
-use crate::json;
+use crate::lichess;
 use crate::ordered::ordered;
 use crate::output;
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -94,7 +94,7 @@ fn blocks<R: Send + 'static>(
 
 fn lines(evals: &[Eval]) -> Vec<u8> {
     let mut lines = Vec::new();
-    evals.iter().for_each(|eval| json::push_line(&mut lines, eval));
+    evals.iter().for_each(|eval| lichess::push_line(&mut lines, eval));
     lines
 }
 
@@ -109,7 +109,7 @@ mod parquet {
     use crate::build::parquet::Writer;
     use crate::build::rows::{Row, Rows};
     use crate::database;
-    use crate::json::uci;
+    use crate::lichess::uci;
 
     pub fn write(database: &database::Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let mut writer = Writer::new(out)?;

@@ -5,7 +5,7 @@ pub mod build;
 pub mod database;
 pub mod export;
 pub mod integrity;
-pub mod json;
+pub mod lichess;
 pub mod lookup;
 pub mod ordered;
 mod output;

@@ -13,7 +13,7 @@ use shelfish::reader::{Options, Reader, Stats};
 
 use crate::Outcome;
 use crate::database::{self, Place};
-use crate::json::uci;
+use crate::lichess::uci;
 use crate::shown::{self, beginning, shown};
 
 /// Positions from standard input that are looked up together, if they are there already.

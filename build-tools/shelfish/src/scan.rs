@@ -38,8 +38,8 @@ pub enum ScanError {
         /// The bytes.
         range: Range<u64>,
     },
-    /// The manifest carries a page with other bytes than the shard has it, and readers look at these.
-    Carried(Chunk),
+    /// An inline page of the manifest has other bytes than that of the shard, and readers look at these.
+    Inline(Chunk),
     /// The content is not that by which the file is named.
     Name {
         /// Path or URL of the shard.
@@ -61,7 +61,7 @@ impl fmt::Display for ScanError {
                     range.end.saturating_sub(1)
                 )
             }
-            ScanError::Carried(page) => write!(f, "the manifest carries other bytes than {page}"),
+            ScanError::Inline(page) => write!(f, "the inline page of the manifest is not {page}"),
             ScanError::Name { at, found } => {
                 write!(f, "{at}: the SHA-256 of its content begins {found}: not the content that gave it its name")
             }
@@ -129,8 +129,8 @@ impl Scan {
                 Ok(page) => blocks.extend(page.blocks()),
                 Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
             }
-            if manifest.carried(page).is_some_and(|carried| carried != found) {
-                self.ready.push_back(Err(ScanError::Carried(page.clone())));
+            if manifest.carried(page).is_some_and(|inline| inline != found) {
+                self.ready.push_back(Err(ScanError::Inline(page.clone())));
             }
         }
         let mut at = 0;

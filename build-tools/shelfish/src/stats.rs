@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use indicatif::HumanCount;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use shakmaty::Position as _;
 use shelfish::eval::{Eval, Evaluation};
 use shelfish::leb128;
@@ -88,7 +88,7 @@ pub struct Scanned {
     /// Positions by number of pieces, kings and pawns included.
     pub pieces: BTreeMap<usize, u64>,
     /// Compressed bytes by column of the blocks, what frames take besides under an empty name.
-    #[serde(serialize_with = "crate::json::as_map")]
+    #[serde(serialize_with = "as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// Compressed bytes of blocks.
     pub block_bytes: Summary,
@@ -278,6 +278,11 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
             return Ok((content, blocks));
         }
     }
+}
+
+/// Numbers by name as an object, their order kept.
+pub(crate) fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(numbers.iter().copied())
 }
 
 impl fmt::Display for Stats {

@@ -299,8 +299,8 @@ fn scan_problem(error: &ScanError) -> Problem {
             bytes: Some((range.start, range.end.saturating_sub(1))),
             what: "bytes that belong to no block or to several".to_owned(),
         },
-        ScanError::Carried(page) => {
-            let what = format!("the page that it carries of {page} is not that of the shard");
+        ScanError::Inline(page) => {
+            let what = format!("the inline page of {page} is not that of the shard");
             Problem { file: Manifest::FILE.to_owned(), bytes: None, what }
         }
         ScanError::Name { at, found } => Problem {

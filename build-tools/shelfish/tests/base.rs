@@ -17,11 +17,11 @@ fn parts() -> [String; 2] {
     [join(&lines[..900]), join(&lines[800..]) + &deeper]
 }
 
-fn desk_with_parts() -> (Desk, [PathBuf; 2]) {
-    let desk = Desk::new();
+fn desk_with_parts() -> (Fixture, [PathBuf; 2]) {
+    let fixture = Fixture::new();
     let [old, new] = parts();
-    let parts = [desk.file("old", old), desk.file("new", new)];
-    (desk, parts)
+    let parts = [fixture.file("old", old), fixture.file("new", new)];
+    (fixture, parts)
 }
 
 fn json(text: &str) -> serde_json::Value {
@@ -30,19 +30,19 @@ fn json(text: &str) -> serde_json::Value {
 
 #[test]
 fn on_a_base_or_at_once_the_bytes_are_the_same() {
-    let (desk, [old, new]) = desk_with_parts();
-    desk.build_to("both", &[&old, &new], &[]).succeeds();
-    let expected = desk.files("both");
-    desk.build_to("base", &[&old], &[]).succeeds();
-    desk.build_to("other", &[&new], &[]).succeeds();
-    let (base, other) = (desk.path("base"), desk.path("other"));
+    let (fixture, [old, new]) = desk_with_parts();
+    fixture.build_to("both", &[&old, &new], &[]).succeeds();
+    let expected = fixture.files("both");
+    fixture.build_to("base", &[&old], &[]).succeeds();
+    fixture.build_to("other", &[&new], &[]).succeeds();
+    let (base, other) = (fixture.path("base"), fixture.path("other"));
     let [base, other] = [base.to_str().unwrap(), other.to_str().unwrap()];
     for (threads, memory) in [("1", "64MiB"), ("2", "1GiB"), ("5", "100MiB")] {
         let build = |bases: &[&str], sources: &[&std::path::Path]| {
             let mut options = vec!["--threads", threads, "--max-memory", memory];
             bases.iter().for_each(|base| options.extend(["--base", base]));
-            desk.build_to("db", sources, &options).succeeds();
-            desk.files("db")
+            fixture.build_to("db", sources, &options).succeeds();
+            fixture.files("db")
         };
         assert!(build(&[base], &[&new]) == expected, "{threads} threads, {memory}");
         assert!(build(&[base, other], &[]) == expected, "databases alone");
@@ -52,74 +52,74 @@ fn on_a_base_or_at_once_the_bytes_are_the_same() {
 
 #[test]
 fn a_database_is_a_base_of_itself() {
-    let (desk, [old, new]) = desk_with_parts();
-    desk.build_to("both", &[&old, &new], &[]).succeeds();
-    desk.build(&[&old], &[]).succeeds();
-    let before = desk.files("db");
-    let db = desk.path("db");
+    let (fixture, [old, new]) = desk_with_parts();
+    fixture.build_to("both", &[&old, &new], &[]).succeeds();
+    fixture.build(&[&old], &[]).succeeds();
+    let before = fixture.files("db");
+    let db = fixture.path("db");
     let db = db.to_str().unwrap();
-    let summary = json(&desk.build(&[], &["--base", db, "--json"]).succeeds());
-    assert_eq!(desk.files("db"), before);
+    let summary = json(&fixture.build(&[], &["--base", db, "--json"]).succeeds());
+    assert_eq!(fixture.files("db"), before);
     assert!(summary["blocks"].as_u64().unwrap() > 1);
     assert_eq!(summary["blocks_kept"], summary["blocks"], "blocks are copied where nothing changes");
     assert_eq!(summary["base_positions"], 900);
-    let summary = desk.build(&[&new], &["--base", db]).succeeds();
+    let summary = fixture.build(&[&new], &["--base", db]).succeeds();
     assert!(summary.contains("900   positions"), "{summary}");
-    assert_eq!(desk.files("db"), desk.files("both"));
+    assert_eq!(fixture.files("db"), fixture.files("both"));
 }
 
 #[test]
 fn a_database_on_a_host_is_a_base_as_well() {
-    let (desk, [old, new]) = desk_with_parts();
-    desk.build_to("both", &[&old, &new], &[]).succeeds();
-    desk.build_to("base", &[&old], &[]).succeeds();
-    let host = Host::new(&desk);
-    desk.build(&[&new], &["--base", &host.url("base")]).succeeds();
-    assert!(desk.files("db") == desk.files("both"));
-    fs::remove_file(desk.path("base/manifest.json")).unwrap();
-    desk.build_to("none", &[&new], &["--base", &host.url("base")]).fails(&["cannot build on http://", "404"]);
-    assert!(!desk.path("none").join("manifest.json").exists());
+    let (fixture, [old, new]) = desk_with_parts();
+    fixture.build_to("both", &[&old, &new], &[]).succeeds();
+    fixture.build_to("base", &[&old], &[]).succeeds();
+    let host = Host::new(&fixture);
+    fixture.build(&[&new], &["--base", &host.url("base")]).succeeds();
+    assert!(fixture.files("db") == fixture.files("both"));
+    fs::remove_file(fixture.path("base/manifest.json")).unwrap();
+    fixture.build_to("none", &[&new], &["--base", &host.url("base")]).fails(&["cannot build on http://", "404"]);
+    assert!(!fixture.path("none").join("manifest.json").exists());
 }
 
 #[test]
 fn only_blocks_around_what_is_new_change() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    let db = desk.path("db");
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    let db = fixture.path("db");
     // No pawns: the very end of the order.
-    let new = desk.file("new", line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
-    let summary = json(&desk.build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"]).succeeds());
+    let new = fixture.file("new", line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
+    let summary = json(&fixture.build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"]).succeeds());
     let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
     assert!(kept > 0 && kept + 3 > blocks, "{kept} of {blocks}");
-    desk.build_to("both", &[&dump, &new], &[]).succeeds();
-    assert_eq!(desk.files("next"), desk.files("both"));
+    fixture.build_to("both", &[&dump, &new], &[]).succeeds();
+    assert_eq!(fixture.files("next"), fixture.files("both"));
 }
 
 #[test]
 fn with_replace_a_position_takes_the_evaluations_of_the_sources_alone() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";
-    let old = desk.file("old", [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"));
-    let new = desk.file("new", [line(START, 3, "d2d4", 9, 20), line(START, 4, "c2c4", 9, 20)].join("\n"));
-    desk.build(&[&old], &[]).succeeds();
-    let db = desk.path("db");
+    let old = fixture.file("old", [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"));
+    let new = fixture.file("new", [line(START, 3, "d2d4", 9, 20), line(START, 4, "c2c4", 9, 20)].join("\n"));
+    fixture.build(&[&old], &[]).succeeds();
+    let db = fixture.path("db");
     let on_base = ["--base", db.to_str().unwrap()];
-    desk.build_to("all", &[&new], &on_base).succeeds();
-    assert!(desk.export("all")[1].contains("e2e4"));
-    desk.build_to("next", &[&new], &[&on_base[..], &["--replace"]].concat()).succeeds();
-    desk.build_to("new-db", &[&new], &[]).succeeds();
-    let mut expected = desk.export("new-db");
+    fixture.build_to("all", &[&new], &on_base).succeeds();
+    assert!(fixture.export("all")[1].contains("e2e4"));
+    fixture.build_to("next", &[&new], &[&on_base[..], &["--replace"]].concat()).succeeds();
+    fixture.build_to("new-db", &[&new], &[]).succeeds();
+    let mut expected = fixture.export("new-db");
     expected.push(line(other, 2, "e1h1", 9, 30));
-    assert_eq!(desk.export("next"), sorted(&expected.join("\n")));
-    assert_eq!(desk.build(&[&new], &["--replace"]).code, 2, "there is nothing to replace");
+    assert_eq!(fixture.export("next"), sorted(&expected.join("\n")));
+    assert_eq!(fixture.build(&[&new], &["--replace"]).code, 2, "there is nothing to replace");
 }
 
 #[test]
 fn what_was_left_out_of_a_base_is_left_out_of_what_is_built_on_it() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let [old, new] = parts();
-    let (old, new) = (desk.file("old", old), desk.file("new", new));
+    let (old, new) = (fixture.file("old", old), fixture.file("new", new));
     for (of_base, of_build, of_all) in [
         (&["--min-depth", "20"][..], &[][..], &["--min-depth", "20"][..]),
         (&[], &["--min-depth", "20", "--max-plies", "3"], &["--min-depth", "20", "--max-plies", "3"]),
@@ -128,48 +128,48 @@ fn what_was_left_out_of_a_base_is_left_out_of_what_is_built_on_it() {
         (&[], &["--best-only", "--max-pvs", "1"], &["--best-only", "--max-pvs", "1"]),
         (&["--max-pvs", "1"], &["--max-pvs", "3"], &["--max-pvs", "1"]),
     ] {
-        desk.build_to("base", &[&old], of_base).succeeds();
-        let base = desk.path("base");
+        fixture.build_to("base", &[&old], of_base).succeeds();
+        let base = fixture.path("base");
         let options = [of_build, &["--base", base.to_str().unwrap()]].concat();
-        let summary = desk.build(&[&new], &options).succeeds();
-        desk.build_to("both", &[&old, &new], of_all).succeeds();
-        assert!(desk.files("db") == desk.files("both"), "{of_base:?}, {of_build:?}");
+        let summary = fixture.build(&[&new], &options).succeeds();
+        fixture.build_to("both", &[&old, &new], of_all).succeeds();
+        assert!(fixture.files("db") == fixture.files("both"), "{of_base:?}, {of_build:?}");
         assert!(summary.contains("selection: "), "{summary}");
     }
     // A selection may leave nothing at all.
-    desk.build_to("base", &[&old], &[]).succeeds();
-    let base = desk.path("base");
+    fixture.build_to("base", &[&old], &[]).succeeds();
+    let base = fixture.path("base");
     let options = ["--base", base.to_str().unwrap(), "--min-depth", "99"];
-    desk.build_to("none", &[], &options).fails(&["nothing to write"]);
-    assert!(!desk.path("none").exists());
+    fixture.build_to("none", &[], &options).fails(&["nothing to write"]);
+    assert!(!fixture.path("none").exists());
 }
 
 #[test]
 fn a_damaged_base_is_named_with_file_and_block_and_stays_as_it_was() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let [old, new] = parts();
-    let (old, new) = (desk.file("old", old), desk.file("new", new));
-    desk.build(&[&old], &[]).succeeds();
-    let db = desk.path("db");
+    let (old, new) = (fixture.file("old", old), fixture.file("new", new));
+    fixture.build(&[&old], &[]).succeeds();
+    let db = fixture.path("db");
     let on_base = ["--base", db.to_str().unwrap()];
-    let shard = desk.files("db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    let shard = fixture.files("db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
     for at in [0, shard.1.len() / 2, shard.1.len() - 1] {
         let mut bytes = shard.1.clone();
         bytes[at] ^= 1;
         fs::write(db.join(&shard.0), &bytes).unwrap();
-        let before = desk.files("db");
-        desk.build(&[&new], &on_base).fails(&["cannot build on", db.to_str().unwrap(), &shard.0, "bytes"]);
-        desk.build_to("next", &[&new], &on_base).fails(&["checksum"]);
-        assert_eq!(desk.files("db"), before);
-        assert!(!desk.path("next").exists());
+        let before = fixture.files("db");
+        fixture.build(&[&new], &on_base).fails(&["cannot build on", db.to_str().unwrap(), &shard.0, "bytes"]);
+        fixture.build_to("next", &[&new], &on_base).fails(&["checksum"]);
+        assert_eq!(fixture.files("db"), before);
+        assert!(!fixture.path("next").exists());
     }
     fs::write(db.join(&shard.0), &shard.1[..shard.1.len() - 5]).unwrap();
-    desk.build(&[&new], &on_base).fails(&[&shard.0, "expected"]);
+    fixture.build(&[&new], &on_base).fails(&[&shard.0, "expected"]);
     fs::remove_file(db.join(&shard.0)).unwrap();
-    desk.build(&[&new], &on_base).fails(&[&shard.0, "no such file"]);
+    fixture.build(&[&new], &on_base).fails(&[&shard.0, "no such file"]);
     fs::write(db.join("manifest.json"), "{}").unwrap();
-    desk.build(&[&new], &on_base).fails(&["manifest.json"]);
-    desk.build_to("next", &[&new], &on_base).fails(&["cannot build on", "manifest.json"]);
-    let nowhere = desk.path("nowhere");
-    desk.build_to("next", &[&new], &["--base", nowhere.to_str().unwrap()]).fails(&["nowhere", "no such file"]);
+    fixture.build(&[&new], &on_base).fails(&["manifest.json"]);
+    fixture.build_to("next", &[&new], &on_base).fails(&["cannot build on", "manifest.json"]);
+    let nowhere = fixture.path("nowhere");
+    fixture.build_to("next", &[&new], &["--base", nowhere.to_str().unwrap()]).fails(&["nowhere", "no such file"]);
 }

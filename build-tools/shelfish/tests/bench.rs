@@ -13,11 +13,11 @@ fn games() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn")
 }
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    let dump = desk.file("sample.jsonl", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    desk
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let dump = fixture.file("sample.jsonl", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    fixture
 }
 
 fn json(args: &[&str]) -> Value {
@@ -26,8 +26,8 @@ fn json(args: &[&str]) -> Value {
 
 #[test]
 fn traffic_counts_what_the_reader_asks_for() {
-    let desk = desk();
-    let (db, games) = (desk.path("db"), games());
+    let fixture = fixture();
+    let (db, games) = (fixture.path("db"), games());
     let (db, games) = (db.to_str().unwrap(), games.to_str().unwrap());
     let found = json(&["traffic", "-q", "-d", db, "--games", games]);
     assert_eq!(found["games"]["count"], 22);
@@ -38,7 +38,7 @@ fn traffic_counts_what_the_reader_asks_for() {
         assert!(replay["misses"].as_u64().unwrap() <= 22, "{replay}");
     }
     let [at_once, warm, one_by_one, _] = replays.as_slice() else { panic!("{replays:?}") };
-    // The manifest, which carries the pages, and blocks.
+    // The manifest with its inline pages, and blocks.
     assert_eq!(at_once["games"]["rounds"]["max"], 2.0);
     assert_eq!(at_once["games"]["requests for pages"]["max"], 0.0);
     assert_eq!(at_once["games"]["bytes of the manifest"]["max"], found["database"]["manifest_bytes"].as_f64().unwrap());
@@ -65,9 +65,9 @@ fn traffic_counts_what_the_reader_asks_for() {
 
 #[test]
 fn a_build_is_measured_and_leaves_nothing() {
-    let desk = desk();
-    let dump = desk.path("sample.jsonl");
-    let dir = desk.path("scratch");
+    let fixture = fixture();
+    let dump = fixture.path("sample.jsonl");
+    let dir = fixture.path("scratch");
     std::fs::create_dir(&dir).unwrap();
     let paths = [dump.to_str().unwrap(), "--dir", dir.to_str().unwrap()];
     let run = shelfish([&["bench", "build", "--json"], &paths[..], &["--", "--max-pvs", "1"]].concat());
@@ -85,25 +85,25 @@ fn a_build_is_measured_and_leaves_nothing() {
 
 #[test]
 fn lookups_are_timed_on_positions_of_the_database_or_of_files() {
-    let desk = desk();
-    let (db, games) = (desk.path("db"), games());
+    let fixture = fixture();
+    let (db, games) = (fixture.path("db"), games());
     let db = db.to_str().unwrap();
     let found = json(&["lookup", "-d", db, "--count", "40"]);
     assert_eq!((&found["positions"], &found["hits"]), (&40.into(), &40.into()));
     assert!(found["cold_microseconds"]["median"].as_f64() > found["warm_microseconds"]["median"].as_f64(), "{found}");
     let found = json(&["lookup", "-d", db, "--count", "40", "--games", games.to_str().unwrap()]);
     assert_eq!(found["positions"], 40);
-    let fens = desk.file("fens.txt", format!("{START}\n\n8/8/8/4k3/8/4K3/4P3/8 w - - 0 1\n"));
+    let fens = fixture.file("fens.txt", format!("{START}\n\n8/8/8/4k3/8/4K3/4P3/8 w - - 0 1\n"));
     let found = json(&["lookup", "-d", db, "--fens", fens.to_str().unwrap()]);
     assert_eq!((&found["positions"], &found["hits"]), (&2.into(), &1.into()));
-    let empty = desk.file("empty.txt", "");
+    let empty = fixture.file("empty.txt", "");
     shelfish(["bench", "lookup", "-d", db, "--fens", empty.to_str().unwrap()]).fails(&["empty.txt", "no position"]);
 }
 
 #[test]
 fn passing_over_more_games_than_there_are_ends() {
-    let desk = desk();
-    let (db, games) = (desk.path("db"), games());
+    let fixture = fixture();
+    let (db, games) = (fixture.path("db"), games());
     let args = ["traffic", "-q", "-d", db.to_str().unwrap(), "--games", games.to_str().unwrap()];
     let found = json(&[&args[..], &["--every", "4294967295"]].concat());
     assert_eq!(found["games"]["count"], 1);

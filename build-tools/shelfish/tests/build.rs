@@ -12,43 +12,43 @@ use common::*;
 
 #[test]
 fn what_goes_in_comes_out() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    assert_eq!(desk.export("db"), sorted(&sample()));
-    desk.verify("db").succeeds();
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    assert_eq!(fixture.export("db"), sorted(&sample()));
+    fixture.verify("db").succeeds();
 }
 
 #[test]
 fn the_same_input_gives_the_same_bytes_however_it_comes() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let text = sample();
     let lines: Vec<&str> = text.lines().collect();
     let backwards: String = lines.iter().rev().map(|line| format!("{line}\n")).collect();
     let (some, others) = lines.split_at(600);
-    let plain = desk.file("plain", &text);
-    desk.build_to("plain-db", &[&plain], &["--threads", "1"]).succeeds();
-    let expected = desk.files("plain-db");
-    let zst = desk.file("a", zstd(&backwards));
-    desk.build_to("zstd-db", &[&zst], &["--threads", "2", "--max-memory", "64MiB"]).succeeds();
-    assert_eq!(desk.files("zstd-db"), expected);
-    let parts = [desk.file("b", gzip(&others.join("\n"))), desk.file("c", zstd(&some.join("\r\n")))];
-    desk.build_to("parts-db", &[&parts[0], &parts[1]], &["--threads", "5", "--max-memory", "2G"]).succeeds();
-    assert_eq!(desk.files("parts-db"), expected);
-    desk.build_to("twice-db", &[&parts[0], &zst, &parts[1], &plain], &[]).succeeds();
-    assert_eq!(desk.files("twice-db"), expected, "identical evaluations are there once");
-    let out = desk.path("stdin-db");
+    let plain = fixture.file("plain", &text);
+    fixture.build_to("plain-db", &[&plain], &["--threads", "1"]).succeeds();
+    let expected = fixture.files("plain-db");
+    let zst = fixture.file("a", zstd(&backwards));
+    fixture.build_to("zstd-db", &[&zst], &["--threads", "2", "--max-memory", "64MiB"]).succeeds();
+    assert_eq!(fixture.files("zstd-db"), expected);
+    let parts = [fixture.file("b", gzip(&others.join("\n"))), fixture.file("c", zstd(&some.join("\r\n")))];
+    fixture.build_to("parts-db", &[&parts[0], &parts[1]], &["--threads", "5", "--max-memory", "2G"]).succeeds();
+    assert_eq!(fixture.files("parts-db"), expected);
+    fixture.build_to("twice-db", &[&parts[0], &zst, &parts[1], &plain], &[]).succeeds();
+    assert_eq!(fixture.files("twice-db"), expected, "identical evaluations are there once");
+    let out = fixture.path("stdin-db");
     shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), out.as_os_str()], &zstd(&text)).succeeds();
-    assert_eq!(desk.files("stdin-db"), expected);
-    let exported = desk.file("exported", desk.export("plain-db").join("\n"));
-    desk.build_to("again-db", &[&exported], &[]).succeeds();
-    assert_eq!(desk.files("again-db"), expected, "an export builds the database that it came from");
+    assert_eq!(fixture.files("stdin-db"), expected);
+    let exported = fixture.file("exported", fixture.export("plain-db").join("\n"));
+    fixture.build_to("again-db", &[&exported], &[]).succeeds();
+    assert_eq!(fixture.files("again-db"), expected, "an export builds the database that it came from");
 }
 
 #[test]
 fn however_a_position_is_written_its_evaluations_are_merged() {
-    let desk = Desk::new();
-    let dump = desk.file(
+    let fixture = Fixture::new();
+    let dump = fixture.file(
         "dump",
         [
             line(START, 20, "e2e4", 5, 10),
@@ -58,17 +58,17 @@ fn however_a_position_is_written_its_evaluations_are_merged() {
         ]
         .join("\n"),
     );
-    desk.build(&[&dump], &[]).succeeds();
+    fixture.build(&[&dump], &[]).succeeds();
     let pv = |cp, moves, knodes, depth| {
         format!(r#"{{"pvs":[{{"cp":{cp},"line":"{moves}"}}],"knodes":{knodes},"depth":{depth}}}"#)
     };
     let evals = [pv(30, "d2d4", 5, 12), pv(20, "e2e4", 6, 10), pv(20, "e2e4", 5, 10)].join(",");
-    assert_eq!(desk.export("db"), [format!(r#"{{"fen":"{START}","evals":[{evals}]}}"#)]);
+    assert_eq!(fixture.export("db"), [format!(r#"{{"fen":"{START}","evals":[{evals}]}}"#)]);
 }
 
 #[test]
 fn what_cannot_be_used_is_counted_and_written_down() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let long = format!("{{\"fen\":\"{}\"}}", "x".repeat(17 << 20));
     let bad = [
         ("broken JSON", "{\"fen\":".to_owned()),
@@ -89,9 +89,9 @@ fn what_cannot_be_used_is_counted_and_written_down() {
         text.push('\n');
     }
     text.push_str(&line("4k3/8/8/8/8/8/8/4K2R w KQkq -", 5, "e1g1", 1, 1));
-    let dump = desk.file("dump", text);
-    let rejects = desk.path("rejects");
-    let summary = desk.build(&[&dump], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let dump = fixture.file("dump", text);
+    let rejects = fixture.path("rejects");
+    let summary = fixture.build(&[&dump], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["positions"], 2);
     assert_eq!(summary["input"]["lines"], bad.len() + 2);
@@ -99,8 +99,8 @@ fn what_cannot_be_used_is_counted_and_written_down() {
     for (reason, _) in &bad {
         assert_eq!(summary["input"]["rejects"][reason], bad.iter().filter(|(other, _)| other == reason).count());
     }
-    assert_eq!(desk.export("db")[1], line(START, 7, "e2e4 e7e5", 1, 1), "kept up to the illegal move");
-    assert_eq!(desk.export("db")[0], line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
+    assert_eq!(fixture.export("db")[1], line(START, 7, "e2e4 e7e5", 1, 1), "kept up to the illegal move");
+    assert_eq!(fixture.export("db")[0], line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
 
     let rejects = fs::read_to_string(rejects).unwrap();
     let mut rows = rejects.lines().map(|row| row.split('\t').collect::<Vec<_>>());
@@ -115,15 +115,15 @@ fn what_cannot_be_used_is_counted_and_written_down() {
 
 #[test]
 fn what_no_manifest_of_ours_names_is_neither_written_over_nor_removed() {
-    let desk = Desk::new();
-    let [first, second] = [1, 2].map(|cp| desk.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
-    desk.build(&[&first], &[]).succeeds();
-    let db = desk.path("db");
+    let fixture = Fixture::new();
+    let [first, second] = [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
+    fixture.build(&[&first], &[]).succeeds();
+    let db = fixture.path("db");
     let foreign = ["0123456789abcdef0123456789abcdef.silo", "notes.txt"];
     foreign.iter().for_each(|name| fs::write(db.join(name), "somebody's").unwrap());
-    let old = desk.files("db");
-    desk.build(&[&second], &[]).succeeds();
-    let new = desk.files("db");
+    let old = fixture.files("db");
+    fixture.build(&[&second], &[]).succeeds();
+    let new = fixture.files("db");
     assert_eq!(new.len(), old.len(), "the shard before is gone, the other files are not");
     assert_ne!(new, old);
     assert!(foreign.iter().all(|name| new.contains(&((*name).to_owned(), b"somebody's".to_vec()))));
@@ -131,37 +131,37 @@ fn what_no_manifest_of_ours_names_is_neither_written_over_nor_removed() {
     // A file that has the name of a shard to come.
     let shard = old.iter().map(|(name, _)| name).find(|name| name.ends_with(".silo") && *name != foreign[0]).unwrap();
     fs::write(db.join(shard), "somebody's").unwrap();
-    let before = desk.files("db");
-    desk.build(&[&first], &[]).fails(&[shard, "is in the way", "another content"]);
-    assert_eq!(desk.files("db"), before);
+    let before = fixture.files("db");
+    fixture.build(&[&first], &[]).fails(&[shard, "is in the way", "another content"]);
+    assert_eq!(fixture.files("db"), before);
 
     // A manifest of something else.
     fs::remove_file(db.join(shard)).unwrap();
     fs::write(db.join("manifest.json"), "{\"name\":\"an app\"}").unwrap();
-    let before = desk.files("db");
-    desk.build(&[&first], &[]).fails(&["manifest.json", "is in the way", "not a manifest of Shelfish"]);
-    assert_eq!(desk.files("db"), before);
+    let before = fixture.files("db");
+    fixture.build(&[&first], &[]).fails(&["manifest.json", "is in the way", "not a manifest of Shelfish"]);
+    assert_eq!(fixture.files("db"), before);
 }
 
 #[test]
 fn what_a_build_that_was_killed_moved_into_place_is_removed_by_the_next() {
-    let desk = Desk::new();
-    let [first, second] = [1, 2].map(|cp| desk.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
-    desk.build(&[&first], &[]).succeeds();
-    desk.build_to("other", &[&second], &[]).succeeds();
-    let (db, other) = (desk.path("db"), desk.path("other"));
-    let before = desk.files("db");
+    let fixture = Fixture::new();
+    let [first, second] = [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
+    fixture.build(&[&first], &[]).succeeds();
+    fixture.build_to("other", &[&second], &[]).succeeds();
+    let (db, other) = (fixture.path("db"), fixture.path("other"));
+    let before = fixture.files("db");
     // As after a kill between the last shard and the manifest.
     let workspace = db.join(".shelfish-build");
     fs::create_dir(&workspace).unwrap();
     fs::write(workspace.join("lock"), "").unwrap();
     fs::copy(other.join("manifest.json"), workspace.join("manifest.json")).unwrap();
-    for (name, bytes) in desk.files("other").into_iter().filter(|(name, _)| name.ends_with(".silo")) {
+    for (name, bytes) in fixture.files("other").into_iter().filter(|(name, _)| name.ends_with(".silo")) {
         fs::write(db.join(name), bytes).unwrap();
     }
-    assert_eq!(desk.verify("db").code, 1, "there are shards that no manifest names");
-    desk.build(&[&first], &[]).succeeds();
-    assert_eq!(desk.files("db"), before);
+    assert_eq!(fixture.verify("db").code, 1, "there are shards that no manifest names");
+    fixture.build(&[&first], &[]).succeeds();
+    assert_eq!(fixture.files("db"), before);
 }
 
 /// A line of the initial position, of evaluations of as many PVs of as many moves as are asked for, hardly two of them
@@ -190,25 +190,25 @@ fn large_line(evaluations: usize, pvs: usize, plies: usize, depth: usize) -> Str
 
 #[test]
 fn lines_as_large_as_lines_may_be_stop_no_build() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let other = line("4k3/8/8/8/8/8/8/4K3 w - -", 0, "e1e2", 1, 1);
     // All of the same position, so that merging them has to choose.
     let mut lines: Vec<String> = (20..23).map(|depth| large_line(256, 256, 40, depth)).collect();
     lines.push(other);
-    let summary = desk.build(&[&desk.file("dump", lines.join("\n"))], &["--json"]).succeeds();
+    let summary = fixture.build(&[&fixture.file("dump", lines.join("\n"))], &["--json"]).succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((&summary["positions"], &summary["evaluations"], &summary["pvs"]), (&2.into(), &2.into(), &257.into()));
     assert_eq!(summary["input"]["rejects"], serde_json::json!({}));
     assert_eq!(summary["input"]["pvs_shortened"], 3 * 256, "256 PVs have room for 16 moves each");
     assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 767, "pvs": 767 * 256}));
-    assert!(desk.verify("db").succeeds().contains("all is well"));
-    let kept = desk.export("db").into_iter().find(|line| line.contains(START)).unwrap();
+    assert!(fixture.verify("db").succeeds().contains("all is well"));
+    let kept = fixture.export("db").into_iter().find(|line| line.contains(START)).unwrap();
     assert!(kept.contains(r#""depth":22"#) && kept.contains(r#""knodes":255"#), "the best evaluation is kept");
 }
 
 #[test]
 fn what_is_no_pv_takes_no_room_from_what_is_one() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let evaluation = |depth: usize, knodes: usize, pvs: &[&str]| {
         let pvs: Vec<String> = pvs.iter().map(|line| format!(r#"{{"cp":1,"line":"{line}"}}"#)).collect();
         format!(r#"{{"pvs":[{}],"knodes":{knodes},"depth":{depth}}}"#, pvs.join(","))
@@ -219,49 +219,50 @@ fn what_is_no_pv_takes_no_room_from_what_is_one() {
     pvs.push("e2e4");
     let mut evaluations: Vec<String> = (0..16).map(|knodes| evaluation(40, knodes, &pvs)).collect();
     evaluations.push(evaluation(40, 1000, &["d2d4"; 200]));
-    desk.build(&[&desk.file("worse", dump(&evaluations))], &[]).succeeds();
-    let kept = desk.export("db").concat();
+    fixture.build(&[&fixture.file("worse", dump(&evaluations))], &[]).succeeds();
+    let kept = fixture.export("db").concat();
     assert_eq!((kept.matches("d2d4").count(), kept.matches("e2e4").count()), (200, 16));
     // Evaluations without a legal PV before one that has one.
     let mut evaluations: Vec<String> = (0..17).map(|knodes| evaluation(50, knodes, &["e2e5"; 256])).collect();
     evaluations.push(evaluation(30, 1, &["e2e4"]));
-    desk.build(&[&desk.file("illegal", dump(&evaluations))], &[]).succeeds();
-    assert!(desk.export("db").concat().contains(r#""depth":30"#));
+    fixture.build(&[&fixture.file("illegal", dump(&evaluations))], &[]).succeeds();
+    assert!(fixture.export("db").concat().contains(r#""depth":30"#));
     // Lines are long or short as they are, as long as all fit.
     let mut pvs = vec![""; 255];
     let long = "g1f3 g8f6 f3g1 f6g8 ".repeat(5);
     pvs.push(long.trim());
-    let summary = desk.build(&[&desk.file("short", dump(&[evaluation(20, 1, &pvs)]))], &["--json"]).succeeds();
+    let summary = fixture.build(&[&fixture.file("short", dump(&[evaluation(20, 1, &pvs)]))], &["--json"]).succeeds();
     assert!(summary.contains(r#""pvs_shortened":0"#), "{summary}");
-    assert!(desk.export("db").concat().contains(long.trim()));
+    assert!(fixture.export("db").concat().contains(long.trim()));
 }
 
 #[test]
 fn a_position_in_very_many_lines_is_merged_within_bounds_and_the_same_whatever_the_order() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     // 300 evaluations of 40 moves, of which a record has room for 102, in lines of a few.
     let line =
         |n: usize| line(START, n as i32, "g1f3 g8f6 f3g1 f6g8 ".repeat(10).trim(), n as u32, 10 + (n % 50) as u16);
     let mut lines: Vec<String> = (0..300).map(line).collect();
-    let ordered = desk.file("ordered", lines.join("\n"));
+    let ordered = fixture.file("ordered", lines.join("\n"));
     lines.reverse();
     lines.extend_from_within(..100);
-    let again = desk.file("again", lines.join("\n"));
-    desk.build_to("one", &[&ordered], &["--threads", "1"]).succeeds();
-    desk.build_to("two", &[&again], &["--threads", "3"]).succeeds();
-    assert!(desk.files("one") == desk.files("two"));
-    let (some, others) = (desk.file("some", lines[..150].join("\n")), desk.file("others", lines[150..].join("\n")));
-    desk.build_to("base", &[&some], &[]).succeeds();
-    let base = desk.path("base");
-    desk.build_to("three", &[&others], &["--base", base.to_str().unwrap()]).succeeds();
-    assert!(desk.files("one") == desk.files("three"), "a base that had no room for all makes no difference");
-    let kept = desk.export("one").concat();
+    let again = fixture.file("again", lines.join("\n"));
+    fixture.build_to("one", &[&ordered], &["--threads", "1"]).succeeds();
+    fixture.build_to("two", &[&again], &["--threads", "3"]).succeeds();
+    assert!(fixture.files("one") == fixture.files("two"));
+    let (some, others) =
+        (fixture.file("some", lines[..150].join("\n")), fixture.file("others", lines[150..].join("\n")));
+    fixture.build_to("base", &[&some], &[]).succeeds();
+    let base = fixture.path("base");
+    fixture.build_to("three", &[&others], &["--base", base.to_str().unwrap()]).succeeds();
+    assert!(fixture.files("one") == fixture.files("three"), "a base that had no room for all makes no difference");
+    let kept = fixture.export("one").concat();
     assert_eq!(kept.matches("\"depth\"").count(), 102, "as many as have 4,096 moves together");
 }
 
 #[test]
 fn what_merging_leaves_out_is_counted_and_written_down() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";
     // Of the start there are 300 evaluations, of which 20 are there twice; what is least deep has two PVs.
     let text: Vec<String> = (0..320)
@@ -273,10 +274,10 @@ fn what_merging_leaves_out_is_counted_and_written_down() {
         })
         .chain([line(other, 5, "e1h1", 1, 1)])
         .collect();
-    let dumps = [desk.file("some", text[..150].join("\n")), desk.file("others", text[150..].join("\n"))];
-    let rejects = desk.path("rejects");
+    let dumps = [fixture.file("some", text[..150].join("\n")), fixture.file("others", text[150..].join("\n"))];
+    let rejects = fixture.path("rejects");
     let sources = [dumps[0].as_path(), &dumps[1]];
-    let summary = desk.build(&sources, &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary = fixture.build(&sources, &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 44, "pvs": 45}));
     assert_eq!(summary["evaluations"], 257);
@@ -285,37 +286,37 @@ fn what_merging_leaves_out_is_counted_and_written_down() {
     let row = "\t\ttoo many evaluations, PVs or moves\tthe best 256 evaluations are kept, 44 with 45 PVs left out";
     assert_eq!(rejects.lines().nth(1).unwrap(), format!("{row}\t{START}"));
     assert_eq!(rejects.lines().count(), 2);
-    let kept = &desk.export("db")[1];
+    let kept = &fixture.export("db")[1];
     assert!(kept.contains(r#""depth":399"#) && kept.contains(r#""depth":144"#) && !kept.contains(r#""depth":143"#));
-    let text = desk.build(&sources, &[]).succeeds();
+    let text = fixture.build(&sources, &[]).succeeds();
     assert!(
         text.contains("more than a record has room for: 1") && text.contains("left out: 44, with 45 PVs"),
         "{text}"
     );
-    let lighter = desk.build(&sources, &["--best-only"]).succeeds();
+    let lighter = fixture.build(&sources, &["--best-only"]).succeeds();
     assert!(!lighter.contains("left out"), "what the selection leaves out is not over a limit: {lighter}");
 }
 
 #[test]
 fn a_position_that_no_game_reaches_is_stored() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let fens = ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -", "4k3/3P1P2/8/8/4R3/8/8/4K3 b - -"];
-    let dump = desk.file("dump", fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n"));
-    desk.build(&[&dump], &[]).succeeds();
-    assert_eq!(desk.export("db"), sorted(&fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n")));
+    let dump = fixture.file("dump", fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n"));
+    fixture.build(&[&dump], &[]).succeeds();
+    assert_eq!(fixture.export("db"), sorted(&fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n")));
 }
 
 #[test]
 fn lighter_databases_leave_out_what_they_are_told_to() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let text = sample();
-    let dump = desk.file("dump", &text);
+    let dump = fixture.file("dump", &text);
     // The first half again, a move shorter and deeper in one place: what is best is told when all is merged.
     let half: String = text.lines().take(700).map(|line| line.replace("\"depth\":17", "\"depth\":21") + "\n").collect();
-    let half = desk.file("half", half);
+    let half = fixture.file("half", half);
     let full = {
-        desk.build(&[&dump, &half], &[]).succeeds();
-        desk.export("db")
+        fixture.build(&[&dump, &half], &[]).succeeds();
+        fixture.export("db")
     };
     let expect = |change: &dyn Fn(&mut Vec<serde_json::Value>)| -> Vec<serde_json::Value> {
         let mut records: Vec<serde_json::Value> = full.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -334,8 +335,8 @@ fn lighter_databases_leave_out_what_they_are_told_to() {
         }
     };
     let found = |options: &[&str]| -> Vec<serde_json::Value> {
-        desk.build(&[&half, &dump], options).succeeds();
-        desk.export("db").iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+        fixture.build(&[&half, &dump], options).succeeds();
+        fixture.export("db").iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     assert_eq!(found(&["--min-depth", "20"]), expect(&|evals| evals.retain(|eval| eval["depth"].as_u64() >= Some(20))));
     assert_eq!(found(&["--best-only"]), expect(&|evals| evals.truncate(1)));
@@ -347,68 +348,69 @@ fn lighter_databases_leave_out_what_they_are_told_to() {
             trim(evals);
         })
     );
-    let info = fs::read_to_string(desk.path("db/manifest.json")).unwrap();
+    let info = fs::read_to_string(fixture.path("db/manifest.json")).unwrap();
     assert!(info.contains("best_only"), "the manifest says what was left out");
-    desk.build(&[&dump], &["--min-depth", "99"]).fails(&["nothing to write", "left out"]);
+    fixture.build(&[&dump], &["--min-depth", "99"]).fails(&["nothing to write", "left out"]);
 }
 
 #[test]
 fn a_build_that_fails_leaves_the_database_as_it_was() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    let before = desk.files("db");
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    let before = fixture.files("db");
     let whole = zstd(&sample().repeat(3));
-    let cut = desk.file("cut", &whole[..whole.len() - 7]);
-    desk.build(&[&dump, &cut], &[]).fails(&["cut", "cannot read"]);
+    let cut = fixture.file("cut", &whole[..whole.len() - 7]);
+    fixture.build(&[&dump, &cut], &[]).fails(&["cut", "cannot read"]);
     let whole = gzip(&sample());
-    let cut = desk.file("cut", &whole[..whole.len() - 9]);
-    desk.build(&[&cut], &[]).fails(&["cut", "cannot read"]);
-    let empty = desk.file("empty", "");
-    desk.build(&[&empty], &[]).fails(&["nothing to write", "0 lines"]);
-    let rubbish = desk.file("rubbish", "{}\nx\n");
-    desk.build(&[&rubbish], &[]).fails(&["nothing to write", "2 rejected", "JSON", "--rejects"]);
-    desk.build(&[&desk.path("missing")], &[]).fails(&["missing", "cannot read"]);
+    let cut = fixture.file("cut", &whole[..whole.len() - 9]);
+    fixture.build(&[&cut], &[]).fails(&["cut", "cannot read"]);
+    let empty = fixture.file("empty", "");
+    fixture.build(&[&empty], &[]).fails(&["nothing to write", "0 lines"]);
+    let rubbish = fixture.file("rubbish", "{}\nx\n");
+    fixture.build(&[&rubbish], &[]).fails(&["nothing to write", "2 rejected", "JSON", "--rejects"]);
+    fixture.build(&[&fixture.path("missing")], &[]).fails(&["missing", "cannot read"]);
     if Path::new("/dev/full").exists() {
-        let other = desk.file("other", line(START, 1, "e2e4", 5, 10) + "\n{}");
-        desk.build(&[&other], &["--rejects", "/dev/full"]).fails(&["rejects", "/dev/full"]);
+        let other = fixture.file("other", line(START, 1, "e2e4", 5, 10) + "\n{}");
+        fixture.build(&[&other], &["--rejects", "/dev/full"]).fails(&["rejects", "/dev/full"]);
     }
-    assert_eq!(desk.files("db"), before);
+    assert_eq!(fixture.files("db"), before);
 
-    desk.build_to("never", &[&empty], &[]).fails(&["nothing to write"]);
-    assert!(!desk.path("never").exists());
-    desk.build_to("dump", &[&dump], &[]).fails(&["dump"]);
+    fixture.build_to("never", &[&empty], &[]).fails(&["nothing to write"]);
+    assert!(!fixture.path("never").exists());
+    fixture.build_to("dump", &[&dump], &[]).fails(&["dump"]);
 }
 
 #[test]
 fn an_old_shard_that_cannot_be_removed_is_no_failure() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    let stuck = desk.path("db/0123456789abcdef0123456789abcdef.silo");
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    let stuck = fixture.path("db/0123456789abcdef0123456789abcdef.silo");
     fs::create_dir_all(&stuck).unwrap();
-    desk.build(&[&dump], &[]).succeeds();
+    fixture.build(&[&dump], &[]).succeeds();
     assert!(stuck.exists());
-    assert_eq!(desk.export("db").len(), sample().lines().count());
+    assert_eq!(fixture.export("db").len(), sample().lines().count());
 }
 
 #[test]
 fn rejects_are_not_written_over_what_is_read() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    let before = desk.files("db");
-    for kept in [dump.clone(), desk.path("db/manifest.json"), desk.path("db").join(&before[0].0)] {
-        desk.build_to("other", &[&dump], &["--rejects", kept.to_str().unwrap()])
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    let before = fixture.files("db");
+    for kept in [dump.clone(), fixture.path("db/manifest.json"), fixture.path("db").join(&before[0].0)] {
+        fixture
+            .build_to("other", &[&dump], &["--rejects", kept.to_str().unwrap()])
             .fails(&["rejects", "name another file"]);
     }
-    assert_eq!((fs::read_to_string(&dump).unwrap(), desk.files("db")), (sample(), before));
-    assert!(!desk.path("other").exists());
+    assert_eq!((fs::read_to_string(&dump).unwrap(), fixture.files("db")), (sample(), before));
+    assert!(!fixture.path("other").exists());
 }
 
 #[test]
 fn wrong_usage_is_exit_code_2() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
     for options in [
         &["--max-memory", "lots"][..],
         &["--max-memory", "1MiB"],
@@ -416,9 +418,9 @@ fn wrong_usage_is_exit_code_2() {
         &["--max-pvs", "0"],
         &["--nonsense"],
     ] {
-        assert_eq!(desk.build(&[&dump], options).code, 2, "{options:?}");
+        assert_eq!(fixture.build(&[&dump], options).code, 2, "{options:?}");
     }
-    let twice = desk.build(&[Path::new("-"), Path::new("-")], &[]);
+    let twice = fixture.build(&[Path::new("-"), Path::new("-")], &[]);
     assert!(twice.code == 2 && twice.err.contains("named twice"), "{}", twice.err);
     assert_eq!(shelfish(["build"]).code, 2);
     assert!(shelfish(["completions", "bash"]).succeeds().contains("_shelfish"));
@@ -430,15 +432,15 @@ fn wrong_usage_is_exit_code_2() {
 
 /// Starts a build that takes a while: its standard input stays open.
 #[cfg(unix)]
-fn slow_build(desk: &Desk, input: &[u8]) -> (std::process::Child, std::process::ChildStdin) {
+fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::process::ChildStdin) {
     use std::io::Write;
-    let out = desk.path("db");
+    let out = fixture.path("db");
     let args = ["build".as_ref(), "-".as_ref(), "--quiet".as_ref(), "-o".as_ref(), out.as_os_str()];
     let mut child =
         command().args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input).unwrap();
-    while !desk.path("db/.shelfish-build/lock").exists() {
+    while !fixture.path("db/.shelfish-build/lock").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
     (child, stdin)
@@ -447,42 +449,42 @@ fn slow_build(desk: &Desk, input: &[u8]) -> (std::process::Child, std::process::
 #[cfg(unix)]
 #[test]
 fn signals_clean_up_and_a_second_build_is_turned_away() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    let before = desk.files("db");
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    let before = fixture.files("db");
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-        let (mut child, _stdin) = slow_build(&desk, sample().as_bytes());
-        desk.build(&[&dump], &[]).fails(&["another build"]);
+        let (mut child, _stdin) = slow_build(&fixture, sample().as_bytes());
+        fixture.build(&[&dump], &[]).fails(&["another build"]);
         let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(code));
-        assert_eq!(desk.files("db"), before);
+        assert_eq!(fixture.files("db"), before);
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_build_killed_at_any_moment_leaves_the_database_and_the_next_one_cleans_up() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    let before = desk.files("db");
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    let before = fixture.files("db");
     // Another database, so that one mixed of both would be seen.
     let other: String = sample().lines().skip(100).map(|line| format!("{line}\n")).collect();
     let mut published = 0;
     for n in 0..20 {
-        let (mut child, stdin) = slow_build(&desk, other.as_bytes());
+        let (mut child, stdin) = slow_build(&fixture, other.as_bytes());
         drop(stdin);
         std::thread::sleep(Duration::from_millis(n * 25));
         child.kill().unwrap();
         child.wait().unwrap();
-        let count = desk.export("db").len();
+        let count = fixture.export("db").len();
         published += usize::from(count != sample().lines().count());
         assert!(count == sample().lines().count() || count == other.lines().count());
         if published == 0 {
-            desk.build(&[&dump], &[]).succeeds();
-            assert_eq!(desk.files("db"), before, "leftovers are removed");
+            fixture.build(&[&dump], &[]).succeeds();
+            assert_eq!(fixture.files("db"), before, "leftovers are removed");
         } else {
             break;
         }

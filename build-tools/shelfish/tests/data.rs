@@ -19,7 +19,7 @@ use shelfish::reader::{Options, Reader};
 use shelfish::source::file::Directory;
 use shelfish::table::{Manifest, Page};
 use shelfish_cli::database::wait;
-use shelfish_cli::json;
+use shelfish_cli::lichess;
 
 /// The data set, unless it is not there, which is said aloud.
 fn data(name: &str) -> Option<PathBuf> {
@@ -52,9 +52,9 @@ fn hashes(reader: impl Read) -> Vec<u64> {
 
 fn round_trip(name: &str) {
     let Some(path) = data(name) else { return };
-    let desk = Desk::new();
-    println!("{}", desk.build(&[&path], &["--threads", "2"]).succeeds());
-    let db = desk.path("db");
+    let fixture = Fixture::new();
+    println!("{}", fixture.build(&[&path], &["--threads", "2"]).succeeds());
+    let db = fixture.path("db");
     let mut child =
         command().args(["export".as_ref(), "-d".as_ref(), db.as_os_str()]).stdout(Stdio::piped()).spawn().unwrap();
     let found = hashes(child.stdout.take().unwrap());
@@ -62,8 +62,8 @@ fn round_trip(name: &str) {
     let source = File::open(&path).unwrap();
     let given = if name.ends_with(".zst") { hashes(zstd::Decoder::new(source).unwrap()) } else { hashes(source) };
     assert!(found == given, "{} records given, {} found", given.len(), found.len());
-    println!("{}", desk.verify("db").succeeds());
-    let dump = desk.path("dump.jsonl");
+    println!("{}", fixture.verify("db").succeeds());
+    let dump = fixture.path("dump.jsonl");
     shelfish(["export".as_ref(), "-d".as_ref(), db.as_os_str(), "-o".as_ref(), dump.as_os_str()]).succeeds();
     every_position_is_found_and_no_other(&db, &dump);
 }
@@ -80,7 +80,7 @@ fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
         let answers = wait(reader.lookup_many(&positions)).unwrap();
         for (line, answer) in lines.iter().zip(answers) {
             let mut answered = Vec::new();
-            json::push_line(&mut answered, &answer.unwrap().unwrap());
+            lichess::push_line(&mut answered, &answer.unwrap().unwrap());
             assert_eq!(answered.trim_ascii_end(), line.as_bytes());
             found += 1;
         }
@@ -122,12 +122,12 @@ fn evals_tcec_comes_back() {
 #[ignore = "heavy"]
 fn threads_and_memory_change_no_byte() {
     let Some(path) = data("evals-sf.jsonl.zst") else { return };
-    let desk = Desk::new();
-    desk.build(&[&path], &["--threads", "1", "--max-memory", "64MiB"]).succeeds();
-    let expected = desk.files("db");
-    fs::remove_dir_all(desk.path("db")).unwrap();
-    desk.build(&[&path], &["--threads", "3", "--max-memory", "1GiB"]).succeeds();
-    assert!(desk.files("db") == expected);
+    let fixture = Fixture::new();
+    fixture.build(&[&path], &["--threads", "1", "--max-memory", "64MiB"]).succeeds();
+    let expected = fixture.files("db");
+    fs::remove_dir_all(fixture.path("db")).unwrap();
+    fixture.build(&[&path], &["--threads", "3", "--max-memory", "1GiB"]).succeeds();
+    assert!(fixture.files("db") == expected);
 }
 
 /// The blocks of a database by their bytes' checksum, and where each is.
@@ -179,7 +179,7 @@ fn print_change(what: &str, old: &Layout, new: &Layout) {
 #[ignore = "heavy"]
 fn a_change_stays_where_it_is() {
     let Some(path) = data("evals-tcec.jsonl.zst") else { return };
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let reader = || BufReader::new(zstd::Decoder::new(File::open(&path).unwrap()).unwrap()).lines().map(Result::unwrap);
     // The King's Indian with its centre closed.
     let is_opening = |line: &str| {
@@ -200,10 +200,10 @@ fn a_change_stays_where_it_is() {
         [("spread evenly", &|n, _| n % 20 == 7), ("in one opening", &|_, line| is_opening(line))];
     // As many shards as a hundred million positions make.
     let size = ["--shard-size", "1MiB"];
-    desk.build_to("whole", &[&path], &size).succeeds();
-    let whole = layout(&desk.path("whole"));
+    fixture.build_to("whole", &[&path], &size).succeeds();
+    let whole = layout(&fixture.path("whole"));
     for (what, is_new) in picks {
-        let (old, new) = (desk.path("old"), desk.path("new"));
+        let (old, new) = (fixture.path("old"), fixture.path("new"));
         let [mut old_file, mut new_file] =
             [&old, &new].map(|path| std::io::BufWriter::new(File::create(path).unwrap()));
         let (mut count, mut all) = (0, 0);
@@ -214,11 +214,11 @@ fn a_change_stays_where_it_is() {
             all += 1;
         }
         [old_file, new_file].iter_mut().for_each(|file| file.flush().unwrap());
-        desk.build_to("base", &[&old], &size).succeeds();
-        let base = desk.path("base");
+        fixture.build_to("base", &[&old], &size).succeeds();
+        let base = fixture.path("base");
         let summary =
-            desk.build_to("next", &[&new], &[&size[..], &["--base", base.to_str().unwrap()]].concat()).succeeds();
-        assert!(desk.files("next") == desk.files("whole"));
+            fixture.build_to("next", &[&new], &[&size[..], &["--base", base.to_str().unwrap()]].concat()).succeeds();
+        assert!(fixture.files("next") == fixture.files("whole"));
         let what = format!("{count} of {all} positions, {what}");
         print_change(&what, &layout(&base), &whole);
         let kept = summary.lines().filter(|line| line.starts_with("blocks") || line.starts_with("positions"));

@@ -68,8 +68,8 @@ fn write(path: &Path, schema: &str, rows: &[Row]) {
     writer.close().unwrap();
 }
 
-fn export(desk: &Desk, db: &str) -> PathBuf {
-    let (db, out) = (desk.path(db), desk.path("export.parquet"));
+fn export(fixture: &Fixture, db: &str) -> PathBuf {
+    let (db, out) = (fixture.path(db), fixture.path("export.parquet"));
     let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
     shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat()).succeeds();
     out
@@ -77,17 +77,17 @@ fn export(desk: &Desk, db: &str) -> PathBuf {
 
 #[test]
 fn an_export_builds_the_database_that_it_came_from() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    let parquet = export(&desk, "db");
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    let parquet = export(&fixture, "db");
     assert!(fs::read(&parquet).unwrap().starts_with(b"PAR1"));
     for options in [&["--threads", "1", "--max-memory", "64MiB"][..], &["--threads", "4"]] {
-        desk.build_to("again", &[&parquet], options).succeeds();
-        assert!(desk.files("again") == desk.files("db"));
+        fixture.build_to("again", &[&parquet], options).succeeds();
+        assert!(fixture.files("again") == fixture.files("db"));
     }
-    desk.build_to("both", &[&dump, &parquet], &[]).succeeds();
-    assert!(desk.files("both") == desk.files("db"), "kinds of sources mix");
+    fixture.build_to("both", &[&dump, &parquet], &[]).succeeds();
+    assert!(fixture.files("both") == fixture.files("db"), "kinds of sources mix");
 }
 
 /// The first positions of the famous games, as pyarrow 26 writes what the card of Lichess' data set at Hugging Face says:
@@ -99,16 +99,16 @@ fn pyarrow(compression: &str) -> PathBuf {
 
 #[test]
 fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let famous = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
     let text = zstd::decode_all(File::open(famous).unwrap()).unwrap();
     let lines = text.split_inclusive(|&byte| byte == b'\n').take(150).collect::<Vec<_>>().concat();
-    desk.build(&[&desk.file("dump", lines)], &[]).succeeds();
+    fixture.build(&[&fixture.file("dump", lines)], &[]).succeeds();
     for compression in ["snappy", "gzip"] {
-        desk.build_to("again", &[&pyarrow(compression)], &[]).succeeds();
-        assert!(desk.files("again") == desk.files("db"), "{compression}");
+        fixture.build_to("again", &[&pyarrow(compression)], &[]).succeeds();
+        assert!(fixture.files("again") == fixture.files("db"), "{compression}");
     }
-    desk.build_to("never", &[&pyarrow("brotli")], &[]).fails(&[
+    fixture.build_to("never", &[&pyarrow("brotli")], &[]).fails(&[
         "pyarrow-brotli.parquet",
         "column fen",
         "BROTLI",
@@ -118,19 +118,19 @@ fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
 
 #[test]
 fn numbers_at_the_ends_of_their_ranges_come_back() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let pv = r#"{"cp":2147483647,"line":"e2e4"},{"cp":-2147483647,"line":""},{"mate":-32767,"line":"d2d4"}"#;
     let text = format!(r#"{{"fen":"{START}","evals":[{{"pvs":[{pv}],"knodes":{},"depth":65535}}]}}"#, u64::MAX);
-    let dump = desk.file("dump", text);
-    desk.build(&[&dump], &[]).succeeds();
-    desk.build_to("again", &[&export(&desk, "db")], &[]).succeeds();
-    assert_eq!(desk.export("again"), desk.export("db"));
+    let dump = fixture.file("dump", text);
+    fixture.build(&[&dump], &[]).succeeds();
+    fixture.build_to("again", &[&export(&fixture, "db")], &[]).succeeds();
+    assert_eq!(fixture.export("again"), fixture.export("db"));
 }
 
 #[test]
 fn rows_become_positions_and_evaluations_across_row_groups() {
-    let desk = Desk::new();
-    let path = desk.path("other.parquet");
+    let fixture = Fixture::new();
+    let path = fixture.path("other.parquet");
     let end = "4k3/8/8/8/8/8/8/4K2R w K -";
     write(
         &path,
@@ -146,14 +146,14 @@ fn rows_become_positions_and_evaluations_across_row_groups() {
             (Some(START), "b2b3 x", 1, 1, Some(0), None),
         ],
     );
-    let rejects = desk.path("rejects");
-    let summary = desk.build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let rejects = fixture.path("rejects");
+    let summary = fixture.build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!([&summary["positions"], &summary["evaluations"], &summary["pvs"]], [2, 5, 7]);
     assert_eq!(summary["input"]["pvs_cut"], 1);
     let rejects = fs::read_to_string(rejects).unwrap();
     assert!(rejects.lines().nth(1).unwrap().contains("\t7\tposition without legal play\t"), "{rejects}");
-    let exported = desk.export("db");
+    let exported = fixture.export("db");
     assert_eq!(exported[0], line(end, 12, "e1h1 e8e7", 1, 20).replace("cp", "mate"));
     let first = r#"{"pvs":[{"cp":20,"line":"e2e4 e7e5"},{"cp":10,"line":"d2d4"}],"knodes":9,"depth":30}"#;
     let second = r#"{"pvs":[{"cp":9,"line":"c2c4"},{"cp":8,"line":"g1f3"}],"knodes":8,"depth":30}"#;
@@ -162,10 +162,10 @@ fn rows_become_positions_and_evaluations_across_row_groups() {
 
 #[test]
 fn evaluations_that_parquet_cannot_tell_apart_are_counted() {
-    let desk = Desk::new();
-    let dump = desk.file("dump", [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"));
-    desk.build(&[&dump], &[]).succeeds();
-    let (db, out) = (desk.path("db"), desk.path("export.parquet"));
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"));
+    fixture.build(&[&dump], &[]).succeeds();
+    let (db, out) = (fixture.path("db"), fixture.path("export.parquet"));
     let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
     let run = shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat());
     assert!(run.err.contains("1 positions have evaluations that Parquet cannot tell apart"), "{}", run.err);
@@ -173,10 +173,10 @@ fn evaluations_that_parquet_cannot_tell_apart_are_counted() {
 
 #[test]
 fn files_of_another_shape_are_turned_away_with_the_reason() {
-    let desk = Desk::new();
-    let path = desk.path("other.parquet");
+    let fixture = Fixture::new();
+    let path = fixture.path("other.parquet");
     let row: &[Row] = &[(Some(START), "e2e4", 1, 1, Some(1), None)];
-    let build = || desk.build(&[&path], &[]);
+    let build = || fixture.build(&[&path], &[]);
     write(&path, &OTHER.replace("cp;", "score;"), row);
     build().fails(&["other.parquet", "without column cp", "mate, knodes, fen, score", "expected fen, line"]);
     write(&path, &OTHER.replace("binary line (UTF8)", "int64 line"), &[]);
@@ -202,6 +202,6 @@ fn files_of_another_shape_are_turned_away_with_the_reason() {
             run.err
         );
     }
-    let stdin = shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), desk.path("x").as_os_str()], &whole);
+    let stdin = shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), fixture.path("x").as_os_str()], &whole);
     stdin.fails(&["standard input", "save it as a file"]);
 }

@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use common::*;
 use serde_json::Value;
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    let dump = desk.file("dump", sample());
-    desk.build(&[&dump], &[]).succeeds();
-    desk
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", sample());
+    fixture.build(&[&dump], &[]).succeeds();
+    fixture
 }
 
 fn on(command: &str, database: impl AsRef<OsStr>, args: &[&str]) -> Run {
@@ -31,9 +31,9 @@ fn on(command: &str, database: impl AsRef<OsStr>, args: &[&str]) -> Run {
 
 #[test]
 fn every_position_is_found_as_it_was_given() {
-    let desk = desk();
+    let fixture = fixture();
     let fens: String = sample().lines().map(|line| line.split('"').nth(3).unwrap().to_owned() + "\n").collect();
-    let db = desk.path("db");
+    let db = fixture.path("db");
     let args = ["lookup", "-d", db.to_str().unwrap(), "--json", "--all", "--chess960", "-"];
     let out = shelfish_with(args, fens.as_bytes()).succeeds();
     for (answer, source) in out.lines().zip(sample().lines()) {
@@ -55,16 +55,16 @@ fn every_position_is_found_as_it_was_given() {
 
 #[test]
 fn answers_are_for_people_too() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 5 9";
     let mate = "6k1/5ppp/8/8/8/8/8/R6K w - -";
     let dump = [
         line(castling, -125, "e1h1 e8a8 f1f8", 1234, 30),
         line(mate, 0, "a1a8", 7, 9).replace("\"cp\":0", "\"mate\":1"),
     ];
-    let dump = desk.file("dump", dump.join("\n"));
-    desk.build(&[&dump], &[]).succeeds();
-    let db = desk.path("db");
+    let dump = fixture.file("dump", dump.join("\n"));
+    fixture.build(&[&dump], &[]).succeeds();
+    let db = fixture.path("db");
     let look = |args: &[&str]| on("lookup", &db, args);
     let out = look(&[castling, mate, START]).succeeds();
     let expected = format!(
@@ -91,8 +91,8 @@ fn answers_are_for_people_too() {
 
 #[test]
 fn a_host_answers_as_a_directory_does() {
-    let desk = desk();
-    let (host, db) = (Host::new(&desk), desk.path("db"));
+    let fixture = fixture();
+    let (host, db) = (Host::new(&fixture), fixture.path("db"));
     for url in [host.url("db"), host.url("db/"), host.url("db/manifest.json")] {
         for args in [&["--json", START][..], &[START]] {
             assert_eq!(on("lookup", &url, args).succeeds(), on("lookup", &db, args).succeeds());
@@ -110,11 +110,11 @@ fn a_host_answers_as_a_directory_does() {
 
 #[test]
 fn a_pinned_manifest_is_read_and_no_other_one() {
-    let desk = Desk::new();
-    let summary = desk.build(&[&desk.file("dump", sample())], &["--json"]).succeeds();
+    let fixture = Fixture::new();
+    let summary = fixture.build(&[&fixture.file("dump", sample())], &["--json"]).succeeds();
     let integrity = serde_json::from_str::<Value>(&summary).unwrap()["integrity"].as_str().unwrap().to_owned();
-    let host = Host::new(&desk);
-    for place in [desk.path("db").to_str().unwrap().to_owned(), host.url("db")] {
+    let host = Host::new(&fixture);
+    for place in [fixture.path("db").to_str().unwrap().to_owned(), host.url("db")] {
         let pinned = |hash: &str| on("stats", &place, &["--manifest", "--integrity", hash]);
         assert!(pinned(&integrity).succeeds().contains(&integrity));
         let wrong = format!("sha256-{}=", "A".repeat(43));
@@ -126,8 +126,8 @@ fn a_pinned_manifest_is_read_and_no_other_one() {
 
 #[test]
 fn stats_add_up() {
-    let desk = desk();
-    let stats: Value = serde_json::from_str(&on("stats", desk.path("db"), &["--json", "-q"]).succeeds()).unwrap();
+    let fixture = fixture();
+    let stats: Value = serde_json::from_str(&on("stats", fixture.path("db"), &["--json", "-q"]).succeeds()).unwrap();
     let (manifest, scan) = (&stats["manifest"], &stats["scan"]);
     let sum = |object: &Value| object.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
     assert_eq!(manifest["positions"], sample().lines().count());
@@ -141,15 +141,15 @@ fn stats_add_up() {
     assert_eq!(blocks + manifest["page_bytes"].as_u64().unwrap(), manifest["bytes"].as_u64().unwrap());
     assert_eq!(scan["block_positions"]["sum"].as_f64(), scan["positions"].as_f64());
     let brief: Value =
-        serde_json::from_str(&on("stats", desk.path("db"), &["--json", "--manifest"]).succeeds()).unwrap();
+        serde_json::from_str(&on("stats", fixture.path("db"), &["--json", "--manifest"]).succeeds()).unwrap();
     assert_eq!((&brief["manifest"], &brief["scan"]), (manifest, &Value::Null));
 }
 
 /// Answers each request for a shard with `answer`, and with what was asked for otherwise.
-fn bad_host(desk: &Desk, answer: &'static [u8]) -> String {
+fn bad_host(fixture: &Fixture, answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let manifest = fs::read(desk.path("db/manifest.json")).unwrap();
+    let manifest = fs::read(fixture.path("db/manifest.json")).unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -170,7 +170,7 @@ fn bad_host(desk: &Desk, answer: &'static [u8]) -> String {
 
 #[test]
 fn a_host_at_fault_is_told_apart_and_never_waited_for_in_vain() {
-    let desk = desk();
+    let fixture = fixture();
     for (answer, words) in [
         (&b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"[..], "404"),
         (b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n", "403"),
@@ -182,25 +182,25 @@ fn a_host_at_fault_is_told_apart_and_never_waited_for_in_vain() {
         (b"rubbish", "no answer"),
         (b"", "within 1000 ms"),
     ] {
-        let run = on("lookup", bad_host(&desk, answer), &["--timeout", "1", START]);
+        let run = on("lookup", bad_host(&fixture, answer), &["--timeout", "1", START]);
         run.fails(&[".silo", words]);
-        let run = on("verify", bad_host(&desk, answer), &["--timeout", "1", "-q"]);
+        let run = on("verify", bad_host(&fixture, answer), &["--timeout", "1", "-q"]);
         assert_eq!(run.code, 1);
         assert!(run.out.contains(words), "{words}: {}", run.out);
     }
 }
 
-fn shard(desk: &Desk) -> PathBuf {
-    let files = desk.files("db");
-    desk.path("db").join(&files.iter().find(|(name, _)| name.ends_with(".silo")).unwrap().0)
+fn shard(fixture: &Fixture) -> PathBuf {
+    let files = fixture.files("db");
+    fixture.path("db").join(&files.iter().find(|(name, _)| name.ends_with(".silo")).unwrap().0)
 }
 
 /// Verifies, expects problems, and gives them.
 #[track_caller]
-fn problems(desk: &Desk) -> Vec<(String, String)> {
-    let run = on("verify", desk.path("db"), &["--json", "-q"]);
+fn problems(fixture: &Fixture) -> Vec<(String, String)> {
+    let run = on("verify", fixture.path("db"), &["--json", "-q"]);
     assert_eq!(run.code, 1, "{}", run.out);
-    assert_eq!(desk.verify("db").code, 1);
+    assert_eq!(fixture.verify("db").code, 1);
     let report: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(report["ok"], false);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -209,50 +209,50 @@ fn problems(desk: &Desk) -> Vec<(String, String)> {
 
 #[test]
 fn verify_finds_missing_foreign_short_and_long_shards() {
-    let desk = desk();
-    let path = shard(&desk);
+    let fixture = fixture();
+    let path = shard(&fixture);
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
     let whole = fs::read(&path).unwrap();
 
     fs::write(path.with_file_name("0123456789abcdef0123456789abcdef.silo"), "x").unwrap();
-    let found = problems(&desk);
+    let found = problems(&fixture);
     assert!(found.len() == 1 && found[0].0.starts_with("0123") && found[0].1.contains("foreign"), "{found:?}");
     fs::remove_file(path.with_file_name("0123456789abcdef0123456789abcdef.silo")).unwrap();
 
     fs::remove_file(&path).unwrap();
-    let found = problems(&desk);
+    let found = problems(&fixture);
     assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains("no such file"), "{found:?}");
 
     for length in [0, 1, whole.len() / 2, whole.len() - 1] {
         fs::write(&path, &whole[..length]).unwrap();
-        let found = problems(&desk);
+        let found = problems(&fixture);
         assert!(found[0].0 == name && found[0].1.contains("truncated"), "{found:?}");
     }
     fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
-    let found = problems(&desk);
+    let found = problems(&fixture);
     assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains("longer"), "{found:?}");
 
     // Another database's shard under this one's name.
-    let other = desk.file("other", sample().lines().take(50).collect::<Vec<_>>().join("\n"));
-    desk.build_to("other-db", &[&other], &[]).succeeds();
-    let (_, bytes) = desk.files("other-db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    let other = fixture.file("other", sample().lines().take(50).collect::<Vec<_>>().join("\n"));
+    fixture.build_to("other-db", &[&other], &[]).succeeds();
+    let (_, bytes) = fixture.files("other-db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
     fs::write(&path, bytes).unwrap();
-    assert_eq!(problems(&desk)[0].0, name);
+    assert_eq!(problems(&fixture)[0].0, name);
 
     fs::write(&path, &whole).unwrap();
-    desk.verify("db").succeeds();
+    fixture.verify("db").succeeds();
 }
 
 #[test]
 fn verify_finds_any_flipped_bit_and_names_the_place() {
-    let desk = desk();
-    let path = shard(&desk);
+    let fixture = fixture();
+    let path = shard(&fixture);
     let whole = fs::read(&path).unwrap();
     for at in (0..whole.len()).step_by(997).chain([whole.len() - 1]) {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         fs::write(&path, &bytes).unwrap();
-        let run = on("verify", desk.path("db"), &["--json", "-q"]);
+        let run = on("verify", fixture.path("db"), &["--json", "-q"]);
         assert_eq!(run.code, 1, "byte {at}");
         let report: Value = serde_json::from_str(&run.out).unwrap();
         let range = &report["problems"][0]["bytes"];
@@ -264,8 +264,8 @@ fn verify_finds_any_flipped_bit_and_names_the_place() {
 
 #[test]
 fn verify_finds_any_change_of_the_manifest() {
-    let desk = desk();
-    let path = desk.path("db/manifest.json");
+    let fixture = fixture();
+    let path = fixture.path("db/manifest.json");
     let whole = fs::read(&path).unwrap();
     let changes: Vec<Vec<u8>> = (0..whole.len())
         .step_by(7)
@@ -278,23 +278,23 @@ fn verify_finds_any_change_of_the_manifest() {
         .collect();
     for bytes in changes {
         fs::write(&path, &bytes).unwrap();
-        let found = problems(&desk);
+        let found = problems(&fixture);
         assert_eq!(found[0].0, "manifest.json", "{}", String::from_utf8_lossy(&bytes));
     }
     fs::remove_file(&path).unwrap();
-    assert_eq!(problems(&desk)[0].0, "manifest.json");
-    on("lookup", desk.path("db"), &[START]).fails(&["manifest.json", "no such file"]);
+    assert_eq!(problems(&fixture)[0].0, "manifest.json");
+    on("lookup", fixture.path("db"), &[START]).fails(&["manifest.json", "no such file"]);
     fs::write(&path, &whole).unwrap();
-    desk.verify("db").succeeds();
+    fixture.verify("db").succeeds();
 }
 
 #[test]
 fn an_export_may_go_to_a_file_and_its_reader_may_leave() {
-    let desk = desk();
-    let out = desk.path("out.jsonl");
-    on("export", desk.path("db"), &["-o", out.to_str().unwrap()]).succeeds();
-    assert_eq!(sorted(&fs::read_to_string(out).unwrap()), desk.export("db"));
-    let db = desk.path("db");
+    let fixture = fixture();
+    let out = fixture.path("out.jsonl");
+    on("export", fixture.path("db"), &["-o", out.to_str().unwrap()]).succeeds();
+    assert_eq!(sorted(&fs::read_to_string(out).unwrap()), fixture.export("db"));
+    let db = fixture.path("db");
     let mut child = command()
         .args(["export".as_ref(), "-d".as_ref(), db.as_os_str()])
         .stdout(Stdio::piped())
@@ -308,29 +308,29 @@ fn an_export_may_go_to_a_file_and_its_reader_may_leave() {
 
 #[test]
 fn an_export_that_fails_leaves_the_file_as_it_was() {
-    let desk = desk();
-    let (db, dump) = (desk.path("db"), desk.file("kept", "before"));
+    let fixture = fixture();
+    let (db, dump) = (fixture.path("db"), fixture.file("kept", "before"));
     for format in if cfg!(feature = "parquet") { &["jsonl", "parquet"][..] } else { &["jsonl"] } {
         let to = ["--format", format, "-o", dump.to_str().unwrap()];
-        on("export", desk.path("missing"), &to).fails(&["missing"]);
+        on("export", fixture.path("missing"), &to).fails(&["missing"]);
         assert_eq!(fs::read_to_string(&dump).unwrap(), "before");
         if PathBuf::from("/dev/full").exists() {
             on("export", &db, &["--format", format, "-o", "/dev/full"]).fails(&["/dev/full"]);
         }
     }
-    let before = desk.files("db");
+    let before = fixture.files("db");
     for (name, _) in &before {
         on("export", &db, &["-o", db.join(name).to_str().unwrap()]).fails(&[name, "is a file of a database"]);
     }
-    assert_eq!(desk.files("db"), before);
+    assert_eq!(fixture.files("db"), before);
     on("export", &db, &["-o", dump.to_str().unwrap()]).succeeds();
-    assert_eq!(sorted(&fs::read_to_string(&dump).unwrap()), desk.export("db"));
+    assert_eq!(sorted(&fs::read_to_string(&dump).unwrap()), fixture.export("db"));
 }
 
 #[test]
 fn options_may_follow_a_position() {
-    let desk = desk();
-    let db = desk.path("db");
+    let fixture = fixture();
+    let db = fixture.path("db");
     let run = shelfish(["lookup", START, "--json", "-d", db.to_str().unwrap()]).succeeds();
     assert!(serde_json::from_str::<Value>(&run).unwrap()["found"].is_boolean(), "{run}");
     shelfish(["lookup", "-d", db.to_str().unwrap(), "8/8/8/4k3/8/4K3/4P3/8", "w", "-", "-"]).fails(&["quote"]);
@@ -338,8 +338,8 @@ fn options_may_follow_a_position() {
 
 #[test]
 fn a_line_that_is_no_text_is_an_error_of_its_own() {
-    let desk = desk();
-    let db = desk.path("db");
+    let fixture = fixture();
+    let db = fixture.path("db");
     let input = [b"\xff\n", START.as_bytes(), b"\n"].concat();
     let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "--json", "-"], &input);
     let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -349,8 +349,8 @@ fn a_line_that_is_no_text_is_an_error_of_its_own() {
 
 #[test]
 fn a_line_that_is_too_long_is_told_by_its_number_and_beginning() {
-    let desk = desk();
-    let db = desk.path("db");
+    let fixture = fixture();
+    let db = fixture.path("db");
     let long = "\x1b[31m".repeat(1_000_000);
     let input = format!("{START}\n\n{long}\n{START}\n");
     let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "-"], input.as_bytes());
@@ -371,8 +371,8 @@ fn sealed(manifest: &str) -> String {
 
 #[test]
 fn text_from_outside_does_not_command_the_terminal() {
-    let desk = desk();
-    let db = desk.path("db");
+    let fixture = fixture();
+    let db = fixture.path("db");
     let is_plain = |text: &str| !text.replace('\n', "").contains(char::is_control);
     for text in ["\x1b[2Jx", "8/8/8/8/8/8/8/8 \u{9b}2J - -", "8/8/8/8/8/8/8/8\x07 w \x7f -"] {
         assert!(is_plain(&on("lookup", &db, &[text]).fails(&["shelfish: "])));
@@ -381,35 +381,35 @@ fn text_from_outside_does_not_command_the_terminal() {
         assert!(is_plain(&on("stats", format!("no\x1b[2J{text}"), &["-q"]).fails(&["no such file"])));
         assert!(is_plain(&shelfish(["serve", &format!("no{text}")]).fails(&["is not a directory"])));
     }
-    let manifest = fs::read_to_string(desk.path("db/manifest.json")).unwrap();
+    let manifest = fs::read_to_string(fixture.path("db/manifest.json")).unwrap();
     let (before, after) = manifest.split_once("\"info\":{").unwrap();
     let comma = if after.starts_with('}') { "" } else { "," };
     let manifest = format!("{before}\"info\":{{\"a\\u001b[2J\":\"b\\u009b2J\\n\\u007f\"{comma}{after}");
-    fs::write(desk.path("db/manifest.json"), sealed(&manifest)).unwrap();
+    fs::write(fixture.path("db/manifest.json"), sealed(&manifest)).unwrap();
     for args in [&["--manifest"][..], &["--manifest", "--json"]] {
         let out = on("stats", &db, args).succeeds();
         assert!(is_plain(&out) && out.contains("[2J"), "{out}");
     }
     let answer = b"HTTP/1.1 206 OK\r\ncontent-range: \x9b2J\xc2\x9b2J\r\n\r\n";
-    assert!(is_plain(&on("lookup", bad_host(&desk, answer), &["--timeout", "1", START]).fails(&["Content-Range"])));
+    assert!(is_plain(&on("lookup", bad_host(&fixture, answer), &["--timeout", "1", START]).fails(&["Content-Range"])));
 }
 
 #[test]
 fn an_unknown_scheme_is_wrong_usage_and_a_known_one_has_any_case() {
-    let desk = desk();
+    let fixture = fixture();
     for url in ["ftp://x", "letters://"] {
         let run = on("lookup", url, &[START]);
         assert_eq!(run.code, 2);
         assert!(run.err.contains("expected http://, https:// or a directory"), "{}", run.err);
     }
-    let host = Host::new(&desk);
+    let host = Host::new(&fixture);
     on("lookup", host.url("db").replace("http", "HTTP"), &[START]).succeeds();
 }
 
 #[test]
 fn a_manifest_that_comes_compressed_is_read_and_one_that_drips_is_not_waited_for() {
-    let desk = desk();
-    let manifest = gzip(&fs::read_to_string(desk.path("db/manifest.json")).unwrap());
+    let fixture = fixture();
+    let manifest = gzip(&fs::read_to_string(fixture.path("db/manifest.json")).unwrap());
     let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: GZIP\r\ncontent-length: {}\r\n\r\n", manifest.len());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -433,7 +433,7 @@ fn a_manifest_that_comes_compressed_is_read_and_one_that_drips_is_not_waited_for
         }
     });
     let stats = |args: &[&str]| on("stats", &url, &[&["--manifest"], args].concat());
-    assert_eq!(stats(&[]).succeeds(), on("stats", desk.path("db"), &["--manifest"]).succeeds());
+    assert_eq!(stats(&[]).succeeds(), on("stats", fixture.path("db"), &["--manifest"]).succeeds());
     is_dripping.store(true, Relaxed);
     let start = Instant::now();
     stats(&["--timeout", "1"]).fails(&["manifest.json", "no complete answer within 1000 ms"]);

@@ -14,10 +14,10 @@ fn vector() -> PathBuf {
 
 #[test]
 fn the_records_of_the_format_make_its_database_byte_for_byte() {
-    let desk = Desk::new();
-    desk.build(&[&vector().join("records.jsonl")], &[]).succeeds();
+    let fixture = Fixture::new();
+    fixture.build(&[&vector().join("records.jsonl")], &[]).succeeds();
     let frozen = fs::read_dir(vector().join("db")).unwrap().count();
-    let built = desk.files("db");
+    let built = fixture.files("db");
     assert_eq!(built.len(), frozen);
     for (name, bytes) in built {
         let expected = fs::read(vector().join("db").join(&name)).unwrap_or_default();

@@ -74,8 +74,8 @@ pub fn cli() -> Result<()> {
 
 /// The sample database, from the dumps in `static-shards`.
 fn database() -> Result<PathBuf> {
-    let (shelf, database) = (root().join("static-shards"), target_dir().join("demo").join("db"));
-    let [sample, famous] = ["sample.jsonl.zst", "famous.jsonl.zst"].map(|name| shelf.join(name));
+    let (dumps, database) = (root().join("static-shards"), target_dir().join("demo").join("db"));
+    let [sample, famous] = ["sample.jsonl.zst", "famous.jsonl.zst"].map(|name| dumps.join(name));
     let shelfish = release_binary("shelfish");
     let stamp = Stamp::new("database", &database, &[sample.clone(), famous.clone(), shelfish.clone()])?;
     if !(stamp.fresh() && database.join("manifest.json").is_file()) {

@@ -32,7 +32,7 @@ use crate::summary::Summary;
   shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
 
 A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks,
-or two where the manifest carries the pages. Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
+or two where the pages are inline in the manifest. Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
 other requests of the round, of which no more are in flight at a time than a reader allows; connections are open, hosts
 answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.")]
 pub struct Args {

@@ -63,10 +63,10 @@ pub struct Args {
     /// Size of a file of the database, about; what changes later is uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
-    /// Let the manifest carry the pages of the index if they take no more than this: it spares each first lookup a
+    /// Keep the pages of the index inline in the manifest if they take no more than this: it spares each first lookup a
     /// request and makes the manifest larger; 0: never
-    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = carried)]
-    carry_pages: usize,
+    #[arg(long, value_name = "SIZE", default_value = "26000B", alias = "carry-pages", value_parser = inline_pages)]
+    inline_pages: usize,
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -102,7 +102,7 @@ fn shard_size(text: &str) -> Result<usize, String> {
     size(text, MIN_SHARD)
 }
 
-fn carried(text: &str) -> Result<usize, String> {
+fn inline_pages(text: &str) -> Result<usize, String> {
     size(text, 0)
 }
 
@@ -139,7 +139,7 @@ pub fn run(args: Args) -> Outcome {
         out: args.out,
         max_memory: args.max_memory,
         shard_bytes: args.shard_size as u64,
-        carried_bytes: args.carry_pages,
+        carried_bytes: args.inline_pages,
         threads: args.threads.map_or(cores, usize::from),
         selection: Selection {
             min_depth: args.min_depth,

@@ -8,7 +8,7 @@ use std::thread;
 use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
 use super::record::{Record, Reject, parse, parse_rows};
 use super::rejects::{self, RejectFile};
-use super::sort::{Run, Shelf, Sorter};
+use super::sort::{Run, RunFiles, Sorter};
 use super::workspace::Workspace;
 use super::{BuildError, Counts, MIN_MEMORY, Options};
 use crate::progress::{Progress, Work};
@@ -24,7 +24,7 @@ const MIN_ARENA: usize = 4 << 20;
 struct Job<'a> {
     options: &'a Options,
     workspace: &'a Workspace,
-    shelf: &'a Shelf,
+    run_files: &'a RunFiles,
     arena: usize,
     rejects: Option<&'a RejectFile>,
     /// Set by whoever fails, so that nobody goes on for nothing.
@@ -47,7 +47,7 @@ const LARGE: usize = 4 << 20;
 pub fn gather(
     options: &Options,
     workspace: &Workspace,
-    shelf: &Shelf,
+    run_files: &RunFiles,
     rejects: Option<&RejectFile>,
 ) -> Result<(Vec<Run>, Counts), BuildError> {
     let read = Arc::new(AtomicU64::new(0));
@@ -62,7 +62,7 @@ pub fn gather(
     let job = Job {
         options,
         workspace,
-        shelf,
+        run_files,
         arena: (spare / workers).saturating_sub(WORKER_MEMORY).max(MIN_ARENA),
         rejects,
         stop: AtomicBool::new(false),
@@ -124,7 +124,7 @@ pub fn gather(
 fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), BuildError> {
     let at_temporary = |error| BuildError::Temporary { path: job.workspace.dir().to_owned(), error };
     let mut counts = Counts::default();
-    let mut sorter = Sorter::new(job.shelf, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
+    let mut sorter = Sorter::new(job.run_files, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
         let Some(Numbered { number, source, chunk, _alone }) = next else { break };

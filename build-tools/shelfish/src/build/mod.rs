@@ -37,7 +37,7 @@ use base::{Base, BaseError};
 use dump::Source;
 use record::Reject;
 use rejects::RejectFile;
-use sort::Shelf;
+use sort::RunFiles;
 use spool::Surplus;
 use workspace::Workspace;
 use write::Written;
@@ -60,7 +60,7 @@ pub struct Options {
     pub max_memory: usize,
     /// Bytes of a shard, about.
     pub shard_bytes: u64,
-    /// Bytes of pages that the manifest carries at most.
+    /// Bytes of inline pages that the manifest has at most.
     pub carried_bytes: usize,
     /// Workers.
     pub threads: usize,
@@ -316,7 +316,7 @@ pub struct Summary {
     /// The hash by which the manifest can be pinned.
     pub integrity: Integrity,
     /// Of these, bytes of each column of the blocks.
-    #[serde(serialize_with = "crate::json::as_map")]
+    #[serde(serialize_with = "crate::stats::as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// Blocks.
     pub blocks: u64,
@@ -397,14 +397,16 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
     let selection = bases.iter().fold(options.selection.clone(), |all, base| all.and(&base.selection));
     let options = &Options { selection, ..options.clone() };
     let base_positions = bases.iter().map(Base::positions).sum();
-    let shelf = Shelf::new(workspace.dir());
+    let run_files = RunFiles::new(workspace.dir());
     let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
-    let (runs, input) = gather::gather(options, &workspace, &shelf, rejects.as_ref())?;
+    let (runs, input) = gather::gather(options, &workspace, &run_files, rejects.as_ref())?;
     let written =
-        write::write(options, &workspace, &shelf, (runs, bases), rejects.as_ref()).map_err(|error| match error {
-            BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
-            error => error,
-        })?;
+        write::write(options, &workspace, &run_files, (runs, bases), rejects.as_ref()).map_err(
+            |error| match error {
+                BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
+                error => error,
+            },
+        )?;
     let Written { manifest, columns, blocks, blocks_kept, over_limit } = written;
     Ok(Summary {
         positions: manifest.positions,

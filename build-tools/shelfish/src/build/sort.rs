@@ -30,22 +30,22 @@ const WINDOW_LOG: u32 = 17;
 /// How hard zstd tries: more takes longer than it saves.
 const LEVEL: i32 = 3;
 const WRITE_BUFFER: usize = 64 << 10;
-/// See [`Shelf::part`].
+/// See [`RunFiles::part`].
 const PART: usize = 8 << 20;
 const READ_BUFFER: usize = 32 << 10;
 
-/// Where runs are kept.
-pub struct Shelf {
+/// Names the files of runs.
+pub struct RunFiles {
     dir: PathBuf,
     count: AtomicUsize,
     /// Bytes of a part of a run, before compression.
     part: usize,
 }
 
-impl Shelf {
-    /// Keeps runs in `dir`.
-    pub fn new(dir: &Path) -> Shelf {
-        Shelf { dir: dir.to_owned(), count: AtomicUsize::new(0), part: PART }
+impl RunFiles {
+    /// All of them in `dir`.
+    pub fn new(dir: &Path) -> RunFiles {
+        RunFiles { dir: dir.to_owned(), count: AtomicUsize::new(0), part: PART }
     }
 
     fn path(&self) -> PathBuf {
@@ -73,7 +73,7 @@ impl Drop for Part {
 
 /// One worker's arena of records, and the runs that came of it.
 pub struct Sorter<'a> {
-    shelf: &'a Shelf,
+    run_files: &'a RunFiles,
     memory: usize,
     records: Vec<u8>,
     index: Vec<Entry>,
@@ -95,9 +95,9 @@ impl<'a> Sorter<'a> {
     /// # Errors
     ///
     /// The system does not give so much.
-    pub fn new(shelf: &'a Shelf, memory: usize) -> Result<Sorter<'a>, TryReserveError> {
+    pub fn new(run_files: &'a RunFiles, memory: usize) -> Result<Sorter<'a>, TryReserveError> {
         let (records, index) = (Vec::new(), Vec::new());
-        let mut sorter = Sorter { shelf, memory, records, index, scratch: Vec::new(), runs: Vec::new() };
+        let mut sorter = Sorter { run_files, memory, records, index, scratch: Vec::new(), runs: Vec::new() };
         sorter.reserve()?;
         Ok(sorter)
     }
@@ -160,7 +160,7 @@ impl<'a> Sorter<'a> {
         let record = |entry: &Entry| spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default();
         self.index
             .sort_unstable_by(|a, b| (a.high, a.low).cmp(&(b.high, b.low)).then_with(|| record(a).0.cmp(record(b).0)));
-        let mut run = RunWriter::new(self.shelf);
+        let mut run = RunWriter::new(self.run_files);
         for same in self.index.chunk_by(|a, b| (a.high, a.low) == (b.high, b.low) && record(a).0 == record(b).0) {
             let (key, payload) = record(&same[0]);
             if same.len() == 1 {
@@ -190,7 +190,7 @@ impl Entry {
 
 /// Writes a run: keys as what they share with the one before and the rest.
 struct RunWriter<'a> {
-    shelf: &'a Shelf,
+    run_files: &'a RunFiles,
     run: Run,
     /// What the last part is written with, and the bytes that it may still take.
     encoder: Option<(zstd::Encoder<'static, File>, usize)>,
@@ -199,9 +199,9 @@ struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    fn new(shelf: &'a Shelf) -> RunWriter<'a> {
+    fn new(run_files: &'a RunFiles) -> RunWriter<'a> {
         let buffer = Vec::with_capacity(2 * WRITE_BUFFER);
-        RunWriter { shelf, run: Run::default(), encoder: None, buffer, key: Vec::new() }
+        RunWriter { run_files, run: Run::default(), encoder: None, buffer, key: Vec::new() }
     }
 
     fn push(&mut self, key: &[u8], payload: &[u8]) -> io::Result<()> {
@@ -217,7 +217,7 @@ impl<'a> RunWriter<'a> {
     fn flush(&mut self) -> io::Result<()> {
         let (mut encoder, left) = match self.encoder.take() {
             Some(open) => open,
-            None => (self.begin_part()?, self.shelf.part),
+            None => (self.begin_part()?, self.run_files.part),
         };
         encoder.write_all(&self.buffer)?;
         match left.checked_sub(self.buffer.len()) {
@@ -231,7 +231,7 @@ impl<'a> RunWriter<'a> {
     }
 
     fn begin_part(&mut self) -> io::Result<zstd::Encoder<'static, File>> {
-        let path = self.shelf.path();
+        let path = self.run_files.path();
         let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
         encoder.window_log(WINDOW_LOG)?;
         encoder.include_checksum(true)?;
@@ -339,7 +339,7 @@ impl Merge {
     /// # Errors
     ///
     /// A run cannot be read or written.
-    pub fn new(mut runs: Vec<Run>, shelf: &Shelf, memory: usize) -> io::Result<Merge> {
+    pub fn new(mut runs: Vec<Run>, run_files: &RunFiles, memory: usize) -> io::Result<Merge> {
         let fan_in = (memory / MERGE_MEMORY).max(2);
         while runs.len() > fan_in {
             // Only as many as must go; the shortest first, as they will be read twice.
@@ -347,7 +347,7 @@ impl Merge {
             let many = (runs.len() - fan_in + 1).min(fan_in);
             let some = runs.split_off(runs.len() - many);
             let mut merge = Merge::open(some)?;
-            let mut run = RunWriter::new(shelf);
+            let mut run = RunWriter::new(run_files);
             while let Some((key, payload)) = merge.next_record()? {
                 run.push(key, payload)?;
             }
@@ -435,8 +435,8 @@ mod tests {
 
     fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
         let dir = tempfile::tempdir()?;
-        let shelf = Shelf { part: arena / 3, ..Shelf::new(dir.path()) };
-        let mut sorters = [Sorter::new(&shelf, arena)?, Sorter::new(&shelf, arena / 2)?];
+        let run_files = RunFiles { part: arena / 3, ..RunFiles::new(dir.path()) };
+        let mut sorters = [Sorter::new(&run_files, arena)?, Sorter::new(&run_files, arena / 2)?];
         for (n, (key, evaluation)) in records.iter().enumerate() {
             sorters[n % 2].push(key, std::slice::from_ref(evaluation), Surplus::default())?;
         }
@@ -444,7 +444,7 @@ mod tests {
         for sorter in sorters {
             runs.extend(sorter.finish()?);
         }
-        let mut merge = Merge::new(runs, &shelf, memory)?;
+        let mut merge = Merge::new(runs, &run_files, memory)?;
         let mut whole = Vec::new();
         while let Some((key, payload)) = merge.next_record()? {
             spool::push_parts(&mut whole, key, payload);

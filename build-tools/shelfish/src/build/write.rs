@@ -9,7 +9,7 @@ use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteE
 use super::base::{Base, BaseRecord};
 use super::join::{Draft, Join, JoinError};
 use super::rejects::{self, RejectFile};
-use super::sort::{Merge, Run, Shelf};
+use super::sort::{Merge, Run, RunFiles};
 use super::spool::Surplus;
 use super::workspace::Workspace;
 use super::{BuildError, Options, OverLimit, Selection};
@@ -37,7 +37,7 @@ pub struct Written {
 pub fn write(
     options: &Options,
     workspace: &Workspace,
-    shelf: &Shelf,
+    run_files: &RunFiles,
     (runs, bases): (Vec<Run>, Vec<Base>),
     rejects: Option<&RejectFile>,
 ) -> Result<Written, BuildError> {
@@ -48,7 +48,7 @@ pub fn write(
     let work = Work { phase: "writing", done: positions.clone(), total, is_bytes: false, positions: positions.clone() };
     let progress = Progress::start(work, options.quiet);
 
-    let runs = Merge::new(runs, shelf, options.max_memory / 2).map_err(at_temporary)?;
+    let runs = Merge::new(runs, run_files, options.max_memory / 2).map_err(at_temporary)?;
     let bases = bases.into_iter().map(|base| base.read(&options.selection, options.threads));
     let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
     let selection = options.selection.clone();

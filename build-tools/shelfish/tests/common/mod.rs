@@ -59,13 +59,13 @@ pub fn shelfish_with(args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &
 }
 
 /// A directory with a dump in it.
-pub struct Desk {
+pub struct Fixture {
     pub dir: TempDir,
 }
 
-impl Desk {
-    pub fn new() -> Desk {
-        Desk { dir: tempfile::tempdir().unwrap() }
+impl Fixture {
+    pub fn new() -> Fixture {
+        Fixture { dir: tempfile::tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -113,12 +113,12 @@ impl Desk {
     }
 }
 
-/// A server of the desk, ended when dropped.
+/// A server of the fixture, ended when dropped.
 pub struct Host(Child, String);
 
 impl Host {
-    pub fn new(desk: &Desk) -> Host {
-        let args = ["serve".as_ref(), "--port".as_ref(), "0".as_ref(), desk.dir.path().as_os_str()];
+    pub fn new(fixture: &Fixture) -> Host {
+        let args = ["serve".as_ref(), "--port".as_ref(), "0".as_ref(), fixture.dir.path().as_os_str()];
         let mut child = command().args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let url = out.lines().map(Result::unwrap).find_map(|line| {

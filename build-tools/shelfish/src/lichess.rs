@@ -1,6 +1,5 @@
-//! Evaluations as JSON, in the words of the Lichess evaluation database.
+//! Lines of a dump, as in the Lichess evaluation database.
 
-use serde::Serializer;
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Eval, Score};
 
@@ -33,9 +32,4 @@ pub fn push_line(out: &mut Vec<u8>, eval: &Eval) {
 /// A line in UCI, a blank between two moves.
 pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
     line.iter().map(|m| m.to_uci(mode).to_string()).collect::<Vec<_>>().join(" ")
-}
-
-/// Numbers by name as an object, their order kept.
-pub(crate) fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(numbers.iter().copied())
 }
