@@ -1,4 +1,4 @@
-//! Reads records and splits them: runs of neighbouring lines go to one half or the other.
+//! Reads records and splits them into two halves: runs of neighbouring lines alternate between them.
 
 use std::error::Error;
 use std::fs::File;
@@ -10,11 +10,11 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position as _};
 
-use crate::moves::line::Outline;
+use crate::moves::line::LineInfo;
 
 pub(crate) struct Record {
     pub(crate) position: Chess,
-    pub(crate) lines: Vec<(Outline, Vec<Move>)>,
+    pub(crate) lines: Vec<(LineInfo, Vec<Move>)>,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ fn record(mut row: Row) -> Result<Record, Box<dyn Error>> {
                 at.play_unchecked(m);
                 line.push(m);
             }
-            lines.push((Outline { leads: i == 0, depth: evaluation.depth }, line));
+            lines.push((LineInfo { is_first_pv: i == 0, depth: evaluation.depth }, line));
         }
     }
     Ok(Record { position, lines })

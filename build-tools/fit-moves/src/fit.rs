@@ -2,19 +2,20 @@
 
 use shakmaty::Position as _;
 
+use super::board::RelativeBoard;
+use super::context::PositionContext;
 use super::features::{Mover, NAMES, SIZES, WEIGHTS};
-use super::memory::Memory;
-use super::scene::Scene;
-use super::sight::Sight;
-use super::trail::Trail;
+use super::history::History;
+use super::prefix::LinePrefix;
 use super::tree::Tree;
 use crate::data::Record;
 
 /// Weights for one unit of log-odds. A finer scale brings 0.01 bits a move and 2 kB of weights.
 pub(crate) const SCALE: f32 = 8.0;
 
-/// How much is learned of a weight before it counts for half: what few moves told is noise, and zeros compress well.
-const DOUBT: f32 = 100.0;
+/// Shrinks weights of which little was learned towards zero: at this sum of squared gradients a weight is halved. What
+/// few moves teach is noise, and zeros compress well.
+const SHRINKAGE: f32 = 100.0;
 
 /// The choices of one position: features of all moves, how many each has, and which was played.
 #[derive(Default)]
@@ -26,18 +27,18 @@ pub(crate) struct Choice {
 
 /// Calls `each` for every move that the line codec ranks.
 pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut(&Choice)) {
-    let mut memory = Memory::default();
+    let mut history = History::default();
     let mut tree = Tree::default();
     for (i, (_, line)) in record.lines.iter().enumerate() {
         let (node, shared) = tree.follow(line);
         let barred = tree.children(node);
         let mut position = record.position.clone();
-        let mut trail = Trail::default();
+        let mut prefix = LinePrefix::default();
         for (ply, m) in line.iter().enumerate() {
             if ply >= shared {
-                let sight = Sight::new(&position);
-                let scene = Scene::new(&sight, position.turn(), &trail);
-                let hint = memory.hint(position.turn(), &trail);
+                let board = RelativeBoard::new(&position);
+                let context = PositionContext::new(&board, position.turn(), &prefix);
+                let history_here = history.at(position.turn(), &prefix);
                 choice.features.clear();
                 choice.ends.clear();
                 for legal in &position.legal_moves() {
@@ -46,17 +47,19 @@ pub(crate) fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut
                     } else if ply == shared && barred.contains(legal) {
                         continue;
                     }
-                    let mover = Mover::new(&scene, *legal);
-                    mover.introduce(|feature| choice.features.push(feature as u16));
-                    mover.ask(*legal, hint.recall(*legal), |feature| choice.features.push(feature as u16));
+                    let mover = Mover::new(&context, *legal);
+                    mover.piece_features(|feature| choice.features.push(feature as u16));
+                    mover.move_features(*legal, history_here.of_move(*legal), |feature| {
+                        choice.features.push(feature as u16)
+                    });
                     choice.ends.push(choice.features.len());
                 }
                 each(choice);
             }
             position.play_unchecked(*m);
-            trail.push(*m);
+            prefix.push(*m);
         }
-        memory.learn(record.position.turn(), line);
+        history.add(record.position.turn(), line);
         tree.insert(node, &line[shared..], i);
     }
 }
@@ -67,9 +70,10 @@ impl Choice {
         &self.features[start..self.ends[i]]
     }
 
-    pub(crate) fn odds(&self, weights: &[f32], odds: &mut Vec<f32>) {
-        odds.clear();
-        odds.extend((0..self.ends.len()).map(|i| self.of(i).iter().map(|f| weights[*f as usize]).sum::<f32>()));
+    /// The score of each legal move, as log-odds.
+    pub(crate) fn logits(&self, weights: &[f32], logits: &mut Vec<f32>) {
+        logits.clear();
+        logits.extend((0..self.ends.len()).map(|i| self.of(i).iter().map(|f| weights[*f as usize]).sum::<f32>()));
     }
 
     pub(crate) fn played(&self) -> usize {
@@ -78,25 +82,25 @@ impl Choice {
 }
 
 struct Model {
-    /// Weights of tables left out.
+    /// Whether a weight belongs to a table that is left out, and stays 0.
     fixed: Vec<bool>,
     weights: Vec<f32>,
     squares: Vec<f32>,
-    odds: Vec<f32>,
+    logits: Vec<f32>,
 }
 
 impl Model {
     fn learn(&mut self, choice: &Choice, rate: f32) -> f32 {
-        choice.odds(&self.weights, &mut self.odds);
-        let most = self.odds.iter().copied().fold(f32::MIN, f32::max);
+        choice.logits(&self.weights, &mut self.logits);
+        let most = self.logits.iter().copied().fold(f32::MIN, f32::max);
         let mut sum = 0.0;
-        for odds in &mut self.odds {
-            *odds = (*odds - most).exp();
-            sum += *odds;
+        for logits in &mut self.logits {
+            *logits = (*logits - most).exp();
+            sum += *logits;
         }
-        let loss = -(self.odds[choice.played] / sum).log2();
+        let loss = -(self.logits[choice.played] / sum).log2();
         for i in 0..choice.ends.len() {
-            let slope = self.odds[i] / sum - if i == choice.played { 1.0 } else { 0.0 };
+            let slope = self.logits[i] / sum - if i == choice.played { 1.0 } else { 0.0 };
             if slope.abs() < 1e-4 {
                 continue;
             }
@@ -119,7 +123,7 @@ pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<
     for (name, size) in NAMES.iter().zip(SIZES) {
         fixed.resize(fixed.len() + size, without.iter().any(|w| w == name));
     }
-    let mut model = Model { fixed, weights: vec![0.0; WEIGHTS], squares: vec![1.0; WEIGHTS], odds: Vec::new() };
+    let mut model = Model { fixed, weights: vec![0.0; WEIGHTS], squares: vec![1.0; WEIGHTS], logits: Vec::new() };
     let mut order: Vec<usize> = (0..records.len()).collect();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut choice = Choice::default();
@@ -138,10 +142,11 @@ pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<
         }
         eprintln!("epoch {epoch}: {count} moves, {:.4} bits", loss / count as f64);
     }
-    // Weights that all answers of a table share change nothing; rare answers stay near 0.
+    // Nothing is centred: a sum that all weights of a table have in common changes no rank, and weights of rare feature
+    // values stay near 0.
     let weights = model.weights.iter().zip(&model.squares).map(|(weight, squares)| {
         let learned = squares - 1.0;
-        weight * learned / (learned + DOUBT) * SCALE
+        weight * learned / (learned + SHRINKAGE) * SCALE
     });
     weights.map(|weight| weight.round().clamp(-127.0, 127.0) as i8 as u8).collect()
 }

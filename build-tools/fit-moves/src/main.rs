@@ -1,29 +1,29 @@
-//! Fits the weights by which moves are ranked to evaluation dumps, and judges them on the other half of each.
+//! Fits the weights of the move-ordering model to one half of evaluation dumps and validates them on the other half.
 //!
 //! The frozen weights came from four epochs over halves of three dumps, 2.27 million moves in all:
 //! `fit-moves --fit --epochs 4 evals-sf.jsonl.zst evals-tcec.jsonl.zst@150000 evals-lichess-seed.jsonl`.
-//! Without `--fit` it judges the weights that it was built with, by way of the line codec.
+//! Without `--fit` it validates the weights that it was built with, by way of the line codec.
 
 mod data;
 
-/// The library's own rooms, so that what is fitted is what is run.
+/// The library's own modules, so that the model that is fitted is the one that is used.
 #[path = "../../../crate/src/moves"]
 #[allow(dead_code, unused_imports)]
 mod moves {
-    pub(crate) mod exchange;
+    pub(crate) mod board;
+    pub(crate) mod context;
     pub(crate) mod features;
+    pub(crate) mod history;
     pub(crate) mod line;
-    pub(crate) mod memory;
     pub(crate) mod order;
-    pub(crate) mod scene;
-    pub(crate) mod sight;
-    pub(crate) mod trail;
+    pub(crate) mod prefix;
+    pub(crate) mod see;
     pub(crate) mod tree;
 
     #[path = "../../../build-tools/fit-moves/src/fit.rs"]
     pub(crate) mod fit;
-    #[path = "../../../build-tools/fit-moves/src/judge.rs"]
-    pub(crate) mod judge;
+    #[path = "../../../build-tools/fit-moves/src/validate.rs"]
+    pub(crate) mod validate;
 }
 
 use std::error::Error;
@@ -54,22 +54,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     let mut train = Vec::new();
-    let mut judge = Vec::new();
+    let mut held_out = Vec::new();
     for (path, most) in &sources {
         let (fitted, held) = data::read(path, *most)?;
-        eprintln!("{}: {} records to fit, {} to judge", path.display(), fitted.len(), held.len());
+        eprintln!("{}: {} records to fit, {} to validate", path.display(), fitted.len(), held.len());
         train.extend(fitted);
-        judge.push((path, held));
+        held_out.push((path, held));
     }
     if fit {
         let bytes = moves::fit::fit(&train, epochs, &without);
         std::fs::write(&weights, &bytes)?;
-        for (path, held) in &judge {
-            println!("{}: {}", path.display(), moves::judge::judge_with(held, &bytes));
+        for (path, held) in &held_out {
+            println!("{}: {}", path.display(), moves::validate::estimate(held, &bytes));
         }
     } else {
-        for (path, held) in &judge {
-            println!("{}: {}", path.display(), moves::judge::judge(held));
+        for (path, held) in &held_out {
+            println!("{}: {}", path.display(), moves::validate::validate(held));
         }
     }
     Ok(())

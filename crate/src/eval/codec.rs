@@ -9,7 +9,7 @@ use core::ops::Range;
 use shakmaty::Color;
 
 use super::{Eval, Evaluation, Pv, Score};
-use crate::moves::{self, Cursors, LineError, Outline};
+use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values};
 
@@ -168,17 +168,17 @@ impl Decoder {
         Ok(all)
     }
 
-    /// Finds the entries of the lines.
-    fn enter(&mut self, columns: &Columns, first: usize) -> Result<(), ColumnError> {
+    /// Notes where the lines of every [`STRIDE`]th record begin, and checks how many moves the lines have.
+    fn find_line_entries(&mut self, columns: &Columns, first: usize) -> Result<(), ColumnError> {
         let mut cursors = Cursors::new(lines(columns, first));
-        let mut outlines = Vec::new();
+        let mut line_infos = Vec::new();
         let mut plies = 0;
         for n in 0..self.records.len() - 1 {
             if n % STRIDE == 0 {
                 self.entries.push(cursors.left());
             }
-            self.outlines(n, &mut outlines);
-            plies += cursors.plies(&outlines).map_err(|error| column_error(first, error))?;
+            self.line_infos(n, &mut line_infos);
+            plies += cursors.plies(&line_infos).map_err(|error| column_error(first, error))?;
             if plies > MAX_BLOCK_PLIES {
                 return Err(ColumnError::Value { column: first + NUMBERS + moves::LENGTH, found: plies as u64 });
             }
@@ -193,11 +193,11 @@ impl Decoder {
         &self.evaluations[self.records[n]..self.records[n + 1]]
     }
 
-    /// The outlines of the lines of record `n`.
-    fn outlines(&self, n: usize, out: &mut Vec<Outline>) {
+    /// What is known of each line of record `n`.
+    fn line_infos(&self, n: usize, out: &mut Vec<LineInfo>) {
         out.clear();
         for numbers in self.evaluations(n) {
-            out.extend((0..numbers.pvs.len()).map(|pv| Outline { leads: pv == 0, depth: numbers.depth }));
+            out.extend((0..numbers.pvs.len()).map(|pv| LineInfo { is_first_pv: pv == 0, depth: numbers.depth }));
         }
     }
 }
@@ -262,12 +262,12 @@ impl Record for Eval {
         let mut out = moves::LineColumns::default();
         let mut plies = 0;
         for record in records {
-            let lines: Vec<(Outline, &[shakmaty::Move])> = record
+            let lines: Vec<(LineInfo, &[shakmaty::Move])> = record
                 .evaluations
                 .iter()
                 .flat_map(|evaluation| {
                     evaluation.pvs.iter().enumerate().map(|(pv, Pv { line, .. })| {
-                        (Outline { leads: pv == 0, depth: evaluation.depth }, line.as_slice())
+                        (LineInfo { is_first_pv: pv == 0, depth: evaluation.depth }, line.as_slice())
                     })
                 })
                 .collect();
@@ -296,7 +296,7 @@ impl Record for Eval {
         parents: &[Option<u32>],
     ) -> Result<Decoder, ColumnError> {
         let mut decoder = Decoder::numbers(columns, first, turns, parents)?;
-        decoder.enter(columns, first)?;
+        decoder.find_line_entries(columns, first)?;
         Ok(decoder)
     }
 
@@ -317,11 +317,11 @@ impl Record for Eval {
         totals[0] += decoder.evaluations.len() as u64;
         totals[1] += decoder.scores.len() as u64;
         let mut cursors = Cursors::new(lines(columns, first));
-        let mut outlines = Vec::new();
+        let mut line_infos = Vec::new();
         let weight = |n| {
-            decoder.outlines(n, &mut outlines);
-            let plies = cursors.plies(&outlines).map_err(|error| column_error(first, error))?;
-            Ok(Eval::weight(decoder.evaluations(n).len(), outlines.len(), plies))
+            decoder.line_infos(n, &mut line_infos);
+            let plies = cursors.plies(&line_infos).map_err(|error| column_error(first, error))?;
+            Ok(Eval::weight(decoder.evaluations(n).len(), line_infos.len(), plies))
         };
         (0..decoder.records.len() - 1).map(weight).collect()
     }
@@ -339,13 +339,13 @@ impl Record for Eval {
             *column = &column[column.len() - left..];
         }
         let mut cursors = Cursors::new(ends);
-        let mut outlines = Vec::new();
+        let mut line_infos = Vec::new();
         for before in n - n % STRIDE..n {
-            decoder.outlines(before, &mut outlines);
-            cursors.skip(&outlines).map_err(|error| error.to_string())?;
+            decoder.line_infos(before, &mut line_infos);
+            cursors.skip(&line_infos).map_err(|error| error.to_string())?;
         }
-        decoder.outlines(n, &mut outlines);
-        let lines = cursors.decode(position.chess(), &outlines).map_err(|error| error.to_string())?;
+        decoder.line_infos(n, &mut line_infos);
+        let lines = cursors.decode(position.chess(), &line_infos).map_err(|error| error.to_string())?;
         let mut lines = lines.into_iter();
         let evaluations = decoder.evaluations(n).iter().map(|numbers| Evaluation {
             depth: numbers.depth,

@@ -39,10 +39,10 @@ impl Eval {
         if plies <= Eval::SAFE_PLIES {
             return room;
         }
-        let mut load = moves::Load::default();
+        let mut cost = moves::DecodingCost::default();
         let mut lines = |evaluation: &Evaluation| {
-            evaluation.pvs.iter().for_each(|pv| load.add(position.chess(), &pv.line));
-            load.cost <= moves::MAX_COST
+            evaluation.pvs.iter().for_each(|pv| cost.add(position.chess(), &pv.line));
+            cost.cost <= moves::MAX_COST
         };
         evaluations[..room].iter().take_while(|evaluation| lines(evaluation)).count()
     }

@@ -1,18 +1,18 @@
-//! What a legal move looks like: the answers to a fixed list of questions, each a number.
+//! The features of a legal move, by which the linear model scores it.
 //!
-//! Every question has a table of weights, one for each answer; a move's score is the sum of the weights of its
-//! answers.
+//! Each feature is a number below a fixed bound and has a table with one weight for each of its values. The score of a
+//! move is the sum of its weights, one of each table.
 
 use shakmaty::attacks::between;
 use shakmaty::{Bitboard, File, Move, Role, Square};
 
-use super::exchange::WORTH;
-use super::memory::Recall;
-use super::scene::Scene;
-use super::sight::{ROLES, index, reach, turned};
-use super::trail::{Played, origin, target};
+use super::board::{ROLES, attacks_by, index, relative_square};
+use super::context::PositionContext;
+use super::history::MoveHistory;
+use super::prefix::{PlayedMove, origin, target};
+use super::see::WORTH;
 
-/// Declares the tables in the order of the weights file, with the number of answers of each.
+/// Declares the tables in the order of the weights file, each with its number of weights.
 macro_rules! tables {
     ($($name:ident: $size:expr),* $(,)?) => {
         #[derive(Copy, Clone)]
@@ -25,22 +25,22 @@ macro_rules! tables {
 }
 
 tables! {
-    Place: ROLES * 64 * 4,
+    Target: ROLES * 64 * 4,
     Origin: ROLES * 64 * 2,
     Exchange: ROLES * 6 * 6 * 3 * 7,
     Threats: 2 * ROLES * 128 * 2,
-    Answer: ROLES * 7 * 2 * 16,
-    Again: ROLES * 64,
+    Reply: ROLES * 7 * 2 * 16,
+    FollowUp: ROLES * 64,
     Mobility: ROLES * 16 * 2,
     OurKing: ROLES * 64,
     Pawn: 2 * 128 * 6,
     Outpost: 2 * ROLES * 64,
-    Left: 2 * ROLES * 6 * 4,
+    Undefended: 2 * ROLES * 6 * 4,
     Fork: ROLES * 4 * 4 * 2,
     Ply: 3 * ROLES * 4 * 2,
-    Alarm: 2 * ROLES * 7 * 5 * 4,
-    Seen: 5 * 3 * 3 * 2,
-    Guess: 27 * 5,
+    EnPrise: 2 * ROLES * 7 * 5 * 4,
+    Repeated: 5 * 3 * 3 * 2,
+    Continuation: 27 * 5,
 }
 
 /// Number of weights.
@@ -110,78 +110,79 @@ fn bits<const N: usize>(digits: [usize; N]) -> usize {
     number
 }
 
-/// Turns an answer into the number of its weight.
+/// The index of a feature's weight in the weights file.
 #[inline]
-fn told(table: Table, answer: usize) -> usize {
-    debug_assert!(answer < SIZES[table as usize], "{} {answer}", NAMES[table as usize]);
-    STARTS[table as usize] + answer
+fn weight_index(table: Table, value: usize) -> usize {
+    debug_assert!(value < SIZES[table as usize], "{} {value}", NAMES[table as usize]);
+    STARTS[table as usize] + value
 }
 
-/// What is alike for all moves of a piece, but that castling is another piece than the king's steps.
+/// What all moves of a piece have in common. Castling counts as a piece of its own.
 pub(super) struct Mover<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a PositionContext<'a>,
     role: Role,
     from: Square,
     castles: bool,
-    /// What it attacks.
-    hits: Bitboard,
-    /// What others of ours attack.
+    /// Squares that it attacks; none when castling.
+    attacks_before: Bitboard,
+    /// Squares that other pieces of ours attack.
     backed: Bitboard,
-    /// What it alone defends of what they attack.
-    wards: Bitboard,
-    /// How many useful squares it attacks.
-    freedom: i32,
-    /// The answers as far as they are known before the target is.
-    left: usize,
-    relation: usize,
-    again: usize,
+    /// Our attacked pieces of which it is the only defender.
+    sole_defences: Bitboard,
+    /// How many squares of the mobility area it attacks.
+    mobility: i32,
+    /// The parts of these features that do not depend on the target.
+    undefended: usize,
+    reply: usize,
+    follow_up: usize,
     our_king: usize,
 }
 
 impl<'a> Mover<'a> {
     /// The piece that a legal move moves.
-    pub(super) fn new(scene: &'a Scene<'a>, m: Move) -> Mover<'a> {
-        let (sight, us, them) = (scene.sight, &scene.sight.us, &scene.sight.them);
-        let (role, castles, from) = (m.role(), m.is_castle(), turned(origin(m), scene.turn));
+    pub(super) fn new(context: &'a PositionContext<'a>, m: Move) -> Mover<'a> {
+        let (board, us, them) = (context.board, &context.board.us, &context.board.them);
+        let (role, castles, from) = (m.role(), m.is_castle(), relative_square(origin(m), context.turn));
         let r = index(role);
-        let hits = if castles { Bitboard::EMPTY } else { sight.reach[from as usize] };
-        let again = |own: Played| {
-            bits([usize::from(own.to == from), 0, usize::from(own.capture), 0, has(scene.arrivals, from)])
+        let attacks_before = if castles { Bitboard::EMPTY } else { board.attacks_of[from as usize] };
+        let follow_up = |own: PlayedMove| {
+            bits([usize::from(own.to == from), 0, usize::from(own.capture), 0, has(context.arrivals, from)])
         };
         Mover {
-            scene,
+            context,
             role,
             from,
             castles,
-            hits,
-            backed: us.twice | us.attacks & !hits,
-            wards: hits & us.all & them.attacks & !us.twice,
-            freedom: (hits & scene.useful).count() as i32,
-            left: has(sight.screens, from) * 2 + has(us.by_role[3], from),
-            relation: has(scene.last_reach, from),
-            again: scene.own.map_or(0, again),
-            our_king: r * 8 + distance(sight.king, from),
+            attacks_before,
+            backed: us.twice | us.attacks & !attacks_before,
+            sole_defences: attacks_before & us.all & them.attacks & !us.twice,
+            mobility: (attacks_before & context.mobility_area).count() as i32,
+            undefended: has(board.blockers, from) * 2 + has(us.by_role[3], from),
+            reply: has(context.last_attacks, from),
+            follow_up: context.own.map_or(0, follow_up),
+            our_king: r * 8 + distance(board.king, from),
         }
     }
 
     /// Whether it is the piece that a legal move moves.
     #[inline]
     pub(super) fn makes(&self, m: Move) -> bool {
-        turned(origin(m), self.scene.turn) == self.from && m.is_castle() == self.castles
+        relative_square(origin(m), self.context.turn) == self.from && m.is_castle() == self.castles
     }
 
-    /// Asks the questions about the piece alone; `emit` gets the number of the weight of each answer.
+    /// Calls `emit` with the index of the weight of each feature that depends on the piece alone.
     #[inline]
-    pub(super) fn introduce(&self, mut emit: impl FnMut(usize)) {
-        let (scene, r, f) = (self.scene, index(self.role), self.from as usize);
-        emit(told(Table::Origin, (scene.late * ROLES + r) * 64 + f));
+    pub(super) fn piece_features(&self, mut emit: impl FnMut(usize)) {
+        let (context, r, f) = (self.context, index(self.role), self.from as usize);
+        emit(weight_index(Table::Origin, (context.late * ROLES + r) * 64 + f));
     }
 
-    /// Asks the other questions about a legal move of the piece.
+    /// Calls `emit` with the index of the weight of each other feature of a legal move of the piece.
     #[inline]
-    pub(super) fn ask(&self, m: Move, recall: Recall, mut emit: impl FnMut(usize)) {
-        let mut tell = |table: Table, answer: usize| emit(told(table, answer));
-        let (scene, sight, us, them) = (self.scene, self.scene.sight, &self.scene.sight.us, &self.scene.sight.them);
+    pub(super) fn move_features(&self, m: Move, history: MoveHistory, mut emit: impl FnMut(usize)) {
+        let mut add = |table: Table, value: usize| emit(weight_index(table, value));
+        let (context, board, us, them) =
+            (self.context, self.context.board, &self.context.board.us, &self.context.board.them);
         let (role, from) = (self.role, self.from);
         let (victim, arrived) = match m {
             Move::Normal { capture, promotion, .. } => {
@@ -190,16 +191,16 @@ impl<'a> Mover<'a> {
             Move::EnPassant { .. } => (1, role),
             Move::Castle { .. } | Move::Put { .. } => (0, role),
         };
-        let to = turned(target(m), scene.turn);
+        let to = relative_square(target(m), context.turn);
         let (r, t) = (index(role), to as usize);
-        let staged = scene.late * ROLES + r;
+        let late_role = context.late * ROLES + r;
 
         // The exchange on the target.
         let guard = them.least.at(to);
         let support = has(self.backed, to) * (2 - has(them.twice, to));
         let gain = if victim == 0 { 0 } else { WORTH[victim - 1] };
-        let swap = sight.swap(r, from, to, gain);
-        let safety = match swap {
+        let see = board.see_of_move(r, from, to, gain);
+        let safety = match see {
             _ if guard == 0 => 0,
             0.. => 1,
             -2.. => 2,
@@ -212,7 +213,7 @@ impl<'a> Mover<'a> {
             _ if gain >= WORTH[r] => 2,
             _ => 1,
         };
-        let outcome = match swap {
+        let outcome = match see {
             ..-4 => 0,
             -4..-1 => 1,
             -1 => 2,
@@ -221,113 +222,117 @@ impl<'a> Mover<'a> {
             2..4 => 5,
             _ => 6,
         };
-        tell(Table::Place, (scene.phase * ROLES + r) * 64 + t);
-        tell(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome);
+        add(Table::Target, (context.phase * ROLES + r) * 64 + t);
+        add(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome);
 
-        // What it attacks and defends from there.
-        let sees = reach(arrived, to, sight.occupied.without(from).with(to));
-        let fresh = sees & !self.hits;
-        let checks = has(sees, sight.their_king) | usize::from(sight.uncovers(from, to));
-        let mut threats = some(sees & scene.zone) << 6;
-        let mut prey = 0;
-        // Most moves touch nothing new.
-        if (fresh & scene.touchy).any() {
+        // The squares that it attacks from its target.
+        let attacks_after = attacks_by(arrived, to, board.occupied.without(from).with(to));
+        let gained = attacks_after & !self.attacks_before;
+        let checks = has(attacks_after, board.their_king) | usize::from(board.is_discovered_check(from, to));
+        let mut threats = some(attacks_after & context.king_zone) << 6;
+        let mut forked = 0;
+        // Most moves attack or defend no other piece than before.
+        if (gained & context.threat_targets).any() {
             threats |= bits([
-                some(fresh & scene.loose_pawns),
-                some(fresh & (them.pieces[1] | them.pieces[2])),
-                some(fresh & them.pieces[3]),
-                some(fresh & them.pieces[4]),
-                some(fresh & sight.loose),
-                some(fresh & sight.threatened),
+                some(gained & context.weak_pawns),
+                some(gained & (them.pieces[1] | them.pieces[2])),
+                some(gained & them.pieces[3]),
+                some(gained & them.pieces[4]),
+                some(gained & board.them.en_prise),
+                some(gained & board.us.en_prise),
             ]);
-            prey = (fresh & scene.prey[index(arrived)]).count().min(3);
+            forked = (gained & context.fork_targets[index(arrived)]).count().min(3);
         }
-        tell(Table::Threats, (staged * 128 + threats) * 2 + risky);
-        tell(Table::Fork, ((r * 4 + prey) * 4 + safety) * 2 + usize::from(scene.prize > 1));
-        let freedom = (sees & scene.useful).count() as i32 - self.freedom;
-        tell(Table::Mobility, staged * 16 + (freedom.clamp(-7, 8) + 7) as usize);
+        add(Table::Threats, (late_role * 128 + threats) * 2 + risky);
+        add(Table::Fork, ((r * 4 + forked) * 4 + safety) * 2 + usize::from(context.their_stake > 1));
+        let mobility = (attacks_after & context.mobility_area).count() as i32 - self.mobility;
+        add(Table::Mobility, late_role * 16 + (mobility.clamp(-7, 8) + 7) as usize);
 
         // The last moves.
-        let (mut last_role, mut last_capture, mut relation) = (6, 0, 0);
-        if let Some(last) = scene.last {
+        let (mut last_role, mut last_capture, mut reply) = (6, 0, 0);
+        if let Some(last) = context.last {
             last_role = index(last.role);
             last_capture = usize::from(last.capture);
-            relation =
-                self.relation | bits([0, has(sees, last.to), usize::from(to == last.from), usize::from(to == last.to)]);
+            reply = self.reply
+                | bits([0, has(attacks_after, last.to), usize::from(to == last.from), usize::from(to == last.to)]);
         }
-        tell(Table::Answer, ((r * 7 + last_role) * 2 + last_capture) * 16 + relation);
-        if let Some(own) = scene.own {
+        add(Table::Reply, ((r * 7 + last_role) * 2 + last_capture) * 16 + reply);
+        if let Some(own) = context.own {
             let passed = has(between(from, to), own.from);
-            let again = self.again | bits([0, usize::from(own.from == to), 0, usize::from(victim > 0), 0, passed]);
-            tell(Table::Again, r * 64 + again);
+            let follow_up =
+                self.follow_up | bits([0, usize::from(own.from == to), 0, usize::from(victim > 0), 0, passed]);
+            add(Table::FollowUp, r * 64 + follow_up);
         }
 
-        // The ground.
-        tell(Table::OurKing, self.our_king * 8 + distance(sight.king, to));
+        // Pawn structure and king distance.
+        add(Table::OurKing, self.our_king * 8 + distance(board.king, to));
         let file = Bitboard::from_file(to.file());
         let (pawns, theirs) = (us.pieces[0], them.pieces[0]);
         if role == Role::Pawn {
             let pawns = pawns.without(from);
             let bit = Bitboard::from_square(to).0;
             let beside = (bit & !Bitboard::from_file(File::A).0) >> 1 | (bit & !Bitboard::from_file(File::H).0) << 1;
-            let ground = bits([
-                1 - has(scene.stopped, to),
+            let structure = bits([
+                1 - has(context.not_passed, to),
                 has(self.backed & us.by_role[0], to),
                 some(pawns & Bitboard(beside)),
-                some(sees & theirs),
+                some(attacks_after & theirs),
                 has(them.by_role[0], to),
                 some(file & pawns),
-                some(sight.occupied & Bitboard(bit << 8)),
+                some(board.occupied & Bitboard(bit << 8)),
             ]);
-            tell(Table::Pawn, (scene.late * 128 + ground) * 6 + to.rank() as usize - 2);
+            add(Table::Pawn, (context.late * 128 + structure) * 6 + to.rank() as usize - 2);
         } else {
-            let ground = bits([
+            let structure = bits([
                 some(file & pawns),
                 some(file & theirs),
-                has(scene.quiet, to),
+                has(context.outposts, to),
                 has(us.by_role[0], to),
                 has(them.by_role[0], to),
-                has(sight.pinned, from),
+                has(board.pinned, from),
             ]);
-            tell(Table::Outpost, staged * 64 + ground);
+            add(Table::Outpost, late_role * 64 + structure);
         }
 
-        // What it leaves behind.
-        let wards = self.wards & !sees;
-        let left = if wards.is_empty() {
+        // Pieces that lose their only defender.
+        let sole_defences = self.sole_defences & !attacks_after;
+        let undefended = if sole_defences.is_empty() {
             0
-        } else if (wards & us.pieces[4]).any() {
+        } else if (sole_defences & us.pieces[4]).any() {
             5
-        } else if (wards & us.pieces[3]).any() {
+        } else if (sole_defences & us.pieces[3]).any() {
             4
-        } else if (wards & (us.pieces[1] | us.pieces[2])).any() {
+        } else if (sole_defences & (us.pieces[1] | us.pieces[2])).any() {
             3
         } else {
-            wards.count().min(2)
+            sole_defences.count().min(2)
         };
-        tell(Table::Left, (staged * 6 + left) * 4 + self.left);
+        add(Table::Undefended, (late_role * 6 + undefended) * 4 + self.undefended);
 
-        // What is at stake.
-        let relief = if scene.alarm == 0 {
+        // Pieces en prise, and whether the move helps.
+        let relief = if context.our_stake == 0 {
             0
-        } else if scene.endangered.contains(from) {
+        } else if context.endangered.contains(from) {
             1
-        } else if scene.attackers.contains(to) {
+        } else if context.attackers.contains(to) {
             2
-        } else if scene.shields.contains(to) {
+        } else if context.interpositions.contains(to) {
             3
-        } else if (sees & scene.endangered).any() {
+        } else if (attacks_after & context.endangered).any() {
             4
         } else {
             0
         };
-        tell(Table::Alarm, ((staged * 7 + scene.alarm) * 5 + relief) * 4 + taking);
-        tell(Table::Ply, ((scene.ply * ROLES + r) * 4 + taking) * 2 + checks);
+        add(Table::EnPrise, ((late_role * 7 + context.our_stake) * 5 + relief) * 4 + taking);
+        add(Table::Ply, ((context.ply * ROLES + r) * 4 + taking) * 2 + checks);
 
         // Earlier lines.
-        if recall.any {
-            tell(Table::Seen, ((recall.when * 3 + recall.times) * 3 + scene.ply) * 2 + usize::from(victim > 0));
-            tell(Table::Guess, ((recall.twin * 3 + recall.reply) * 3 + recall.follow) * 5 + recall.when);
+        if history.any_line {
+            add(Table::Repeated, ((history.when * 3 + history.times) * 3 + context.ply) * 2 + usize::from(victim > 0));
+            add(
+                Table::Continuation,
+                ((history.same_board * 3 + history.countermove) * 3 + history.follow_up) * 5 + history.when,
+            );
         }
     }
 }

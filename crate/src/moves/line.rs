@@ -5,16 +5,16 @@ use core::fmt;
 
 use shakmaty::{Chess, Move, Position as _};
 
-use super::memory::Memory;
-use super::order::Order;
-use super::trail::Trail;
+use super::history::History;
+use super::order::MoveOrder;
+use super::prefix::LinePrefix;
 use super::tree::Tree;
 
-/// What is known of a line before it is decoded: it stands in cheaper columns.
+/// What the columns of the evaluations tell of a line before it is decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outline {
+pub(crate) struct LineInfo {
     /// Whether it is the first PV of its evaluation.
-    pub(crate) leads: bool,
+    pub(crate) is_first_pv: bool,
     /// The depth of its evaluation.
     pub(crate) depth: u16,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Outline {
 /// Number of columns.
 pub(crate) const COLUMNS: usize = WIDE + 1;
 
-/// Names of the columns, for people.
+/// Names of the columns, for statistics.
 pub(crate) const NAMES: [&str; COLUMNS] = [
     "shared, first PV",
     "shared, next PV",
@@ -33,11 +33,11 @@ pub(crate) const NAMES: [&str; COLUMNS] = [
     "wide ranks",
 ];
 
-/// Moves shared with an earlier line: of lines that lead their evaluation, of others.
+/// How many moves are shared with an earlier line: first the column of first PVs, then that of other PVs.
 pub(crate) const SHARED: usize = 0;
-/// Which earlier line it is.
+/// The number of that earlier line.
 pub(crate) const SOURCE: usize = 2;
-/// Moves in all: of shallow lines, of deep ones.
+/// Lengths in moves: first the column of shallow lines, then that of deep ones.
 pub(crate) const LENGTH: usize = 3;
 /// The ranks of the moves that are not shared.
 pub(crate) const RANK: usize = 5;
@@ -47,18 +47,18 @@ pub(super) const WIDE: usize = 6;
 /// A byte of this value stands for a four-byte number in the column of wide values.
 const ESCAPE: u8 = u8::MAX;
 
-/// The lines of a record have no more moves together, shared ones included.
+/// The most moves of all lines of a record, shared ones included.
 pub(crate) const MAX_PLIES: usize = 1 << 12;
-/// What decoding the moves of a record may cost together, see [`cost`].
+/// The highest cost of decoding a record, see [`cost`].
 pub(crate) const MAX_COST: usize = 1 << 17;
-/// So many moves never cost too much: no position has more than 270 legal moves.
+/// A record of this many moves never costs too much: no position has more than 270 legal moves.
 #[cfg(feature = "write")]
 pub(crate) const SAFE_PLIES: usize = MAX_COST / (POSITION_COST + 270);
-/// What looking at a position costs, in legal moves.
+/// The cost of a position by itself; one legal move costs 1.
 const POSITION_COST: usize = 32;
 
-/// What a move costs that is told by its rank among so many legal ones: the position has to be looked at, then each of
-/// them. Shared moves cost next to nothing.
+/// The cost of decoding a move from its rank: of the position, then of each of its `legal` moves. Shared moves cost next
+/// to nothing.
 fn cost(legal: usize) -> usize {
     POSITION_COST + legal
 }
@@ -83,7 +83,7 @@ impl LineColumns {
     }
 }
 
-/// Where a reader stands in the columns of a block.
+/// A reader's place in the columns of a block.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Cursors<'a> {
     rest: [&'a [u8]; COLUMNS],
@@ -121,12 +121,12 @@ pub enum LineError {
         /// Number of legal moves.
         legal: usize,
     },
-    /// The lines of a record have more moves than any writer gives them.
+    /// The lines of a record have more moves than the format allows.
     Plies {
         /// Moves of the lines so far.
         found: usize,
     },
-    /// The moves of a record cost more to decode than any writer has it.
+    /// The lines of a record cost more to decode than the format allows.
     Cost {
         /// The cost so far.
         found: usize,
@@ -150,16 +150,16 @@ impl fmt::Display for LineError {
 
 impl Error for LineError {}
 
-/// The head of a line: how it begins and how long it is.
-struct Head {
+/// The numbers that come before the ranks of a line.
+struct LineHeader {
     shared: usize,
     source: usize,
     length: usize,
 }
 
-/// Which column holds the lengths of lines with this outline.
-fn length_column(outline: Outline) -> usize {
-    LENGTH + usize::from(outline.depth > 8)
+/// The column of the length of a line.
+fn length_column(info: LineInfo) -> usize {
+    LENGTH + usize::from(info.depth > 8)
 }
 
 /// Appends the lines of one record: those of its best evaluation first, each evaluation's best first. Returns how many
@@ -169,11 +169,11 @@ fn length_column(outline: Outline) -> usize {
 ///
 /// # Errors
 ///
-/// The record is more than a reader decodes: [`LineError::Plies`], [`LineError::Cost`].
+/// The record is beyond the limits of the format: [`LineError::Plies`], [`LineError::Cost`].
 #[cfg(any(feature = "write", test))]
 pub(crate) fn encode(
     position: &Chess,
-    lines: &[(Outline, &[Move])],
+    lines: &[(LineInfo, &[Move])],
     out: &mut LineColumns,
 ) -> Result<usize, LineError> {
     let plies = lines.iter().map(|(_, line)| line.len()).sum();
@@ -181,22 +181,22 @@ pub(crate) fn encode(
         return Err(LineError::Plies { found: plies });
     }
     let mut spent = 0;
-    let mut memory = Memory::default();
+    let mut history = History::default();
     let mut tree = Tree::default();
-    for (i, &(outline, line)) in lines.iter().enumerate() {
+    for (i, &(info, line)) in lines.iter().enumerate() {
         let (node, shared) = tree.follow(line);
-        let of = usize::from(!outline.leads);
+        let of = usize::from(!info.is_first_pv);
         if i > 0 {
             out.put(SHARED + of, shared);
         }
         if i > 1 && shared > 0 {
             out.put(SOURCE, tree.first_line(node));
         }
-        out.put(length_column(outline), line.len());
-        let mut walk = Walk::new(position, &line[..shared]);
+        out.put(length_column(info), line.len());
+        let mut replay = Replay::new(position, &line[..shared]);
         let mut barred = tree.children(node);
         for m in &line[shared..] {
-            let order = walk.order(&memory, &barred);
+            let order = replay.order(&history, &barred);
             spent += cost(order.len());
             if spent > MAX_COST {
                 return Err(LineError::Cost { found: spent });
@@ -206,38 +206,38 @@ pub(crate) fn encode(
                 return Ok(plies);
             };
             out.put(RANK, rank);
-            walk.play(*m);
+            replay.play(*m);
             barred.clear();
         }
         if i + 1 < lines.len() {
-            memory.learn(position.turn(), line);
+            history.add(position.turn(), line);
             tree.insert(node, &line[shared..], i);
         }
     }
     Ok(plies)
 }
 
-/// What it takes to decode the lines of a record, line by line.
+/// Adds up what the lines of a record cost to decode.
 #[cfg(feature = "write")]
 #[derive(Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct DecodingCost {
     tree: Tree,
     lines: usize,
     /// Moves of all lines, see [`MAX_PLIES`].
     pub(crate) plies: usize,
-    /// What the moves cost that are told by their rank, see [`MAX_COST`].
+    /// The cost of the moves that are not shared, see [`MAX_COST`].
     pub(crate) cost: usize,
 }
 
 #[cfg(feature = "write")]
-impl Load {
+impl DecodingCost {
     /// Adds the next line of the record of `position`.
     pub(crate) fn add(&mut self, position: &Chess, line: &[Move]) {
         let (node, shared) = self.tree.follow(line);
-        let mut walk = Walk::new(position, &line[..shared]);
+        let mut replay = Replay::new(position, &line[..shared]);
         for m in &line[shared..] {
-            self.cost += cost(walk.position.legal_moves().len());
-            walk.play(*m);
+            self.cost += cost(replay.position.legal_moves().len());
+            replay.play(*m);
         }
         self.plies += line.len();
         self.tree.insert(node, &line[shared..], self.lines);
@@ -245,29 +245,29 @@ impl Load {
     }
 }
 
-/// A position on its way down a line.
-struct Walk {
+/// A position of a line, reached by playing its moves.
+struct Replay {
     position: Chess,
-    trail: Trail,
+    prefix: LinePrefix,
 }
 
-impl Walk {
-    fn new(position: &Chess, prefix: &[Move]) -> Walk {
-        let mut walk = Walk { position: position.clone(), trail: Trail::default() };
+impl Replay {
+    fn new(position: &Chess, prefix: &[Move]) -> Replay {
+        let mut replay = Replay { position: position.clone(), prefix: LinePrefix::default() };
         for m in prefix {
-            walk.play(*m);
+            replay.play(*m);
         }
-        walk
+        replay
     }
 
-    fn order(&self, memory: &Memory, barred: &[Move]) -> Order {
-        Order::new(&self.position, &self.trail, memory, barred)
+    fn order(&self, history: &History, barred: &[Move]) -> MoveOrder {
+        MoveOrder::new(&self.position, &self.prefix, history, barred)
     }
 
     /// Plays a legal move.
     fn play(&mut self, m: Move) {
         self.position.play_unchecked(m);
-        self.trail.push(m);
+        self.prefix.push(m);
     }
 }
 
@@ -277,7 +277,7 @@ impl<'a> Cursors<'a> {
         Cursors { rest: columns }
     }
 
-    /// Bytes left in each column, for a later reader to begin here.
+    /// The bytes left in each column, from which a later reader can continue.
     pub(crate) fn left(&self) -> [usize; COLUMNS] {
         self.rest.map(<[u8]>::len)
     }
@@ -294,42 +294,42 @@ impl<'a> Cursors<'a> {
         Ok(u32::from_le_bytes(*wide) as usize)
     }
 
-    fn head(&mut self, i: usize, outline: Outline) -> Result<Head, LineError> {
-        let of = usize::from(!outline.leads);
+    fn header(&mut self, i: usize, info: LineInfo) -> Result<LineHeader, LineError> {
+        let of = usize::from(!info.is_first_pv);
         let shared = if i > 0 { self.take(SHARED + of)? } else { 0 };
         let source = if i > 1 && shared > 0 { self.take(SOURCE)? } else { 0 };
-        let length = self.take(length_column(outline))?;
+        let length = self.take(length_column(info))?;
         if length < shared {
             return Err(LineError::Shared { shared, length });
         }
         if length > MAX_PLIES {
             return Err(LineError::Plies { found: length });
         }
-        Ok(Head { shared, source, length })
+        Ok(LineHeader { shared, source, length })
     }
 
-    /// Passes over the lines of a record without decoding them.
+    /// Skips the lines of a record without decoding them.
     ///
     /// # Errors
     ///
     /// A column ended, or a line is shorter than what it shares.
-    pub(crate) fn skip(&mut self, outlines: &[Outline]) -> Result<(), LineError> {
-        self.plies(outlines).map(drop)
+    pub(crate) fn skip(&mut self, infos: &[LineInfo]) -> Result<(), LineError> {
+        self.plies(infos).map(drop)
     }
 
-    /// Passes over the lines of a record and counts their moves.
+    /// Skips the lines of a record and counts their moves.
     ///
     /// # Errors
     ///
     /// As of [`Cursors::skip`].
-    pub(crate) fn plies(&mut self, outlines: &[Outline]) -> Result<usize, LineError> {
+    pub(crate) fn plies(&mut self, infos: &[LineInfo]) -> Result<usize, LineError> {
         let mut plies = 0;
-        for (i, outline) in outlines.iter().enumerate() {
-            let head = self.head(i, *outline)?;
-            for _ in head.shared..head.length {
+        for (i, info) in infos.iter().enumerate() {
+            let header = self.header(i, *info)?;
+            for _ in header.shared..header.length {
                 self.take(RANK)?;
             }
-            plies += head.length;
+            plies += header.length;
             if plies > MAX_PLIES {
                 return Err(LineError::Plies { found: plies });
             }
@@ -341,14 +341,14 @@ impl<'a> Cursors<'a> {
     ///
     /// # Errors
     ///
-    /// The columns say what no line can be.
-    pub(crate) fn decode(&mut self, position: &Chess, outlines: &[Outline]) -> Result<Vec<Vec<Move>>, LineError> {
-        let mut memory = Memory::default();
+    /// The columns do not describe legal lines within the limits of the format.
+    pub(crate) fn decode(&mut self, position: &Chess, infos: &[LineInfo]) -> Result<Vec<Vec<Move>>, LineError> {
+        let mut history = History::default();
         let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
         let (mut plies, mut spent) = (0, 0);
-        for (i, outline) in outlines.iter().enumerate() {
-            let Head { shared, source, length } = self.head(i, *outline)?;
+        for (i, info) in infos.iter().enumerate() {
+            let LineHeader { shared, source, length } = self.header(i, *info)?;
             plies += length;
             if plies > MAX_PLIES {
                 return Err(LineError::Plies { found: plies });
@@ -358,23 +358,23 @@ impl<'a> Cursors<'a> {
                 None if shared == 0 => &[],
                 None => return Err(LineError::Source { source, lines: lines.len() }),
             };
-            let mut walk = Walk::new(position, prefix);
+            let mut replay = Replay::new(position, prefix);
             let mut barred = tree.children(tree.follow(prefix).0);
             let mut line = prefix.to_vec();
             for ply in shared..length {
                 let rank = self.take(RANK)?;
-                let order = walk.order(&memory, &barred);
+                let order = replay.order(&history, &barred);
                 spent += cost(order.len());
                 if spent > MAX_COST {
                     return Err(LineError::Cost { found: spent });
                 }
                 let m = order.pick(rank).map_err(|legal| LineError::Rank { ply, rank, legal })?;
-                walk.play(m);
+                replay.play(m);
                 line.push(m);
                 barred.clear();
             }
-            if i + 1 < outlines.len() {
-                memory.learn(position.turn(), &line);
+            if i + 1 < infos.len() {
+                history.add(position.turn(), &line);
                 let (node, known) = tree.follow(&line);
                 tree.insert(node, &line[known..], i);
             }

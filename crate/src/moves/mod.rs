@@ -1,25 +1,25 @@
-//! Lines of moves, each move as its rank among the legal ones, best guess first.
+//! The codec of principal variations: each move is coded as its rank among the legal moves, most likely first.
 //!
-//! A record's lines become a few columns of small integers: how many moves a line shares with an earlier line of the
-//! record and with which, how long it is, and the ranks of the moves that it does not share. The guess is an integer
-//! linear model with frozen weights, so that it is the same on every machine. Nothing outside the record is needed to
-//! decode it, and records before it are passed over without generating a move.
+//! The lines of a record become a few columns of small integers: how many moves a line shares with an earlier line of
+//! the record, which line that is, how long the line is, and the ranks of the moves that it does not share. Moves are
+//! ordered by a linear model with frozen integer weights, so that the order is the same on every machine. A record is
+//! decoded without any other record, and the records before it are skipped without generating moves.
 
-mod exchange;
+mod board;
+mod context;
 mod features;
+mod history;
 mod line;
-mod memory;
 mod order;
-mod scene;
-mod sight;
+mod prefix;
+mod see;
 #[cfg(test)]
 mod tests;
-mod trail;
 mod tree;
 
 pub use line::LineError;
-pub(crate) use line::{COLUMNS, Cursors, LENGTH, MAX_PLIES, NAMES, Outline, RANK, SHARED, SOURCE};
+pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineInfo, MAX_PLIES, NAMES, RANK, SHARED, SOURCE};
+#[cfg(feature = "write")]
+pub(crate) use line::{DecodingCost, MAX_COST, SAFE_PLIES};
 #[cfg(any(feature = "write", test))]
 pub(crate) use line::{LineColumns, encode};
-#[cfg(feature = "write")]
-pub(crate) use line::{Load, MAX_COST, SAFE_PLIES};

@@ -2,11 +2,11 @@
 
 use shakmaty::{Chess, Color, Move, Position as _};
 
+use super::board::{RelativeBoard, relative_square};
+use super::context::PositionContext;
 use super::features::{Mover, WEIGHTS};
-use super::memory::Memory;
-use super::scene::Scene;
-use super::sight::{Sight, turned};
-use super::trail::{Trail, origin};
+use super::history::History;
+use super::prefix::{LinePrefix, origin};
 
 /// The fitted weights, one signed byte each, table after table. Frozen: another file is another format.
 static FITTED: [i8; PADDED] = {
@@ -20,56 +20,56 @@ static FITTED: [i8; PADDED] = {
     weights
 };
 
-/// A power of two, so that a mask spares the check of bounds.
+/// The length of the table: a power of two, so that a mask replaces the bounds check.
 const PADDED: usize = WEIGHTS.next_power_of_two();
 
-/// Above every sum of weights, one from each table.
+/// Greater than every sum of weights, one from each table.
 const BOUND: i32 = 1 << 14;
 
-/// The legal moves of a position of a line, each after its key: the greater the key the better the guess.
-pub(super) struct Order(Vec<(u32, Move)>);
+/// The legal moves of a position of a line, unsorted, each with its sort key: the likelier a move, the greater its key.
+pub(super) struct MoveOrder(Vec<(u32, Move)>);
 
-impl Order {
-    /// Ranks the legal moves. `barred` ones, which a line cannot go on with, come last.
-    pub(super) fn new(position: &Chess, trail: &Trail, memory: &Memory, barred: &[Move]) -> Order {
+impl MoveOrder {
+    /// Orders the legal moves. The `barred` ones, which the line cannot continue with, come last.
+    pub(super) fn new(position: &Chess, prefix: &LinePrefix, history: &History, barred: &[Move]) -> MoveOrder {
         let moves = position.legal_moves();
         let turn = position.turn();
-        let sight = Sight::new(position);
-        let scene = Scene::new(&sight, turn, trail);
-        let hint = memory.hint(turn, trail);
+        let board = RelativeBoard::new(position);
+        let context = PositionContext::new(&board, turn, prefix);
+        let history_here = history.at(turn, prefix);
         // The moves of a piece mostly come one after another.
         let mut piece: Option<(Mover, i32)> = None;
         let mut key = |m: &Move| {
             let (mover, score) = match &mut piece {
                 Some(piece) if piece.0.makes(*m) => piece,
                 piece => {
-                    let mover = Mover::new(&scene, *m);
+                    let mover = Mover::new(&context, *m);
                     let mut score = 0;
-                    mover.introduce(|weight| score += fitted(weight));
+                    mover.piece_features(|weight| score += fitted(weight));
                     piece.insert((mover, score))
                 }
             };
             let mut score = *score;
-            mover.ask(*m, hint.recall(*m), |weight| score += fitted(weight));
+            mover.move_features(*m, history_here.of_move(*m), |weight| score += fitted(weight));
             let open = if barred.contains(m) { 0 } else { 2 * BOUND };
             ((open + BOUND + score) as u32) << 16 | u32::from(u16::MAX - tie(*m, turn))
         };
-        Order(moves.iter().map(|m| (key(m), *m)).collect())
+        MoveOrder(moves.iter().map(|m| (key(m), *m)).collect())
     }
 
-    /// How many moves are guessed before `m`, or `None` where it is illegal.
+    /// The rank of a move; `None` if it is illegal.
     #[cfg(any(feature = "write", test))]
     pub(super) fn rank(&self, m: Move) -> Option<usize> {
         let (key, _) = self.0.iter().find(|(_, legal)| *legal == m)?;
         Some(self.0.iter().filter(|(other, _)| other > key).count())
     }
 
-    /// How many legal moves there are.
+    /// The number of legal moves.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The move of a rank, or how many legal moves there are if it is beyond them.
+    /// The move of a rank, or the number of legal moves if the rank is beyond them.
     pub(super) fn pick(&self, rank: usize) -> Result<Move, usize> {
         if rank >= self.len() {
             return Err(self.len());
@@ -77,12 +77,12 @@ impl Order {
         let keys = || self.0.iter().map(|(key, _)| *key);
         let mut found = u32::MAX;
         if rank < 32 {
-            // Keys are distinct and ranks are low: the greatest, then the greatest below it, and so on.
+            // Keys are distinct and ranks are low: select the greatest key, then the next one, and so on.
             for _ in 0..=rank {
                 found = keys().filter(|key| *key < found).max().unwrap_or_default();
             }
         } else {
-            // The least number that no more keys than these exceed.
+            // Bisect for the least number that no more than `rank` keys exceed.
             let mut below = 0;
             while below < found {
                 let middle = below.midpoint(found);
@@ -93,17 +93,17 @@ impl Order {
     }
 }
 
-/// The weight of a number.
+/// The weight at an index.
 #[inline]
 fn fitted(weight: usize) -> i32 {
     i32::from(FITTED[weight & (PADDED - 1)])
 }
 
-/// Tells apart moves of equal score, smallest first: origin, target (the rook's square when castling) and promotion
-/// as the side to move sees them.
+/// Breaks ties between moves of equal score, smallest first: origin, target (the rook's square when castling) and
+/// promotion, from the point of view of the side to move.
 fn tie(m: Move, turn: Color) -> u16 {
-    let from = turned(origin(m), turn) as u16;
-    let to = turned(m.to(), turn) as u16;
+    let from = relative_square(origin(m), turn) as u16;
+    let to = relative_square(m.to(), turn) as u16;
     let promotion = m.promotion().map_or(0, |role| role as u16);
     from << 9 | to << 3 | promotion
 }

@@ -3,13 +3,13 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{Bitboard, CastlingMode, Chess, Move, Position as _, Square, attacks};
 
-use super::memory::Memory;
-use super::order::Order;
-use super::sight::lines;
-use super::trail::Trail;
-use super::{COLUMNS, Cursors, LineColumns, LineError, Outline, encode};
+use super::board::sliders;
+use super::history::History;
+use super::order::MoveOrder;
+use super::prefix::LinePrefix;
+use super::{COLUMNS, Cursors, LineColumns, LineError, LineInfo, encode};
 
-type Record = (Chess, Vec<(Outline, Vec<Move>)>);
+type Record = (Chess, Vec<(LineInfo, Vec<Move>)>);
 
 // shakmaty's error holds the position.
 #[allow(clippy::result_large_err)]
@@ -36,7 +36,7 @@ fn line(position: &Chess, words: &str) -> Vec<Move> {
 fn encoded(records: &[Record]) -> LineColumns {
     let mut out = LineColumns::default();
     for (position, lines) in records {
-        let lines: Vec<_> = lines.iter().map(|(outline, line)| (*outline, line.as_slice())).collect();
+        let lines: Vec<_> = lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
         encode(position, &lines, &mut out).expect("no more than a record holds");
     }
     out
@@ -46,16 +46,16 @@ fn cursors(columns: &LineColumns) -> Cursors<'_> {
     Cursors::new(columns.columns.each_ref().map(Vec::as_slice))
 }
 
-fn outlines(record: &Record) -> Vec<Outline> {
-    record.1.iter().map(|(outline, _)| *outline).collect()
+fn line_infos(record: &Record) -> Vec<LineInfo> {
+    record.1.iter().map(|(info, _)| *info).collect()
 }
 
 fn lines(record: &Record) -> Vec<Vec<Move>> {
     record.1.iter().map(|(_, line)| line.clone()).collect()
 }
 
-const LEAD: Outline = Outline { leads: true, depth: 20 };
-const NEXT: Outline = Outline { leads: false, depth: 8 };
+const LEAD: LineInfo = LineInfo { is_first_pv: true, depth: 20 };
+const NEXT: LineInfo = LineInfo { is_first_pv: false, depth: 8 };
 
 /// Castling both ways and from odd squares, promotions, en passant, pins, checks, crowds.
 const STARTS: [&str; 10] = [
@@ -75,11 +75,11 @@ const STARTS: [&str; 10] = [
 fn record() -> impl Strategy<Value = Record> {
     let line = (any::<bool>(), 0..30u16, any::<u8>(), 0..8usize, prop::collection::vec(any::<u16>(), 0..24));
     (0..STARTS.len(), prop::collection::vec(any::<u16>(), 0..12), prop::collection::vec(line, 0..6)).prop_map(
-        |(start, walk, lines)| {
+        |(start, replay, lines)| {
             let mut position = position(STARTS[start]);
-            playout(&mut position, &walk);
-            let mut out: Vec<(Outline, Vec<Move>)> = Vec::new();
-            for (i, (leads, depth, source, shared, further)) in lines.into_iter().enumerate() {
+            playout(&mut position, &replay);
+            let mut out: Vec<(LineInfo, Vec<Move>)> = Vec::new();
+            for (i, (is_first_pv, depth, source, shared, further)) in lines.into_iter().enumerate() {
                 let mut line = Vec::new();
                 let mut at = position.clone();
                 if i > 0 {
@@ -89,7 +89,7 @@ fn record() -> impl Strategy<Value = Record> {
                     }
                 }
                 line.extend(playout(&mut at, &further));
-                out.push((Outline { leads: leads || i == 0, depth }, line));
+                out.push((LineInfo { is_first_pv: is_first_pv || i == 0, depth }, line));
             }
             (position, out)
         },
@@ -116,12 +116,12 @@ proptest! {
         let columns = encoded(&records);
         let mut all = cursors(&columns);
         for (i, record) in records.iter().enumerate() {
-            prop_assert_eq!(all.decode(&record.0, &outlines(record)), Ok(lines(record)));
+            prop_assert_eq!(all.decode(&record.0, &line_infos(record)), Ok(lines(record)));
             let mut one = cursors(&columns);
             for before in &records[..i] {
-                prop_assert_eq!(one.skip(&outlines(before)), Ok(()));
+                prop_assert_eq!(one.skip(&line_infos(before)), Ok(()));
             }
-            prop_assert_eq!(one.decode(&record.0, &outlines(record)), Ok(lines(record)));
+            prop_assert_eq!(one.decode(&record.0, &line_infos(record)), Ok(lines(record)));
         }
         prop_assert_eq!(all.left(), [0; COLUMNS]);
     }
@@ -136,11 +136,11 @@ proptest! {
                 column[at] = value;
             }
         }
-        let _ = cursors(&columns).skip(&outlines(&record));
-        let _ = cursors(&columns).decode(&record.0, &outlines(&record));
+        let _ = cursors(&columns).skip(&line_infos(&record));
+        let _ = cursors(&columns).decode(&record.0, &line_infos(&record));
         columns.columns[cut].pop();
-        let _ = cursors(&columns).skip(&outlines(&record));
-        let _ = cursors(&columns).decode(&record.0, &outlines(&record));
+        let _ = cursors(&columns).skip(&line_infos(&record));
+        let _ = cursors(&columns).decode(&record.0, &line_infos(&record));
     }
 }
 
@@ -157,7 +157,7 @@ fn a_line_of_a_thousand_moves_and_a_crowd_of_queens_survive() {
     let columns = encoded(&records);
     let mut cursors = cursors(&columns);
     for record in &records {
-        assert_eq!(cursors.decode(&record.0, &outlines(record)), Ok(lines(record)));
+        assert_eq!(cursors.decode(&record.0, &line_infos(record)), Ok(lines(record)));
     }
 }
 
@@ -194,7 +194,7 @@ fn the_order_is_frozen() {
     assert_eq!(ranks, [&[3][..], &[0], &[0], &[6], &[8, 6], &[0, 0, 1, 0, 0, 1, 4, 3, 3, 3, 1, 1, 1, 2, 0, 9, 1], &[]]);
     let orders = STARTS.map(|fen| {
         let position = position(fen);
-        let order = Order::new(&position, &Trail::default(), &Memory::default(), &[]);
+        let order = MoveOrder::new(&position, &LinePrefix::default(), &History::default(), &[]);
         (0..position.legal_moves().len()).fold(0_u32, |sum, rank| {
             let m = order.pick(rank).expect("a legal move");
             let code = (m.from().map_or(0, u32::from) << 6 | u32::from(m.to())) << 3;
@@ -214,8 +214,8 @@ fn line_pieces_see_the_same_without_magics() {
         occupied = occupied.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         let crowd = Bitboard(occupied & occupied.rotate_left(23));
         for square in Square::ALL {
-            assert_eq!(lines::bishop_attacks(square, crowd), attacks::bishop_attacks(square, crowd));
-            assert_eq!(lines::rook_attacks(square, crowd), attacks::rook_attacks(square, crowd));
+            assert_eq!(sliders::bishop_attacks(square, crowd), attacks::bishop_attacks(square, crowd));
+            assert_eq!(sliders::rook_attacks(square, crowd), attacks::rook_attacks(square, crowd));
         }
     }
 }

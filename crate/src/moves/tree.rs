@@ -1,21 +1,21 @@
-//! The earlier lines of a record as a tree of moves: what a line shares with any of them is found in one walk, however
-//! many they are.
+//! The earlier lines of a record as a prefix tree (trie): one walk finds how many moves a line shares with any of them,
+//! however many there are.
 
 use shakmaty::Move;
 
-/// Lines, merged where they begin alike.
+/// Lines; those that begin with the same moves share nodes.
 #[derive(Debug)]
 pub(super) struct Tree(Vec<Node>);
 
-/// A move of one or more lines.
+/// A move that one or more lines play after the same moves.
 #[derive(Debug)]
 struct Node {
     /// `None` at the root.
     m: Option<Move>,
     /// The first line that it is part of.
-    #[cfg_attr(not(any(feature = "write", test)), expect(dead_code, reason = "writers alone ask for it"))]
+    #[cfg_attr(not(any(feature = "write", test)), expect(dead_code, reason = "writers alone move_features for it"))]
     line: usize,
-    /// The first move that follows it, and the next one that stands in its place; 0 for none.
+    /// The first child, and the next child of the same parent; 0 for none.
     child: usize,
     sibling: usize,
 }
@@ -29,17 +29,17 @@ impl Default for Tree {
 impl Tree {
     const ROOT: usize = 0;
 
-    /// The numbers of the moves that follow a move.
-    fn followers(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The numbers of the children of a node.
+    fn child_nodes(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let next = |at: usize| Some(at).filter(|&at| at != Tree::ROOT);
         core::iter::successors(next(self.0[node].child), move |&at| next(self.0[at].sibling))
     }
 
-    /// Follows a line as far as earlier ones go: the last move, and how many there are.
+    /// Follows a line from the root as far as there are nodes: the last node, and how many moves lead to it.
     pub(super) fn follow(&self, line: &[Move]) -> (usize, usize) {
         let mut node = Tree::ROOT;
         for (shared, m) in line.iter().enumerate() {
-            match self.followers(node).find(|&at| self.0[at].m == Some(*m)) {
+            match self.child_nodes(node).find(|&at| self.0[at].m == Some(*m)) {
                 Some(next) => node = next,
                 None => return (node, shared),
             }
@@ -47,7 +47,7 @@ impl Tree {
         (node, line.len())
     }
 
-    /// Adds the moves of a line that come after a move.
+    /// Adds the rest of a line below a node.
     pub(super) fn insert(&mut self, mut node: usize, rest: &[Move], line: usize) {
         for m in rest {
             let at = self.0.len();
@@ -57,14 +57,14 @@ impl Tree {
         }
     }
 
-    /// The first line that goes through a move.
+    /// The first line that goes through a node.
     #[cfg(any(feature = "write", test))]
     pub(super) fn first_line(&self, node: usize) -> usize {
         self.0[node].line
     }
 
-    /// The moves by which earlier lines go on after a move: a line that shared no more goes on with none of them.
+    /// The moves of the children of a node. A line that leaves the tree at this node continues with none of them.
     pub(super) fn children(&self, node: usize) -> Vec<Move> {
-        self.followers(node).filter_map(|at| self.0[at].m).collect()
+        self.child_nodes(node).filter_map(|at| self.0[at].m).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What the fitted weights cost on records that they have not seen.
+//! Validation of the fitted weights on records that they were not fitted to.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::fit::{Choice, choices};
 use super::line::{COLUMNS, LineColumns, encode};
 use crate::data::Record;
 
-pub(crate) struct Verdict {
+pub(crate) struct Validation {
     records: usize,
     moves: usize,
     ranked: usize,
@@ -26,7 +26,7 @@ fn entropy(column: &[u8]) -> f64 {
     counts.iter().filter(|n| **n > 0).map(|n| -(*n as f64) * (*n as f64 / sum).log2()).sum::<f64>() / 8.0
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Validation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sum = |columns: &[f64; COLUMNS]| columns.iter().sum::<f64>();
         let ranks = self.blocks[super::line::RANK..super::line::WIDE].iter().sum::<f64>();
@@ -53,8 +53,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges the weights that the library was built with.
-pub(crate) fn judge(records: &[Record]) -> Verdict {
+/// Validates the weights that the library was built with.
+pub(crate) fn validate(records: &[Record]) -> Validation {
     let began = std::time::Instant::now();
     let n = records.len() as f64;
     let mut all = LineColumns::default();
@@ -63,8 +63,8 @@ pub(crate) fn judge(records: &[Record]) -> Verdict {
     for block in records.chunks(600) {
         let mut out = LineColumns::default();
         for record in block {
-            let lines: Vec<_> = record.lines.iter().map(|(outline, line)| (*outline, line.as_slice())).collect();
-            // A record that no database holds has no say.
+            let lines: Vec<_> = record.lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
+            // A record beyond the limits of the format counts for nothing.
             moves += encode(&record.position, &lines, &mut out).unwrap_or_default();
         }
         for (i, column) in out.columns.iter().enumerate() {
@@ -75,24 +75,24 @@ pub(crate) fn judge(records: &[Record]) -> Verdict {
     let seconds = began.elapsed().as_secs_f64();
     let ranked = all.columns[super::line::RANK..super::line::WIDE].iter().map(Vec::len).sum();
     let whole = all.columns.each_ref().map(|column| entropy(column) / n);
-    Verdict { records: records.len(), moves, ranked, whole, blocks, seconds }
+    Validation { records: records.len(), moves, ranked, whole, blocks, seconds }
 }
 
-/// A quick look at weights before the library is built with them: rank entropy in one column, and cross-entropy.
-pub(crate) fn judge_with(records: &[Record], weights: &[u8]) -> String {
+/// Validates other weights without the codec: entropy of the ranks in one column, and cross-entropy.
+pub(crate) fn estimate(records: &[Record], weights: &[u8]) -> String {
     let weights: Vec<f32> = weights.iter().map(|w| f32::from(*w as i8)).collect();
     let mut counts = [0usize; 256];
     let mut cross = 0.0;
     let mut choice = Choice::default();
-    let mut odds: Vec<f32> = Vec::new();
+    let mut logits: Vec<f32> = Vec::new();
     for record in records.iter() {
         choices(record, &mut choice, |choice| {
-            choice.odds(&weights, &mut odds);
-            let played = odds[choice.played()];
-            let ahead = odds[..choice.played()].iter().filter(|other| **other >= played).count();
-            let after = odds[choice.played()..].iter().filter(|other| **other > played).count();
+            choice.logits(&weights, &mut logits);
+            let played = logits[choice.played()];
+            let ahead = logits[..choice.played()].iter().filter(|other| **other >= played).count();
+            let after = logits[choice.played()..].iter().filter(|other| **other > played).count();
             counts[(ahead + after).min(255)] += 1;
-            let sum: f32 = odds.iter().map(|o| ((o - played) / super::fit::SCALE).exp()).sum();
+            let sum: f32 = logits.iter().map(|o| ((o - played) / super::fit::SCALE).exp()).sum();
             cross += f64::from(sum.log2());
         });
     }

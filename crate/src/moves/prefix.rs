@@ -1,0 +1,88 @@
+//! The moves that led from a record's position to the one at hand.
+
+use shakmaty::{Bitboard, Color, Move, Role, Square};
+
+use super::board::relative_square;
+
+/// What the next moves need to know of a move that was played.
+#[derive(Copy, Clone)]
+pub(super) struct PlayedMove {
+    /// The piece that arrived: after a promotion the promoted one.
+    pub(super) role: Role,
+    pub(super) from: Square,
+    /// The king's target when castling.
+    pub(super) to: Square,
+    pub(super) capture: bool,
+}
+
+impl PlayedMove {
+    fn new(m: Move) -> PlayedMove {
+        let role = m.promotion().unwrap_or(m.role());
+        PlayedMove { role, from: origin(m), to: target(m), capture: m.is_capture() }
+    }
+
+    /// The move from the point of view of a side to move.
+    fn relative_to(self, turn: Color) -> PlayedMove {
+        PlayedMove { from: relative_square(self.from, turn), to: relative_square(self.to, turn), ..self }
+    }
+}
+
+/// The square that a move starts from. The moves of chess, unlike those of some variants, all have an origin.
+#[inline]
+pub(super) fn origin(m: Move) -> Square {
+    m.from().unwrap_or(Square::A1)
+}
+
+/// The square on which the moving piece arrives: the king's when castling.
+#[inline]
+pub(super) fn target(m: Move) -> Square {
+    match m {
+        Move::Castle { king, rook } if king < rook => Square::from_coords(shakmaty::File::G, king.rank()),
+        Move::Castle { king, .. } => Square::from_coords(shakmaty::File::C, king.rank()),
+        _ => m.to(),
+    }
+}
+
+/// The moves that led to a position of a line.
+#[derive(Copy, Clone, Default)]
+pub(super) struct LinePrefix {
+    /// Moves played since the record's position.
+    pub(super) ply: usize,
+    /// The last move, which the opponent played, and the one before.
+    pub(super) moves: [Option<Move>; 2],
+    /// The targets of the moves of the side that moved first, and of the other side.
+    arrivals: [Bitboard; 2],
+    /// An incremental hash of the changes to the board, as Zobrist hashing does it, with sums: equal for lines of one
+    /// record that reach the same board.
+    pub(super) board_hash: u32,
+}
+
+impl LinePrefix {
+    pub(super) fn push(&mut self, m: Move) {
+        let PlayedMove { role, from, to, .. } = PlayedMove::new(m);
+        let side = self.ply % 2;
+        let before =
+            piece_hash(m.role(), from, side).wrapping_add(m.capture().map_or(0, |role| piece_hash(role, to, side ^ 1)));
+        self.board_hash = self.board_hash.wrapping_add(piece_hash(role, to, side)).wrapping_sub(before);
+        self.arrivals[side].add(to);
+        self.moves = [Some(m), self.moves[0]];
+        self.ply += 1;
+    }
+
+    /// The opponent's last move and the last one of the side to move, from the latter's point of view.
+    pub(super) fn played(&self, turn: Color) -> [Option<PlayedMove>; 2] {
+        self.moves.map(|m| m.map(|m| PlayedMove::new(m).relative_to(turn)))
+    }
+
+    /// The targets of the moves of the side to move, from its point of view.
+    pub(super) fn arrivals(&self, turn: Color) -> Bitboard {
+        let arrivals = self.arrivals[self.ply % 2];
+        if turn.is_white() { arrivals } else { arrivals.flip_vertical() }
+    }
+}
+
+/// The hash of a piece on a square.
+fn piece_hash(role: Role, square: Square, side: usize) -> u32 {
+    let x = ((role as u32 | (side as u32) << 3) << 6 | square as u32).wrapping_mul(0x9e37_79b1);
+    (x ^ x >> 15).wrapping_mul(0x85eb_ca6b)
+}
