@@ -26,8 +26,8 @@ async function open(/** @type {import("playwright-core").Page} */ page, path = "
 }
 
 for (const [path, count, why] of /** @type {const} */ ([
-  ["db", 2, "whose manifest carries its pages"],
-  ["famous", 3, "whose manifest does not carry its pages"],
+  ["db", 2, "with inline pages in the manifest"],
+  ["famous", 3, "without inline pages in the manifest"],
 ])) {
   test(`a cold lookup in a database ${why} takes ${count} requests and at most 40 KiB, another near by one more at most`, async (t) => {
     const page = await shelf.page(t);

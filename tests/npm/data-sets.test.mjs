@@ -79,8 +79,8 @@ for (const [n, name] of ["evals-lichess-seed.jsonl", "evals-famous.jsonl.zst", "
     const directory = mkdtempSync(join(tmpdir(), "shelfish-data-"));
     const database = join(directory, "db");
     // Every other one reads pages from the shard.
-    const carry = n % 2 ? [] : ["--carry-pages", "0"];
-    execFileSync(SHELFISH, ["build", path, "-o", database, "--quiet", ...carry], { stdio: ["ignore", "ignore", "inherit"] });
+    const inline = n % 2 ? [] : ["--inline-pages", "0"];
+    execFileSync(SHELFISH, ["build", path, "-o", database, "--quiet", ...inline], { stdio: ["ignore", "ignore", "inherit"] });
     const server = await serve(database);
     try {
       /** @type {typeof import("shelfish")} */

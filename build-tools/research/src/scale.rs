@@ -99,7 +99,7 @@ fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
         out: out.to_owned(),
         max_memory: 1 << 30,
         shard_bytes: defaults.shard_bytes,
-        carried_bytes: if apart { 0 } else { defaults.carried_bytes },
+        inline_page_bytes: if apart { 0 } else { defaults.inline_page_bytes },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         selection: build::Selection::default(),
         rejects: None,

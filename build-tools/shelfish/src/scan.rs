@@ -38,8 +38,8 @@ pub enum ScanError {
         /// The bytes.
         range: Range<u64>,
     },
-    /// An inline page of the manifest has other bytes than that of the shard, and readers look at these.
-    Inline(Chunk),
+    /// An inline page of the manifest has other bytes than the page in the shard; readers use the inline one.
+    InlinePage(Chunk),
     /// The content is not that by which the file is named.
     Name {
         /// Path or URL of the shard.
@@ -61,7 +61,7 @@ impl fmt::Display for ScanError {
                     range.end.saturating_sub(1)
                 )
             }
-            ScanError::Inline(page) => write!(f, "the inline page of the manifest is not {page}"),
+            ScanError::InlinePage(page) => write!(f, "the inline page of the manifest differs from {page}"),
             ScanError::Name { at, found } => {
                 write!(f, "{at}: the SHA-256 of its content begins {found}: not the content that gave it its name")
             }
@@ -129,8 +129,8 @@ impl Scan {
                 Ok(page) => blocks.extend(page.blocks()),
                 Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
             }
-            if manifest.carried(page).is_some_and(|inline| inline != found) {
-                self.ready.push_back(Err(ScanError::Inline(page.clone())));
+            if manifest.inline_page(page).is_some_and(|inline| inline != found) {
+                self.ready.push_back(Err(ScanError::InlinePage(page.clone())));
             }
         }
         let mut at = 0;

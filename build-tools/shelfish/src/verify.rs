@@ -299,8 +299,8 @@ fn scan_problem(error: &ScanError) -> Problem {
             bytes: Some((range.start, range.end.saturating_sub(1))),
             what: "bytes that belong to no block or to several".to_owned(),
         },
-        ScanError::Inline(page) => {
-            let what = format!("the inline page of {page} is not that of the shard");
+        ScanError::InlinePage(page) => {
+            let what = format!("its inline page differs from {page}");
             Problem { file: Manifest::FILE.to_owned(), bytes: None, what }
         }
         ScanError::Name { at, found } => Problem {

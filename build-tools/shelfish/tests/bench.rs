@@ -38,7 +38,7 @@ fn traffic_counts_what_the_reader_asks_for() {
         assert!(replay["misses"].as_u64().unwrap() <= 22, "{replay}");
     }
     let [at_once, warm, one_by_one, _] = replays.as_slice() else { panic!("{replays:?}") };
-    // The manifest with its inline pages, and blocks.
+    // The manifest, which has inline pages, and blocks.
     assert_eq!(at_once["games"]["rounds"]["max"], 2.0);
     assert_eq!(at_once["games"]["requests for pages"]["max"], 0.0);
     assert_eq!(at_once["games"]["bytes of the manifest"]["max"], found["database"]["manifest_bytes"].as_f64().unwrap());

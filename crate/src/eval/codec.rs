@@ -1,8 +1,8 @@
 //! Evaluations as columns of a block.
 //!
-//! Numbers are told by what is likely given what a reader has already: a score by its parent's (the position one ply
-//! before), by the PV above it, or by the best evaluation's. They are few and cheap, so a reader decodes them for the
-//! whole block; lines are decoded for one record alone.
+//! Numbers are coded relative to others that a reader has decoded before: a score relative to that of the parent (the
+//! position one ply before), of the PV above it, or of the best evaluation. Decoding them is cheap, so a reader does it for
+//! the whole block at once; lines are decoded record by record.
 
 use core::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values};
 
-/// Numbers whose size alone is predictable.
+/// Numbers of which only the order of magnitude is predictable.
 const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
-/// Numbers that are mostly small, differences and counts.
+/// Differences and counts, which are mostly small.
 const NARROW: Octaves = Octaves { direct: 5, leading: 3 };
-/// Differences of scores, with their sign in the lowest bit.
+/// Differences of scores, zigzagged.
 const SCORE: Octaves = Octaves { direct: 6, leading: 2 };
 
 const EVALUATIONS: usize = 0;
@@ -31,7 +31,7 @@ const SCORE_CHILD: usize = 7;
 const SCORE_NEXT_PV: usize = 8;
 const SCORE_OTHER: usize = 9;
 const BITS: usize = 10;
-/// Columns of the numbers; those of the lines follow.
+/// The number of these columns; those of the lines follow.
 const NUMBERS: usize = 11;
 
 /// Names of the columns of the numbers.
@@ -49,14 +49,14 @@ const NUMBER_NAMES: [&str; NUMBERS] = [
     "low bits",
 ];
 
-/// The lines of a block have no more moves: twice what a block of the usual weight has at most, as no record has more
-/// than [`Eval::MAX_PLIES`].
+/// The most moves of all lines of a block: twice what a block of the usual weight has at most, as a record has at most
+/// [`Eval::MAX_PLIES`].
 const MAX_BLOCK_PLIES: usize = 1 << 15;
 
-/// Records between two places at which the lines of a block can be entered.
+/// Lines can be decoded from every record whose number is a multiple of this; up to such a record others are skipped.
 const STRIDE: usize = 16;
 
-/// The integer of mate in no moves; nearer mates are nearer to it.
+/// The integer of mate in 0 moves; that of mate in *m* moves is *m* less.
 const MATE: i64 = Score::MAX_CP as i64 + Score::MAX_MATE as i64 + 1;
 
 /// Mates lie beyond every centipawn score, nearer ones further out, so that differences of scores are small integers.
@@ -87,7 +87,7 @@ fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// The numbers of one evaluation; its PVs are `pvs` of the block's scores.
+/// The numbers of one evaluation; `pvs` are the indices of its PVs among the scores of the block.
 #[derive(Debug)]
 struct Numbers {
     depth: u16,
@@ -95,14 +95,14 @@ struct Numbers {
     pvs: Range<usize>,
 }
 
-/// The numbers of all evaluations of a block, and where to find their lines.
+/// The numbers of all evaluations of a block, and places from which lines can be decoded.
 #[derive(Debug)]
 pub struct Decoder {
-    /// Per record, its first evaluation; one more for the end.
+    /// The index of the first evaluation of each record, and the number of evaluations.
     records: Vec<usize>,
     evaluations: Vec<Numbers>,
     scores: Vec<Score>,
-    /// Bytes left in the columns of the lines before each [`STRIDE`]th record.
+    /// The bytes left in the columns of the lines at each [`STRIDE`]th record.
     entries: Vec<[usize; moves::COLUMNS]>,
 }
 
@@ -118,7 +118,7 @@ impl Decoder {
             bits: Bits::new(columns, first + BITS),
         };
         let mut all = Decoder { records: vec![0], evaluations: Vec::new(), scores: Vec::new(), entries: Vec::new() };
-        // The best evaluation's first score, by which children are told.
+        // The first score of the best evaluation of each record, to which those of its children are relative.
         let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
         for (turn, parent) in turns.iter().zip(parents) {
             let parent = parent.map(|parent| bests[parent as usize]);
@@ -202,14 +202,14 @@ impl Decoder {
     }
 }
 
-/// What is wrong with the lines of a record, by the number of the column; `first` is that of the record's first one.
+/// An error in the lines of a record as one of a column; `first` is the number of the first column of records.
 fn column_error(first: usize, error: LineError) -> ColumnError {
     let column = |column| first + NUMBERS + column;
     match error {
         LineError::Ended { column: ended } => ColumnError::Length { column: column(ended) },
         LineError::Shared { shared, .. } => ColumnError::Value { column: column(moves::SHARED), found: shared as u64 },
         LineError::Plies { found } => ColumnError::Value { column: column(moves::LENGTH), found: found as u64 },
-        // Those that take the rules of chess are found when a record is decoded.
+        // These are found when a record is decoded, as they take the rules of chess.
         LineError::Source { source: found, .. } => {
             ColumnError::Value { column: column(moves::SOURCE), found: found as u64 }
         }
@@ -241,7 +241,7 @@ impl Record for Eval {
 
     #[cfg(feature = "write")]
     fn encode(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) -> Result<(), ColumnError> {
-        // Columns are counted as a block counts them, for the message.
+        // Messages count the columns of the block.
         let first = crate::table::Block::<Eval>::FIRST;
         let too_many = |column, found| Err(ColumnError::Value { column: first + column, found: found as u64 });
         for record in records {
@@ -366,7 +366,7 @@ impl NumberReader<'_> {
         octaves.join(self.columns[column].byte()?, &mut self.bits)
     }
 
-    /// A number that is told less one.
+    /// A number that is stored less one.
     fn count(&mut self, column: usize, most: usize) -> Result<usize, ColumnError> {
         let less = self.next(column, NARROW)?;
         usize::try_from(less)

@@ -1,8 +1,8 @@
-//! How much a record holds at most.
+//! Limits of a record.
 //!
-//! A reader decodes a record in one go, in a browser on the thread that draws the page. These bounds are far above what
-//! engines say of a position, and so low that no record, whoever wrote it, makes a page stutter. Readers enforce them; a
-//! writer leaves out what is beyond.
+//! A reader decodes a record synchronously, in a browser on the main thread. The limits are far above what engines produce
+//! for a position, and so low that no record, whoever wrote it, blocks a page for long. Readers enforce them; a writer
+//! leaves out what is beyond.
 
 use super::Eval;
 #[cfg(feature = "write")]
@@ -21,12 +21,12 @@ impl Eval {
     /// The most moves of all PVs of a record. Where positions have many legal moves there may be fewer, as `FORMAT.md`
     /// says.
     pub const MAX_PLIES: usize = moves::MAX_PLIES;
-    /// Any record has room for so many moves, however many legal moves its positions have.
+    /// A record may always have this many moves, however many legal moves its positions have.
     #[cfg(feature = "write")]
     pub const SAFE_PLIES: usize = moves::SAFE_PLIES;
 
-    /// How many of these evaluations of `position`, best first, a record holds. A record holds the best ones without a
-    /// gap, so that what it holds does not depend on which of the others were seen.
+    /// How many of these evaluations of `position`, which are in order, fit into a record. A record holds the best ones and
+    /// skips none, so that its content does not depend on which of the others were seen.
     #[cfg(feature = "write")]
     pub fn fit(position: &Position, evaluations: &[Evaluation]) -> usize {
         let (mut pvs, mut plies) = (0, 0);

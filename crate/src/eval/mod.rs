@@ -1,4 +1,4 @@
-//! What a lookup answers: the evaluations of one position.
+//! The evaluations of one position, which a lookup returns.
 //!
 //! Scores are from White's point of view, whoever moves, in centipawns or in moves to mate, as in the Lichess
 //! evaluation database. Node counts are in kilonodes.
@@ -13,7 +13,7 @@ use shakmaty::Move;
 
 use crate::position::Position;
 
-/// An evaluation of a position or the verdict of mate, from White's point of view.
+/// The score of a position, in centipawns or moves to mate, from White's point of view.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Score {
     /// Centipawns; positive is good for White.
@@ -23,9 +23,9 @@ pub enum Score {
 }
 
 impl Score {
-    /// The largest centipawn value, in absolute terms: engines that count a mate in centipawns reach it.
+    /// The largest absolute value of centipawns: some engines give mates in centipawns.
     pub const MAX_CP: i32 = i32::MAX;
-    /// The largest distance to mate in moves, in absolute terms.
+    /// The largest absolute distance to mate, in moves.
     pub const MAX_MATE: i32 = 32_767;
 
     /// Whether a database can hold the score.
@@ -72,7 +72,7 @@ pub struct Evaluation {
     pub pvs: Vec<Pv>,
 }
 
-/// All that a database knows of one position.
+/// The record of one position: all its evaluations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Eval {
     /// The position, canonical.
@@ -87,7 +87,7 @@ impl Eval {
         self.evaluations.first()
     }
 
-    /// How much a record weighs when a table is cut into blocks: about its compressed size in bits.
+    /// The weight of a record when a table is cut into blocks: about its compressed size in bits.
     pub fn weight(evaluations: usize, pvs: usize, plies: usize) -> usize {
         24 + 14 * evaluations + 10 * pvs + 7 * plies / 2
     }
@@ -95,7 +95,7 @@ impl Eval {
     /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
     pub const BLOCK_WEIGHT: usize = 5_000 * 8;
 
-    /// Brings evaluations into the order of [`Eval::evaluations`] and drops what stands twice.
+    /// Sorts evaluations into the order of [`Eval::evaluations`] and removes duplicates.
     ///
     /// The order is total, so that merging is commutative and a build does not depend on the order of its sources.
     pub fn normalise(evaluations: &mut Vec<Evaluation>) {

@@ -115,13 +115,13 @@ impl<R: Record> Catalog<R> {
         ReadError::Table { at: format!("{}{}", self.folder, chunk.file), error }
     }
 
-    /// What is wanted, if it is in memory or the manifest carries it.
+    /// What is wanted, if it is in memory or an inline page of the manifest.
     pub(super) fn held(&mut self, want: &Want) -> Option<Piece<R>> {
         if let Some(piece) = self.memory.get(want.chunk()) {
             return Some(piece.clone());
         }
         let manifest = self.manifest.clone();
-        self.take(want, manifest.carried(want.chunk())?).ok()
+        self.take(want, manifest.inline_page(want.chunk())?).ok()
     }
 
     /// What is wanted, decoded from bytes that came from outside unless it is in memory.

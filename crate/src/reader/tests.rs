@@ -46,15 +46,16 @@ struct Database(PathBuf);
 
 impl Database {
     fn new(name: &str, records: &[Eval]) -> Database {
-        Database::carrying(name, records, 0)
+        Database::with_inline_pages(name, records, 0)
     }
 
-    /// Its manifest may carry so many bytes of pages.
-    fn carrying(name: &str, records: &[Eval], carried_bytes: usize) -> Database {
+    /// Its manifest may have so many bytes of inline pages.
+    fn with_inline_pages(name: &str, records: &[Eval], inline_page_bytes: usize) -> Database {
         let dir = std::env::temp_dir().join(format!("shelfish-reader-{}-{name}", std::process::id()));
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
-        let options = WriterOptions { shard_bytes: 4000, page_blocks: 4, carried_bytes, ..WriterOptions::default() };
+        let options =
+            WriterOptions { shard_bytes: 4000, page_blocks: 4, inline_page_bytes, ..WriterOptions::default() };
         let mut writer = TableWriter::<Eval>::create(&dir, &scratch, options);
         for block in records.chunks(4) {
             writer.append(&encode_block(block).unwrap()).unwrap();
@@ -185,9 +186,9 @@ fn a_cold_lookup_takes_three_requests_and_a_warm_one_none() {
 }
 
 #[test]
-fn pages_that_the_manifest_carries_take_no_request() {
+fn inline_pages_take_no_request() {
     let records = records(12);
-    let host = Host::new(&Database::carrying("carried", &records, 1 << 20));
+    let host = Host::new(&Database::with_inline_pages("inline", &records, 1 << 20));
     let reader = open(&host);
     for record in &records {
         assert_eq!(block_on(reader.lookup(&record.position)), Ok(Some(record.clone())));
@@ -216,7 +217,7 @@ fn many_positions_take_each_byte_once_and_what_is_near_in_one_request() {
 #[test]
 fn a_small_gap_between_two_blocks_is_fetched_with_them() {
     let records = records(12);
-    let database = Database::carrying("gap", &records, 1 << 20);
+    let database = Database::with_inline_pages("gap", &records, 1 << 20);
     let position = |n: usize| records[n].position.clone();
     // Of the first, the third and the seventh block.
     let positions = [0, 8, 24].map(position);

@@ -6,22 +6,22 @@ use super::{Chunk, ChunkFault, Columns, Record, TableError};
 use crate::eval::Eval;
 use crate::position::{Key, KeyError, Position};
 
-/// None of the totals of a block is larger: a cap on what a reader allocates.
+/// The largest value of each total of a block, which bounds what a reader allocates.
 pub(crate) const MAX_TOTAL: usize = 1 << 16;
 
-/// What it takes to cut a record into another block.
+/// The key and the weight of a record: what a cutter needs to know of it.
 #[cfg(feature = "write")]
 #[derive(Clone, Debug)]
-pub struct Sketch {
+pub struct RecordWeight {
     /// The key of its position.
     pub key: Key,
-    /// Its weight, as a cutter takes it.
+    /// Its weight, for a [`Cutter`](super::Cutter).
     pub weight: usize,
-    /// Its number within its block, as stored.
+    /// Its number in the stored order of its block.
     pub n: usize,
 }
 
-/// A decompressed block. Its positions and numbers are decoded; what else a record holds is decoded when asked for.
+/// A decompressed block. Positions and numbers of all records are decoded at once, the rest of a record on request.
 #[derive(Debug)]
 pub struct Block<R: Record = Eval> {
     chunk: Chunk,
@@ -31,16 +31,17 @@ pub struct Block<R: Record = Eval> {
 }
 
 impl<R: Record> Block<R> {
-    /// No block is larger, compressed.
+    /// The largest compressed block.
     pub const MAX_BYTES: usize = MAX_FRAME;
 
+    /// The number of the first column of the records; those of the positions come before it.
     pub(crate) const FIRST: usize = forest::COLUMNS.len();
 
     /// Checks and decompresses a block.
     ///
     /// # Errors
     ///
-    /// Bytes of another length or checksum than told, of another block, or that no writer makes.
+    /// Bytes of another length or checksum, of another block, or of invalid content.
     pub fn open(bytes: &[u8], at: &Chunk) -> Result<Block<R>, TableError> {
         let frame = at.unseal(bytes)?;
         let open = || {
@@ -51,7 +52,7 @@ impl<R: Record> Block<R> {
             Ok((columns, forest, decoder))
         };
         match open() {
-            // No two blocks share a key, so that one position tells whether this is the block that was asked for.
+            // No two blocks share a key: one position is enough to tell whether this is the right block.
             Ok((_, Forest { nodes, .. }, _)) if !at.keys.contains(nodes[0].key().as_bytes()) => {
                 Err(at.error(ChunkFault::Other))
             }
@@ -70,12 +71,12 @@ impl<R: Record> Block<R> {
         self.forest.nodes.len()
     }
 
-    /// Whether there are no records; no writer makes such a block.
+    /// Whether there are no records, which is so for no valid block.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of memory that the block takes, about.
+    /// About how many bytes of memory the block takes.
     pub fn memory(&self) -> usize {
         self.columns.memory()
             + self.len() * (size_of::<Node>() + size_of::<Option<u32>>())
@@ -87,7 +88,7 @@ impl<R: Record> Block<R> {
     ///
     /// # Errors
     ///
-    /// A record that no writer makes.
+    /// The record is invalid.
     pub fn find(&self, position: &Position) -> Result<Option<R>, TableError> {
         let node = Node::new(position.chess());
         match self.forest.nodes.iter().position(|other| *other == node) {
@@ -100,30 +101,30 @@ impl<R: Record> Block<R> {
     ///
     /// # Errors
     ///
-    /// A record that no writer makes.
+    /// The record is invalid.
     ///
     /// # Panics
     ///
-    /// There are no more than `n` records.
+    /// There are not more than `n` records.
     #[cfg(feature = "write")]
     pub fn get(&self, n: usize) -> Result<R, TableError> {
         self.record(n, self.position(n)?)
     }
 
-    /// What it takes to cut the records anew, keys ascending.
+    /// The key and the weight of every record, in ascending order of keys, to cut them into other blocks.
     ///
     /// # Errors
     ///
-    /// Columns that no writer makes, or a position that is there twice.
+    /// The columns are invalid, or a position occurs twice.
     #[cfg(feature = "write")]
-    pub fn sketches(&self) -> Result<Vec<Sketch>, TableError> {
+    pub fn record_weights(&self) -> Result<Vec<RecordWeight>, TableError> {
         let weights = self.weights(&mut vec![0; R::TOTALS.len()])?;
         let keys = self.forest.nodes.iter().map(|node| node.key());
-        let mut sketches: Vec<Sketch> =
-            keys.zip(weights).enumerate().map(|(n, (key, weight))| Sketch { key, weight, n }).collect();
-        sketches.sort_unstable_by_key(|sketch| sketch.key);
-        match sketches.windows(2).find(|pair| pair[0].key == pair[1].key) {
-            None => Ok(sketches),
+        let mut records: Vec<RecordWeight> =
+            keys.zip(weights).enumerate().map(|(n, (key, weight))| RecordWeight { key, weight, n }).collect();
+        records.sort_unstable_by_key(|record| record.key);
+        match records.windows(2).find(|pair| pair[0].key == pair[1].key) {
+            None => Ok(records),
             Some(pair) => {
                 let fen = self.position(pair[0].n)?.to_string();
                 Err(self.chunk.error(ChunkFault::Order { fen }))
@@ -131,11 +132,11 @@ impl<R: Record> Block<R> {
         }
     }
 
-    /// The block, whose bytes are `bytes`, for another table that holds the same records in a block.
+    /// The block as an encoded one, to append to another table; `bytes` are its bytes.
     ///
     /// # Errors
     ///
-    /// Columns that no writer makes.
+    /// The columns are invalid.
     #[cfg(feature = "write")]
     pub fn reuse(&self, bytes: Vec<u8>) -> Result<super::EncodedBlock, TableError> {
         let mut totals = vec![0; R::TOTALS.len()];
@@ -162,7 +163,7 @@ impl<R: Record> Block<R> {
         self.ascending().map(|checked| checked.map(|(_, position)| position))
     }
 
-    /// Every position, after its stored number.
+    /// Every position with its stored number, in ascending order of keys.
     fn ascending(&self) -> impl Iterator<Item = Result<(usize, Position), TableError>> + '_ {
         let mut order: Vec<(Key, usize)> =
             self.forest.nodes.iter().enumerate().map(|(n, node)| (node.key(), n)).collect();

@@ -1,7 +1,9 @@
-//! A chunk: a byte range of an immutable file that proves itself. What a source is asked for and a cache is keyed by.
+//! A chunk is a page or a block as the index refers to it: the byte range of a shard, and the range of its keys. Sources
+//! are asked for chunks, and caches are keyed by them.
 //!
-//! Its bytes are a zstd frame and a seal, the checksum of the frame. Whether they are those of this chunk and not of
-//! another one shows in the keys: no two chunks of a kind hold the same stretch of them.
+//! The bytes of a chunk are a zstd frame and a *seal*, which contains their checksum. The checksum shows that the bytes
+//! are whole. The keys show that they are those of this chunk, as no two blocks, and no two pages, have the same range of
+//! keys.
 
 use core::fmt;
 use core::ops::Range;
@@ -12,23 +14,23 @@ use super::ColumnError;
 use crate::position::KeyError;
 use crate::quoted::Quoted;
 
-/// A byte range of a file, and the keys that it holds.
+/// A reference to a page or a block: its byte range in a shard, and the range of its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// The file's name, beside the manifest; it holds the hash of the file's content.
     pub file: String,
     /// The bytes.
     pub range: Range<u64>,
-    /// Where its keys lie.
+    /// The range of its keys.
     pub keys: KeyRange,
 }
 
-/// A stretch of keys, told by separators.
+/// A range of keys between two separators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
-    /// Not above the first key, above every key before.
+    /// Not above the first key, and above every key before the range.
     pub from: Vec<u8>,
-    /// Above every key, not above the keys after; none where no keys follow.
+    /// Above every key of the range, and not above the keys after it; `None` if no keys follow.
     pub until: Option<Vec<u8>>,
 }
 
@@ -38,17 +40,17 @@ impl KeyRange {
         KeyRange { from: Vec::new(), until: None }
     }
 
-    /// Whether a key lies in the stretch.
+    /// Whether a key is in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         *self.from <= *key && self.until.as_ref().is_none_or(|until| *key < **until)
     }
 }
 
-/// What stands between a frame and its checksum: the header of a skippable zstd frame of eight bytes, so that decoders
-/// pass over the seal.
+/// The header of a skippable zstd frame of eight bytes. It stands between a frame and its checksum, so that zstd decoders
+/// skip the seal.
 const SEAL: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 8, 0, 0, 0];
 
-/// Puts a seal behind a frame.
+/// Appends the seal to a frame.
 #[cfg(feature = "write")]
 pub fn seal(frame: &mut Vec<u8>) {
     frame.extend_from_slice(&SEAL);
@@ -56,34 +58,34 @@ pub fn seal(frame: &mut Vec<u8>) {
 }
 
 impl Chunk {
-    /// The length in bytes; capped by the manifest and pages that told of the chunk.
+    /// The length in bytes; the manifest or page that lists the chunk has checked that it is not too large.
     pub fn len(&self) -> usize {
         usize::try_from(self.range.end.saturating_sub(self.range.start)).unwrap_or(usize::MAX)
     }
 
-    /// Whether there are no bytes; no writer makes such a chunk.
+    /// Whether there are no bytes, which is so for no valid chunk.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of memory that it takes, and what holds it takes beside it, about.
+    /// About how many bytes of memory it takes, with the cache entry around it.
     pub(super) fn memory(&self) -> usize {
-        const HOLDER: usize = 256;
-        HOLDER + self.file.len() + self.keys.from.len() + self.keys.until.as_ref().map_or(0, Vec::len)
+        const CACHE_ENTRY: usize = 256;
+        CACHE_ENTRY + self.file.len() + self.keys.from.len() + self.keys.until.as_ref().map_or(0, Vec::len)
     }
 
-    /// Its bytes among those that were read from `start` of the file on; none where there are none, which no check
-    /// passes.
+    /// The bytes of the chunk within `bytes`, which were read from offset `start` of the file; empty if they are not
+    /// among them.
     pub fn within<'a>(&self, bytes: &'a [u8], start: u64) -> &'a [u8] {
         let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
         bytes.get(place(self.range.start)..place(self.range.end)).unwrap_or_default()
     }
 
-    /// The frame in bytes that came from outside.
+    /// Verifies the bytes of the chunk and returns the frame without the seal.
     ///
     /// # Errors
     ///
-    /// Bytes of another length than told, or of another checksum than they state.
+    /// Bytes of another length than the chunk's, or of another checksum than the seal states.
     pub fn unseal<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
         if bytes.len() != self.len() {
             return Err(self.error(ChunkFault::Length { expected: self.len(), found: bytes.len() }));
@@ -97,7 +99,7 @@ impl Chunk {
         }
     }
 
-    /// Something is wrong with its bytes.
+    /// An error of this chunk.
     pub(super) fn error(&self, fault: ChunkFault) -> TableError {
         TableError::Chunk { chunk: Box::new(self.clone()), fault }
     }
@@ -132,9 +134,9 @@ pub enum TableError {
     },
     /// The manifest is not one.
     Manifest(String),
-    /// A chunk is not what was told of it.
+    /// The bytes of a chunk are not what the index says.
     Chunk {
-        /// The chunk as told.
+        /// The chunk.
         chunk: Box<Chunk>,
         /// What is wrong with it.
         fault: ChunkFault,
@@ -145,9 +147,9 @@ pub enum TableError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkFault {
-    /// They are not as many as told.
+    /// The length is another one than that of the chunk.
     Length {
-        /// Bytes told.
+        /// Length of the chunk.
         expected: usize,
         /// Bytes found.
         found: usize,
@@ -157,16 +159,16 @@ pub enum ChunkFault {
         /// Bytes found.
         found: usize,
     },
-    /// They have another checksum than they state.
+    /// The checksum is another one than the seal states.
     Checksum {
         /// The checksum that ends them.
         stated: u64,
         /// Their checksum.
         found: u64,
     },
-    /// They are another block.
+    /// The block is valid, but it is another one than the index says.
     Other,
-    /// Their checksum is right and they cannot be read: another page, or their writer was at fault.
+    /// The checksum is right, but the content is invalid: it is another page, or a faulty writer made it.
     Columns(ColumnError),
     /// A position is not canonical or cannot be played on.
     Key(KeyError),
@@ -177,7 +179,7 @@ pub enum ChunkFault {
         /// What is wrong with the line.
         why: String,
     },
-    /// A position is there twice.
+    /// A position occurs twice.
     Order {
         /// Four-field FEN of the position.
         fen: String,
@@ -185,7 +187,7 @@ pub enum ChunkFault {
 }
 
 impl ChunkFault {
-    /// Whether the bytes are not those of the chunk, so that another build may have taken their place.
+    /// Whether the file may have been replaced by that of another build.
     pub fn is_foreign(&self) -> bool {
         matches!(self, ChunkFault::Length { .. } | ChunkFault::Checksum { .. } | ChunkFault::Other)
     }

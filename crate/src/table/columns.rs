@@ -1,7 +1,8 @@
-//! Columns: byte strings of one kind of value each, stored one after another in one zstd frame.
+//! Columns: byte strings, each of one kind of value, stored one after another in one zstd frame.
 //!
-//! Each column ends a zstd block, so that each has an entropy table of its own. A frame is single-segment and states
-//! its content size; its content begins with the number of columns and the length of each (LEB128).
+//! A zstd block ends at the end of each column, so that each column has its own entropy table. The frame is
+//! single-segment and states its content size. Its content begins with the number of columns and the length of each
+//! (LEB128).
 
 use core::fmt;
 
@@ -9,36 +10,36 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::leb128;
 
-/// No frame's content is larger: asked for before anything is allocated. Blocks of the usual weight have some 10 kB, the
+/// The largest content of a frame, checked before memory is allocated. Blocks of the usual weight have some 10 kB, the
 /// largest record 130 kB.
 pub(crate) const MAX_CONTENT: usize = 256 << 10;
-/// No frame is larger: that of a content that does not compress.
+/// The largest frame: that of the largest content if it does not compress.
 pub(crate) const MAX_FRAME: usize = MAX_CONTENT + (4 << 10);
-/// No frame has more zstd blocks: each may bring entropy tables, which take longer to build than the content to decode. A
-/// writer makes some forty.
+/// The most zstd blocks of a frame: each may have entropy tables, which take longer to build than the content to decode.
+/// A writer makes some forty.
 const MAX_ZSTD_BLOCKS: usize = 256;
-/// No frame has more columns.
+/// The most columns of a frame.
 const MAX_COLUMNS: usize = 64;
 
-/// Why bytes are not a frame of columns, or a column does not hold what its reader expects.
+/// Why a frame of columns, or the values of a column, are invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnError {
     /// The zstd frame cannot be decoded, for the reason given by the decoder.
     Zstd(String),
-    /// The frame states a content larger than any writer makes.
+    /// The frame states a content larger than the format allows.
     TooLarge {
         /// Stated bytes.
         found: u64,
     },
-    /// The frame has another number of columns than its kind.
+    /// The frame has another number of columns than a frame of its kind.
     Columns {
         /// Columns of this kind of frame.
         expected: usize,
         /// Columns found.
         found: u64,
     },
-    /// The frame is cut into more zstd blocks than any writer makes.
+    /// The frame has more zstd blocks than the format allows.
     ZstdBlocks {
         /// Blocks found.
         found: usize,
@@ -77,7 +78,7 @@ impl fmt::Display for ColumnError {
 
 impl core::error::Error for ColumnError {}
 
-/// The decompressed content of a frame and where its columns are.
+/// The decompressed content of a frame and the ends of its columns.
 #[derive(Debug)]
 pub struct Columns {
     content: Vec<u8>,
@@ -87,7 +88,7 @@ pub struct Columns {
 impl Columns {
     /// Decompresses a frame of `count` columns.
     pub(crate) fn open(frame: &[u8], count: usize) -> Result<Columns, ColumnError> {
-        // The decoder's reasons are for people who write decoders; in a browser they cost more than they tell.
+        // The texts of the decoder's errors would make the WASM module larger and help nobody there.
         let zstd = |error: &dyn fmt::Display| match cfg!(target_arch = "wasm32") {
             true => ColumnError::Zstd("the frame cannot be decoded".to_string()),
             false => ColumnError::Zstd(error.to_string()),
@@ -100,7 +101,7 @@ impl Columns {
         let size = usize::try_from(found).ok().filter(|&size| size <= MAX_CONTENT);
         let size = size.ok_or(ColumnError::TooLarge { found })?;
         check_zstd_blocks(rest)?;
-        // No more than shows that it is longer than stated.
+        // One byte more than stated is enough to show that the content is longer.
         let is_whole = decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(size + 1));
         let is_whole = is_whole.map_err(|error| zstd(&error))? && rest.is_empty();
         let content = decoder.collect().filter(|content| is_whole && content.len() == size);
@@ -147,7 +148,7 @@ impl Columns {
     }
 }
 
-/// Refuses a frame of too many zstd blocks, whose headers begin `rest`; what else is wrong with them the decoder finds.
+/// Refuses a frame of too many zstd blocks. `rest` begins with the header of the first one. The decoder checks all else.
 fn check_zstd_blocks(mut rest: &[u8]) -> Result<(), ColumnError> {
     let mut found = 0;
     // A header: whether it is the last block, its type, of which 1 stands for one byte many times over, its size.
@@ -178,7 +179,7 @@ impl<'a> Values<'a> {
         Values { column, rest }
     }
 
-    /// The number of the column, for errors.
+    /// An error about a value of the column.
     pub(crate) fn out_of_range(&self, found: u64) -> ColumnError {
         ColumnError::Value { column: self.column, found }
     }
@@ -200,14 +201,15 @@ impl<'a> Values<'a> {
         leb128::take(&mut self.rest).ok_or(ColumnError::Length { column: self.column })
     }
 
-    /// A column that was read to its end is whole.
+    /// Checks that the column has been read to its end.
     pub(crate) fn finish(&self) -> Result<(), ColumnError> {
         if self.rest.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
     }
 }
 
-/// Numbers as a symbol and raw bits: small ones are symbols of their own, larger ones share a symbol by octave and
-/// leading bits, the bits below follow in a bit string. Entropy coding sees the skew and is spared the noise.
+/// Numbers as a symbol and raw bits. Small numbers are symbols of their own. Larger ones share a symbol by octave and
+/// leading bits, and the bits below follow in a bit string. Only symbols are entropy-coded: their distribution is skewed,
+/// the bits below are noise.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Octaves {
     /// Numbers below `1 << direct` are symbols of their own.
@@ -229,7 +231,7 @@ impl Octaves {
         (((1 << self.direct) + class) as u8, low)
     }
 
-    /// Reads a number back from its symbol and the bits that follow.
+    /// The number of a symbol and the bits that follow.
     pub(crate) fn join(self, symbol: u8, bits: &mut Bits<'_>) -> Result<u64, ColumnError> {
         let Some(class) = u32::from(symbol).checked_sub(1 << self.direct) else {
             return Ok(u64::from(symbol));
@@ -267,7 +269,7 @@ impl<'a> Bits<'a> {
         Ok(value as u64)
     }
 
-    /// A bit string that was read to its last byte is whole.
+    /// Checks that the bit string has been read to its last byte.
     pub(crate) fn finish(&self) -> Result<(), ColumnError> {
         if self.bytes.len() == self.at.div_ceil(8) { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
     }
@@ -296,7 +298,7 @@ impl BitWriter {
     }
 }
 
-/// Compresses columns into one frame and seals it; also gives the compressed bytes of each column.
+/// Compresses columns into one frame and appends the seal; also returns the compressed size of each column.
 #[cfg(feature = "write")]
 pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
     use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
@@ -316,11 +318,11 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     let zstd = |code| ColumnError::Zstd(get_error_name(code).to_string());
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(level)).map_err(zstd)?;
-    // Columns are noise with a skew: shorter matches, which the level would take, cost more than they save (6 % of the
+    // Columns have few repetitions: the shorter matches that the level would find cost more than they save (6 % of the
     // size of a database) and are slow to decode.
     context.set_parameter(CParameter::MinMatch(6)).map_err(zstd)?;
     context.set_pledged_src_size(Some(size as u64)).map_err(zstd)?;
-    // A block header is three bytes; every column and the header may end one.
+    // A zstd block header has three bytes; a zstd block may end at every column and at the header.
     let mut frame = vec![0; compress_bound(size) + 16 * (columns.len() + 2)];
     let mut output = OutBuffer::around(&mut frame[..]);
     let mut sizes = Vec::with_capacity(columns.len());

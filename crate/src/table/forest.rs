@@ -1,9 +1,9 @@
-//! The positions of a block as a forest: most are one ply away from another one of the block, the rest are roots.
+//! The positions of a block as a forest: most are one ply away from another position of the block, the others are roots.
 //!
-//! Along a game, positions with the same pawns stand together in the table, and each is one move from the one before.
-//! Such a position is told by its parent and the move (*step*): which of the mover's pieces, and which of its targets.
-//! A root is told by what differs from the root before it. Steps are pseudo-legal and know nothing of promotion and
-//! en passant: a position that none of them gives is a root.
+//! Positions of a game with the same pawns are neighbours in the table, each one move after the one before. Such a
+//! position is coded by its parent and a *step*, a move: the number of the piece and the number of its target. A root is
+//! coded by its differences from the root before it. Steps are pseudo-legal moves other than promotions and en-passant
+//! captures; a position that no step reaches is a root.
 
 use core::hash::{Hash, Hasher};
 
@@ -47,7 +47,7 @@ pub(crate) const COLUMNS: &[&str] = &[
     "root knights",
 ];
 
-/// No block has more positions: a cap on what a reader allocates.
+/// The most positions of a block, which bounds what a reader allocates.
 pub(crate) const MAX_POSITIONS: usize = 1 << 13;
 
 const BLACK_TO_MOVE: u8 = 1;
@@ -61,10 +61,10 @@ const ROOT_KINDS: [Piece; 10] = {
     [Color::White.king(), Color::Black.king(), q, bq, r, br, b, bb, n, bn]
 };
 
-/// The order in which the mover's pieces are numbered.
+/// The order in which the pieces of the side to move are numbered.
 const ROLES: [Role; 6] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King, Role::Pawn];
 
-/// A position without its rules: what a block stores.
+/// A position as a block stores it, not checked against the rules of chess.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) board: Board,
@@ -75,7 +75,7 @@ pub(crate) struct Node {
 
 impl Hash for Node {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal occupation by colour and role is equal boards; the rest seldom differs alone.
+        // Castling rights and en-passant squares seldom differ alone.
         for role in ROLES {
             self.board.by_role(role).0.hash(state);
         }
@@ -112,13 +112,13 @@ impl Node {
         Node { board: Board::empty(), turn: Color::White, castling_rights: Bitboard::EMPTY, ep_square: None }
     }
 
-    /// The mover's pieces in their numbering.
+    /// The pieces of the side to move, in the order of their numbers.
     fn movers(&self) -> impl Iterator<Item = (Role, Square)> + '_ {
         let own = self.board.by_color(self.turn);
         ROLES.into_iter().flat_map(move |role| (self.board.by_role(role) & own).into_iter().map(move |at| (role, at)))
     }
 
-    /// Where a piece can step to; the square of an own rook stands for castling with it.
+    /// The targets of a piece; the square of an own rook stands for castling with it.
     fn targets(&self, role: Role, from: Square) -> Bitboard {
         let occupied = self.board.occupied();
         let own = self.board.by_color(self.turn);
@@ -157,7 +157,7 @@ impl Node {
     }
 }
 
-/// The number of a square among targets, counted from the mover's side of the board.
+/// The square from the point of view of a side: Black's is mirrored top to bottom.
 fn relative(turn: Color, square: Square) -> Square {
     turn.fold_wb(square, square.flip_vertical())
 }
@@ -213,7 +213,7 @@ fn decode_step(node: &Node, pieces: &mut Values<'_>, targets: &mut Values<'_>) -
     Ok(node.step(role, from, relative(node.turn, to)))
 }
 
-/// Reads roots, each by what differs from the one before.
+/// Reads roots, each coded by its differences from the one before.
 struct RootReader<'a> {
     columns: [Values<'a>; COLUMNS.len()],
     files: [u16; 8],
@@ -282,8 +282,8 @@ impl<'a> RootReader<'a> {
     }
 }
 
-/// Reads the squares of one kind of piece: 0 is that of the root before, any other is the square plus one, as the
-/// piece's own side counts the ranks.
+/// Reads the squares of one kind of piece. 0 is the square in the root before; any other value is the square plus one, from
+/// the point of view of the piece's side.
 fn read_squares(
     values: &mut Values<'_>,
     last: &mut Vec<Square>,
@@ -317,7 +317,7 @@ mod encode {
 
     use super::*;
 
-    /// A step: its parent's number, the mover's piece by number, its target by number.
+    /// A step to the position with the number `child`: the numbers of the piece and of its target.
     #[derive(Copy, Clone)]
     struct Step {
         child: u32,
@@ -325,8 +325,8 @@ mod encode {
         target: u8,
     }
 
-    /// Chooses the forest of `nodes`, which ascend by key, and writes it. Returns for each stored position its number
-    /// in `nodes`, and its parent in stored order.
+    /// Chooses a forest of `nodes`, which are in ascending order of keys, and writes it. Returns for each position, in
+    /// stored order, its number in `nodes` and the stored number of its parent.
     pub(crate) fn encode(nodes: &[Node], columns: &mut [Vec<u8>]) -> (Vec<u32>, Vec<Option<u32>>) {
         let steps = steps_between(nodes);
         let mut has_parent = vec![false; nodes.len()];
@@ -337,7 +337,7 @@ mod encode {
         let mut parents = Vec::with_capacity(nodes.len());
         let mut stored = vec![false; nodes.len()];
         let mut roots = RootWriter::default();
-        // First what nothing leads to, then whatever only a cycle of moves leads to.
+        // First the positions that no step reaches, then those that only cycles of steps reach.
         let first = (0..nodes.len()).filter(|&n| !has_parent[n]);
         let rest = (0..nodes.len()).filter(|&n| has_parent[n]);
         for root in first.chain(rest) {
@@ -355,7 +355,7 @@ mod encode {
             while let Some((parent, untried)) = path.last_mut() {
                 let parent = *parent;
                 match untried.find(|step| !stored[step.child as usize]) {
-                    // A link tells at most 254 plies up; past that the rest become roots.
+                    // A link reaches at most 254 positions up the path; what is further away becomes a root.
                     Some(step) if up < u8::MAX => {
                         stored[step.child as usize] = true;
                         columns[LINK].push(up);

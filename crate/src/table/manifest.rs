@@ -1,17 +1,17 @@
-//! The manifest: the one file whose content changes, from which everything else is found.
+//! The manifest: the one file whose content changes. It lists all shards and pages.
 //!
-//! Nothing of it is believed before its checksum is right, and then it is read once from its beginning to its end: a
-//! manifest in memory is smaller than its text, whatever the text says.
+//! Its checksum is verified before anything else but the format number is read. It is parsed in one pass, and takes less
+//! memory than its text, whatever the text is.
 
 use core::ops::Range;
 
 use super::chunk::{KeyRange, checksum};
-use super::json::Json;
+use super::json_reader::JsonReader;
 use super::{Chunk, Page, Record, TableError};
 use crate::position::Key;
 use crate::quoted::Quoted;
 
-/// What a database holds and where.
+/// The totals of a database, and its shards and pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// Number of positions.
@@ -33,13 +33,13 @@ pub struct Shard {
     pub bytes: u64,
     /// Number of positions.
     pub positions: u64,
-    /// All its pages, if the manifest carries them, to spare the readers of a small database a request; else nothing.
-    pub(super) carried: Vec<u8>,
+    /// All its pages, one after another, in the manifest of a small database, which spares readers a request; else empty.
+    pub(super) inline_pages: Vec<u8>,
     /// The numbers of its pages among those of the manifest.
     pages: Range<usize>,
 }
 
-/// A shard as its writer tells of it.
+/// A shard that has been written.
 #[cfg(feature = "write")]
 #[derive(Debug)]
 pub(super) struct WrittenShard {
@@ -48,7 +48,7 @@ pub(super) struct WrittenShard {
     pub(super) positions: u64,
     /// The separator and the length of each page.
     pub(super) pages: Vec<(Vec<u8>, u64)>,
-    pub(super) carried: Vec<u8>,
+    pub(super) inline_pages: Vec<u8>,
 }
 
 /// The leaf pages of all shards in ascending order of keys; a manifest may have a million.
@@ -76,7 +76,7 @@ impl Pages {
         &self.separators[n.checked_sub(1).map_or(0, end)..end(n)]
     }
 
-    /// Adds a page; where it begins in its shard is not known yet.
+    /// Adds a page. Its start is set when the length of its shard is known.
     fn push(&mut self, shard: usize, separator: &[u8]) -> Result<(), String> {
         let last = self.places.len().checked_sub(1).map(|last| self.separator(last));
         if last.map_or(!separator.is_empty(), |last| last >= separator) {
@@ -88,7 +88,7 @@ impl Pages {
     }
 }
 
-/// What stands before the checksum, which is that of all bytes before this.
+/// The text between the checksummed bytes and the checksum.
 const CHECKSUM: &str = ",\"checksum\":\"";
 
 impl Manifest {
@@ -96,9 +96,9 @@ impl Manifest {
     pub const FORMAT: u64 = 1;
     /// The file's name.
     pub const FILE: &str = "manifest.json";
-    /// No manifest is larger: some 1,100 pages, as 400 million positions have them, take 40 kB.
+    /// The largest manifest. That of 400 million positions, with some 1,100 pages, has 40 kB.
     pub const MAX_BYTES: usize = 8 << 20;
-    /// No manifest has more totals or more notes of how it was made.
+    /// The most members of `totals`, and of `info`.
     const MAX_MEMBERS: usize = 256;
     /// Ending of the name of a shard. Its media type in mime-db, model/mesh, is one of few that static hosts neither
     /// compress nor transform, which they do with unknown endings.
@@ -117,7 +117,7 @@ impl Manifest {
         }
         check(bytes).map_err(fault)?;
         let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
-        let mut json = Json::new(text);
+        let mut json = JsonReader::new(text);
         let mut manifest = Manifest {
             positions: 0,
             totals: Vec::new(),
@@ -141,7 +141,7 @@ impl Manifest {
             json.finish()
         };
         let read = read();
-        // Of another kind of record nothing else need be understood.
+        // A manifest of another kind of record may have any other content.
         if !records.is_empty() && records != R::KIND {
             return Err(TableError::Kind { expected: R::KIND, found: records });
         }
@@ -154,11 +154,11 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Puts a manifest together.
+    /// Makes a manifest of written shards.
     ///
     /// # Errors
     ///
-    /// What a reader would say of it.
+    /// A reader would refuse it.
     #[cfg(feature = "write")]
     pub(super) fn new(
         positions: u64,
@@ -167,19 +167,19 @@ impl Manifest {
         shards: Vec<WrittenShard>,
     ) -> Result<Manifest, String> {
         let mut manifest = Manifest { positions, totals, info, shards: Vec::new(), pages: Pages::default() };
-        for WrittenShard { file, bytes, positions, pages, carried } in shards {
+        for WrittenShard { file, bytes, positions, pages, inline_pages } in shards {
             let mut lengths = Vec::new();
             for (separator, length) in pages {
                 manifest.pages.push(manifest.shards.len(), &separator)?;
                 lengths.push(page_length(length)?);
             }
-            manifest.add(file, bytes, positions, &lengths, carried)?;
+            manifest.add(file, bytes, positions, &lengths, inline_pages)?;
         }
         Ok(manifest)
     }
 
-    fn read_shard(&mut self, json: &mut Json<'_>) -> Result<(), String> {
-        let (mut file, mut bytes, mut positions, mut carried) = (String::new(), 0, 0, Vec::new());
+    fn read_shard(&mut self, json: &mut JsonReader<'_>) -> Result<(), String> {
+        let (mut file, mut bytes, mut positions, mut inline_pages) = (String::new(), 0, 0, Vec::new());
         let mut lengths = Vec::new();
         json.object(&mut |json, name| {
             match name {
@@ -203,22 +203,22 @@ impl Manifest {
                     lengths.push(page_length(length)?);
                     Ok(())
                 })?,
-                "carried" => carried = parse_base64(&json.text()?).ok_or("carried pages are not Base64")?,
+                "carried" => inline_pages = parse_base64(&json.text()?).ok_or("inline pages are not Base64")?,
                 _ => json.skip()?,
             }
             Ok(())
         })?;
-        self.add(file, bytes, positions, &lengths, carried)
+        self.add(file, bytes, positions, &lengths, inline_pages)
     }
 
-    /// Adds a shard, whose pages have been added last.
+    /// Adds a shard, whose pages are the last `lengths.len()` pages that were added.
     fn add(
         &mut self,
         file: String,
         bytes: u64,
         positions: u64,
         lengths: &[u32],
-        carried: Vec<u8>,
+        inline_pages: Vec<u8>,
     ) -> Result<(), String> {
         if !is_shard_name(&file) {
             return Err(format!("{} is not the name of a shard", Quoted(&file)));
@@ -226,15 +226,15 @@ impl Manifest {
         let page_bytes = lengths.iter().map(|&length| u64::from(length)).sum();
         let start = bytes.checked_sub(page_bytes);
         let mut start = start.ok_or_else(|| format!("the pages of {file} are longer than it"))?;
-        if !carried.is_empty() && carried.len() as u64 != page_bytes {
-            return Err(format!("{} bytes of pages of {file} are carried, expected {page_bytes}", carried.len()));
+        if !inline_pages.is_empty() && inline_pages.len() as u64 != page_bytes {
+            return Err(format!("{} bytes of inline pages of {file}, expected {page_bytes}", inline_pages.len()));
         }
         let pages = self.pages.places.len() - lengths.len()..self.pages.places.len();
         for (place, &length) in self.pages.places[pages.clone()].iter_mut().zip(lengths) {
             place.start = start;
             start += u64::from(length);
         }
-        self.shards.push(Shard { file, bytes, positions, carried, pages });
+        self.shards.push(Shard { file, bytes, positions, inline_pages, pages });
         Ok(())
     }
 
@@ -242,7 +242,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// None that a manifest of this crate gives rise to.
+    /// None for a manifest made by this crate.
     #[cfg(feature = "write")]
     pub fn to_bytes<R: Record>(&self) -> Result<Vec<u8>, serde_json::Error> {
         use std::collections::BTreeMap;
@@ -266,9 +266,9 @@ impl Manifest {
             carried: String,
         }
         let shards = (0..self.shards.len()).map(|n| {
-            let Shard { file, bytes, positions, carried, .. } = &self.shards[n];
+            let Shard { file, bytes, positions, inline_pages, .. } = &self.shards[n];
             let pages = self.pages_of(n).map(|page| (hex(&page.keys.from), page.len())).collect();
-            ShardBody { file, bytes: *bytes, positions: *positions, pages, carried: base64(carried) }
+            ShardBody { file, bytes: *bytes, positions: *positions, pages, carried: base64(inline_pages) }
         });
         let body = Body {
             format: Manifest::FORMAT,
@@ -328,12 +328,12 @@ impl Manifest {
         self.shards[shard].pages.clone().map(|n| self.page(n))
     }
 
-    /// The bytes of a page, if the manifest carries them; not checked.
-    pub fn carried(&self, page: &Chunk) -> Option<&[u8]> {
+    /// The bytes of an inline page, not checked; `None` if there are no inline pages.
+    pub fn inline_page(&self, page: &Chunk) -> Option<&[u8]> {
         let place = self.pages.places.get(self.number_of(&page.keys.from)?)?;
         let shard = self.shards.get(place.shard as usize)?;
-        let is_carried = shard.file == page.file && !shard.carried.is_empty();
-        is_carried.then(|| page.within(&shard.carried, shard.bytes.saturating_sub(shard.carried.len() as u64)))
+        let is_inline = shard.file == page.file && !shard.inline_pages.is_empty();
+        is_inline.then(|| page.within(&shard.inline_pages, shard.bytes.saturating_sub(shard.inline_pages.len() as u64)))
     }
 
     /// The total of this name, 0 if there is none.
@@ -349,8 +349,8 @@ impl Manifest {
 
 /// The members of an object, in their order.
 fn members<V>(
-    json: &mut Json<'_>,
-    value: impl Fn(&mut Json<'_>) -> Result<V, String>,
+    json: &mut JsonReader<'_>,
+    value: impl Fn(&mut JsonReader<'_>) -> Result<V, String>,
 ) -> Result<Vec<(String, V)>, String> {
     let mut members = Vec::new();
     json.object(&mut |json, name| {
@@ -363,7 +363,7 @@ fn members<V>(
     Ok(members)
 }
 
-/// The number of the format, with which every manifest begins, also one that this reader does not know.
+/// The number of the format, with which a manifest of any version begins.
 fn format_of(bytes: &[u8]) -> Result<u64, String> {
     if bytes.is_empty() {
         return Err("the file is empty".to_string());

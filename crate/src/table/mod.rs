@@ -2,19 +2,20 @@
 //!
 //! `manifest.json` is the only name whose content changes. It lists *shards*, immutable files named by their content,
 //! and in each shard the leaf *pages* of the index; a page lists *blocks*, zstd frames of some hundreds of records each.
-//! Records ascend by [`Key`](crate::position::Key); pages and blocks are told apart by separators: the shortest byte strings that lie
-//! above the key before and not above the key after.
+//! Records are in ascending order of their [`Key`](crate::position::Key)s. Separators tell in which page and block a key
+//! is: a separator is the shortest byte string above the key before and not above the key after.
 //!
-//! A reader needs three byte ranges for a first record (manifest, page, block) and one for another near by. All of
-//! them are untrusted: lengths are capped before anything is allocated, and every range has a checksum.
+//! A reader needs the manifest and two byte ranges (page, block) for a first record, and one byte range (block) for
+//! another one near by. None of these bytes are trusted: lengths are checked before memory is allocated, and every range
+//! has a checksum.
 //!
-//! What a record is, a table need not know: see [`Record`].
+//! A table may hold any kind of [`Record`].
 
 mod block;
 mod chunk;
 mod columns;
 mod forest;
-mod json;
+mod json_reader;
 mod manifest;
 mod page;
 mod record;
@@ -26,7 +27,7 @@ mod write;
 pub use block::Block;
 pub(crate) use block::MAX_TOTAL;
 #[cfg(feature = "write")]
-pub use block::Sketch;
+pub use block::RecordWeight;
 #[cfg(feature = "write")]
 pub use chunk::seal;
 pub use chunk::{Chunk, ChunkFault, KeyRange, TableError};

@@ -1,4 +1,4 @@
-//! A leaf page of the index: the blocks of a stretch of keys, in one zstd frame.
+//! A leaf page of the index: a list of the blocks of a range of keys, in one zstd frame.
 
 use core::ops::Range;
 
@@ -15,7 +15,7 @@ const LENGTHS: usize = 3;
 const LOW_BITS: usize = 4;
 const COLUMNS: usize = 5;
 
-/// How the lengths of blocks are told.
+/// How the lengths of blocks are coded.
 const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
 
 /// A page: its blocks in ascending order of keys.
@@ -39,20 +39,20 @@ struct Entry {
 }
 
 impl Page {
-    /// No page is larger, compressed.
+    /// The largest compressed page.
     pub const MAX_BYTES: usize = MAX_FRAME;
 
     /// Checks and decompresses a page.
     ///
     /// # Errors
     ///
-    /// Bytes of another length or checksum than told, of another page, or that no writer makes.
+    /// Bytes of another length or checksum, of another page, or of invalid content.
     pub fn parse(bytes: &[u8], at: &Chunk) -> Result<Page, TableError> {
         let frame = at.unseal(bytes)?;
         parse(frame, at).map_err(|error| at.error(ChunkFault::Columns(error)))
     }
 
-    /// The block that holds the record of `key`, if there is one.
+    /// The block whose range contains `key`; `None` if the key is before the first block.
     pub fn block_of(&self, key: &Key) -> Option<Chunk> {
         let after = self.blocks.partition_point(|block| self.separators[block.separator.clone()] <= *key.as_bytes());
         Some(self.block(after.checked_sub(1)?))
@@ -71,7 +71,7 @@ impl Page {
         Chunk { file: self.at.file.clone(), range: start..self.blocks[n].end, keys }
     }
 
-    /// Bytes of memory that the page takes, about.
+    /// About how many bytes of memory the page takes.
     pub fn memory(&self) -> usize {
         self.blocks.len() * size_of::<Entry>() + self.separators.len() + self.at.memory()
     }
@@ -89,7 +89,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
         end = end.saturating_add(length);
-        // Blocks stand before the pages of their shard.
+        // Blocks come before the pages of their shard.
         if length == 0 || length > Block::<Eval>::MAX_BYTES as u64 || end > at.range.start {
             return Err(lengths.out_of_range(length));
         }
@@ -117,7 +117,8 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
     Ok(page)
 }
 
-/// Writes a page of blocks that follow one another from `start` of their shard on, told by separator and length.
+/// Encodes a page of consecutive blocks, of which the first begins at offset `start` of the shard. Each block is given by
+/// its separator and its length.
 #[cfg(feature = "write")]
 pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, ColumnError> {
     use super::columns::{BitWriter, compress};

@@ -7,13 +7,13 @@ use shakmaty::Color;
 /// A record of a table: what is stored of one position. Implemented by [`Eval`](crate::eval::Eval).
 ///
 /// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
-/// before; records may be coded by what their parents' hold.
+/// before. A record may be coded relative to that of its parent.
 pub trait Record: Sized {
     /// The kind's name in a manifest.
     const KIND: &'static str;
-    /// Names of the columns that the records of a block take.
+    /// Names of the columns of the records in a block.
     const COLUMNS: &'static [&'static str];
-    /// What a block keeps to decode single records.
+    /// What a block keeps in memory to decode single records.
     type Decoder: core::fmt::Debug;
 
     /// The position that the record is of.
@@ -23,22 +23,22 @@ pub trait Record: Sized {
     ///
     /// # Errors
     ///
-    /// A record, or all of them together, are more than a reader decodes.
+    /// A record, or all of them together, are beyond the limits of the format.
     #[cfg(feature = "write")]
     fn encode(records: &[&Self], parents: &[Option<u32>], columns: &mut [Vec<u8>]) -> Result<(), ColumnError>;
 
-    /// Adds what the record holds to the totals of a manifest, in the order of [`Record::TOTALS`].
+    /// Adds the record's counts to the totals of a manifest, in the order of [`Record::TOTALS`].
     #[cfg(feature = "write")]
     fn count(&self, totals: &mut [u64]);
 
     /// Names of a manifest's totals, positions aside.
     const TOTALS: &'static [&'static str];
 
-    /// Reads what all records of a block share; their columns begin at `first`.
+    /// Reads what is decoded for all records of a block at once; their columns begin at number `first`.
     ///
     /// # Errors
     ///
-    /// Columns that no writer makes.
+    /// The columns are invalid.
     #[doc(hidden)]
     fn decoder(
         columns: &Columns,
@@ -47,16 +47,16 @@ pub trait Record: Sized {
         parents: &[Option<u32>],
     ) -> Result<Self::Decoder, ColumnError>;
 
-    /// Bytes of memory that it takes, about.
+    /// About how many bytes of memory a decoder takes.
     #[doc(hidden)]
     fn memory(decoder: &Self::Decoder) -> usize;
 
-    /// Adds what the records of a block hold to the totals of a manifest, and tells how much each weighs when a table
-    /// is cut into blocks, by stored number.
+    /// Adds the counts of all records of a block to the totals of a manifest, and returns the weight of each record, for a
+    /// cutter, by stored number.
     ///
     /// # Errors
     ///
-    /// Columns that no writer makes.
+    /// The columns are invalid.
     #[cfg(feature = "write")]
     #[doc(hidden)]
     fn weights(

@@ -219,9 +219,9 @@ proptest! {
     ) {
         let cut = |keys: &mut dyn Iterator<Item = [u8; 12]>| {
             let mut cutter = Cutter::new(20);
-            let mut stretches: Vec<Vec<[u8; 12]>> = keys.filter_map(|key| cutter.push(&key, 1, key)).collect();
-            stretches.extend(cutter.finish());
-            stretches
+            let mut groups: Vec<Vec<[u8; 12]>> = keys.filter_map(|key| cutter.push(&key, 1, key)).collect();
+            groups.extend(cutter.finish());
+            groups
         };
         let before = cut(&mut keys.iter().copied());
         let mut changed = keys.clone();
@@ -229,14 +229,14 @@ proptest! {
         let after = cut(&mut changed.iter().copied());
         prop_assert_eq!(after.concat(), changed.into_iter().collect::<Vec<_>>());
         let most = 28;
-        prop_assert!(before.iter().all(|stretch| stretch.len() <= most));
-        let same = after.iter().filter(|stretch| before.contains(stretch)).count();
-        prop_assert!(same * 10 >= before.len() * 7, "{} of {} stretches stay", same, before.len());
+        prop_assert!(before.iter().all(|group| group.len() <= most));
+        let same = after.iter().filter(|group| before.contains(group)).count();
+        prop_assert!(same * 10 >= before.len() * 7, "{} of {} groups stay", same, before.len());
     }
 }
 
 /// A database of some thousand positions in a folder of its own, in shards of several pages.
-fn database(dir: &std::path::Path, carried_bytes: usize) -> (Manifest, Vec<Eval>) {
+fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<Eval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
@@ -249,7 +249,7 @@ fn database(dir: &std::path::Path, carried_bytes: usize) -> (Manifest, Vec<Eval>
     all.dedup_by(|a, b| a.position == b.position);
     let scratch = dir.join("scratch");
     std::fs::create_dir_all(&scratch).expect("a folder");
-    let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, carried_bytes, ..WriterOptions::default() };
+    let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, inline_page_bytes, ..WriterOptions::default() };
     let mut writer = TableWriter::<Eval>::create(dir, &scratch, options);
     let mut cutter = Cutter::new(30);
     let mut blocks: Vec<Vec<Eval>> =
@@ -293,19 +293,19 @@ fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
 }
 
 #[test]
-fn a_manifest_carries_the_pages_of_a_small_database() {
-    let dir = temp_dir("carried");
+fn a_small_database_has_its_pages_in_the_manifest() {
+    let dir = temp_dir("inline");
     let (_, all) = database(&dir, 1 << 20);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
     let manifest = Manifest::parse::<Eval>(&bytes).expect("a manifest");
     for page in manifest.pages() {
-        let carried = manifest.carried(&page).expect("a page that is carried");
+        let inline = manifest.inline_page(&page).expect("an inline page");
         let file = std::fs::read(dir.join(&*page.file)).expect("a shard");
-        assert_eq!(carried, page.within(&file, 0));
-        assert!(Page::parse(carried, &page).is_ok());
+        assert_eq!(inline, page.within(&file, 0));
+        assert!(Page::parse(inline, &page).is_ok());
     }
     let (large, _) = database(&dir, 500);
-    assert!(large.pages().all(|page| large.carried(&page).is_none()));
+    assert!(large.pages().all(|page| large.inline_page(&page).is_none()));
     assert_eq!(large.positions, all.len() as u64);
     std::fs::remove_dir_all(dir).expect("the folder is ours");
 }
@@ -387,7 +387,7 @@ fn a_file_name_that_leads_elsewhere_is_refused() {
         bytes: 10,
         positions: 1,
         pages: vec![(Vec::new(), 5)],
-        carried: Vec::new(),
+        inline_pages: Vec::new(),
     };
     let error = Manifest::new(1, Default::default(), Default::default(), vec![shard]).expect_err("not a shard's name");
     assert_eq!(error, "\"../../etc/passwd\" is not the name of a shard");

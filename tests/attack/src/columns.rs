@@ -1,4 +1,4 @@
-//! Blocks column by column, as `FORMAT.md` has them, with whatever content.
+//! Builds blocks column by column, as `FORMAT.md` describes them, with any content.
 
 use shakmaty::{Chess, Color, File, Piece, Position as _, Rank, Role, Square};
 use shelfish::table::seal;
@@ -31,21 +31,21 @@ pub mod column {
     pub const WIDE: usize = 32;
 }
 
-/// A block in the making: its columns, to be filled at will.
+/// Builds a block column by column, with any content.
 #[derive(Clone, Debug)]
-pub struct Sketch {
+pub struct BlockBuilder {
     /// The columns.
     pub columns: Vec<Vec<u8>>,
     bits: usize,
 }
 
-impl Sketch {
-    /// A position without castling rights and en-passant square, or the initial one, as a root, and nothing about it.
-    pub fn of(chess: &Chess) -> Sketch {
+impl BlockBuilder {
+    /// A block of one root without evaluations: the initial position, or one without castling rights and en-passant square.
+    pub fn of(chess: &Chess) -> BlockBuilder {
         use Role::{Bishop, King, Knight, Queen, Rook};
         let (board, turn) = (chess.board(), chess.turn());
-        let mut sketch = Sketch { columns: vec![Vec::new(); COLUMNS], bits: 0 };
-        let mut push = |column: usize, byte: usize| sketch.columns[column].push(byte as u8);
+        let mut builder = BlockBuilder { columns: vec![Vec::new(); COLUMNS], bits: 0 };
+        let mut push = |column: usize, byte: usize| builder.columns[column].push(byte as u8);
         push(column::LINKS, 0);
         let corners = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];
         let rights = corners.iter().filter(|(_, corner)| chess.castles().castling_rights().contains(*corner));
@@ -71,7 +71,7 @@ impl Sketch {
                 }
             }
         }
-        sketch
+        builder
     }
 
     /// Appends a number in octaves of the parameters `direct` and `leading`.
@@ -146,7 +146,7 @@ impl Sketch {
     }
 
     /// The block: a zstd frame and its seal.
-    pub fn block(&self) -> Vec<u8> {
+    pub fn build(&self) -> Vec<u8> {
         sealed(&self.content())
     }
 }

@@ -13,7 +13,7 @@ use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::position::Position;
 use shelfish::table::{Manifest, TableWriter, WriteError, WriterOptions, encode_block};
 
-use columns::{Sketch, column, leb128, sealed, sealed_frame, zstd_block_header};
+use columns::{BlockBuilder, column, leb128, sealed, sealed_frame, zstd_block_header};
 
 /// The initial position.
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
@@ -76,11 +76,11 @@ fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
 }
 
 /// A record of the initial position: `lines` is called for each PV, to append its line.
-fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut Sketch, u64)) -> Sketch {
-    let mut sketch = Sketch::of(&Chess::default());
-    sketch.numbers(evaluations, pvs);
-    (0..evaluations * pvs).for_each(|n| line(&mut sketch, n));
-    sketch
+fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut BlockBuilder, u64)) -> BlockBuilder {
+    let mut builder = BlockBuilder::of(&Chess::default());
+    builder.numbers(evaluations, pvs);
+    (0..evaluations * pvs).for_each(|n| line(&mut builder, n));
+    builder
 }
 
 /// The hostile blocks.
@@ -100,16 +100,16 @@ pub fn blocks() -> Vec<Attack> {
     let ones = |fen: &str, evaluations: u64| {
         let chess = position(fen).chess().clone();
         let legal = chess.legal_moves().len() as u64;
-        let mut sketch = Sketch::of(&chess);
-        sketch.numbers(evaluations, 256);
+        let mut builder = BlockBuilder::of(&chess);
+        builder.numbers(evaluations, 256);
         for n in 0..evaluations * 256 {
             if n > 0 {
-                sketch.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
+                builder.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
             }
-            sketch.line_number(column::LENGTH_DEEP, 1);
-            sketch.line_number(column::RANK, if n < legal { 0 } else { legal as u32 - 1 });
+            builder.line_number(column::LENGTH_DEEP, 1);
+            builder.line_number(column::RANK, if n < legal { 0 } else { legal as u32 - 1 });
         }
-        sketch.block()
+        builder.build()
     };
     add("1,792 moves of a melee", MELEE, ones(MELEE, 7), Answer);
     add("4,096 moves of a melee", MELEE, ones(MELEE, 16), Refused);
@@ -117,68 +117,68 @@ pub fn blocks() -> Vec<Attack> {
 
     // More than that.
     let shared = |pvs: u64| {
-        move |sketch: &mut Sketch, n: u64| {
+        move |builder: &mut BlockBuilder, n: u64| {
             let column = if n.is_multiple_of(pvs) { column::SHARED_FIRST } else { column::SHARED_NEXT };
             match n {
                 0 => {
-                    sketch.line_number(column::LENGTH_DEEP, 40);
-                    sketch.columns[column::RANK].extend([0; 40]);
+                    builder.line_number(column::LENGTH_DEEP, 40);
+                    builder.columns[column::RANK].extend([0; 40]);
                 }
                 _ => {
-                    sketch.line_number(column, 40);
-                    sketch.line_number(column::LENGTH_DEEP, 40);
+                    builder.line_number(column, 40);
+                    builder.line_number(column::LENGTH_DEEP, 40);
                     if n > 1 {
-                        sketch.line_number(column::SOURCE, (n - 1) as u32);
+                        builder.line_number(column::SOURCE, (n - 1) as u32);
                     }
                 }
             }
         }
     };
-    add("256 evaluations of 256 PVs that share all moves", START, record(256, 256, shared(256)).block(), Refused);
-    add("4,096 PVs that share 40 moves", START, record(16, 256, shared(256)).block(), Refused);
-    let long = |sketch: &mut Sketch, n: u64| {
+    add("256 evaluations of 256 PVs that share all moves", START, record(256, 256, shared(256)).build(), Refused);
+    add("4,096 PVs that share 40 moves", START, record(16, 256, shared(256)).build(), Refused);
+    let long = |builder: &mut BlockBuilder, n: u64| {
         if n > 0 {
-            sketch.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
+            builder.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
         }
-        sketch.line_number(column::LENGTH_DEEP, 60);
-        sketch.columns[column::RANK].extend([1; 60]);
+        builder.line_number(column::LENGTH_DEEP, 60);
+        builder.columns[column::RANK].extend([1; 60]);
     };
-    add("4,096 PVs of 60 moves each", START, record(16, 256, long).block(), Refused);
-    let mut too_many = Sketch::of(&Chess::default());
+    add("4,096 PVs of 60 moves each", START, record(16, 256, long).build(), Refused);
+    let mut too_many = BlockBuilder::of(&Chess::default());
     too_many.count(column::EVALUATIONS, u64::MAX);
-    add("2^64 evaluations", START, too_many.block(), Refused);
+    add("2^64 evaluations", START, too_many.build(), Refused);
     let mut wide = record(1, 2, |_, _| ());
     wide.line_number(column::LENGTH_DEEP, u32::MAX);
     wide.line_number(column::SHARED_NEXT, u32::MAX);
     wide.line_number(column::LENGTH_DEEP, u32::MAX);
-    add("lines of 2^32 moves", START, wide.block(), Refused);
-    let mut beyond_mate = Sketch::of(&Chess::default());
+    add("lines of 2^32 moves", START, wide.build(), Refused);
+    let mut beyond_mate = BlockBuilder::of(&Chess::default());
     beyond_mate.count(column::EVALUATIONS, 0);
     beyond_mate.count(column::PVS_BEST, 0);
     beyond_mate.count(column::DEPTH_BEST, 20);
     beyond_mate.octave(column::KNODES, 4, 2, 1);
     beyond_mate.score(column::SCORE_ROOT, i64::from(i32::MAX) + 32_768 + 5);
     beyond_mate.line_number(column::LENGTH_DEEP, 0);
-    add("a score beyond mate", START, beyond_mate.block(), Refused);
+    add("a score beyond mate", START, beyond_mate.build(), Refused);
 
     // Positions.
     let steps = |count: usize| {
-        let mut sketch = Sketch::of(&Chess::default());
+        let mut builder = BlockBuilder::of(&Chess::default());
         for n in 1..count {
-            sketch.columns[column::LINKS].push(1);
-            sketch.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));
-            sketch.columns[column::STEP_TARGETS].push(0);
+            builder.columns[column::LINKS].push(1);
+            builder.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));
+            builder.columns[column::STEP_TARGETS].push(0);
         }
         for _ in 0..count {
-            sketch.count(column::EVALUATIONS, 0);
-            sketch.count(column::PVS_BEST, 0);
-            sketch.count(column::DEPTH_BEST, 20);
-            sketch.octave(column::KNODES, 4, 2, 1);
-            sketch.line_number(column::LENGTH_DEEP, 0);
+            builder.count(column::EVALUATIONS, 0);
+            builder.count(column::PVS_BEST, 0);
+            builder.count(column::DEPTH_BEST, 20);
+            builder.octave(column::KNODES, 4, 2, 1);
+            builder.line_number(column::LENGTH_DEEP, 0);
         }
-        sketch.score(column::SCORE_ROOT, 0);
-        sketch.columns[22].extend(vec![0; count - 1]);
-        sketch.block()
+        builder.score(column::SCORE_ROOT, 0);
+        builder.columns[22].extend(vec![0; count - 1]);
+        builder.build()
     };
     add("as many positions as a block has, a step each", START, steps(8192), Answer);
     add("one position more", START, steps(8193), Refused);

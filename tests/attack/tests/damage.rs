@@ -41,7 +41,7 @@ fn database() -> Database {
         out: dir.path().join("db"),
         max_memory: 64 << 20,
         shard_bytes: 64 << 20,
-        carried_bytes: 26_000,
+        inline_page_bytes: 26_000,
         threads: 2,
         selection: Selection::default(),
         rejects: None,
@@ -177,8 +177,8 @@ fn a_damaged_manifest_with_a_right_checksum_is_read_or_refused() {
             read += 1;
             for page in manifest.pages() {
                 assert!(!page.is_empty() && page.len() <= Page::MAX_BYTES);
-                let carried = manifest.carried(&page);
-                assert!(carried.is_none_or(|carried| carried.len() == page.len()));
+                let inline = manifest.inline_page(&page);
+                assert!(inline.is_none_or(|inline| inline.len() == page.len()));
             }
         }
     }

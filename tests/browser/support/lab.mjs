@@ -38,7 +38,7 @@ export async function shelf(...options) {
   cpSync(SITE, join(root, "site"), { recursive: true, dereference: true });
   cpSync(join(SITE, "db"), join(root, "db"), { recursive: true, dereference: true });
   const famous = join(root, "famous");
-  execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous, "--carry-pages", "0"], { stdio: "pipe" });
+  execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous, "--inline-pages", "0"], { stdio: "pipe" });
   const server = await serve(root, ...options);
   return {
     root,

@@ -11,7 +11,7 @@ use shelfish::eval::Eval;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
 use shelfish::source::host::HostError;
-use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Sketch, TableError};
+use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, RecordWeight, TableError};
 
 use super::Selection;
 use super::join::weight_of;
@@ -139,7 +139,7 @@ pub struct BaseReader {
 impl BaseReader {
     /// The key and the weight of the record; `None` behind the last.
     pub fn peek(&self) -> Option<(&Key, usize)> {
-        self.block.as_ref()?.sketches.get(self.next).map(|sketch| (&sketch.key, sketch.weight))
+        self.block.as_ref()?.record_weights.get(self.next).map(|entry| (&entry.key, entry.weight))
     }
 
     /// The record; goes to the next.
@@ -156,14 +156,14 @@ impl BaseReader {
 
     /// Goes to the next block if this one is used up.
     fn fill(&mut self) -> Result<(), BaseError> {
-        while self.block.as_ref().is_none_or(|block| self.next >= block.sketches.len()) {
+        while self.block.as_ref().is_none_or(|block| self.next >= block.record_weights.len()) {
             let Some(block) = self.blocks.next().transpose()? else { break };
-            let last = self.block.as_ref().and_then(|block| block.sketches.last());
-            if last.zip(block.sketches.first()).is_some_and(|(last, first)| last.key >= first.key) {
+            let last = self.block.as_ref().and_then(|block| block.record_weights.last());
+            if last.zip(block.record_weights.first()).is_some_and(|(last, first)| last.key >= first.key) {
                 return Err(block.error(BaseFault::Order(block.chunk.clone())));
             }
             // What a selection empties still says nothing of order, and is passed over.
-            if !block.sketches.is_empty() {
+            if !block.record_weights.is_empty() {
                 (self.block, self.next) = (Some(Arc::new(block)), 0);
             }
         }
@@ -176,7 +176,7 @@ struct OpenBlock {
     base: Arc<str>,
     chunk: Chunk,
     /// Of its records, keys ascending.
-    sketches: Vec<Sketch>,
+    record_weights: Vec<RecordWeight>,
     content: Content,
 }
 
@@ -192,12 +192,12 @@ impl OpenBlock {
         let open = || {
             let RawBlock { at, bytes } = raw.map_err(BaseFault::Scan)?;
             let block = Block::<Eval>::open(&bytes, &at).map_err(BaseFault::Table)?;
-            let mut sketches = block.sketches().map_err(BaseFault::Table)?;
+            let mut record_weights = block.record_weights().map_err(BaseFault::Table)?;
             let content = match narrow {
                 None => Content::Whole(Box::new(block), bytes),
-                Some(selection) => Content::Narrowed(narrowed(&block, &mut sketches, selection)?),
+                Some(selection) => Content::Narrowed(narrowed(&block, &mut record_weights, selection)?),
             };
-            Ok(OpenBlock { base: base.clone(), chunk: at, sketches, content })
+            Ok(OpenBlock { base: base.clone(), chunk: at, record_weights, content })
         };
         open().map_err(|fault| BaseError { base: base.clone(), fault: Box::new(fault) })
     }
@@ -208,20 +208,24 @@ impl OpenBlock {
 }
 
 /// What a selection leaves of a block.
-fn narrowed(block: &Block, sketches: &mut Vec<Sketch>, selection: &Selection) -> Result<Vec<Vec<u8>>, BaseFault> {
+fn narrowed(
+    block: &Block,
+    record_weights: &mut Vec<RecordWeight>,
+    selection: &Selection,
+) -> Result<Vec<Vec<u8>>, BaseFault> {
     let mut records = Vec::new();
-    for mut sketch in std::mem::take(sketches) {
-        let mut eval = block.get(sketch.n).map_err(BaseFault::Table)?;
+    for mut entry in std::mem::take(record_weights) {
+        let mut eval = block.get(entry.n).map_err(BaseFault::Table)?;
         selection.narrow(&mut eval.evaluations);
         if eval.evaluations.is_empty() {
             continue;
         }
         let mut record = Vec::new();
         let payload = spool::payload(&eval.evaluations, Surplus::default());
-        spool::push_parts(&mut record, sketch.key.as_bytes(), &payload);
-        sketch.weight = weight_of(&payload, selection).map_err(|error| BaseFault::Io(error.into()))?;
-        sketch.n = records.len();
-        sketches.push(sketch);
+        spool::push_parts(&mut record, entry.key.as_bytes(), &payload);
+        entry.weight = weight_of(&payload, selection).map_err(|error| BaseFault::Io(error.into()))?;
+        entry.n = records.len();
+        record_weights.push(entry);
         records.push(record);
     }
     Ok(records)
@@ -237,7 +241,7 @@ pub struct BaseRecord {
 impl BaseRecord {
     /// The key of its position.
     pub fn key(&self) -> &[u8] {
-        self.block.sketches[self.n].key.as_bytes()
+        self.block.record_weights[self.n].key.as_bytes()
     }
 
     /// The record, decoded.
@@ -246,7 +250,7 @@ impl BaseRecord {
     ///
     /// Its lines are not legal.
     pub fn eval(&self) -> Result<Eval, BaseError> {
-        let n = self.block.sketches[self.n].n;
+        let n = self.block.record_weights[self.n].n;
         let eval = match &self.block.content {
             Content::Whole(block, _) => block.get(n).map_err(BaseFault::Table),
             Content::Narrowed(records) => {
@@ -274,7 +278,7 @@ impl BaseRecord {
             count += 1;
         }
         match &block.content {
-            Content::Whole(whole, bytes) if count == block.sketches.len() => {
+            Content::Whole(whole, bytes) if count == block.record_weights.len() => {
                 let mut copy = whole.reuse(bytes.clone()).map_err(|error| block.error(BaseFault::Table(error)))?;
                 let columns = column_bytes(bytes).map_err(|error| block.error(BaseFault::Io(error)))?;
                 copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();

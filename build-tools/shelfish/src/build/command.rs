@@ -63,9 +63,9 @@ pub struct Args {
     /// Size of a file of the database, about; what changes later is uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
-    /// Keep the pages of the index inline in the manifest if they take no more than this: it spares each first lookup a
+    /// Put the pages of the index into the manifest if they take no more than this: it spares each first lookup a
     /// request and makes the manifest larger; 0: never
-    #[arg(long, value_name = "SIZE", default_value = "26000B", alias = "carry-pages", value_parser = inline_pages)]
+    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = inline_pages)]
     inline_pages: usize,
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -139,7 +139,7 @@ pub fn run(args: Args) -> Outcome {
         out: args.out,
         max_memory: args.max_memory,
         shard_bytes: args.shard_size as u64,
-        carried_bytes: args.inline_pages,
+        inline_page_bytes: args.inline_pages,
         threads: args.threads.map_or(cores, usize::from),
         selection: Selection {
             min_depth: args.min_depth,

@@ -140,7 +140,7 @@ fn merge<'a>(key: &[u8], payload: &'a [u8], records: &[BaseRecord]) -> Result<Co
     }
     // A move takes two bytes, so that most payloads need not be looked into.
     let is_safe = payload.len() / 2 <= Eval::SAFE_PLIES;
-    let sizes = if is_safe { Vec::new() } else { spool::sizes(&payload, usize::MAX, usize::MAX)? };
+    let sizes = if is_safe { Vec::new() } else { spool::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
     if sizes.iter().map(|size| size.plies).sum::<usize>() > Eval::SAFE_PLIES {
         let mut record = Vec::new();
         spool::push_parts(&mut record, key, &payload);
@@ -163,7 +163,7 @@ pub fn weight_of(payload: &[u8], selection: &Selection) -> Result<usize, SpoolEr
         payload
     };
     let (max_pvs, max_plies) = (selection.max_pvs.unwrap_or(usize::MAX), selection.max_plies.unwrap_or(usize::MAX));
-    let sizes = spool::sizes(payload, max_pvs, max_plies)?;
+    let sizes = spool::evaluation_sizes(payload, max_pvs, max_plies)?;
     let pvs = sizes.iter().map(|size| size.pvs).sum();
     Ok(Eval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum()))
 }

@@ -60,8 +60,8 @@ pub struct Options {
     pub max_memory: usize,
     /// Bytes of a shard, about.
     pub shard_bytes: u64,
-    /// Bytes of inline pages that the manifest has at most.
-    pub carried_bytes: usize,
+    /// The most bytes of inline pages in the manifest.
+    pub inline_page_bytes: usize,
     /// Workers.
     pub threads: usize,
     /// What to leave out.

@@ -158,7 +158,7 @@ fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
         evaluations = ranked.into_iter().map(|(_, evaluation)| evaluation).collect();
         let fit = self::fit(&evaluations)?;
         for evaluation in evaluations.drain(fit..) {
-            surplus.add(size(evaluation, usize::MAX, usize::MAX)?.pvs);
+            surplus.add(evaluation_size(evaluation, usize::MAX, usize::MAX)?.pvs);
         }
     }
     let mut merged = Vec::new();
@@ -172,7 +172,7 @@ fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
 fn fit(evaluations: &[&[u8]]) -> Result<usize, SpoolError> {
     let (mut pvs, mut plies) = (0, 0);
     for (n, evaluation) in evaluations.iter().enumerate() {
-        let size = self::size(evaluation, usize::MAX, usize::MAX)?;
+        let size = evaluation_size(evaluation, usize::MAX, usize::MAX)?;
         pvs += size.pvs;
         plies += size.plies;
         if n == Eval::MAX_EVALUATIONS || pvs > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
@@ -215,7 +215,7 @@ pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
 
 /// How much an evaluation of a payload holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct EvaluationSize {
     /// PVs that are counted.
     pub pvs: usize,
     /// Moves of these that are counted.
@@ -224,11 +224,11 @@ pub struct Size {
 
 /// The sizes of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most
 /// `max_plies` moves.
-pub fn sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<Size>, SpoolError> {
-    items(payload)?.0.into_iter().map(|evaluation| size(evaluation, max_pvs, max_plies)).collect()
+pub fn evaluation_sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<EvaluationSize>, SpoolError> {
+    items(payload)?.0.into_iter().map(|evaluation| evaluation_size(evaluation, max_pvs, max_plies)).collect()
 }
 
-fn size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<Size, SpoolError> {
+fn evaluation_size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<EvaluationSize, SpoolError> {
     let (_depth, _knodes) = (take_number(&mut bytes)?, take_number(&mut bytes)?);
     let pvs = take_count(&mut bytes)?.min(max_pvs);
     let mut plies = 0;
@@ -238,7 +238,7 @@ fn size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<Size, Spoo
         bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
         plies += count.min(max_plies);
     }
-    Ok(Size { pvs, plies })
+    Ok(EvaluationSize { pvs, plies })
 }
 
 fn push_bytes(record: &mut Vec<u8>, bytes: &[u8]) {

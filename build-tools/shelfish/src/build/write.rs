@@ -57,7 +57,7 @@ pub fn write(
     let encode = move |block: Result<Vec<Draft>, JoinError>| encode(&block.map_err(Fault::Join)?, &selection);
     let writer_options = WriterOptions {
         shard_bytes: options.shard_bytes,
-        carried_bytes: options.carried_bytes,
+        inline_page_bytes: options.inline_page_bytes,
         info: options.selection.describe(),
         ..WriterOptions::default()
     };

@@ -1,13 +1,13 @@
-//! Cuts an ascending sequence where its keys say so, so that a change in one place leaves the cuts elsewhere alone.
+//! Content-defined chunking: cuts an ascending sequence where its keys say so, so that a change in one place does not move
+//! the cuts elsewhere.
 
 use twox_hash::XxHash64;
 
-/// Cuts items into stretches of about a target weight.
+/// Cuts a sequence of items into groups of about a target weight.
 ///
-/// Within a window of four fifths of the target, the cut comes where neighbours share the shortest beginning, which is
-/// where a file of pawns changes or a structure does: there a game is least likely to cross it, and the separator is
-/// shortest. Of several such places it is the one whose separator has the smallest hash. Which that is does not depend
-/// on how many items there are elsewhere.
+/// Each cut is within a window of four fifths of the target, where neighbouring keys have the shortest prefix in common:
+/// the pawn structure changes there, so that games seldom cross the cut, and the separator is shortest. Of several such
+/// places it is the one whose separator has the smallest hash, which does not depend on items elsewhere.
 #[derive(Debug)]
 pub struct Cutter<T> {
     least: usize,
@@ -22,18 +22,19 @@ pub struct Cutter<T> {
 struct Item<T> {
     item: T,
     weight: usize,
-    /// Bytes that its key shares with the one before, and the hash of its separator: smaller is a better place to cut.
+    /// The length of the prefix that its key shares with the one before, and the hash of its separator. The cut comes before
+    /// the item of the smallest rank.
     rank: (usize, u64),
 }
 
 impl<T> Cutter<T> {
-    /// Cuts into stretches of `target` on average, give or take two fifths.
+    /// A cutter into groups whose weight is within two fifths of `target`.
     pub fn new(target: usize) -> Cutter<T> {
         let part = target.div_ceil(5);
         Cutter { least: 3 * part, most: 7 * part, items: Vec::new(), weight: 0, last: Vec::new() }
     }
 
-    /// Takes the next item, whose key must be above all before; gives back a stretch when one is complete.
+    /// Takes the next item, whose key must be above all before; returns a group when one is complete.
     pub fn push(&mut self, key: &[u8], weight: usize, item: T) -> Option<Vec<T>> {
         let shared = self.last.iter().zip(key).take_while(|(a, b)| a == b).count();
         let rank = (shared, XxHash64::oneshot(0, &key[..(shared + 1).min(key.len())]));
@@ -49,7 +50,7 @@ impl<T> Cutter<T> {
             before += item.weight;
             *n > 0 && at >= self.least
         });
-        // Where one item alone outweighs the window, it ends up by itself.
+        // An item that outweighs the window becomes a group by itself.
         let last = self.items.len() - 1;
         let cut = window.min_by_key(|(n, item)| (item.rank, *n)).map_or(last, |(n, _)| n);
         let rest = self.items.split_off(cut);
@@ -58,7 +59,7 @@ impl<T> Cutter<T> {
         Some(done.into_iter().map(|item| item.item).collect())
     }
 
-    /// The last stretch, if anything is left.
+    /// The last group, if any items are left.
     pub fn finish(self) -> Option<Vec<T>> {
         let rest: Vec<T> = self.items.into_iter().map(|item| item.item).collect();
         (!rest.is_empty()).then_some(rest)

@@ -1,4 +1,4 @@
-//! Writing a table: records in ascending order are cut into blocks, blocks are encoded, shards take them in order.
+//! Writing a table: records in ascending order are cut into blocks, which are encoded and appended to shards in order.
 
 mod cutter;
 mod shard;
@@ -25,10 +25,9 @@ pub enum WriteError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// Zstd refused to compress, or a page is larger than a reader takes.
+    /// A page cannot be compressed, or is larger than the format allows.
     Compress(ColumnError),
-    /// A block cannot be compressed, or holds more than a reader takes: its records are larger than [`Record`] allows, or
-    /// too many.
+    /// A block cannot be compressed, or is beyond the limits of the format: a record is too large, or there are too many.
     Block {
         /// Four-field FEN of its first position.
         first: String,
@@ -37,9 +36,9 @@ pub enum WriteError {
         /// What is wrong.
         error: ColumnError,
     },
-    /// The manifest has no room for the database, or something in it contradicts the rest.
+    /// The manifest would be too large, or is inconsistent.
     Manifest(String),
-    /// A file of the folder is in the way: it is not one that the database before names, so it is left alone.
+    /// A file of the folder is in the way: it does not belong to the database that is replaced, so it is left alone.
     InTheWay {
         /// The file.
         path: PathBuf,
@@ -88,7 +87,7 @@ pub struct EncodedBlock {
     pub bytes: Vec<u8>,
     /// Number of records.
     pub positions: u64,
-    /// What the records hold, in the order of [`Record::TOTALS`].
+    /// The totals of its records, in the order of [`Record::TOTALS`].
     pub totals: Vec<u64>,
     /// Compressed bytes of each column, in the order of [`Block::column_names`].
     pub columns: Vec<usize>,
@@ -96,14 +95,15 @@ pub struct EncodedBlock {
     pub(super) last: Key,
 }
 
-/// How hard zstd tries: columns have few repetitions, so levels differ by little but time.
+/// The compression level of zstd.
 const LEVEL: i32 = 19;
 
-/// Encodes records in ascending order of keys as one block. Pure, and all the work of writing: call it from threads.
+/// Encodes records in ascending order of keys as one block. This is nearly all the work of writing a table; it is a pure
+/// function and can be called from several threads.
 ///
 /// # Errors
 ///
-/// Records out of order, or more than a block may hold.
+/// Records are out of order, or more than a block may hold.
 pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
     let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
     let (&first, &last) = keys.first().zip(keys.last()).ok_or(WriteError::Order)?;

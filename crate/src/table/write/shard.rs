@@ -1,4 +1,4 @@
-//! Shards take encoded blocks in order; the manifest makes them a database, all at once.
+//! Appends encoded blocks to shards, and publishes the shards by writing the manifest, atomically.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -17,20 +17,20 @@ use crate::table::{Manifest, Record, TableError, page};
 /// Where and how a table is written.
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
-    /// Bytes of a shard, about; default 64 MiB.
+    /// About how many bytes a shard has; default 64 MiB.
     pub shard_bytes: u64,
-    /// Blocks of a page, about; default 1,024.
+    /// About how many blocks a page has; default 1,024.
     pub page_blocks: usize,
-    /// Pages of at most so many bytes together are carried by the manifest, which spares every first lookup a request;
-    /// default 26,000, with which a first lookup takes some 40 KiB.
-    pub carried_bytes: usize,
-    /// What the manifest says of how the database was made.
+    /// Pages are inlined in the manifest if they have at most so many bytes together, which spares every first lookup a
+    /// request. Default 26,000, with which a first lookup takes some 40 KiB.
+    pub inline_page_bytes: usize,
+    /// `info` of the manifest: how the database was made.
     pub info: BTreeMap<String, String>,
 }
 
 impl Default for WriterOptions {
     fn default() -> WriterOptions {
-        WriterOptions { shard_bytes: 64 << 20, page_blocks: 1024, carried_bytes: 26_000, info: BTreeMap::new() }
+        WriterOptions { shard_bytes: 64 << 20, page_blocks: 1024, inline_page_bytes: 26_000, info: BTreeMap::new() }
     }
 }
 
@@ -115,20 +115,26 @@ impl<R: Record> TableWriter<R> {
     fn close(&mut self, mut shard: OpenShard) -> Result<(), WriteError> {
         let pages = core::mem::replace(&mut shard.pages, Cutter::new(1));
         shard.closed.extend(pages.finish());
-        let (mut pages, mut carried, mut start) = (Vec::new(), Vec::new(), 0);
+        let (mut pages, mut inline_pages, mut start) = (Vec::new(), Vec::new(), 0);
         for blocks in core::mem::take(&mut shard.closed) {
             let bytes = page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
             shard.write(&bytes)?;
             pages.push((blocks.first().map_or_else(Vec::new, |(separator, _)| separator.clone()), bytes.len() as u64));
             start += blocks.iter().map(|(_, length)| length).sum::<u64>();
-            carried.extend_from_slice(&bytes);
+            inline_pages.extend_from_slice(&bytes);
         }
         let file = shard.file.into_inner().map_err(|error| io(&shard.path)(error.into_error()))?;
         file.sync_all().map_err(io(&shard.path))?;
         let name = name_of(shard.hash);
         let path = self.scratch.join(&name);
         fs::rename(&shard.path, &path).map_err(io(&shard.path))?;
-        self.shards.push(WrittenShard { file: name, bytes: shard.bytes, positions: shard.positions, pages, carried });
+        self.shards.push(WrittenShard {
+            file: name,
+            bytes: shard.bytes,
+            positions: shard.positions,
+            pages,
+            inline_pages,
+        });
         Ok(())
     }
 
@@ -154,8 +160,8 @@ impl<R: Record> TableWriter<R> {
         }
         let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(self.totals.iter().copied()).collect();
         let mut shards = core::mem::take(&mut self.shards);
-        if shards.iter().map(|shard| shard.carried.len()).sum::<usize>() > self.options.carried_bytes {
-            shards.iter_mut().for_each(|shard| shard.carried.clear());
+        if shards.iter().map(|shard| shard.inline_pages.len()).sum::<usize>() > self.options.inline_page_bytes {
+            shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
         }
         let manifest = Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards)
             .map_err(WriteError::Manifest)?;
@@ -169,7 +175,7 @@ impl<R: Record> TableWriter<R> {
             check_free(&self.dir.join(&shard.file), before.as_ref())?;
         }
 
-        // What a build that dies from here on leaves in the folder, the manifests in the scratch folder name.
+        // If the process dies from here on, the manifests in the scratch folder name the files that it leaves behind.
         let scratch = self.scratch.join(Manifest::FILE);
         let mut file = File::create(&scratch).map_err(io(&scratch))?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(io(&scratch))?;
@@ -191,7 +197,7 @@ impl<R: Record> TableWriter<R> {
             remove_superseded(&self.dir, &manifest, before.as_ref());
             return Err(error);
         }
-        // The table is published whatever becomes of these.
+        // The table is published even if old shards cannot be removed.
         if let Some(before) = before {
             remove_superseded(&self.dir, &before, Some(&manifest));
         }
@@ -206,7 +212,7 @@ pub const PREVIOUS: &str = "previous.json";
 ///
 /// # Errors
 ///
-/// What is there by the name of a manifest is not one of such a table, and so is not to be written over.
+/// The file by that name is not the manifest of such a table, and must not be overwritten.
 pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError> {
     let path = dir.join(Manifest::FILE);
     let in_the_way = |why: String| WriteError::InTheWay { path: path.clone(), why };
@@ -228,7 +234,7 @@ pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError
     }
 }
 
-/// Whether a shard may be moved to `path`: nothing is there, or it is a shard of the table before, or the same.
+/// Checks that a shard may be moved to `path`: that nothing is there, or a shard of the table before, or the same file.
 fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> {
     let in_the_way = |why: &str| WriteError::InTheWay { path: path.to_owned(), why: why.to_string() };
     match fs::symlink_metadata(path) {
@@ -246,8 +252,8 @@ fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> 
     }
 }
 
-/// Removes shards that `left` names and `kept` does not from a folder, as far as they can be removed: what a writer that
-/// died had moved into place. Whatever has such a name without being the shard is somebody else's.
+/// Removes the shards that a writer which died had moved into a folder: those that its manifest `left` names and `kept`
+/// does not. A file by such a name with other content is left alone. Files that cannot be removed are ignored.
 pub fn remove_abandoned(dir: &Path, left: &Manifest, kept: Option<&Manifest>) {
     remove(dir, left, kept, |path, name| hash_of(path).is_ok_and(|found| found == name));
 }
@@ -321,19 +327,19 @@ fn separator(last: Option<&Key>, first: &Key) -> Vec<u8> {
     first.as_bytes()[..(shared + 1).min(first.as_bytes().len())].to_vec()
 }
 
-/// Whether a shard ends before `block`: from half its size on at a place that the key tells, at one and a half in any
-/// case.
+/// Whether a shard ends before `block`: from half the shard size on where the hash of the separator says so, and from one
+/// and a half in any case.
 fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &EncodedBlock) -> bool {
     let half = options.shard_bytes / 2;
     if bytes >= 3 * half {
         return true;
     }
-    // One block in as many as make up half a shard.
+    // On average, one cut in as many blocks as half a shard has.
     let blocks = (half / block.bytes.len().max(1) as u64).max(1);
     bytes >= half && XxHash64::oneshot(1, separator).is_multiple_of(blocks)
 }
 
-/// Makes renames in a folder last.
+/// Makes renames in a folder durable.
 fn sync_folder(dir: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }

@@ -1,36 +1,37 @@
-//! Reads the JSON of manifests piece by piece: whoever asks says what comes next, and keeps of it what it needs, so that
-//! no text takes more memory than what is kept. Whatever nobody asks for is passed over.
+//! A pull parser for the JSON of manifests: the caller says what kind of value it expects next and gets it, or skips it.
+//! No tree is built, so that memory is bounded by what the caller keeps.
 //!
-//! A quarter of the WASM module would be serde_json, most of it for floating-point numbers, which no manifest has.
+//! With serde_json the WASM module would be a third larger, most of it for floating-point numbers, which no manifest
+//! has.
 
 use std::borrow::Cow;
 
-/// Arrays and objects within one another at most; a manifest has five.
+/// The deepest nesting of arrays and objects; a manifest has five levels.
 const MAX_DEPTH: u32 = 16;
 
-/// A text, and how far it has been read.
-pub(super) struct Json<'a> {
+/// Reads a text from its beginning.
+pub(super) struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     depth: u32,
 }
 
-impl<'a> Json<'a> {
-    /// Begins to read a text.
-    pub(super) fn new(text: &'a str) -> Json<'a> {
-        Json { text, at: 0, depth: 0 }
+impl<'a> JsonReader<'a> {
+    /// A reader at the beginning of a text.
+    pub(super) fn new(text: &'a str) -> JsonReader<'a> {
+        JsonReader { text, at: 0, depth: 0 }
     }
 
-    /// The text ends here.
+    /// Checks that nothing follows.
     pub(super) fn finish(&mut self) -> Result<(), String> {
         self.space();
         if self.at == self.text.len() { Ok(()) } else { Err(self.expected("end")) }
     }
 
-    /// Reads an object: `member` is called with each name, and reads the value.
+    /// Reads an object: calls `member` with each name; `member` must read the value.
     pub(super) fn object(
         &mut self,
-        member: &mut dyn FnMut(&mut Json<'a>, &str) -> Result<(), String>,
+        member: &mut dyn FnMut(&mut JsonReader<'a>, &str) -> Result<(), String>,
     ) -> Result<(), String> {
         self.list(b'{', b'}', "object", &mut |json| {
             let name = json.text()?;
@@ -41,8 +42,11 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// Reads an array: `item` is called for each item, and reads it.
-    pub(super) fn array(&mut self, item: &mut dyn FnMut(&mut Json<'a>) -> Result<(), String>) -> Result<(), String> {
+    /// Reads an array: calls `item` for each item; `item` must read it.
+    pub(super) fn array(
+        &mut self,
+        item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), String>,
+    ) -> Result<(), String> {
         self.list(b'[', b']', "array", item)
     }
 
@@ -51,7 +55,7 @@ impl<'a> Json<'a> {
         open: u8,
         close: u8,
         expected: &'static str,
-        item: &mut dyn FnMut(&mut Json<'a>) -> Result<(), String>,
+        item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), String>,
     ) -> Result<(), String> {
         if !self.pass(open) {
             return Err(self.expected(expected));
@@ -82,7 +86,7 @@ impl<'a> Json<'a> {
         }
         let mut string = Cow::Borrowed("");
         loop {
-            // Nearly all of a string is plain, and that of a manifest that carries pages is long.
+            // Strings seldom have escapes, and inline pages are long.
             let rest = self.text.get(self.at..).unwrap_or_default();
             let plain = rest.bytes().take_while(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
             string += rest.get(..plain).unwrap_or_default();
@@ -109,7 +113,7 @@ impl<'a> Json<'a> {
         number.filter(|_| self.at > start).ok_or_else(|| format!("expected whole number at byte {start}"))
     }
 
-    /// Passes over any value.
+    /// Skips a value of any kind.
     pub(super) fn skip(&mut self) -> Result<(), String> {
         self.space();
         match self.peek() {
@@ -146,7 +150,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes `byte`, and space before it, if it is next.
+    /// Skips white space, then `byte` if it comes next; tells whether it did.
     fn pass(&mut self, byte: u8) -> bool {
         self.space();
         let passes = self.peek() == Some(byte);
@@ -197,7 +201,7 @@ mod tests {
     use serde_json::Value;
 
     /// Reads any value as `serde_json` would; numbers that are not whole are `null`.
-    fn value(json: &mut Json<'_>) -> Result<Value, String> {
+    fn value(json: &mut JsonReader<'_>) -> Result<Value, String> {
         json.space();
         Ok(match json.peek() {
             Some(b'{') => {
@@ -222,7 +226,7 @@ mod tests {
     }
 
     fn whole(text: &str) -> Result<Value, String> {
-        let mut json = Json::new(text);
+        let mut json = JsonReader::new(text);
         let found = value(&mut json)?;
         json.finish().map(|()| found)
     }
@@ -277,13 +281,13 @@ mod tests {
         ] {
             let theirs = serde_json::from_str::<Value>(text).ok().map(without_fractions);
             assert_eq!(whole(text).ok(), theirs, "{text}");
-            let mut json = Json::new(text);
+            let mut json = JsonReader::new(text);
             assert_eq!(json.skip().and_then(|()| json.finish()).is_ok(), theirs.is_some(), "{text}");
         }
     }
 
     #[test]
     fn nesting_ends_somewhere() {
-        assert!(Json::new(&"[".repeat(1_000_000)).skip().is_err());
+        assert!(JsonReader::new(&"[".repeat(1_000_000)).skip().is_err());
     }
 }
