@@ -8,18 +8,18 @@ let due: string | undefined;
 export function write(fragment: string, push = false): void {
   const url = fragment ? `#${fragment}` : location.pathname + location.search;
   if (push) {
-    settle();
+    flush();
     history.pushState(null, "", url);
   } else {
     due = url;
     window.clearTimeout(timer);
-    timer = window.setTimeout(settle, 150);
+    timer = window.setTimeout(flush, 150);
   }
 }
 
 /** Calls `restore` with the fragment, now and whenever the person goes back, forward or edits it. */
 export function follow(restore: (fragment: string) => void): void {
-  window.addEventListener("pagehide", settle);
+  window.addEventListener("pagehide", flush);
   window.addEventListener("popstate", () => {
     window.clearTimeout(timer);
     due = undefined;
@@ -28,7 +28,7 @@ export function follow(restore: (fragment: string) => void): void {
   restore(location.hash.slice(1));
 }
 
-function settle(): void {
+function flush(): void {
   window.clearTimeout(timer);
   if (due !== undefined) history.replaceState(null, "", due);
   due = undefined;

@@ -1,4 +1,4 @@
-/** The shelf that answers come from: opened when first needed, opened again after a failure, each answer with its cost. */
+/** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
 import { type Database, type Eval, open, ShelfishError } from "shelfish";
 import { type Cost, spent } from "./cost";
 
@@ -8,8 +8,8 @@ export interface Explanation {
   advice: string;
 }
 
-/** One database. */
-export class Shelf {
+/** A client of one database. */
+export class DatabaseClient {
   /** What the database says of itself, once it is open. */
   manifest: Database["manifest"] | undefined;
   #database: Promise<Database> | undefined;

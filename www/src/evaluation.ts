@@ -6,8 +6,8 @@ import { byId, make } from "./dom";
 import { type ending, moveNumber, type Node, type Step, steps } from "./game";
 import { advantage, nodes, spoken } from "./score";
 
-/** What the panel asks of the page. */
-export interface Wishes {
+/** What the panel makes the page do. */
+export interface PanelActions {
   /** Show the position after a step of a line, whose position before it is given; undefined: no more. */
   preview(step: Step | undefined, before?: Node["position"]): void;
   /** Play these steps from the node that they belong to. */
@@ -28,9 +28,9 @@ export class EvaluationPanel {
   readonly #live = byId("live");
   #speaking = 0;
 
-  constructor(private readonly wishes: Wishes) {
-    this.#lines.addEventListener("pointerleave", () => wishes.preview(undefined));
-    this.#lines.addEventListener("focusout", () => wishes.preview(undefined));
+  constructor(private readonly actions: PanelActions) {
+    this.#lines.addEventListener("pointerleave", () => actions.preview(undefined));
+    this.#lines.addEventListener("focusout", () => actions.preview(undefined));
   }
 
   /** An answer: its deepest evaluation first, the others a click away. */
@@ -42,7 +42,7 @@ export class EvaluationPanel {
   absent(node: Node, positions: number | undefined): void {
     this.#say("", "Not in this database");
     this.#bar(undefined);
-    this.wishes.arrows([]);
+    this.actions.arrows([]);
     const holds = positions === undefined ? "" : `It holds ${plural(positions, "position")}, and nothing is computed here. `;
     const back = node.parent ? "Step back, or pick a famous game." : "Pick a famous game to see one that is.";
     this.#lines.replaceChildren(make("p", { className: "quiet" }, holds + back));
@@ -53,7 +53,7 @@ export class EvaluationPanel {
   over(node: Node, end: NonNullable<ReturnType<typeof ending>>): void {
     this.#say(end.result, end.title);
     this.#bar(end.winner === "white" ? 1 : end.winner === "black" ? -1 : 0);
-    this.wishes.arrows([]);
+    this.actions.arrows([]);
     const how = end.winner ? `${end.winner === "white" ? "White" : "Black"} has won.` : "The game is drawn.";
     this.#lines.replaceChildren(make("p", { className: "quiet" }, how));
     this.cost("Nothing to look up: the game is over here.");
@@ -63,7 +63,7 @@ export class EvaluationPanel {
   /** An answer is taking its time. */
   waiting(): void {
     this.#say("", "Looking it up…");
-    this.wishes.arrows([]);
+    this.actions.arrows([]);
     this.#lines.replaceChildren();
     this.cost("");
   }
@@ -72,12 +72,12 @@ export class EvaluationPanel {
   failed({ title, advice }: Explanation): void {
     this.#say("", "");
     this.#bar(undefined);
-    this.wishes.arrows([]);
+    this.actions.arrows([]);
     // The alert speaks for itself.
     window.clearTimeout(this.#speaking);
     this.#live.textContent = "";
     const retry = make("button", { type: "button", className: "primary", "data-testid": "retry" }, "Try again");
-    retry.addEventListener("click", () => this.wishes.retry());
+    retry.addEventListener("click", () => this.actions.retry());
     const fault = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
     this.#lines.replaceChildren(fault, retry);
     this.cost("");
@@ -108,7 +108,7 @@ export class EvaluationPanel {
     this.#others.replaceChildren(...others);
 
     const lines = chosen.pvs.map((pv) => ({ pv, line: steps(node.position, pv.uci) }));
-    this.wishes.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
+    this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
     this.#lines.replaceChildren(
       make(
         "ol",
@@ -125,12 +125,12 @@ export class EvaluationPanel {
     const words = make("span", { className: "line", role: "toolbar", "aria-label": "Moves of the line" });
     const buttons = line.map((step, index) => {
       const before = line[index - 1]?.position ?? node.position;
-      const show = () => this.wishes.preview(step, before);
+      const show = () => this.actions.preview(step, before);
       const button = make("button", { type: "button", tabIndex: index === 0 ? 0 : -1, "aria-label": `${step.number} ${step.san}`, "data-testid": "line-move" }, step.san);
       // A finger that touches wants to play, not to hover.
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show());
       button.addEventListener("focus", () => button.matches(":focus-visible") && show());
-      button.addEventListener("click", () => this.wishes.play(node, line.slice(0, index + 1)));
+      button.addEventListener("click", () => this.actions.play(node, line.slice(0, index + 1)));
       return button;
     });
     buttons.forEach((button, index) => {
@@ -151,7 +151,7 @@ export class EvaluationPanel {
   }
 
   #say(score: string, facts: string): void {
-    this.wishes.preview(undefined);
+    this.actions.preview(undefined);
     this.#score.textContent = score;
     this.#facts.textContent = facts;
     this.#others.replaceChildren();

@@ -1,9 +1,9 @@
-/** The page: one game, one position of it on the board, and what the shelf knows about it. */
+/** The page: one game, one position of it on the board, and what the database has for it. */
 import type { Eval } from "shelfish";
 import { follow, write } from "./address";
 import { Board } from "./board";
 import { plural, size, summary } from "./cost";
-import { explain, Shelf } from "./database";
+import { DatabaseClient, explain } from "./database";
 import { bindHelp, bindOpenDialog } from "./dialogs";
 import { byId } from "./dom";
 import { EvaluationPanel } from "./evaluation";
@@ -19,10 +19,10 @@ import { confine } from "./policy";
 import { advantage } from "./score";
 import { bindTheme } from "./theme";
 
-const shelf = new Shelf(manifestUrl());
-confine(shelf.url);
+const client = new DatabaseClient(manifestUrl());
+confine(client.url);
 // The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
-shelf.open().then(describeShelf, () => {});
+client.open().then(describeDatabase, () => {});
 
 let game = new Game();
 let node = game.root;
@@ -91,7 +91,7 @@ function drawGraph(): void {
   graph.show(points, ply === -1 ? undefined : ply);
 }
 
-/** Asks the shelf about the position on the board. The latest question wins. */
+/** Looks up the position on the board. The latest question wins. */
 async function consult(): Promise<void> {
   looking.abort();
   looking = new AbortController();
@@ -112,10 +112,10 @@ async function consult(): Promise<void> {
       // The whole game's cost stands in the line already.
       if (swept && (shown || show(at))) return;
     }
-    const { answer, cost } = await shelf.lookup(at.fen, signal);
+    const { answer, cost } = await client.lookup(at.fen, signal);
     if (signal.aborted) return;
     known.set(at.fen, answer);
-    describeShelf();
+    describeDatabase();
     if (!shown) show(at);
     panel.cost(summary(cost));
     drawGraph();
@@ -131,7 +131,7 @@ async function consult(): Promise<void> {
 function show(at: Node): boolean {
   const answer = known.get(at.fen);
   if (answer) panel.found(at, answer);
-  else if (answer === null) panel.absent(at, shelf.manifest?.positions);
+  else if (answer === null) panel.absent(at, client.manifest?.positions);
   return answer !== undefined;
 }
 
@@ -141,7 +141,7 @@ function sweepGame(): void {
   const wanted = game.mainline().filter((at) => at.position.hasDests());
   const run = async () => {
     try {
-      const { answers, cost } = await shelf.lookupMany(wanted.map((at) => at.fen), abort.signal);
+      const { answers, cost } = await client.lookupMany(wanted.map((at) => at.fen), abort.signal);
       if (abort.signal.aborted) return false;
       wanted.forEach((at, index) => {
         const answer = answers[index];
@@ -248,10 +248,10 @@ function manifestUrl(): URL {
   return URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
 }
 
-function describeShelf(): void {
-  if (!shelf.manifest) return;
-  const { positions, evaluations, bytes } = shelf.manifest;
-  byId("shelf").textContent = `This database: ${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}.`;
+function describeDatabase(): void {
+  if (!client.manifest) return;
+  const { positions, evaluations, bytes } = client.manifest;
+  byId("database").textContent = `This database: ${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}.`;
 }
 
 follow(restore);
