@@ -100,7 +100,7 @@ fn line(name: &str, verdict: &str, tally: Tally, time: Duration) -> String {
 fn clippy(_: &Args) -> Result<Tally> {
     let workspace = check(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     // The reader alone, without the writer's features that the workspace turns on.
-    let reader = check(cargo().args(["clippy", "--package", "shelfish", "--lib", "--", "-D", "warnings"]))?;
+    let reader = check(cargo().args(["clippy", "--package", "shelfish", "--lib", "--tests", "--", "-D", "warnings"]))?;
     Ok(workspace.and(reader))
 }
 
@@ -121,12 +121,17 @@ fn doc(_: &Args) -> Result<Tally> {
 }
 
 fn rust(args: &Args) -> Result<Tally> {
-    let mut tests = cargo();
-    tests.args(["test", "--workspace", "--no-fail-fast"]);
-    if args.all {
-        tests.env("SHELFISH_LONG", "1");
-    }
-    counted(tests.args(args.filter.iter().flat_map(|filter| ["--", filter])), cargo_counts)
+    let test = |packages: &[&str]| {
+        let mut tests = cargo();
+        tests.args(["test", "--no-fail-fast"]).args(packages);
+        if args.all {
+            tests.env("SHELFISH_LONG", "1");
+        }
+        counted(tests.args(args.filter.iter().flat_map(|filter| ["--", filter])), cargo_counts)
+    };
+    let workspace = test(&["--workspace"])?;
+    // The reader as browsers run it: in the workspace other packages turn the feature `write` on.
+    Ok(workspace.and(test(&["--package", "shelfish"])?))
 }
 
 fn fuzz(args: &Args) -> Result<Tally> {

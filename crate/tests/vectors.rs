@@ -1,0 +1,181 @@
+//! The reader as browsers run it, without the feature `write`, on a database that is part of the repository.
+//!
+//! `tests/data/database` contains the test vectors of `FORMAT.md`: records as JSON, and the database made of them. These
+//! tests need no writer; `cargo test -p shelfish` runs them without it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use futures_executor::block_on;
+use serde_json::Value;
+use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::position::Position;
+use shelfish::reader::{Options, ReadError, Reader};
+use shelfish::shakmaty::{Chess, Move, Position as _, uci::UciMove};
+use shelfish::source::{Source, file::Directory, memory::Memory};
+use shelfish::table::{Block, Chunk, ChunkFault, Manifest, Page, TableError};
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/database")
+}
+
+fn line(chess: &Chess, words: &str) -> Vec<Move> {
+    let mut chess = chess.clone();
+    let play = |word: &str| {
+        let m = word.parse::<UciMove>().expect("UCI").to_move(&chess).expect("a legal move");
+        chess.play_unchecked(m);
+        m
+    };
+    words.split_whitespace().map(play).collect()
+}
+
+/// The records of the vectors, in their order.
+fn records() -> Vec<Eval> {
+    let number = |value: &Value| i32::try_from(value.as_i64().expect("an integer")).expect("a small number");
+    let record = |text: &str| {
+        let record: Value = serde_json::from_str(text).expect("JSON");
+        let position: Position = record["fen"].as_str().unwrap().parse().expect("a FEN");
+        let pv = |pv: &Value| Pv {
+            score: match pv.get("mate") {
+                Some(mate) => Score::Mate(number(mate)),
+                None => Score::Cp(number(&pv["cp"])),
+            },
+            line: line(position.chess(), pv["line"].as_str().unwrap()),
+        };
+        let evaluation = |evaluation: &Value| Evaluation {
+            depth: evaluation["depth"].as_u64().unwrap().try_into().unwrap(),
+            knodes: evaluation["knodes"].as_u64().unwrap(),
+            pvs: evaluation["pvs"].as_array().unwrap().iter().map(pv).collect(),
+        };
+        let evaluations = record["evals"].as_array().unwrap().iter().map(evaluation).collect();
+        Eval { position, evaluations }
+    };
+    fs::read_to_string(data().join("records.jsonl")).unwrap().lines().map(record).collect()
+}
+
+/// The files of the database by name.
+fn files() -> Vec<(String, Vec<u8>)> {
+    let files = fs::read_dir(data().join("db")).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(path).unwrap())).collect()
+}
+
+fn open<S: Source>(source: S) -> Reader<S> {
+    block_on(Reader::open(source, Options::default())).expect("a database")
+}
+
+#[test]
+fn every_record_is_found_one_by_one_and_all_at_once() {
+    let records = records();
+    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let one_by_one = open(Directory::new(data().join("db")));
+    for record in &records {
+        assert_eq!(block_on(one_by_one.lookup(&record.position)), Ok(Some(record.clone())));
+    }
+    let at_once = open(Memory::new(files()));
+    let expected: Vec<_> = records.into_iter().map(|record| Ok(Some(record))).collect();
+    assert_eq!(block_on(at_once.lookup_many(&positions)), expected);
+    assert_eq!(at_once.manifest().positions, positions.len() as u64);
+}
+
+#[test]
+fn positions_that_are_not_in_the_database_are_not_found() {
+    let records = records();
+    let known: BTreeSet<_> = records.iter().map(|record| record.position.key()).collect();
+    let after = |chess: &Chess, m: Move| Position::from_chess(&chess.clone().play(m).expect("a legal move"));
+    let absent: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.chess())
+        .flat_map(|chess| chess.legal_moves().into_iter().map(move |m| after(chess, m)))
+        .filter(|position| !known.contains(&position.key()))
+        .collect();
+    assert!(absent.len() > 1000);
+    let reader = open(Memory::new(files()));
+    assert!(block_on(reader.lookup_many(&absent)).into_iter().all(|answer| answer == Ok(None::<Eval>)));
+}
+
+#[test]
+fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
+    let files = files();
+    let file = |name: &str| &files.iter().find(|(other, _)| other == name).expect("a file").1[..];
+    let manifest = Manifest::parse::<Eval>(file(Manifest::FILE)).unwrap();
+    let mut found: Vec<Eval> = Vec::new();
+    for page in manifest.pages() {
+        let bytes = page.within(file(&page.file), 0);
+        assert_eq!(manifest.inline_page(&page), Some(bytes), "the manifest of a small database has inline pages");
+        for block in Page::parse(bytes, &page).unwrap().blocks() {
+            let block = Block::<Eval>::open(block.within(file(&block.file), 0), &block).unwrap();
+            found.extend(block.records().map(Result::unwrap));
+        }
+    }
+    let mut expected = records();
+    expected.sort_by_cached_key(|record| record.position.key());
+    assert_eq!(found, expected);
+    assert_eq!(
+        manifest.total("evaluations"),
+        expected.iter().map(|record| record.evaluations.len() as u64).sum::<u64>()
+    );
+}
+
+/// With any byte of a shard changed, every lookup fails or is answered as before, and the fault is named.
+#[test]
+fn a_changed_byte_gives_an_error_or_the_right_answer() {
+    let records = records();
+    let files = files();
+    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let is_shard = |name: &str| name != Manifest::FILE;
+    let length = files.iter().find(|(name, _)| is_shard(name)).expect("a shard").1.len();
+    let mut failed = 0;
+    for at in (0..length).step_by(41) {
+        let changed = files.iter().cloned().map(|(name, mut bytes)| {
+            if is_shard(&name) {
+                bytes[at] ^= 0x10;
+            }
+            (name, bytes)
+        });
+        let reader = open(Memory::new(changed));
+        for (answer, record) in block_on(reader.lookup_many(&positions)).into_iter().zip(&records) {
+            match answer {
+                Ok(answer) => assert_eq!(answer.as_ref(), Some(record), "byte {at}"),
+                Err(ReadError::Table {
+                    error: TableError::Chunk { fault: ChunkFault::Checksum { .. }, .. }, ..
+                }) => {
+                    failed += 1;
+                }
+                Err(error) => panic!("byte {at}: {error}"),
+            }
+        }
+    }
+    assert!(failed > 0);
+}
+
+#[test]
+fn a_manifest_that_was_changed_or_cut_short_is_refused() {
+    let (_, manifest) = files().into_iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
+    assert!(Manifest::parse::<Eval>(&manifest).is_ok());
+    for at in 0..manifest.len() {
+        assert!(Manifest::parse::<Eval>(&manifest[..at]).is_err(), "cut to {at} bytes");
+        let mut changed = manifest.clone();
+        changed[at] ^= 1;
+        assert!(Manifest::parse::<Eval>(&changed).is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn a_page_or_block_in_the_place_of_another_is_refused() {
+    let files = files();
+    let manifest = files.iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
+    let manifest = Manifest::parse::<Eval>(&manifest.1).unwrap();
+    let shard = &files.iter().find(|(name, _)| name != Manifest::FILE).expect("a shard").1;
+    let page = manifest.pages().next().expect("a page");
+    let bytes = page.within(shard, 0);
+    let mut other = page.clone();
+    other.keys.from = vec![0xff];
+    let error = Page::parse(bytes, &other).expect_err("another page");
+    assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Columns(_), .. }), "{error}");
+    let block = Page::parse(bytes, &page).unwrap().blocks().next().expect("a block");
+    let other = Chunk { keys: other.keys, ..block.clone() };
+    let error = Block::<Eval>::open(block.within(shard, 0), &other).expect_err("another block");
+    assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
+}
