@@ -66,7 +66,8 @@ pub struct Pv {
 pub struct Evaluation {
     /// Search depth in plies.
     pub depth: u16,
-    /// Nodes searched, in thousands.
+    /// Nodes searched, in thousands. The format allows any 64-bit number; those above 2^53 are not exact as floating-point
+    /// numbers.
     pub knodes: u64,
     /// MultiPV, in the order of the source: best first for the side to move. Never empty.
     pub pvs: Vec<Pv>,

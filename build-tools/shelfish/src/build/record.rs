@@ -112,13 +112,13 @@ struct RawRecord<'a> {
     #[serde(borrow)]
     fen: Cow<'a, str>,
     #[serde(borrow)]
-    evals: Most<RawEvaluation<'a>, { Eval::MAX_EVALUATIONS }>,
+    evals: AtMost<RawEvaluation<'a>, { Eval::MAX_EVALUATIONS }>,
 }
 
 #[derive(Deserialize)]
 struct RawEvaluation<'a> {
     #[serde(borrow)]
-    pvs: Most<RawPv<'a>, { Eval::MAX_EVALUATION_PVS }>,
+    pvs: AtMost<RawPv<'a>, { Eval::MAX_EVALUATION_PVS }>,
     knodes: Int,
     depth: Int,
 }
@@ -132,13 +132,13 @@ struct RawPv<'a> {
 }
 
 /// An array of which no more than `N` items are kept.
-struct Most<T, const N: usize> {
+struct AtMost<T, const N: usize> {
     items: Vec<T>,
     /// How many there are.
     found: usize,
 }
 
-impl<T, const N: usize> Most<T, N> {
+impl<T, const N: usize> AtMost<T, N> {
     /// The items, if all were kept.
     fn all(&self, what: &str) -> Result<&[T], Reject> {
         match self.found > N {
@@ -148,28 +148,28 @@ impl<T, const N: usize> Most<T, N> {
     }
 }
 
-impl<T, const N: usize> FromIterator<T> for Most<T, N> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Most<T, N> {
+impl<T, const N: usize> FromIterator<T> for AtMost<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> AtMost<T, N> {
         let mut all = items.into_iter();
         let items: Vec<T> = all.by_ref().take(N).collect();
         let found = items.len() + all.count();
-        Most { items, found }
+        AtMost { items, found }
     }
 }
 
-impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Most<T, N> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Most<T, N>, D::Error> {
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AtMost<T, N>, D::Error> {
         struct Items<T, const N: usize>(PhantomData<T>);
 
         impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Items<T, N> {
-            type Value = Most<T, N>;
+            type Value = AtMost<T, N>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Most<T, N>, A::Error> {
-                let mut most = Most { items: Vec::new(), found: 0 };
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<AtMost<T, N>, A::Error> {
+                let mut most = AtMost { items: Vec::new(), found: 0 };
                 // What is beyond is read all the same: it, too, has to be what it should be.
                 while let Some(item) = items.next_element()? {
                     most.found += 1;
