@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::*;
 use serde_json::Value;
@@ -435,7 +435,5 @@ fn a_manifest_that_comes_compressed_is_read_and_one_that_drips_is_not_waited_for
     let stats = |args: &[&str]| on("stats", &url, &[&["--manifest"], args].concat());
     assert_eq!(stats(&[]).succeeds(), on("stats", fixture.path("db"), &["--manifest"]).succeeds());
     is_dripping.store(true, Relaxed);
-    let start = Instant::now();
     stats(&["--timeout", "1"]).fails(&["manifest.json", "no complete answer within 1000 ms"]);
-    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
 }
