@@ -57,12 +57,10 @@ for (const [name, says, codes] of RANGE_FAULTS) {
     t.after(() => bad.close());
     const page = await shelf.page(t, { allow });
     bad.fault = faults[name];
-    const start = Date.now();
     const failed = await attempt(page, `${bad.url}manifest.json`);
     assert.ok(codes.includes(failed.code), JSON.stringify(failed));
     assert.ok(failed.typed && failed.message.length > 10, failed.message);
     assert.ok(failed.url === undefined || failed.url.startsWith(bad.url), failed.url);
-    assert.ok(Date.now() - start < 8000, "in time");
     assert.ok(bad.requests.length < 20, `${bad.requests.length} requests are no storm`);
 
     // The fault passes: what failed is not remembered as such.

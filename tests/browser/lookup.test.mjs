@@ -196,18 +196,22 @@ test("a whole game takes each block once", async (t) => {
 test("no more requests run at a time than allowed, and no fewer when there is work", async (t) => {
   const bad = await host(`${shelf.root}/db`);
   t.after(() => bad.close());
-  let [running, most] = [0, 0];
+  let [allowed, running, most] = [0, 0, 0];
+  /** @type {(() => void)[]} */
+  const held = [];
   bad.fault = ({ response, headers, body }) => {
     most = Math.max(most, ++running);
-    setTimeout(() => {
+    held.push(() => {
       running--;
       response.writeHead(206, headers).end(body);
-    }, 30);
+    });
+    // Nothing is answered until as many requests have come as are allowed; then with a delay, in which more might come.
+    if (most >= allowed) for (const answer of held.splice(0)) setTimeout(answer, 30);
   };
   const page = await shelf.page(t);
   const fens = [...truth(String(DUMPS[0])).keys()].filter((_, i) => i % 600 === 0);
   for (const concurrency of [2, 4]) {
-    most = 0;
+    [allowed, most] = [concurrency, 0];
     await open(page, `${bad.url}manifest.json`, { concurrency, indexedDB: false });
     await page.evaluate((fens) => database.lookupMany(fens), fens);
     assert.equal(most, concurrency);
@@ -244,30 +248,46 @@ test("the module is loaded once however often a database is opened", async (t) =
 test("a lookup can be aborted while others of the same block go on", async (t) => {
   const slow = await host(`${shelf.root}/db`);
   t.after(() => slow.close());
-  slow.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, headers).end(body), 200);
+  /** @type {Promise<() => void>} */
+  const asked = new Promise((resolve) => {
+    slow.fault = ({ response, headers, body }) => resolve(() => response.writeHead(206, headers).end(body));
+  });
   const page = await shelf.page(t);
   await open(page, `${slow.url}manifest.json`);
-  const [aborted, kept, late] = await page.evaluate(async (fen) => {
+  await page.evaluate((fen) => {
     const controller = new AbortController();
     const first = database.lookup(fen, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
-    const second = database.lookup(fen);
-    setTimeout(() => controller.abort(), 50);
-    const late = database.lookup(fen, { signal: AbortSignal.abort() }).catch((/** @type {any} */ error) => error.code);
-    return [await first, (await second)?.fen, await late];
+    Object.assign(globalThis, { controller, first, second: database.lookup(fen) });
   }, START);
-  assert.deepEqual([aborted, kept, late], ["aborted", START, "aborted"]);
+  const answer = await asked;
+  const codes = await page.evaluate(async (fen) => {
+    const { controller, first } = /** @type {any} */ (globalThis);
+    controller.abort();
+    const late = database.lookup(fen, { signal: AbortSignal.abort() }).catch((/** @type {any} */ error) => error.code);
+    return [await first, await late];
+  }, START);
+  assert.deepEqual(codes, ["aborted", "aborted"]);
+  answer();
+  assert.equal(await page.evaluate(async () => (await /** @type {any} */ (globalThis).second)?.fen), START);
 });
 
 test("opening can be aborted", async (t) => {
   const silent = await host(`${shelf.root}/db`);
   t.after(() => silent.close());
-  silent.manifestFault = () => {};
+  /** @type {Promise<void>} */
+  const asked = new Promise((resolve) => void (silent.manifestFault = () => resolve()));
   const page = await shelf.page(t);
-  const code = await page.evaluate(async (url) => {
+  await page.evaluate((url) => {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 50);
-    return shelfish.open(url, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
+    const opening = shelfish.open(url, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
+    Object.assign(globalThis, { controller, opening });
   }, `${silent.url}manifest.json`);
+  await asked;
+  const code = await page.evaluate(() => {
+    const { controller, opening } = /** @type {any} */ (globalThis);
+    controller.abort();
+    return opening;
+  });
   assert.equal(code, "aborted");
 });
 

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { makeFen } from "chessops/fen";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
-import { START, lab } from "./support/lab.mjs";
+import { START, kept, lab } from "./support/lab.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 
@@ -178,11 +178,16 @@ test("a position that is not there is said to be absent", async (t) => {
 test("after a reload the page is where it was, and nothing but the manifest is asked for", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
+  await kept(page, 2);
+  await shelf.server.requests();
   await at(page, "move-input").fill("e4");
   await at(page, "move-input").press("Enter");
   const fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
   await shows(page, fen);
-  await page.waitForTimeout(500);
+  const fetched = (await shelf.server.requests()).filter(({ range }) => range);
+  await kept(page, 2 + fetched.length);
+  // The address follows a moment after the move.
+  await page.waitForFunction(() => location.hash.includes("e2e4"));
   await page.reload();
   await shows(page, fen);
   await page.waitForFunction(() => /IndexedDB/.test(document.querySelector("[data-testid=cost]")?.textContent ?? ""));

@@ -1,7 +1,7 @@
 // The module in a Worker.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { START, askWorker, lab } from "./support/lab.mjs";
+import { START, askWorker, kept, lab } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -29,7 +29,7 @@ test("a module Worker answers as the page does, for a few requests", async (t) =
 test("a Worker and its page share the IndexedDB cache", async (t) => {
   const page = await shelf.page(t);
   await ask(page, [START]);
-  await page.waitForTimeout(500);
+  await kept(page, 2);
   await shelf.server.requests();
   const { answers } = /** @type {any} */ (await ask(page, [START]));
   assert.equal(answers[0].fen, START);
