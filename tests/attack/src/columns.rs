@@ -1,6 +1,7 @@
 //! Builds blocks column by column, as `FORMAT.md` describes them, with any content.
 
 use shakmaty::{Chess, Color, File, Piece, Position as _, Rank, Role, Square};
+use shelfish::leb128;
 use shelfish::table::seal;
 
 /// Columns of a block.
@@ -139,8 +140,8 @@ impl BlockBuilder {
     /// The content: how many columns, their lengths, the columns.
     pub fn content(&self) -> Vec<u8> {
         let mut content = Vec::new();
-        leb128(&mut content, self.columns.len() as u64);
-        self.columns.iter().for_each(|column| leb128(&mut content, column.len() as u64));
+        leb128::push(&mut content, self.columns.len() as u64);
+        self.columns.iter().for_each(|column| leb128::push(&mut content, column.len() as u64));
         content.extend(self.columns.concat());
         content
     }
@@ -149,15 +150,6 @@ impl BlockBuilder {
     pub fn build(&self) -> Vec<u8> {
         sealed(&self.content())
     }
-}
-
-/// Appends an unsigned LEB128 number.
-pub fn leb128(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// A zstd frame of a content, with its seal.

@@ -10,10 +10,11 @@ use std::path::Path;
 
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::leb128;
 use shelfish::position::Position;
 use shelfish::table::{Manifest, TableWriter, WriteError, WriterOptions, encode_block};
 
-use columns::{BlockBuilder, column, leb128, sealed, sealed_frame, zstd_block_header};
+use columns::{BlockBuilder, column, sealed, sealed_frame, zstd_block_header};
 
 /// The initial position.
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
@@ -206,11 +207,11 @@ pub fn blocks() -> Vec<Attack> {
     add("as many zstd blocks as a frame has, a table each", START, tables(256), Refused);
     add("80,000 zstd blocks with a table each", START, tables(8_000), Refused);
     let mut columns = Vec::new();
-    leb128(&mut columns, u64::MAX);
+    leb128::push(&mut columns, u64::MAX);
     add("2^64 columns", START, sealed(&columns), Refused);
     let mut lengths = Vec::new();
-    leb128(&mut lengths, 33);
-    (0..33).for_each(|_| leb128(&mut lengths, u64::MAX));
+    leb128::push(&mut lengths, 33);
+    (0..33).for_each(|_| leb128::push(&mut lengths, u64::MAX));
     add("columns of 2^64 bytes", START, sealed(&lengths), Refused);
     let mut noise = 1u64;
     let content: Vec<u8> = (0..250 << 10)

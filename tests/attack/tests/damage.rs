@@ -7,8 +7,9 @@ use std::path::Path;
 
 use fastrand::Rng;
 use shelfish::eval::Eval;
+use shelfish::leb128;
 use shelfish::table::{Block, Chunk, Manifest, Page};
-use shelfish_attack::columns::{leb128, sealed};
+use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
 use shelfish_cli::build::{Options, Selection, build};
 
@@ -100,8 +101,8 @@ fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
         }
     }
     let mut content = Vec::new();
-    leb128(&mut content, columns.len() as u64);
-    columns.iter().for_each(|column| leb128(&mut content, column.len() as u64));
+    leb128::push(&mut content, columns.len() as u64);
+    columns.iter().for_each(|column| leb128::push(&mut content, column.len() as u64));
     content.extend(columns.concat());
     sealed(&content)
 }
