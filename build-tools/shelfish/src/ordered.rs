@@ -69,16 +69,23 @@ impl<I: Iterator<Item = T>, T, R> Iterator for Ordered<I, T, R> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use super::ordered;
 
     #[test]
     fn results_keep_the_order_of_the_items() {
         for threads in [1, 2, 7] {
-            let slow_every_third = |n: u64| {
-                std::thread::sleep(std::time::Duration::from_micros(if n.is_multiple_of(3) { 300 } else { 0 }));
+            let is_mapped: Vec<OnceLock<()>> = vec![OnceLock::new(); 200];
+            let square = move |n: usize| {
+                // Every second item is overtaken by the next one, which another worker maps.
+                if threads > 1 && n.is_multiple_of(2) {
+                    is_mapped[n + 1].wait();
+                }
+                assert!(is_mapped[n].set(()).is_ok(), "{n} is mapped once");
                 n * n
             };
-            let squares: Vec<u64> = ordered(0..200u64, threads, slow_every_third).collect();
+            let squares: Vec<usize> = ordered(0..200, threads, square).collect();
             assert_eq!(squares, (0..200).map(|n| n * n).collect::<Vec<_>>());
         }
     }

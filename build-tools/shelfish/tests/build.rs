@@ -4,7 +4,7 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -441,9 +441,25 @@ fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::pro
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input).unwrap();
     while !fixture.path("db/.shelfish-build/lock").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the build ended before its input did");
         std::thread::sleep(Duration::from_millis(5));
     }
     (child, stdin)
+}
+
+/// Paths and sizes of the files below a directory that a build may change meanwhile.
+#[cfg(unix)]
+fn sizes(dir: &Path) -> Vec<(PathBuf, u64)> {
+    let mut sizes = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => sizes.extend(self::sizes(&entry.path())),
+            Ok(metadata) => sizes.push((entry.path(), metadata.len())),
+            Err(_) => {}
+        }
+    }
+    sizes.sort();
+    sizes
 }
 
 #[cfg(unix)]
@@ -472,21 +488,26 @@ fn a_build_killed_at_any_moment_leaves_the_database_and_the_next_one_cleans_up()
     let before = fixture.files("db");
     // Another database, so that one mixed of both would be seen.
     let other: String = sample().lines().skip(100).map(|line| format!("{line}\n")).collect();
-    let mut published = 0;
-    for n in 0..20 {
+    // Later each time by one change of the files, until a build publishes.
+    for changes in 0.. {
         let (mut child, stdin) = slow_build(&fixture, other.as_bytes());
+        let mut seen = sizes(&fixture.path("db"));
         drop(stdin);
-        std::thread::sleep(Duration::from_millis(n * 25));
+        for _ in 0..changes {
+            let mut now = seen.clone();
+            while now == seen && child.try_wait().unwrap().is_none() {
+                now = sizes(&fixture.path("db"));
+            }
+            seen = now;
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let count = fixture.export("db").len();
-        published += usize::from(count != sample().lines().count());
-        assert!(count == sample().lines().count() || count == other.lines().count());
-        if published == 0 {
-            fixture.build(&[&dump], &[]).succeeds();
-            assert_eq!(fixture.files("db"), before, "leftovers are removed");
-        } else {
+        if count == other.lines().count() {
             break;
         }
+        assert_eq!(count, sample().lines().count());
+        fixture.build(&[&dump], &[]).succeeds();
+        assert_eq!(fixture.files("db"), before, "leftovers are removed");
     }
 }
