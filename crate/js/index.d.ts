@@ -20,9 +20,18 @@ export interface OpenOptions {
    * of them are checked against accidents, not against a host that lies (see SECURITY.md).
    */
   integrity?: string | undefined;
+  /**
+   * Where the WASM module comes from, if the file beside the package's JavaScript cannot be had: a URL (relative to the
+   * page), the bytes, a `Response`, or a module that was compiled already; or a promise of one of these. It is loaded once
+   * for all databases: what the first call gives is taken, unless it failed, and what later ones give is not looked at.
+   */
+  wasm?: Wasm | PromiseLike<Wasm> | undefined;
   /** Aborts the opening. */
   signal?: AbortSignal | undefined;
 }
+
+/** What the WASM module may be given as. */
+export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | WebAssembly.Module;
 
 /** How a lookup is answered. */
 export interface LookupOptions {

@@ -5,38 +5,26 @@ import { ShelfishError, atLeast, check, failure, until } from "./errors.js";
 import { Exchange } from "./exchange.js";
 import { pin } from "./integrity.js";
 import init, { Database as Engine, Request } from "./shelfish.js";
+import { Failure, load } from "./load.ts";
 import { Store } from "./store.js";
 
 export { Database, ShelfishError };
 
-let loading;
-
 /** Loads the WASM module; a failure is not final. */
-function load() {
-  loading ??= instantiate().catch((cause) => {
-    loading = undefined;
-    throw new ShelfishError("network", `the WASM module cannot be loaded: ${cause?.message ?? cause}`, { cause });
-  });
-  return loading;
-}
-
-async function instantiate() {
-  const url = new URL("shelfish_bg.wasm", import.meta.url);
-  if (url.protocol === "file:" && globalThis.process?.versions?.node) {
-    // Node's fetch does not read files; bundlers for the browser must not look for this module.
-    const fs = "node:fs/promises";
-    const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ fs);
-    await init({ module_or_path: await readFile(url) });
-  } else {
-    await init({ module_or_path: url });
+async function ready(wasm) {
+  try {
+    await init({ module_or_path: await load(wasm) });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new ShelfishError(error.code, error.message, error);
   }
 }
 
 /** Asks for the manifest, unless it is known that no answer will come. */
 const ask = (url) => (globalThis.navigator?.onLine === false ? undefined : new Exchange(url));
 
-async function connect(url, exchange, { store, memoryBytes, timeout, concurrency, verify }) {
-  await load();
+async function connect(url, exchange, { wasm, store, memoryBytes, timeout, concurrency, verify }) {
+  await ready(wasm);
   const folder = new URL(".", url).href;
   const opened = (engine, requests, bytes) =>
     new Database(engine, url, { store, timeout, concurrency, verify, requests, bytes });
@@ -92,7 +80,7 @@ export async function open(manifestUrl, options = {}) {
   // Both are under way while the module is loaded.
   const store = indexedDB ? new Store(String(name), bytes, folder) : undefined;
   const exchange = ask(url.href);
-  const work = connect(url.href, exchange, { store, memoryBytes, timeout, concurrency, verify });
+  const work = connect(url.href, exchange, { wasm: options?.wasm, store, memoryBytes, timeout, concurrency, verify });
   return until(work, signal, new Set(), () => {
     exchange?.cancel();
     store?.close();

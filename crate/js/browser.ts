@@ -1,0 +1,7 @@
+// The package for browsers: the module lies beside it, which bundlers see by this very expression.
+
+import { platform } from "./load.ts";
+
+platform.wasm = () => new URL("shelfish_bg.wasm", import.meta.url);
+
+export * from "./index.js";

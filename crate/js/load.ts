@@ -1,0 +1,143 @@
+// Loading the WASM module: where it comes from, and what to say if it does not.
+
+/** What the module may be given as. */
+export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | WebAssembly.Module;
+
+/** Where files of a database come from, if not by `fetch`. */
+export interface Source {
+  /** The folder, with a slash at its end. */
+  readonly url: string;
+  /** All of a file, which may have `cap` bytes at most. */
+  whole(file: string, cap: number): Promise<Uint8Array>;
+  /** Bytes of a file, `end` not among them. */
+  range(file: string, start: number, end: number): Promise<Uint8Array>;
+}
+
+/** What went wrong, for the package's face to tell of as a `ShelfishError`. */
+export class Failure extends Error {
+  constructor(
+    readonly code: "network" | "status" | "range" | "usage",
+    message: string,
+    readonly url?: string,
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "Failure";
+  }
+}
+
+/** What depends on where the package runs; its entries fill it in. */
+export const platform: {
+  /** The module, unless the caller gives one. */
+  wasm: () => Wasm;
+  /** The source of a database that is not asked for by `fetch`. */
+  source?: (database: string | URL) => Source | undefined;
+} = {
+  wasm: () => {
+    throw new TypeError("no module");
+  },
+};
+
+const INLINE = 'import from "shelfish/inline" (see "Toolchains" in the README)';
+
+let loading: Promise<WebAssembly.Module> | undefined;
+
+/**
+ * The module, compiled once: as the first caller gives it, or else as it comes with the package. A failure is not final.
+ *
+ * Rejects with a {@link Failure}.
+ */
+export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+  loading ??= take(given).catch((cause: unknown) => {
+    loading = undefined;
+    if (cause instanceof Failure) throw cause;
+    throw failed(String((cause as Error | undefined)?.message ?? cause), undefined, cause);
+  });
+  return loading;
+}
+
+function failed(why: string, url?: string, cause?: unknown) {
+  return new Failure("network", `the WASM module cannot be loaded: ${why}`, url, cause);
+}
+
+async function take(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+  let wasm: Wasm;
+  if (given === undefined || given === null) {
+    try {
+      wasm = platform.wasm();
+    } catch (cause) {
+      throw failed(`the bundle does not know its own URL: ${INLINE}`, undefined, cause);
+    }
+  } else {
+    wasm = await given;
+  }
+  // By their tags: there may be other realms' classes than ours.
+  const tag = Object.prototype.toString.call(wasm).slice(8, -1);
+  if (tag === "WebAssembly.Module") return wasm as WebAssembly.Module;
+  if (typeof wasm === "string" || tag === "URL") return fromUrl(String(wasm));
+  if (tag === "Response") return fromResponse(wasm as Response);
+  if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm)) return compile(wasm as BufferSource);
+  throw new Failure("usage", `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`);
+}
+
+/** Vite's dev server keeps what it makes of a package in a hidden folder, without the files that lie beside it. */
+const PREBUNDLED = /^(.*\/node_modules\/)\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
+
+async function fromUrl(url: string): Promise<WebAssembly.Module> {
+  const [, modules, name] = PREBUNDLED.exec(url) ?? [];
+  if (modules === undefined) return fromOneUrl(url);
+  return fromOneUrl(`${modules}shelfish/${name}`).catch(() => fromOneUrl(url));
+}
+
+async function fromOneUrl(url: string): Promise<WebAssembly.Module> {
+  if (/^file:/i.test(url)) {
+    // Where Node runs what is made for browsers, and its `fetch` does not read files.
+    const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
+    const fs = process?.getBuiltinModule?.("node:fs");
+    if (fs) return compile(await fs.promises.readFile(new URL(url)), url);
+  }
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch (cause) {
+    throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
+  }
+  return fromResponse(response, url);
+}
+
+async function fromResponse(response: Response, url = response.url): Promise<WebAssembly.Module> {
+  const type = response.headers.get("Content-Type") ?? "no content type";
+  if (!response.ok) throw failed(`${url} was answered with status ${response.status}; ${advice(url)}`, url);
+  // Compiled while it comes, where the host says what it is; if not, it is looked at first.
+  const streamed = /^application\/wasm\s*(;|$)/i.test(type) && !!WebAssembly.compileStreaming;
+  if (streamed) return guarded(WebAssembly.compileStreaming(response), url);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (String(bytes.subarray(0, 4)) !== "0,97,115,109") {
+    const start = JSON.stringify(new TextDecoder().decode(bytes.subarray(0, 40)));
+    throw failed(`${url} is not WebAssembly: it was answered with ${type}, ${start}; ${advice(url)}`, url);
+  }
+  return compile(bytes, url);
+}
+
+const compile = (bytes: BufferSource, url?: string) => guarded(WebAssembly.compile(bytes), url);
+
+/** What is to be done where modules may not be compiled. */
+async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Promise<WebAssembly.Module> {
+  try {
+    return await compiling;
+  } catch (cause) {
+    const { message } = cause as Error;
+    const isForbidden = /\bCSP\b|Content.Security|unsafe-eval|disallowed/i.test(message);
+    const what =
+      "; the Content-Security-Policy of a page needs script-src 'wasm-unsafe-eval', a Worker at Cloudflare " +
+      'import wasm from "shelfish/shelfish_bg.wasm" and open(url, { wasm })';
+    throw failed(message + (isForbidden ? what : ""), url, cause);
+  }
+}
+
+/** The line that helps. */
+function advice(url: string) {
+  return PREBUNDLED.test(url) || /\/@(fs|id)\//.test(url)
+    ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }'
+    : `if a bundler left it out, ${INLINE}, or put it there, or say where it is: open(url, { wasm })`;
+}

@@ -1,0 +1,23 @@
+// The module as a text, for where no file can lie beside the JavaScript.
+
+// What `cargo xtask npm` makes of the module: printable ASCII only, so that neither charsets nor minifiers matter.
+import text from "./wasm.js";
+
+/** The letters of the text. The last two are no bytes but begin those of two letters, so that a byte has one. */
+const LETTERS = " !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
+const SINGLE = LETTERS.length - 2;
+
+/** The bytes of the module. Where they repeat so does the text, so that it is hardly longer than they are, compressed. */
+export function bytes(): Uint8Array<ArrayBuffer> {
+  const values = new Uint8Array(128);
+  for (let n = 0; n < LETTERS.length; n++) values[LETTERS.charCodeAt(n)] = n;
+  const value = (at: number) => values[text.charCodeAt(at)] ?? 0;
+  const bytes = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    let byte = value(at);
+    if (byte >= SINGLE) byte = SINGLE + (byte - SINGLE) * LETTERS.length + value(++at);
+    bytes[length++] = byte;
+  }
+  return bytes.subarray(0, length);
+}

@@ -1,0 +1,8 @@
+// The package for Cloudflare's Workers, which run no modules but those that were compiled when they were uploaded.
+
+import { platform } from "./load.ts";
+import wasm from "./shelfish_bg.wasm";
+
+platform.wasm = () => wasm;
+
+export * from "./index.js";

@@ -1,0 +1,268 @@
+// What is true of the table of toolchains in crate/js/README.md. `SHELFISH_LONG` runs the slow ones, too.
+import assert from "node:assert/strict";
+import { cpSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { DATABASE, TEMPLATES, ground, project, right, run, served, started, tarball } from "./support.mjs";
+
+const slow = process.env.SHELFISH_LONG ? {} : { skip: "slow: cargo xtask test --all" };
+
+/** @type {Awaited<ReturnType<typeof ground>>} */
+let site;
+before(async () => void (site = await ground()));
+after(() => site.close());
+
+/** Has templates import from another entry. */
+const from = (/** @type {string} */ entry) => (/** @type {string} */ text) => text.replace('from "shelfish"', `from "${entry}"`);
+const inline = from("shelfish/inline");
+const classic = (/** @type {string} */ text) => inline(text).replace('type="module"', "defer");
+/** Has the template open its database with the module that it imports. */
+const given = (/** @type {string} */ text) =>
+  text.replace(/^(import .*)$/m, '$1\nimport wasm from "shelfish/shelfish_bg.wasm";').replace("open(url)", "open(url, { wasm })");
+
+describe("esbuild", () => {
+  const packages = { esbuild: "0.28.2" };
+  const esbuild = (/** @type {string} */ directory, /** @type {string[]} */ ...words) =>
+    run(directory, "esbuild", ["main.js", "--bundle", "--minify", "--outdir=dist", "--log-level=info", ...words]);
+  const made = (/** @type {string} */ directory) => {
+    cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
+    return join(directory, "dist");
+  };
+
+  for (const [format, change] of /** @type {const} */ ([["esm", inline], ["iife", classic]])) {
+    test(`${format}, shelfish/inline`, async (t) => {
+      const directory = project("esbuild", packages, "page", change);
+      await esbuild(directory, `--format=${format}`);
+      // Nothing but its own script and the database's host.
+      const policy = `default-src 'none'; img-src data:; script-src 'self' 'wasm-unsafe-eval'; connect-src ${new URL(site.database).origin}`;
+      const headers = { "content-security-policy": `${policy}; require-trusted-types-for 'script'` };
+      await site.answers(await served(t, made(directory), headers));
+    });
+  }
+
+  test("esm, the module copied to its side", async (t) => {
+    const directory = project("esbuild", packages, "page");
+    await esbuild(directory, "--format=esm");
+    cpSync(join(directory, "node_modules/shelfish/shelfish_bg.wasm"), join(directory, "dist/shelfish_bg.wasm"));
+    await site.answers(await served(t, made(directory)));
+  });
+
+  for (const [loader, format] of /** @type {const} */ ([["file", "esm"], ["binary", "esm"], ["binary", "iife"]])) {
+    test(`${format}, the module imported by the loader "${loader}" and given to open`, async (t) => {
+      const directory = project("esbuild", packages, "page", (text) => given(inline(text)));
+      await esbuild(directory, `--format=${format}`, `--loader:.wasm=${loader}`);
+      await site.answers(await served(t, made(directory)));
+    });
+  }
+
+  test("esm, as it is: the error names the line", async (t) => {
+    const directory = project("esbuild", packages, "page");
+    await esbuild(directory, "--format=esm");
+    const text = await site.shown(await served(t, made(directory)), { allow: /404/ });
+    assert.match(text, /^ShelfishError network: .*shelfish_bg\.wasm was answered with status 404; .*"shelfish\/inline"/);
+  });
+
+  for (const format of ["esm", "cjs"]) {
+    test(`for Node, ${format}`, async () => {
+      const directory = project("esbuild", packages, "node", (text) =>
+        text.replace(/const shelf[^]*/, (body) => `(async () => {${body}})();`));
+      const file = format === "esm" ? "out.mjs" : "out.cjs";
+      await run(directory, "esbuild", ["main.js", "--bundle", "--platform=node", `--format=${format}`, `--outfile=${file}`, "--log-level=info"]);
+      right(await run(directory, "node", [file, site.database]));
+    });
+  }
+});
+
+describe("Rollup with node-resolve", () => {
+  const packages = { rollup: "4.68.7", "@rollup/plugin-node-resolve": "16.0.3" };
+  const rollup = async (/** @type {string} */ directory, /** @type {string} */ format) => {
+    await run(directory, "rollup", ["main.js", "-p", "node-resolve", "-f", format, "-o", "dist/main.js"]);
+    cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
+    return join(directory, "dist");
+  };
+
+  for (const [format, change] of /** @type {const} */ ([["es", inline], ["iife", classic]])) {
+    test(`${format}, shelfish/inline`, async (t) => {
+      await site.answers(await served(t, await rollup(project("rollup", packages, "page", change), format)));
+    });
+  }
+
+  test("es, as it is: the error names the line", async (t) => {
+    const text = await site.shown(await served(t, await rollup(project("rollup", packages, "page"), "es")), { allow: /404/ });
+    assert.match(text, /^ShelfishError network: .*"shelfish\/inline"/);
+  });
+});
+
+describe("no bundler", () => {
+  test("an import map, under a strict policy", async (t) => {
+    const map = '{"imports":{"shelfish":"./node_modules/shelfish/index.js"}}';
+    const directory = project("bare", {}, "page", (text) =>
+      text.replace("<script ", `<script type="importmap" nonce="map">${map}</script>\n    <script `));
+    const policy = `default-src 'none'; img-src data:; script-src 'self' 'nonce-map' 'wasm-unsafe-eval'; connect-src 'self' ${new URL(site.database).origin}`;
+    await site.answers(await served(t, directory, { "content-security-policy": `${policy}; require-trusted-types-for 'script'` }));
+  });
+
+  test("a policy that forbids WebAssembly: the error says so", async (t) => {
+    const directory = project("bare", {}, "page", from("./node_modules/shelfish/inline.js"));
+    const policy = `script-src 'self'; connect-src 'self' ${new URL(site.database).origin}`;
+    const text = await site.shown(await served(t, directory, { "content-security-policy": policy }), { allow: /Content Security Policy/ });
+    assert.match(text, /script-src 'wasm-unsafe-eval'/);
+  });
+});
+
+describe("Node", () => {
+  test("a URL", async () => right(await run(project("node", {}, "node"), "node", ["main.js", site.database])));
+
+  const todo = { todo: "when the driver takes sources" };
+  for (const [name, path] of /** @type {const} */ ([
+    ["a directory", () => DATABASE],
+    ["a relative path", (/** @type {string} */ directory) => relative(directory, DATABASE)],
+    ["a manifest's path", () => join(DATABASE, "manifest.json")],
+    ["a file: URL", () => pathToFileURL(`${DATABASE}/`).href],
+  ])) {
+    test(name, todo, async () => {
+      const directory = project("node", {}, "node");
+      right(await run(directory, "node", ["main.js", path(directory)]));
+    });
+  }
+});
+
+describe("workerd", () => {
+  const packages = { miniflare: "4.20251217.0", esbuild: "0.28.2" };
+  const script = `
+    import { Miniflare } from "miniflare";
+    const [, , root, database] = process.argv;
+    const worker = new Miniflare({
+      modulesRoot: root, scriptPath: root + "/worker.js", modules: true, compatibilityDate: "2025-11-01",
+      modulesRules: [{ type: "ESModule", include: ["**/*.js"] }, { type: "CompiledWasm", include: ["**/*.wasm"] }],
+    });
+    const answer = await worker.dispatchFetch("http://worker/?db=" + encodeURIComponent(database));
+    console.log(await answer.text());
+    await worker.dispose();`;
+
+  for (const [name, change] of /** @type {const} */ ([["as it is", (/** @type {string} */ text) => text], ["shelfish/inline and the module given", (/** @type {string} */ text) => given(inline(text))]])) {
+    test(name, async () => {
+      const directory = project("workerd", packages, "workerd", change);
+      writeFileSync(join(directory, "run.mjs"), script);
+      // As wrangler does.
+      const words = ["worker.js", "--bundle", "--format=esm", "--conditions=workerd,worker,browser", "--loader:.wasm=copy", "--outdir=dist"];
+      await run(directory, "esbuild", [...words, "--log-level=info"]);
+      right(await run(directory, "node", ["run.mjs", join(directory, "dist"), site.database]));
+    });
+  }
+});
+
+describe("what the registry would get", () => {
+  test("publint", async () => {
+    const directory = project("publint", { publint: "0.3.25" }, "node");
+    const output = await run(directory, "publint", ["run", "node_modules/shelfish", "--strict", "--pack=false"]);
+    assert.match(output, /All good/);
+  });
+
+  test("are the types wrong?", async () => {
+    const directory = project("attw", { "@arethetypeswrong/cli": "0.18.5" }, "node");
+    const output = await run(directory, "attw", [tarball(), "--profile", "esm-only", "--no-emoji"], { allow: /^\(ignored per resolution\)/ });
+    // It fails by itself if it finds any.
+    assert.match(output, /"shelfish\/inline"/);
+  });
+});
+
+for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
+  describe(`Vite ${version}`, slow, () => {
+    const make = () => project(`vite${version[0]}`, { vite: version }, "page");
+    const dev = (/** @type {import("node:test").TestContext} */ t, /** @type {string} */ directory) =>
+      started(t, directory, "vite", (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"]);
+
+    test("dev", async (t) => site.answers(await dev(t, make())));
+
+    test("dev, with optimizeDeps.exclude", async (t) => {
+      const directory = make();
+      writeFileSync(join(directory, "vite.config.js"), 'export default { optimizeDeps: { exclude: ["shelfish"] } };');
+      await site.answers(await dev(t, directory));
+    });
+
+    test("build", async (t) => {
+      const directory = make();
+      await run(directory, "vite", ["build"]);
+      await site.answers(await served(t, join(directory, "dist")));
+    });
+  });
+}
+
+describe("webpack", slow, () => {
+  test("build", async (t) => {
+    const directory = project("webpack", { webpack: "5.112.2", "webpack-cli": "7.3.1" }, "page");
+    cpSync(join(TEMPLATES, "webpack"), directory, { recursive: true });
+    await run(directory, "webpack", []);
+    cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
+    await site.answers(await served(t, join(directory, "dist")));
+  });
+});
+
+describe("Parcel", slow, () => {
+  const make = () => project("parcel", { parcel: "2.16.4" }, "page");
+
+  test("build", async (t) => {
+    const directory = make();
+    await run(directory, "parcel", ["build", "index.html", "--no-cache"]);
+    await site.answers(await served(t, join(directory, "dist")));
+  });
+});
+
+for (const bundler of ["webpack", "turbopack"]) {
+  describe(`Next, ${bundler}`, slow, () => {
+    const packages = { next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1" };
+
+    test("a client's component, a server's component and a route handler", async (t) => {
+      const directory = project("next", packages, "next");
+      await run(directory, "next", ["build", `--${bundler}`]);
+      const url = await started(t, directory, "next", (port) => ["start", "--hostname", "127.0.0.1", "--port", port]);
+      const api = await fetch(`${url}api?db=${encodeURIComponent(site.database)}`);
+      right(await api.text());
+      await site.answers(`${url}server`);
+      await site.answers(url);
+    });
+
+    test("dev", async (t) => {
+      const directory = project("next", packages, "next");
+      const url = await started(t, directory, "next", (port) => ["dev", `--${bundler}`, "--hostname", "127.0.0.1", "--port", port]);
+      const api = await fetch(`${url}api?db=${encodeURIComponent(site.database)}`);
+      right(await api.text());
+      await site.answers(`${url}server`);
+      await site.answers(url);
+    });
+  });
+}
+
+describe("Wrangler", slow, () => {
+  test("dev", async (t) => {
+    const directory = project("wrangler", { wrangler: "4.56.0" }, "workerd");
+    const words = (/** @type {string} */ port) => ["dev", "--ip", "127.0.0.1", "--port", port];
+    const url = await started(t, directory, "wrangler", words, { ready: /Ready on/, allow: /update available/ });
+    const answer = await fetch(`${url}?db=${encodeURIComponent(site.database)}`);
+    right(await answer.text());
+  });
+});
+
+describe("other runtimes", slow, () => {
+  test("Bun", async () => {
+    right(await run(project("bun", { bun: "1.4.5" }, "node"), "bun", ["main.js", site.database]));
+  });
+
+  test("Deno", async () => {
+    const directory = project("deno", { deno: "2.9.6" }, "node");
+    right(await run(directory, "deno", ["run", "--node-modules-dir=manual", "--allow-net", "main.js", site.database]));
+  });
+});
+
+describe("test runners", slow, () => {
+  test("Vitest", async () => {
+    await run(project("vitest", { vitest: "4.0.0" }, "vitest"), "vitest", ["run"], { env: { DATABASE: site.database } });
+  });
+
+  test("Jest, ES modules", async () => {
+    const env = { DATABASE: site.database, NODE_OPTIONS: "--experimental-vm-modules" };
+    await run(project("jest", { jest: "30.5.2" }, "jest"), "jest", [], { env, allow: /VM Modules is an experimental|trace-warnings/ });
+  });
+});

@@ -1,0 +1,230 @@
+// Projects as web developers have them: the packed package, a toolchain from the registry, a few lines of their own.
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, resolve } from "node:path";
+import { promisify, stripVTControlCharacters } from "node:util";
+import { chromium } from "playwright-core";
+import { FLAGS, START, watch } from "../browser/support/lab.mjs";
+import { host } from "../browser/support/host.mjs";
+import { CHROMIUM, PACKAGE, ROOT } from "../browser/support/paths.mjs";
+
+/** Where projects are, and what was installed for them stays between runs. */
+const PROJECTS = resolve(process.env.SHELFISH_TOOLCHAINS ?? join(ROOT, "target", "toolchains"));
+export const TEMPLATES = join(ROOT, "tests", "toolchains", "templates");
+/** A small database that is committed. */
+export const DATABASE = join(ROOT, "tests", "data", "database", "db");
+
+export { START };
+
+/** What no toolchain may print, but for lines about itself. */
+const WARNING = /\bwarn(ing)?\b|⚠|critical dependency|deprecat|\berror\b/i;
+
+/** @type {NodeJS.ProcessEnv} */
+const ENVIRONMENT = { ...process.env, NO_COLOR: "1", CI: "1", BROWSER: "none", NEXT_TELEMETRY_DISABLED: "1", WRANGLER_SEND_METRICS: "false" };
+// Those of the test runner that we run under, and of npm if it started us.
+for (const name of Object.keys(ENVIRONMENT)) if (/^(NODE_|npm_|FORCE_COLOR)/i.test(name)) delete ENVIRONMENT[name];
+
+const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) =>
+  execFileSync(process.platform === "win32" ? "npm.cmd" : "npm", words, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+
+/** @type {string | undefined} */
+let packed;
+
+/** The package, packed. */
+export function tarball() {
+  if (packed) return packed;
+  mkdirSync(PROJECTS, { recursive: true });
+  const [{ filename }] = JSON.parse(npm(["pack", "--json", "--loglevel=error", "--pack-destination", PROJECTS], PACKAGE));
+  return (packed = join(PROJECTS, filename));
+}
+
+/**
+ * A project with these packages and ours in it.
+ * @param {string} name
+ * @param {Record<string, string>} packages exact versions
+ * @param {string} template
+ * @param {(text: string, file: string) => string} change of the template's files
+ */
+export function project(name, packages, template, change = (text) => text) {
+  const directory = join(PROJECTS, name);
+  const modules = join(directory, "node_modules");
+  const manifest = (/** @type {Record<string, string>} */ dependencies) =>
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "module", dependencies }, null, 2));
+  // Noted when it is done.
+  const note = join(modules, ".installed.json");
+  const isInstalled = existsSync(note) && readFileSync(note, "utf8") === JSON.stringify(packages);
+  mkdirSync(directory, { recursive: true });
+  for (const entry of readdirSync(directory)) {
+    if (!isInstalled || entry !== "node_modules") rmSync(join(directory, entry), { recursive: true });
+  }
+  if (!isInstalled) {
+    manifest(packages);
+    npm(["install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"], directory);
+    mkdirSync(modules, { recursive: true });
+    writeFileSync(note, JSON.stringify(packages));
+  }
+  manifest({ ...packages, shelfish: "*" });
+  // Ours is unpacked by hand, so that npm need not run again; without what toolchains kept of the last one.
+  for (const cache of [".vite", ".cache", "shelfish"]) rmSync(join(modules, cache), { recursive: true, force: true });
+  mkdirSync(join(modules, "shelfish"), { recursive: true });
+  execFileSync("tar", ["-xzf", tarball(), "--strip-components=1", "-C", join(modules, "shelfish")]);
+  cpSync(join(TEMPLATES, template), directory, { recursive: true });
+  for (const entry of readdirSync(join(TEMPLATES, template), { recursive: true, encoding: "utf8" })) {
+    const path = join(directory, entry);
+    if (statSync(path).isFile()) writeFileSync(path, change(readFileSync(path, "utf8"), entry));
+  }
+  return directory;
+}
+
+/** A package's program. */
+const program = (/** @type {string} */ directory, /** @type {string} */ name) =>
+  name === "node" ? process.execPath : join(directory, "node_modules", ".bin", process.platform === "win32" ? `${name}.cmd` : name);
+
+/** Lines that a toolchain should not have printed. */
+function warnings(/** @type {string} */ output, /** @type {RegExp | undefined} */ allow) {
+  return stripVTControlCharacters(output).split("\n").filter((line) => WARNING.test(line) && !allow?.test(line));
+}
+
+/**
+ * Runs a program of a project; it must succeed, and warn of nothing. What it printed.
+ * @param {string} directory
+ * @param {string} name
+ * @param {string[]} words
+ * @param {{ allow?: RegExp, env?: Record<string, string> }} options
+ */
+export async function run(directory, name, words, { allow, env } = {}) {
+  const options = { cwd: directory, env: { ...ENVIRONMENT, ...env }, maxBuffer: 2 ** 26 };
+  const { stdout, stderr } = await promisify(execFile)(program(directory, name), words, options).catch((error) => {
+    throw new Error(short(`${name} ${words.join(" ")}: ${error.message}\n${error.stdout}`));
+  });
+  assert.deepEqual(warnings(`${stdout}\n${stderr}`, allow), [], short(`${name} has nothing to warn of:\n${stdout}\n${stderr}`));
+  return stdout;
+}
+
+/** What programs say, without the long lines of minified code that they show. */
+const short = (/** @type {string} */ text) => text.replace(/^(.{400}).+$/gm, "$1…");
+
+/** A port that nobody has. */
+async function port() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/**
+ * Starts a server of a project, ended after the test; its URL once it answers.
+ * @param {import("node:test").TestContext} t
+ * @param {string} directory
+ * @param {string} name
+ * @param {(port: string) => string[]} words
+ * @param {{ allow?: RegExp, ready?: RegExp }} options
+ */
+export async function started(t, directory, name, words, { allow, ready = /https?:\/\// } = {}) {
+  const free = await port();
+  const child = spawn(program(directory, name), words(String(free)), { cwd: directory, env: ENVIRONMENT, detached: true });
+  const ended = once(child, "exit");
+  let output = "";
+  /** @type {() => void} */
+  let see = () => {};
+  const isReady = new Promise((resolve) => {
+    see = () => void (ready.test(stripVTControlCharacters(output)) && resolve(undefined));
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+      see();
+    });
+  }
+  t.after(async () => {
+    // With what it started itself.
+    if (child.exitCode === null && child.pid) process.kill(-child.pid, "SIGTERM");
+    await ended;
+    assert.deepEqual(warnings(output, allow), [], short(`${name} has nothing to warn of:\n${output}`));
+  });
+  await Promise.race([isReady, ended.then(() => assert.fail(`${name} ended at once:\n${output}`))]);
+  return `http://127.0.0.1:${free}/`;
+}
+
+const TYPES = /** @type {Record<string, string>} */ ({ ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" });
+
+/**
+ * Serves what was built, as any static host would; closed after the test.
+ * @param {import("node:test").TestContext} t
+ * @param {string} directory
+ * @param {Record<string, string>} headers
+ */
+export async function served(t, directory, headers = {}) {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://host");
+    const path = join(directory, pathname.endsWith("/") ? `${pathname}index.html` : pathname);
+    if (!existsSync(path)) return void response.writeHead(404, headers).end();
+    response.writeHead(200, { ...headers, "content-type": TYPES[extname(path)] ?? "application/octet-stream" }).end(readFileSync(path));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`;
+}
+
+/** A database on another origin than all pages, and a browser. */
+export async function ground() {
+  const database = await host(DATABASE);
+  /** @type {Promise<import("playwright-core").Browser> | undefined} */
+  let browser;
+
+  return {
+    /** The URL of the database. */
+    database: `${database.url}manifest.json`,
+
+    /**
+     * What a page shows; its console has to be empty.
+     * @param {string} url
+     * @param {{ allow?: RegExp }} options
+     * @returns {Promise<string>}
+     */
+    async shown(url, { allow } = {}) {
+      browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+      const context = await (await browser).newContext();
+      try {
+        const page = /** @type {import("../browser/support/lab.mjs").Page} */ (await context.newPage());
+        watch(page);
+        await page.goto(`${url}?db=${encodeURIComponent(this.database)}`);
+        const shown = await page.waitForFunction(() => document.querySelector("#answer")?.textContent, undefined, { timeout: 60_000 })
+          .catch((error) => assert.fail(`${error.message}\n${page.console.join("\n")}`));
+        const text = String(await shown.jsonValue());
+        const said = page.console.filter((line) => !/^(debug|info): /.test(line) && !allow?.test(line));
+        assert.deepEqual(said, [], `the console is empty; the page shows ${text}`);
+        return text;
+      } finally {
+        await context.close();
+      }
+    },
+
+    /**
+     * Checks that a page shows the answer.
+     * @param {string} url
+     * @param {{ allow?: RegExp }} options
+     */
+    async answers(url, options = {}) {
+      right(await this.shown(url, options));
+    },
+
+    async close() {
+      await (await browser)?.close();
+      await database.close();
+    },
+  };
+}
+
+/** Checks an answer as all templates write it: depth, score and first move of the starting position. */
+export function right(/** @type {string} */ text) {
+  assert.equal(text.trim().split("\n").at(-1), "20 +0.36 d4");
+}

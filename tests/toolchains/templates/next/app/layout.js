@@ -1,0 +1,3 @@
+export default function Layout({ children }) {
+  return <html lang="en"><head><link rel="icon" href="data:," /></head><body>{children}</body></html>;
+}
