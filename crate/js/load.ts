@@ -48,6 +48,8 @@ let loading: Promise<WebAssembly.Module> | undefined;
  * Rejects with a {@link Failure}.
  */
 export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+  // One that is not looked at may fail unheard.
+  Promise.resolve(given).catch(() => {});
   loading ??= take(given).catch((cause: unknown) => {
     loading = undefined;
     if (cause instanceof Failure) throw cause;

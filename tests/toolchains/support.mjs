@@ -196,12 +196,16 @@ export async function ground() {
       try {
         const page = /** @type {import("../browser/support/lab.mjs").Page} */ (await context.newPage());
         watch(page);
+        /** @type {string[]} */
+        const modules = [];
+        page.on("response", (response) => void (/\.wasm\b/.test(response.url()) && modules.push(response.url())));
         await page.goto(`${url}?db=${encodeURIComponent(this.database)}`);
         const shown = await page.waitForFunction(() => document.querySelector("#answer")?.textContent, undefined, { timeout: 60_000 })
           .catch((error) => assert.fail(`${error.message}\n${page.console.join("\n")}`));
         const text = String(await shown.jsonValue());
-        const said = page.console.filter((line) => !/^(debug|info): /.test(line) && !allow?.test(line));
+        const said = page.console.filter((line) => !/^(debug|info): |^log: \[HMR\]/.test(line) && !allow?.test(line));
         assert.deepEqual(said, [], `the console is empty; the page shows ${text}`);
+        assert.ok(modules.length <= 1, `the module is asked for once: ${modules.join(", ")}`);
         return text;
       } finally {
         await context.close();

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 
 use crate::{
     demo, fuzz, npm,
-    shell::{call, cargo, command, npm as npm_command, release_binary, root, say, watch},
+    shell::{call, cargo, command, npm as npm_command, release_binary, root, say, target_dir, watch},
     tools,
 };
 
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// Run what takes longer, too: the largest data sets, random damage a hundred times as often, fuzz targets for
-    /// minutes
+    /// minutes, every bundler
     #[arg(long)]
     all: bool,
     /// Name the steps and stop
@@ -54,6 +54,7 @@ const STEPS: &[Step] = &[
     Step { name: "fuzz", about: "fuzz targets of the parsers, for a few seconds", run: fuzz },
     Step { name: "data", about: "whole data sets, where they are at hand", run: data },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
+    Step { name: "toolchains", about: "the npm package, packed, by bundlers and runtimes", run: toolchains },
     Step { name: "site", about: "the demo site: types, tests, build", run: site },
     Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
 ];
@@ -159,6 +160,18 @@ fn module(args: &Args) -> Result<Tally> {
         node.env("SHELFISH_LARGE", "1");
     }
     Ok(types.and(node_tests(args, "tests/npm", &mut node)?))
+}
+
+fn toolchains(args: &Args) -> Result<Tally> {
+    let chromium = tools::chromium()?;
+    npm::build()?;
+    tools::npm_ci("tests")?;
+    let mut node = command(tools::node()?);
+    node.env("CHROMIUM", chromium).env("SHELFISH_TOOLCHAINS", target_dir().join("toolchains"));
+    if args.all {
+        node.env("SHELFISH_LONG", "1");
+    }
+    node_tests(args, "tests/toolchains", &mut node)
 }
 
 fn site(_: &Args) -> Result<Tally> {

@@ -216,7 +216,7 @@ for (const bundler of ["webpack", "turbopack"]) {
 
     test("a client's component, a server's component and a route handler", async (t) => {
       const directory = project("next", packages, "next");
-      await run(directory, "next", ["build", `--${bundler}`]);
+      await run(directory, "next", ["build", `--${bundler}`], { allow: /No build cache found/ });
       const url = await started(t, directory, "next", (port) => ["start", "--hostname", "127.0.0.1", "--port", port]);
       const api = await fetch(`${url}api?db=${encodeURIComponent(site.database)}`);
       right(await api.text());
@@ -239,7 +239,7 @@ describe("Wrangler", slow, () => {
   test("dev", async (t) => {
     const directory = project("wrangler", { wrangler: "4.56.0" }, "workerd");
     const words = (/** @type {string} */ port) => ["dev", "--ip", "127.0.0.1", "--port", port];
-    const url = await started(t, directory, "wrangler", words, { ready: /Ready on/, allow: /update available/ });
+    const url = await started(t, directory, "wrangler", words, { ready: /Ready on/, allow: /update available|Request\.cf|workers\.cloudflare\.com/ });
     const answer = await fetch(`${url}?db=${encodeURIComponent(site.database)}`);
     right(await answer.text());
   });
@@ -258,7 +258,7 @@ describe("other runtimes", slow, () => {
 
 describe("test runners", slow, () => {
   test("Vitest", async () => {
-    await run(project("vitest", { vitest: "4.0.0" }, "vitest"), "vitest", ["run"], { env: { DATABASE: site.database } });
+    await run(project("vitest", { vitest: "4.1.0", vite: "8.3.8" }, "vitest"), "vitest", ["run"], { env: { DATABASE: site.database } });
   });
 
   test("Jest, ES modules", async () => {

@@ -1,0 +1,164 @@
+// Where the WASM module comes from, and what is said if it does not.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
+import { host } from "../browser/support/host.mjs";
+
+const MODULE = readFileSync(join(PACKAGE, "shelfish_bg.wasm"));
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+let copies = 0;
+
+/**
+ * The package anew, without a module.
+ * @returns {Promise<typeof import("shelfish")>}
+ */
+const fresh = (entry = "index.js") => import(`${pathToFileURL(join(PACKAGE, entry)).href}?${copies++}`);
+
+/** @type {Awaited<ReturnType<typeof host>>} */
+let shelf;
+/** @type {import("node:http").Server} */
+let server;
+let url = "";
+let requests = 0;
+/** @type {(path: string) => [status: number, type: string | undefined, body: string | Buffer]} */
+let answer = () => [404, "text/plain", ""];
+
+before(async () => {
+  shelf = await host(join(ROOT, "tests/data/database/db"));
+  server = createServer((request, response) => {
+    requests += 1;
+    const [status, type, body] = answer(request.url ?? "");
+    response.writeHead(status, type === undefined ? {} : { "content-type": type }).end(body);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`;
+});
+after(async () => {
+  server.closeAllConnections();
+  server.close();
+  await shelf.close();
+});
+
+/** Opens the database and looks a position up. */
+async function works(/** @type {typeof import("shelfish")} */ { open }, /** @type {any} */ wasm) {
+  const database = await open(shelf.url, { wasm });
+  assert.equal((await database.lookup(START))?.best.depth, 20);
+  database.close();
+}
+
+/**
+ * The error of a module.
+ * @param {any} wasm
+ */
+async function fails(wasm) {
+  const { open, ShelfishError } = await fresh();
+  const error = await open(shelf.url, { wasm }).then(() => assert.fail("it was opened"), (error) => error);
+  assert.ok(error instanceof ShelfishError, `${error}`);
+  return error;
+}
+
+for (const entry of ["index.js", "inline.js", "node.js"]) {
+  test(`${entry} brings its module`, async () => works(await fresh(entry), undefined));
+}
+
+test("a module is taken in every form", async () => {
+  answer = () => [200, "application/wasm", MODULE];
+  const copy = Uint8Array.from(MODULE);
+  /** @type {[string, () => any][]} */
+  const forms = [
+    ["a URL as a text", () => `${url}a.wasm`],
+    ["a URL", () => new URL("a.wasm", url)],
+    ["a URL of a file", () => pathToFileURL(join(PACKAGE, "shelfish_bg.wasm"))],
+    ["an ArrayBuffer", () => copy.buffer],
+    ["bytes", () => copy],
+    ["a part of a buffer", () => Buffer.concat([Buffer.alloc(7), MODULE]).subarray(7)],
+    ["a response", () => fetch(url)],
+    ["a response that is here", async () => new Response(await (await fetch(url)).arrayBuffer())],
+    ["a module", () => new WebAssembly.Module(copy)],
+    ["a promise of a module", () => WebAssembly.compile(copy)],
+    ["null", () => null],
+  ];
+  for (const [name, make] of forms) {
+    await works(await fresh(), make()).catch((error) => assert.fail(`${name}: ${error}`));
+  }
+});
+
+test("the first one is taken, and fetched once, whatever later callers give", async () => {
+  const shelfish = await fresh();
+  answer = () => [200, "application/wasm", MODULE];
+  requests = 0;
+  await Promise.all([works(shelfish, url), works(shelfish, `${url}other`), works(shelfish, undefined)]);
+  await works(shelfish, 7);
+  await works(shelfish, Promise.reject(new Error("nobody looks at it")));
+  assert.equal(requests, 1);
+});
+
+test("a failure is not final", async () => {
+  const shelfish = await fresh();
+  answer = () => [404, "text/plain", ""];
+  await assert.rejects(works(shelfish, url), /404/);
+  answer = () => [200, "application/wasm", MODULE];
+  await works(shelfish, url);
+});
+
+test("without its type a module works all the same, and nothing is warned of", async (t) => {
+  const warn = t.mock.method(console, "warn");
+  for (const type of [undefined, "application/octet-stream", "text/html"]) {
+    answer = () => [200, type, MODULE];
+    await works(await fresh(), url);
+  }
+  assert.equal(warn.mock.callCount(), 0);
+});
+
+test("what is not a module is told of with its URL, what came, and what to do", async () => {
+  answer = () => [200, "text/html; charset=utf-8", "<!doctype html><html>"];
+  const page = await fails(`${url}assets/shelfish_bg.wasm`);
+  assert.equal(page.code, "network");
+  assert.equal(page.url, `${url}assets/shelfish_bg.wasm`);
+  assert.match(page.message, /assets\/shelfish_bg\.wasm .*text\/html; charset=utf-8, "<!doctype html><html>".*"shelfish\/inline".*README/);
+
+  answer = () => [404, "text/html", "<h1>404</h1>"];
+  assert.match((await fails(url)).message, /status 404.*"shelfish\/inline"/);
+
+  answer = () => [200, "application/wasm", "<!doctype html>"];
+  assert.match((await fails(url)).message, /expected magic word/);
+  answer = () => [200, "application/wasm", MODULE.subarray(0, 1000)];
+  assert.match((await fails(url)).message, /WASM module cannot be loaded/);
+
+  assert.match((await fails("http://127.0.0.1:1/a.wasm")).message, /127\.0\.0\.1:1\/a\.wasm/);
+  assert.match((await fails({ then: (/** @type {unknown} */ _, /** @type {(error: Error) => void} */ no) => no(new Error("no luck")) })).message, /no luck/);
+  for (const wasm of [7, {}, [], true]) assert.equal((await fails(wasm)).code, "usage");
+});
+
+test("what Vite's dev server moved is found where it was, or Vite's line is named", async () => {
+  const moved = `${url}base/node_modules/.vite/deps/shelfish_bg.wasm?v=1`;
+  /** @type {string[]} */
+  const paths = [];
+  answer = (path) => {
+    paths.push(path);
+    return path === "/base/node_modules/shelfish/shelfish_bg.wasm" ? [200, "application/wasm", MODULE] : [200, "text/html", "<html>"];
+  };
+  await works(await fresh(), moved);
+  assert.deepEqual(paths, ["/base/node_modules/shelfish/shelfish_bg.wasm"]);
+
+  answer = () => [200, "text/html", "<html>"];
+  assert.match((await fails(moved)).message, /optimizeDeps: \{ exclude: \["shelfish"\] \}/);
+});
+
+test("classes and functions have their names, and source maps their sources", async () => {
+  const { Database, ShelfishError, open } = await fresh();
+  assert.deepEqual([Database.name, ShelfishError.name, open.name], ["Database", "ShelfishError", "open"]);
+  for (const entry of ["index.js", "inline.js", "node.js", "workerd.js"]) {
+    const text = readFileSync(join(PACKAGE, entry), "utf8");
+    assert.match(text, new RegExp(`//# sourceMappingURL=${entry}.map\\s*$`));
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(PACKAGE, `${entry}.map`), "utf8"));
+    assert.ok(sources.every((/** @type {string} */ source) => /^\.\.\/[\w.-]+$/.test(source)), sources.join(" "));
+    assert.equal(sourcesContent.length, sources.length);
+  }
+});
