@@ -83,12 +83,19 @@ async function take(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modul
 }
 
 /** Vite's dev server keeps what it makes of a package in a hidden folder, without the files that lie beside it. */
-const PREBUNDLED = /^(.*\/node_modules\/)\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
+const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
 
 async function fromUrl(url: string): Promise<WebAssembly.Module> {
-  const [, modules, name] = PREBUNDLED.exec(url) ?? [];
-  if (modules === undefined) return fromOneUrl(url);
-  return fromOneUrl(`${modules}shelfish/${name}`).catch(() => fromOneUrl(url));
+  const [, root, name] = PREBUNDLED.exec(url) ?? [];
+  if (root === undefined) return fromOneUrl(url);
+  try {
+    return await fromOneUrl(`${root}node_modules/shelfish/${name}`);
+  } catch {
+    // Installed elsewhere, as workspaces do. What Vite has imports of modules be names the file.
+    const script = await fetch(`${root}@id/shelfish/${name}?import&init`).then((answer) => answer.text(), () => "");
+    const path = /"([^"]+\.wasm)\b[^"]*"/.exec(script)?.[1];
+    return fromOneUrl(path === undefined ? url : new URL(path, url).href);
+  }
 }
 
 async function fromOneUrl(url: string): Promise<WebAssembly.Module> {

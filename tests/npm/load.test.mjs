@@ -147,6 +147,13 @@ test("what Vite's dev server moved is found where it was, or Vite's line is name
   await works(await fresh(), moved);
   assert.deepEqual(paths, ["/base/node_modules/shelfish/shelfish_bg.wasm"]);
 
+  answer = (path) => {
+    if (path === "/fs/shelfish_bg.wasm") return [200, "application/wasm", MODULE];
+    const isAsked = path === "/base/@id/shelfish/shelfish_bg.wasm?import&init";
+    return isAsked ? [200, "text/javascript", 'export default () => init("/fs/shelfish_bg.wasm?init")'] : [200, "text/html", "<html>"];
+  };
+  await works(await fresh(), moved);
+
   answer = () => [200, "text/html", "<html>"];
   assert.match((await fails(moved)).message, /optimizeDeps: \{ exclude: \["shelfish"\] \}/);
 });

@@ -1,6 +1,6 @@
 // What is true of the table of toolchains in crate/js/README.md. `SHELFISH_LONG` runs the slow ones, too.
 import assert from "node:assert/strict";
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -103,6 +103,23 @@ describe("no bundler", () => {
     await site.answers(await served(t, directory, { "content-security-policy": `${policy}; require-trusted-types-for 'script'` }));
   });
 
+  test("another origin", async (t) => {
+    const other = await served(t, join(project("bare", {}, "page"), "node_modules/shelfish"), { "access-control-allow-origin": "*" });
+    await site.answers(await served(t, project("bare", {}, "page", from(`${other}index.js`))));
+  });
+
+  test("a module Worker", async (t) => {
+    await site.answers(await served(t, project("bare", {}, "worker", from("./node_modules/shelfish/index.js"))));
+  });
+
+  for (const kind of ["shared", "service"]) {
+    test(`a ${kind} Worker`, async (t) => {
+      const directory = project("bare", {}, "worker", (text) =>
+        from("./node_modules/shelfish/index.js")(text).replace('const kind = "module"', `const kind = "${kind}"`));
+      await site.answers(await served(t, directory));
+    });
+  }
+
   test("a policy that forbids WebAssembly: the error says so", async (t) => {
     const directory = project("bare", {}, "page", from("./node_modules/shelfish/inline.js"));
     const policy = `script-src 'self'; connect-src 'self' ${new URL(site.database).origin}`;
@@ -176,10 +193,29 @@ for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
 
     test("dev", async (t) => site.answers(await dev(t, make())));
 
+    test("dev, in a workspace", async (t) => {
+      const directory = make();
+      const app = join(directory, "packages", "app");
+      for (const name of ["index.html", "main.js"]) cpSync(join(directory, name), join(app, name));
+      const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+      writeFileSync(join(app, "package.json"), JSON.stringify({ ...manifest, name: "app" }));
+      writeFileSync(join(directory, "package.json"), JSON.stringify({ ...manifest, workspaces: ["packages/*"] }));
+      const words = (/** @type {string} */ port) => ["packages/app", "--host", "127.0.0.1", "--port", port, "--strictPort"];
+      await site.answers(await started(t, directory, "vite", words));
+    });
+
     test("dev, with optimizeDeps.exclude", async (t) => {
       const directory = make();
       writeFileSync(join(directory, "vite.config.js"), 'export default { optimizeDeps: { exclude: ["shelfish"] } };');
       await site.answers(await dev(t, directory));
+    });
+
+    test("dev, in a Worker", async (t) => site.answers(await dev(t, project(`vite${version[0]}`, { vite: version }, "worker"))));
+
+    test("build, in a Worker", async (t) => {
+      const directory = project(`vite${version[0]}`, { vite: version }, "worker");
+      await run(directory, "vite", ["build"]);
+      await site.answers(await served(t, join(directory, "dist")));
     });
 
     test("build", async (t) => {
@@ -191,8 +227,8 @@ for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
 }
 
 describe("webpack", slow, () => {
-  test("build", async (t) => {
-    const directory = project("webpack", { webpack: "5.112.2", "webpack-cli": "7.3.1" }, "page");
+  for (const template of ["page", "worker"]) test(`build, ${template}`, async (t) => {
+    const directory = project("webpack", { webpack: "5.112.2", "webpack-cli": "7.3.1" }, template);
     cpSync(join(TEMPLATES, "webpack"), directory, { recursive: true });
     await run(directory, "webpack", []);
     cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
@@ -201,10 +237,8 @@ describe("webpack", slow, () => {
 });
 
 describe("Parcel", slow, () => {
-  const make = () => project("parcel", { parcel: "2.16.4" }, "page");
-
-  test("build", async (t) => {
-    const directory = make();
+  for (const template of ["page", "worker"]) test(`build, ${template}`, async (t) => {
+    const directory = project("parcel", { parcel: "2.16.4" }, template);
     await run(directory, "parcel", ["build", "index.html", "--no-cache"]);
     await site.answers(await served(t, join(directory, "dist")));
   });

@@ -198,7 +198,7 @@ export async function ground() {
         watch(page);
         /** @type {string[]} */
         const modules = [];
-        page.on("response", (response) => void (/\.wasm\b/.test(response.url()) && modules.push(response.url())));
+        page.on("response", (response) => void (/wasm/.test(response.headers()["content-type"] ?? "") && modules.push(response.url())));
         await page.goto(`${url}?db=${encodeURIComponent(this.database)}`);
         const shown = await page.waitForFunction(() => document.querySelector("#answer")?.textContent, undefined, { timeout: 60_000 })
           .catch((error) => assert.fail(`${error.message}\n${page.console.join("\n")}`));

@@ -1,0 +1,14 @@
+import { open } from "shelfish";
+
+async function answer(url) {
+  const shelf = await open(url);
+  const { best } = await shelf.lookup("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", { san: true });
+  return `${best.depth} ${best.pvs[0].score} ${best.pvs[0].san[0]}`;
+}
+
+const listen = (port) => (event) =>
+  answer(event.data).catch((error) => `${error.name} ${error.code}: ${error.message}`).then((text) => (port ?? event.source).postMessage(text));
+
+// A Worker, a shared one or a service's.
+if ("onconnect" in self) self.onconnect = ({ ports: [port] }) => (port.onmessage = listen(port));
+else self.onmessage = listen("clients" in self ? undefined : self);
