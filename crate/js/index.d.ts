@@ -30,8 +30,11 @@ export interface OpenOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What the WASM module may be given as. */
-export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | WebAssembly.Module;
+/**
+ * What the WASM module may be given as: a URL, bytes, a `Response`, or a `WebAssembly.Module` (an `object`, as TypeScript
+ * knows that name in browsers only).
+ */
+export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | object;
 
 /** How a lookup is answered. */
 export interface LookupOptions {

@@ -1,3 +1,3 @@
-/** The module, where an import of it compiles it. */
-declare const wasm: WebAssembly.Module;
+/** The module, as the toolchain imports it: compiled, its bytes or its URL. `open` takes it as `wasm`. */
+declare const wasm: object | string;
 export default wasm;

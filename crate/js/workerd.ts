@@ -3,6 +3,6 @@
 import { platform } from "./load.ts";
 import wasm from "./shelfish_bg.wasm";
 
-platform.wasm = () => wasm;
+platform.wasm = () => wasm as WebAssembly.Module;
 
 export * from "./index.js";

@@ -56,6 +56,13 @@ describe("esbuild", () => {
     });
   }
 
+  test("iife, the module's URL given to open", async (t) => {
+    const directory = project("esbuild", packages, "page", (text) => classic(text).replace("open(url)", 'open(url, { wasm: "/shelfish_bg.wasm" })'));
+    await esbuild(directory, "--format=iife");
+    cpSync(join(directory, "node_modules/shelfish/shelfish_bg.wasm"), join(directory, "dist/shelfish_bg.wasm"));
+    await site.answers(await served(t, made(directory)));
+  });
+
   test("esm, as it is: the error names the line", async (t) => {
     const directory = project("esbuild", packages, "page");
     await esbuild(directory, "--format=esm");
@@ -176,6 +183,15 @@ describe("what the registry would get", () => {
     const output = await run(directory, "publint", ["run", "node_modules/shelfish", "--strict", "--pack=false"]);
     assert.match(output, /All good/);
   });
+
+  for (const lib of ["ES2022", "ES2022,DOM"]) {
+    for (const [module, resolution] of /** @type {const} */ ([["NodeNext", "NodeNext"], ["ESNext", "Bundler"]])) {
+      test(`types, ${lib}, ${module}`, async () => {
+        const directory = project("types", { typescript: "7.0.2", "@types/node": "20.19.0" }, "types");
+        await run(directory, "tsc", ["--strict", "--noEmit", "--target", "ES2022", "--lib", lib, "--types", "node", "--module", module, "--moduleResolution", resolution, "main.ts"]);
+      });
+    }
+  }
 
   test("are the types wrong?", async () => {
     const directory = project("attw", { "@arethetypeswrong/cli": "0.18.5" }, "node");
