@@ -11,13 +11,21 @@ const SINGLE = LETTERS.length - 2;
 export function bytes(): Uint8Array<ArrayBuffer> {
   const values = new Uint8Array(128);
   for (let n = 0; n < LETTERS.length; n++) values[LETTERS.charCodeAt(n)] = n;
-  const value = (at: number) => values[text.charCodeAt(at)] ?? 0;
-  const bytes = new Uint8Array(text.length);
+  // Decoded in place, by a loop that is fast the first time that it runs, which is the only one.
+  const bytes = new TextEncoder().encode(text);
+  const end = bytes.length;
   let length = 0;
-  for (let at = 0; at < text.length; at++) {
-    let byte = value(at);
-    if (byte >= SINGLE) byte = SINGLE + (byte - SINGLE) * LETTERS.length + value(++at);
-    bytes[length++] = byte;
+  let begun = -1;
+  for (let at = 0; at < end; at++) {
+    const value = values[bytes[at]!]!;
+    if (begun >= 0) {
+      bytes[length++] = begun + value;
+      begun = -1;
+    } else if (value < SINGLE) {
+      bytes[length++] = value;
+    } else {
+      begun = SINGLE + (value - SINGLE) * LETTERS.length;
+    }
   }
   return bytes.subarray(0, length);
 }

@@ -1,5 +1,5 @@
 // Measures what a reader in a browser pays: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -152,8 +152,7 @@ await Promise.all([slow.close(), fast.close()]);
 rmSync(root, { recursive: true });
 
 /** Brotli size of what a page loads before its first answer. */
-const shipped = readdirSync(PACKAGE)
-  .filter((name) => /\.(wasm|m?js)$/.test(name) && !/node/.test(name))
+const shipped = [entry(), "shelfish_bg.wasm"]
   .map((name) => {
     const bytes = readFileSync(join(PACKAGE, name));
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22 };
