@@ -82,9 +82,9 @@ describe("esbuild", () => {
 });
 
 describe("Rollup with node-resolve", () => {
-  const packages = { rollup: "4.68.7", "@rollup/plugin-node-resolve": "16.0.3" };
-  const rollup = async (/** @type {string} */ directory, /** @type {string} */ format) => {
-    await run(directory, "rollup", ["main.js", "-p", "node-resolve", "-f", format, "-o", "dist/main.js"]);
+  const packages = { rollup: "4.68.7", "@rollup/plugin-node-resolve": "16.0.3", "@web/rollup-plugin-import-meta-assets": "2.3.2" };
+  const rollup = async (/** @type {string} */ directory, /** @type {string} */ format, /** @type {string[]} */ ...words) => {
+    await run(directory, "rollup", ["main.js", "-p", "node-resolve", ...words, "-f", format, "-o", "dist/main.js"]);
     cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
     return join(directory, "dist");
   };
@@ -94,6 +94,12 @@ describe("Rollup with node-resolve", () => {
       await site.answers(await served(t, await rollup(project("rollup", packages, "page", change), format)));
     });
   }
+
+  test("es, with import-meta-assets", async (t) => {
+    const directory = project("rollup", packages, "page");
+    writeFileSync(join(directory, "assets.mjs"), 'export { importMetaAssets as default } from "@web/rollup-plugin-import-meta-assets";');
+    await site.answers(await served(t, await rollup(directory, "es", "-p", "./assets.mjs")));
+  });
 
   test("es, as it is: the error names the line", async (t) => {
     const text = await site.shown(await served(t, await rollup(project("rollup", packages, "page"), "es")), { allow: /404/ });
@@ -253,6 +259,11 @@ describe("webpack", slow, () => {
 });
 
 describe("Parcel", slow, () => {
+  test("dev", async (t) => {
+    const words = (/** @type {string} */ port) => ["serve", "index.html", "--no-cache", "--host", "127.0.0.1", "--port", port];
+    await site.answers(await started(t, project("parcel", { parcel: "2.16.4" }, "page"), "parcel", words, { ready: /Built in/ }));
+  });
+
   for (const template of ["page", "worker"]) test(`build, ${template}`, async (t) => {
     const directory = project("parcel", { parcel: "2.16.4" }, template);
     await run(directory, "parcel", ["build", "index.html", "--no-cache"]);
