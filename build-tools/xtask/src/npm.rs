@@ -42,9 +42,9 @@ pub fn build() -> Result<PathBuf> {
     tools::npm_ci("crate/js")?;
     say("Building the npm package");
     let built = target_dir().join("npm");
-    if built.exists() {
-        // Sources that are gone must not be found there.
-        fs::remove_dir_all(&built)?;
+    // What is gone must be neither found nor packed.
+    for directory in [&built, &package].into_iter().filter(|directory| directory.exists()) {
+        fs::remove_dir_all(directory)?;
     }
     let mut pack = command(wasm_pack);
     pack.args(["build", "crate/wasm", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
