@@ -1,7 +1,7 @@
 // The package with the module inside of it, for where nothing can be loaded from beside it.
 
-import { platform } from "./load.ts";
-import { bytes } from "./text.ts";
+import { platform } from "./load.js";
+import { bytes } from "./text.js";
 
 platform.wasm = bytes;
 

@@ -1,7 +1,7 @@
 // Loading the WASM module: where it comes from, and what to say if it does not.
 
-/** What the module may be given as. */
-export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | WebAssembly.Module;
+import { ShelfishError } from "./errors.js";
+import type { Wasm } from "./types.js";
 
 /** Where files of a database come from, if not by `fetch`. */
 export interface Source {
@@ -11,19 +11,6 @@ export interface Source {
   whole(file: string, cap: number): Promise<Uint8Array>;
   /** Bytes of a file, `end` not among them. */
   range(file: string, start: number, end: number): Promise<Uint8Array>;
-}
-
-/** What went wrong, for the package's face to tell of as a `ShelfishError`. */
-export class Failure extends Error {
-  constructor(
-    readonly code: "network" | "status" | "range" | "usage",
-    message: string,
-    readonly url?: string,
-    cause?: unknown,
-  ) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = "Failure";
-  }
 }
 
 /** What depends on where the package runs; its entries fill it in. */
@@ -45,21 +32,21 @@ let loading: Promise<WebAssembly.Module> | undefined;
 /**
  * The module, compiled once: as the first caller gives it, or else as it comes with the package. A failure is not final.
  *
- * Rejects with a {@link Failure}.
+ * Rejects with a {@link ShelfishError}.
  */
 export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
   // One that is not looked at may fail unheard.
   Promise.resolve(given).catch(() => {});
   loading ??= take(given).catch((cause: unknown) => {
     loading = undefined;
-    if (cause instanceof Failure) throw cause;
+    if (cause instanceof ShelfishError) throw cause;
     throw failed(String((cause as Error | undefined)?.message ?? cause), undefined, cause);
   });
   return loading;
 }
 
 function failed(why: string, url?: string, cause?: unknown) {
-  return new Failure("network", `the WASM module cannot be loaded: ${why}`, url, cause);
+  return new ShelfishError({ code: "network", message: `the WASM module cannot be loaded: ${why}`, ...(url && { url }) }, cause);
 }
 
 async function take(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
@@ -79,7 +66,8 @@ async function take(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modul
   if (typeof wasm === "string" || tag === "URL") return fromUrl(String(wasm));
   if (tag === "Response") return fromResponse(wasm as Response);
   if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm)) return compile(wasm as BufferSource);
-  throw new Failure("usage", `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`);
+  const message = `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`;
+  throw new ShelfishError({ code: "usage", message });
 }
 
 /** Vite's dev server keeps what it makes of a package in a hidden folder, without the files that lie beside it. */

@@ -4,8 +4,9 @@
 import { open, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { Failure, platform, type Source } from "./load.ts";
-import { bytes } from "./text.ts";
+import { type ErrorCode, ShelfishError } from "./errors.js";
+import { platform, type Source } from "./load.js";
+import { bytes } from "./text.js";
 
 platform.wasm = bytes;
 platform.source = (database) => {
@@ -16,6 +17,9 @@ platform.source = (database) => {
   return directory(basename(path) === "manifest.json" ? dirname(path) : path);
 };
 
+const failure = (code: ErrorCode, message: string, url: string, cause?: unknown) =>
+  new ShelfishError({ code, message, url }, cause);
+
 /** The files of a folder as the source of a database. */
 export function directory(path: string): Source {
   const folder = resolve(path);
@@ -24,14 +28,14 @@ export function directory(path: string): Source {
   /** Does something with a file; what goes wrong names it. */
   async function at<T>(file: string, work: (path: string, url: string) => Promise<T>): Promise<T> {
     const url = href + encodeURIComponent(file);
-    if (/^\.*$|[/\\:\0]/.test(file)) throw new Failure("usage", `not the name of a file: ${JSON.stringify(file)}`, url);
+    if (/^\.*$|[/\\:\0]/.test(file)) throw failure("usage", `not the name of a file: ${JSON.stringify(file)}`, url);
     try {
       return await work(join(folder, file), url);
     } catch (cause) {
-      if (cause instanceof Failure) throw cause;
+      if (cause instanceof ShelfishError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
       const isMissing = code === "ENOENT" || code === "ENOTDIR";
-      throw new Failure(isMissing ? "status" : "network", isMissing ? "there is no such file" : message, url, cause);
+      throw failure(isMissing ? "status" : "network", isMissing ? "there is no such file" : message, url, cause);
     }
   }
 
@@ -43,7 +47,7 @@ export function directory(path: string): Source {
         const { size } = await stat(path);
         const content = size > cap ? undefined : await readFile(path);
         if (content && content.length <= cap) return content;
-        throw new Failure("range", `the file has ${size} bytes, more than ${cap}`, url);
+        throw failure("range", `the file has ${size} bytes, more than ${cap}`, url);
       }),
 
     range: (file, start, end) =>
@@ -53,13 +57,13 @@ export function directory(path: string): Source {
           const { size } = await handle.stat();
           // Nothing is allocated for what cannot be there.
           if (!(start >= 0 && start <= end && end <= size)) {
-            throw new Failure("range", `the file has ${size} bytes, ${start} to ${end} were asked for`, url);
+            throw failure("range", `the file has ${size} bytes, ${start} to ${end} were asked for`, url);
           }
           const content = new Uint8Array(end - start);
           let length = 0;
           while (length < content.length) {
             const { bytesRead } = await handle.read(content, length, content.length - length, start + length);
-            if (bytesRead === 0) throw new Failure("range", `the file became shorter than ${end} bytes`, url);
+            if (bytesRead === 0) throw failure("range", `the file became shorter than ${end} bytes`, url);
             length += bytesRead;
           }
           return content;

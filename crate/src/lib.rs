@@ -39,8 +39,9 @@
 //! ```
 //!
 //! Features: `write` brings the writer, with C zstd, SHA-256 and faster tables of attacks; `http` brings
-//! `source::host`, which reads from a web host with a client on Tokio. Both are native only. A reader of files, of memory,
-//! or of a source of your own takes none.
+//! `source::host`, which reads from a web host with a client on Tokio. Both are native only. `web` brings
+//! `shelfish::web`, the sources and caches of a browser, for wasm32. A reader of files, of memory, or of a source of
+//! your own takes none.
 
 /// The rules of chess that this crate's types are made of.
 pub use shakmaty;
@@ -53,5 +54,5 @@ mod quoted;
 pub mod reader;
 pub mod source;
 pub mod table;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "web"))]
 pub mod web;

@@ -139,12 +139,13 @@ test("without IndexedDB everything works but the keeping", async (t) => {
     () => void (IDBFactory.prototype.open = () => { throw new DOMException("private", "SecurityError"); }),
     () =>
       void (IDBFactory.prototype.open = () => {
-        const request = /** @type {any} */ ({ error: new DOMException("private", "InvalidStateError"), addEventListener: (/** @type {string} */ name, /** @type {any} */ hear) => name === "error" && setTimeout(() => hear({ target: request, preventDefault() {} })) });
-        setTimeout(() => request.onerror?.({ target: request, preventDefault() {} }));
+        const error = new DOMException("private", "InvalidStateError");
+        const request = /** @type {any} */ (Object.assign(new EventTarget(), { error }));
+        setTimeout(() => request.dispatchEvent(new Event("error")));
         return request;
       }),
     () => void (IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); }),
-    () => void (IDBFactory.prototype.open = () => /** @type {any} */ ({ addEventListener() {} })),
+    () => void (IDBFactory.prototype.open = () => /** @type {any} */ (new EventTarget())),
   ]) {
     const page = await shelf.page(t, { before });
     const { fens, stats } = await lookUp(page, [START, ...SPREAD]);

@@ -1,8 +1,8 @@
 // The cache in IndexedDB, on an IndexedDB in memory: bounded, shared, and never in the way.
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { IDBFactory } from "fake-indexeddb";
 import "fake-indexeddb/auto";
 import { ROOT } from "../browser/support/paths.mjs";
@@ -12,12 +12,13 @@ import { ROOT } from "../browser/support/paths.mjs";
  * @property {(names: string[]) => Promise<(Uint8Array | undefined)[]>} get
  * @property {(name: string, bytes: Uint8Array, longest: boolean) => void} put
  * @property {(name: string) => void} remove
+ * @property {() => void} clear
  * @property {() => Promise<void>} written
  * @property {() => void} close
  */
 
-/** @type {{ Store: new (name: string, bytes: number, folder: string) => Store }} */
-const { Store } = await import(pathToFileURL(join(ROOT, "crate/js/store.js")).href);
+/** @type {{ Cache: new (name: string, bytes: number, folder: string) => Store }} */
+const { Cache: Store } = createRequire(import.meta.url)(join(ROOT, "target/npm-cache/cache.js"));
 
 const FOLDER = "https://example.org/db/";
 
@@ -60,6 +61,19 @@ test("what one database put is not there for another one, whatever the names", a
     await written(other);
   }
   assert.deepEqual(await store.get(["x"]), [bytes(10, 7)]);
+});
+
+test("clearing takes what is of one database, and its bytes from the sum", async () => {
+  const [store, other] = [new Store("a", 100, FOLDER), new Store("a", 100, "https://example.org/db!/")];
+  for (const name of ["x", "y", "z"]) store.put(name, bytes(20), name === "z");
+  other.put("x", bytes(20), false);
+  await written(store, other);
+  store.clear();
+  await written(store);
+  assert.deepEqual([await kept(store, "x", "y", "z"), await kept(other, "x")], [[], ["x"]]);
+  store.put("large", bytes(80), false);
+  await written(store);
+  assert.deepEqual([await kept(store, "large"), await kept(other, "x")], [["large"], ["x"]]);
 });
 
 test("what an earlier version left is dropped", async () => {
@@ -200,7 +214,7 @@ test("without IndexedDB, or with one that refuses, there is nothing and no error
 
 test("an IndexedDB that never answers is waited for once, and not long", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  Object.assign(globalThis, { indexedDB: { open: () => ({}) } });
+  Object.assign(globalThis, { indexedDB: { open: () => new EventTarget() } });
   const store = new Store("a", 100, FOLDER);
   const found = store.get(["x"]);
   t.mock.timers.tick(1000);

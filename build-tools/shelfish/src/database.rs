@@ -131,7 +131,7 @@ impl Source for Place {
         match self.integrity {
             Some(expected) if file == Manifest::FILE && Integrity::of(&bytes) != expected => {
                 let (expected, found) = (expected.to_string(), Integrity::of(&bytes).to_string());
-                Err(SourceError { at: self.locate(file), fault: Fault::Integrity { expected, found } })
+                Err(SourceError::new(self.locate(file), Fault::Integrity { expected, found }))
             }
             _ => Ok(bytes),
         }

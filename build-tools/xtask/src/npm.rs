@@ -21,7 +21,8 @@ const ENTRIES: [(&str, &str, bool); 4] = [
     ("workerd", "workerd.ts", false),
 ];
 
-const TYPES: [&str; 4] = ["index.d.ts", "inline.d.ts", "node.d.ts", "shelfish_bg.wasm.d.ts"];
+/// Declarations that come of the TypeScript.
+const TYPES: [&str; 6] = ["index.d.ts", "inline.d.ts", "node.d.ts", "load.d.ts", "errors.d.ts", "types.d.ts"];
 
 /// Letters that stand for bytes in `wasm.js`, which `crate/js/text.ts` reads: what neither charsets nor quotes change.
 /// The last two begin what takes two letters.
@@ -48,8 +49,8 @@ pub fn build() -> Result<PathBuf> {
     }
     let mut pack = command(wasm_pack);
     pack.args(["build", "crate/wasm", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
-    pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "shelfish", "--out-dir"]).arg(&built);
-    call(pack.env("PATH", tools::path()).env("RUSTFLAGS", short_paths()))?;
+    pack.args(["--no-opt", "--no-pack", "--out-name", "shelfish", "--out-dir"]).arg(&built);
+    call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(&package)?;
@@ -64,7 +65,7 @@ pub fn build() -> Result<PathBuf> {
     fs::write(package.join("wasm.js"), format!("export default \"{}\";\n", text(&module)))?;
     for entry in fs::read_dir(&js)? {
         let path = entry?.path();
-        if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|is| is == "js" || is == "ts")) {
+        if let Some(name) = path.file_name().filter(|name| name.to_string_lossy().ends_with(".ts")) {
             copy(&path, &built.join(name))?;
         }
     }
@@ -82,12 +83,31 @@ pub fn build() -> Result<PathBuf> {
             copy(&built.join("package").join(&file), &package.join(&file))?;
         }
     }
-    for name in TYPES.into_iter().chain(["package.json", "README.md"]) {
+    fs::write(built.join("package.json"), "{ \"type\": \"module\" }\n")?;
+    copy(&js.join("tsconfig.json"), &built.join("tsconfig.json"))?;
+    let mut types = tool("tsc");
+    types.args(["--project", "tsconfig.json", "--typeRoots"]).arg(js.join("node_modules/@types"));
+    call(types.current_dir(&built))?;
+    for name in TYPES {
+        copy(&built.join("types").join(name), &package.join(name))?;
+    }
+    for name in ["shelfish_bg.wasm.d.ts", "package.json", "README.md"] {
         copy(&js.join(name), &package.join(name))?;
     }
     copy(&root().join("LICENSE"), &package.join("LICENSE"))?;
     stamp.set()?;
     Ok(package)
+}
+
+/// Builds the cache in IndexedDB by itself, for its tests in Node; gives the directory of the module.
+pub fn cache() -> Result<PathBuf> {
+    let wasm_pack = tools::wasm_pack()?;
+    let built = target_dir().join("npm-cache");
+    let mut pack = command(wasm_pack);
+    pack.args(["build", "crate/wasm", "--target", "nodejs", "--mode", "no-install", "--dev", "--no-pack"]);
+    pack.args(["--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built).args(["--", "--features", "cache"]);
+    call(pack.env("PATH", tools::path()))?;
+    Ok(built)
 }
 
 /// The module as a text: a byte takes a letter or two, the same ones wherever it stands, which leaves repetitions for
@@ -106,12 +126,13 @@ fn text(module: &[u8]) -> String {
     text
 }
 
-/// Panics name the files that they come from: without the path of this machine, and in few bytes.
-fn short_paths() -> String {
+/// Panics name the files that they come from: without the path of this machine, and in few bytes. Hashes take few, too.
+fn flags() -> String {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
     let sources = registries.into_iter().flatten().flatten().map(|entry| entry.path()).chain([root()]);
-    sources.map(|path| format!("--remap-path-prefix={}=.", path.display())).collect::<Vec<_>>().join(" ")
+    let paths = sources.map(|path| format!("--remap-path-prefix={}=.", path.display()));
+    paths.chain(["--cfg=sha2_backend_soft=\"compact\"".to_string()]).collect::<Vec<_>>().join(" ")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

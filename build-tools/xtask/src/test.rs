@@ -152,6 +152,7 @@ fn data(args: &Args) -> Result<Tally> {
 
 fn module(args: &Args) -> Result<Tally> {
     npm::build()?;
+    npm::cache()?;
     tools::npm_ci("tests")?;
     let types = check(npm_command().args(["run", "check"]).current_dir(root().join("tests")))?;
     release_tools()?;

@@ -1,26 +1,32 @@
 //! Positions on their way to their answers.
 //!
 //! A position takes the page that covers its key, then the block that the page names. A lookup tells what it wants
-//! that is not in memory; whoever drives it gets the bytes, from wherever, and hands them in, until nothing is wanted
-//! any more. So all that decides what is asked for, and whether it is right, is here, and knows nothing of requests.
+//! that is not in memory; the reader gets the bytes, from wherever, and hands in the decoded pages and blocks, until
+//! nothing is wanted any more. So all that decides what is asked for is here, and knows nothing of requests.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::catalog::{Catalog, Piece, Want};
+use super::catalog::{Catalog, Part, Want};
 use super::{MAX_REQUEST, ReadError};
-use crate::eval::Eval;
 use crate::position::{Key, Position};
 use crate::table::{Manifest, Record};
 
+/// An answer, as [`Reader`](super::Reader) gives it.
+pub(super) type Answer<R> = Result<Option<R>, ReadError>;
+
 /// A lookup of positions that is under way.
 #[derive(Debug)]
-pub struct Lookup<R: Record = Eval> {
+pub(super) struct Lookup<R: Record> {
     manifest: Arc<Manifest>,
     /// In the order of keys: what is equal or near is side by side, in the order of the files.
-    seeks: Vec<Seek<R>>,
+    seeks: Vec<Seek>,
+    /// The seeks that may want something that was not told.
+    awake: Vec<usize>,
     told: Told,
+    /// Answers that nobody has had yet, each with its position's number in the question.
+    answers: Vec<(usize, Answer<R>)>,
     is_second: bool,
     is_replaced: bool,
 }
@@ -37,186 +43,183 @@ struct Told {
 
 /// A position and how far it has come.
 #[derive(Debug)]
-struct Seek<R> {
+struct Seek {
     /// Its number in the question.
     place: usize,
     position: Position,
     key: Key,
-    state: State<R>,
+    state: State,
 }
 
 #[derive(Debug)]
-enum State<R> {
+enum State {
     /// It takes this next.
     Wants(Want),
     /// That it takes it has been told.
     Waits(Want),
-    Done(Result<Option<R>, ReadError>),
-}
-
-impl<R: Record> Seek<R> {
-    fn start(&mut self, manifest: &Manifest) {
-        self.state = match manifest.page_of(&self.key) {
-            Some(page) => State::Wants(Want::Page(page)),
-            None => State::Done(Ok(None)),
-        };
-    }
-
-    /// Goes on with what it wanted.
-    fn go_on(&mut self, catalog: &Catalog<R>, want: &Want, piece: &Piece<R>) {
-        self.state = match piece {
-            Piece::Page(page) => match page.block_of(&self.key) {
-                Some(block) => State::Wants(Want::Block(block)),
-                None => State::Done(Ok(None)),
-            },
-            Piece::Block(block) => {
-                State::Done(block.find(&self.position).map_err(|error| catalog.error(want.chunk(), error)))
-            }
-        };
-    }
+    /// Another build may have taken the database's place.
+    Stale(ReadError),
+    Answered,
 }
 
 impl<R: Record> Lookup<R> {
     /// Starts to look positions up.
-    pub fn new(catalog: &Catalog<R>, positions: Vec<Position>) -> Lookup<R> {
+    pub(super) fn new(catalog: &Catalog<R>, positions: Vec<Position>) -> Lookup<R> {
         // A heap sorts in a tenth of the code.
         let keys: BinaryHeap<_> = positions.iter().map(Position::key).zip(0..).collect();
         let seeks = keys.into_sorted_vec().into_iter().map(|(key, place): (_, usize)| Seek {
             place,
             position: positions[place].clone(),
             key,
-            state: State::Done(Ok(None)),
+            state: State::Answered,
         });
         let mut lookup = Lookup {
             manifest: catalog.manifest().clone(),
             seeks: seeks.collect(),
+            awake: Vec::new(),
             told: Told::default(),
+            answers: Vec::new(),
             is_second: false,
             is_replaced: false,
         };
-        lookup.start();
+        (0..lookup.seeks.len()).for_each(|at| lookup.start(at));
         lookup
     }
 
-    fn start(&mut self) {
-        self.seeks.iter_mut().for_each(|seek| seek.start(&self.manifest));
+    fn start(&mut self, at: usize) {
+        match self.manifest.page_of(&self.seeks[at].key) {
+            Some(page) => self.want(at, Want::Page(page)),
+            None => self.answer(at, Ok(None)),
+        }
     }
 
-    /// The numbers of what is wanted and was not told before, in the order of the files. When nothing is, and all
-    /// that was told has been handed in, there are [answers](Lookup::answers).
-    pub fn wants(&mut self, catalog: &mut Catalog<R>) -> Range<usize> {
+    fn want(&mut self, at: usize, want: Want) {
+        self.seeks[at].state = State::Wants(want);
+        self.awake.push(at);
+    }
+
+    fn answer(&mut self, at: usize, answer: Answer<R>) {
+        let seek = &mut self.seeks[at];
+        let answer = match answer {
+            Err(error) if error.is_stale() && !self.is_second => {
+                seek.state = State::Stale(error);
+                return;
+            }
+            Err(error) if error.is_stale() && self.is_replaced => Err(ReadError::Stale(Box::new(error))),
+            answer => answer,
+        };
+        seek.state = State::Answered;
+        self.answers.push((seek.place, answer));
+    }
+
+    /// Goes on with what a seek wanted.
+    fn go_on(&mut self, catalog: &Catalog<R>, at: usize, want: &Want, part: &Part<R>) {
+        let seek = &self.seeks[at];
+        match part {
+            Part::Page(page) => match page.block_of(&seek.key) {
+                Some(block) => self.want(at, Want::Block(block)),
+                None => self.answer(at, Ok(None)),
+            },
+            Part::Block(block) => {
+                let answer = block.find(&seek.position).map_err(|error| catalog.error(want.chunk(), error));
+                self.answer(at, answer);
+            }
+        }
+    }
+
+    /// The numbers of what is wanted and was not told before, in the order of the files; requests bear gaps of so many
+    /// bytes. When nothing is, and all that was told has been handed in, all answers are there.
+    pub(super) fn wants(&mut self, catalog: &mut Catalog<R>, gap: u64) -> Range<usize> {
         let first = self.told.wants.len();
         let mut hit: Option<Want> = None;
-        for seek in &mut self.seeks {
-            while let State::Wants(want) = &seek.state {
+        // What came of one page is in order; what came of several only after this.
+        let awake = BinaryHeap::from(core::mem::take(&mut self.awake)).into_sorted_vec();
+        for at in awake {
+            while let State::Wants(want) = &self.seeks[at].state {
                 let want = want.clone();
-                let Some(piece) = catalog.held(&want) else {
-                    self.told.push(first, &want, catalog.gap);
-                    seek.state = State::Waits(want);
+                let Some(part) = catalog.held(&want) else {
+                    self.told.push(first, &want, gap);
+                    self.seeks[at].state = State::Waits(want);
                     break;
                 };
-                seek.go_on(catalog, &want, &piece);
+                self.go_on(catalog, at, &want, &part);
                 if want.is_block() && hit.as_ref() != Some(&want) {
                     catalog.hits += 1;
                     hit = Some(want);
                 }
             }
         }
+        // All of them went on at once, or wait.
+        self.awake.clear();
         first..self.told.wants.len()
     }
 
     /// What a number stands for.
-    pub fn want(&self, n: usize) -> &Want {
+    pub(super) fn wanted(&self, n: usize) -> &Want {
         &self.told.wants[n].0
     }
 
     /// The number of the request that would fetch it. Parts of one request are near each other, in the order of their
     /// numbers.
-    pub fn request(&self, n: usize) -> usize {
+    pub(super) fn request(&self, n: usize) -> usize {
         self.told.wants[n].1
     }
 
-    /// Goes on with what is wanted, if it has come to be in memory.
-    pub fn recall(&mut self, catalog: &mut Catalog<R>, n: usize) -> bool {
-        let piece = catalog.held(self.want(n));
-        piece.map(|piece| self.hand(catalog, n, &piece)).is_some()
-    }
-
-    /// Goes on with the bytes of what is wanted.
-    ///
-    /// # Errors
-    ///
-    /// They are not the bytes of it, which is still wanted.
-    pub fn take(&mut self, catalog: &mut Catalog<R>, n: usize, bytes: &[u8]) -> Result<(), ReadError> {
-        let piece = catalog.take(self.want(n), bytes)?;
-        self.hand(catalog, n, &piece);
-        Ok(())
-    }
-
-    fn hand(&mut self, catalog: &Catalog<R>, n: usize, piece: &Piece<R>) {
-        let (want, seeks) = self.waiting(n);
-        seeks.for_each(|seek| seek.go_on(catalog, want, piece));
-    }
-
-    /// What a number stands for, and the positions that wait for it. They have keys of its stretch, and so stand side by
-    /// side: one among thousands of chunks is not compared with every position.
-    fn waiting(&mut self, n: usize) -> (&Want, impl Iterator<Item = &mut Seek<R>>) {
-        let want = &self.told.wants[n].0;
+    /// Goes on with what is wanted, or without it if it cannot be had.
+    pub(super) fn hand(&mut self, catalog: &Catalog<R>, n: usize, part: Result<&Part<R>, &ReadError>) {
+        let want = self.told.wants[n].0.clone();
+        // Those who wait have keys of its stretch, and so stand side by side.
         let keys = &want.chunk().keys;
         let start = self.seeks.partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
-        let seeks = self.seeks[start..].iter_mut().take_while(|seek| keys.contains(seek.key.as_bytes()));
-        (want, seeks.filter(move |seek| seek.waits(want)))
+        let length = self.seeks[start..].partition_point(|seek| keys.contains(seek.key.as_bytes()));
+        for at in start..start + length {
+            if matches!(&self.seeks[at].state, State::Waits(other) if *other == want) {
+                match part {
+                    Ok(part) => self.go_on(catalog, at, &want, part),
+                    Err(error) => self.answer(at, Err(error.clone())),
+                }
+            }
+        }
     }
 
-    /// Goes on without what is wanted, which cannot be had.
-    pub fn fail(&mut self, n: usize, error: &ReadError) {
-        self.waiting(n).1.for_each(|seek| seek.state = State::Done(Err(error.clone())));
-    }
-
-    /// Whether another build may have taken the database's place: read the manifest again and [retry](Lookup::retry).
-    /// Once is enough.
-    pub fn is_stale(&self) -> bool {
-        !self.is_second && self.seeks.iter().any(Seek::is_stale)
+    /// Whether another build may have taken the database's place: read the manifest again, then [retry](Lookup::retry).
+    pub(super) fn is_stale(&self) -> bool {
+        self.seeks.iter().any(|seek| matches!(seek.state, State::Stale(_)))
     }
 
     /// Whether the catalog has had a new manifest since the lookup began.
-    pub fn is_outdated(&self, catalog: &Catalog<R>) -> bool {
+    pub(super) fn is_outdated(&self, catalog: &Catalog<R>) -> bool {
         !Arc::ptr_eq(&self.manifest, catalog.manifest())
     }
 
-    /// Begins anew, by the catalog's manifest, with what another build may have taken the place of.
-    pub fn retry(&mut self, catalog: &Catalog<R>) {
+    /// Begins anew, by the catalog's manifest, with what another build may have taken the place of. What fails once
+    /// more is an answer.
+    pub(super) fn retry(&mut self, catalog: &Catalog<R>) {
         self.is_second = true;
         self.is_replaced = *self.manifest != **catalog.manifest();
         self.manifest = catalog.manifest().clone();
-        for seek in self.seeks.iter_mut().filter(|seek| seek.is_stale()) {
-            seek.start(&self.manifest);
-        }
-    }
-
-    /// The answers, in the order of the question: `None` for a position that the database does not have.
-    pub fn answers(self) -> Vec<Result<Option<R>, ReadError>> {
-        let mut answers: Vec<Result<Option<R>, ReadError>> = self.seeks.iter().map(|_| Ok(None)).collect();
-        for seek in self.seeks {
-            let is_stale = self.is_replaced && seek.is_stale();
-            if let State::Done(answer) = seek.state {
-                answers[seek.place] = match answer {
-                    Err(error) if is_stale => Err(ReadError::Stale(Box::new(error))),
-                    answer => answer,
-                };
+        for at in 0..self.seeks.len() {
+            if matches!(self.seeks[at].state, State::Stale(_)) {
+                self.start(at);
             }
         }
-        answers
-    }
-}
-
-impl<R> Seek<R> {
-    fn waits(&self, want: &Want) -> bool {
-        matches!(&self.state, State::Waits(other) if other == want)
     }
 
-    fn is_stale(&self) -> bool {
-        matches!(&self.state, State::Done(Err(error)) if error.is_stale())
+    /// Answers with the errors of what another build may have taken the place of, as there is no telling.
+    pub(super) fn give_up(&mut self) {
+        self.is_second = true;
+        for at in 0..self.seeks.len() {
+            if let State::Stale(error) = &self.seeks[at].state {
+                let error = error.clone();
+                self.answer(at, Err(error));
+            }
+        }
+    }
+
+    /// The answers since they were last asked for, each with its position's number in the question; `None` for a
+    /// position that the database does not have.
+    pub(super) fn answers(&mut self) -> impl Iterator<Item = (usize, Answer<R>)> {
+        self.answers.drain(..)
     }
 }
 

@@ -59,6 +59,12 @@ impl<K: Eq, V> Lru<K, V> {
         }
     }
 
+    /// Gives up all values.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.bytes = 0;
+    }
+
     fn find<Q: Eq + ?Sized>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,

@@ -1,24 +1,23 @@
 //! Answers positions from byte ranges.
 //!
-//! A [`Catalog`] is what is at hand of a database, a [`Lookup`] takes positions to their answers and says which chunks it
-//! wants. Both are plain state: natively a [`Reader`] gets the chunks from a [source](crate::source), in a browser the package's
-//! JavaScript does, by `fetch` and from IndexedDB.
+//! A [`Reader`] takes positions to their answers. It gets the pages and blocks that they take from its memory, from a
+//! [`Cache`] that outlives it, or from a [source](crate::source). It is the same reader natively and in a browser; what
+//! differs are the sources and caches.
 //!
 //! Nothing that comes from outside is trusted. When a host no longer has a file, or has other bytes than the manifest
 //! says, another build may have taken the database's place: the manifest is read again, once, and the lookup repeated.
 
+mod cache;
 mod catalog;
+mod driver;
 mod lookup;
 mod lru;
-#[cfg(not(target_arch = "wasm32"))]
-mod native;
+mod requests;
 #[cfg(all(test, feature = "write"))]
 mod tests;
 
-pub use catalog::{Catalog, Want};
-pub use lookup::Lookup;
-#[cfg(not(target_arch = "wasm32"))]
-pub use native::{Options, Reader, Stats};
+pub use cache::{Cache, Keep, NoCache};
+pub use driver::{Fetched, Found, Observer, Options, Origin, Reader, Stats};
 
 use core::fmt;
 
@@ -49,6 +48,11 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// Whether no answer came at all, as when a device is offline.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, ReadError::Source(error) if error.fault.is_unreachable())
+    }
+
     /// Whether another build may have taken the database's place.
     fn is_stale(&self) -> bool {
         match self {

@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-use core::cell::{Cell, RefCell};
 use core::future::poll_fn;
 use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context, Poll};
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_executor::block_on;
 use shakmaty::{Chess, Position as _};
@@ -78,30 +78,42 @@ impl Drop for Database {
 
 /// A host in memory that notes what it is asked for, and fails when it is told to.
 #[derive(Clone, Debug, Default)]
-struct Host(Rc<HostState>);
+struct Host(Arc<HostState>);
 
 #[derive(Debug, Default)]
 struct HostState {
-    files: RefCell<HashMap<String, Vec<u8>>>,
-    asked: RefCell<Vec<(String, Range<u64>)>>,
-    under_way: Cell<usize>,
-    most: Cell<usize>,
-    fault: RefCell<Option<Fault>>,
+    files: Mutex<HashMap<String, Vec<u8>>>,
+    asked: Mutex<Vec<(String, Range<u64>)>>,
+    under_way: AtomicUsize,
+    most: AtomicUsize,
+    fault: Mutex<Option<Fault>>,
 }
 
 impl Host {
     fn new(database: &Database) -> Host {
         let host = Host::default();
-        host.0.files.replace(database.files());
+        *host.files() = database.files();
         host
     }
 
+    fn files(&self) -> MutexGuard<'_, HashMap<String, Vec<u8>>> {
+        self.0.files.lock().unwrap()
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Vec<(String, Range<u64>)>> {
+        self.0.asked.lock().unwrap()
+    }
+
+    fn fail(&self, fault: Option<Fault>) {
+        *self.0.fault.lock().unwrap() = fault;
+    }
+
     fn requests(&self) -> usize {
-        self.0.asked.borrow().len()
+        self.asked().len()
     }
 
     fn corrupt_shards(&self) {
-        for (name, bytes) in self.0.files.borrow_mut().iter_mut() {
+        for (name, bytes) in self.files().iter_mut() {
             if name != Manifest::FILE {
                 bytes.iter_mut().for_each(|byte| *byte ^= 1);
             }
@@ -110,9 +122,9 @@ impl Host {
 
     async fn answer(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         let host = &self.0;
-        host.asked.borrow_mut().push((file.to_string(), range.clone()));
-        host.under_way.set(host.under_way.get() + 1);
-        host.most.set(host.most.get().max(host.under_way.get()));
+        self.asked().push((file.to_string(), range.clone()));
+        let under_way = host.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+        host.most.fetch_max(under_way, Ordering::Relaxed);
         // Once to sleep, as on a wire.
         let mut polled = false;
         poll_fn(|context: &mut Context<'_>| {
@@ -120,12 +132,12 @@ impl Host {
             if core::mem::replace(&mut polled, true) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        host.under_way.set(host.under_way.get() - 1);
-        let error = |fault| SourceError { at: self.locate(file), fault };
-        if let Some(fault) = host.fault.borrow().clone() {
+        host.under_way.fetch_sub(1, Ordering::Relaxed);
+        let error = |fault| SourceError::new(self.locate(file), fault);
+        if let Some(fault) = host.fault.lock().unwrap().clone() {
             return Err(error(fault));
         }
-        let files = host.files.borrow();
+        let files = self.files();
         let bytes = files.get(file).ok_or_else(|| error(Fault::Status(404)))?;
         let range = range.start as usize..(range.end as usize).min(bytes.len());
         Ok(bytes[range].to_vec())
@@ -181,8 +193,8 @@ fn a_cold_lookup_takes_three_requests_and_a_warm_one_none() {
     assert_eq!(host.requests(), 3);
     let stats = reader.stats();
     assert_eq!((stats.requests, stats.lookups, stats.network_blocks, stats.memory_hits), (3, 3, 1, 2));
-    let bytes: u64 = host.0.asked.borrow()[1..].iter().map(|(_, range)| range.end - range.start).sum();
-    assert_eq!(stats.bytes, bytes + host.0.files.borrow()[Manifest::FILE].len() as u64);
+    let bytes: u64 = host.asked()[1..].iter().map(|(_, range)| range.end - range.start).sum();
+    assert_eq!(stats.bytes, bytes + host.files()[Manifest::FILE].len() as u64);
 }
 
 #[test]
@@ -203,14 +215,14 @@ fn many_positions_take_each_byte_once_and_what_is_near_in_one_request() {
     let reader = open(&host);
     let positions: Vec<Position> = records.iter().rev().chain(&records).map(|record| record.position.clone()).collect();
     assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
-    let most = host.0.most.get();
+    let most = host.0.most.load(Ordering::Relaxed);
     assert!((2..=12).contains(&most), "{most} requests at a time");
-    let mut asked: Vec<_> = host.0.asked.borrow()[1..].to_vec();
+    let mut asked: Vec<_> = host.asked()[1..].to_vec();
     asked.sort_by_key(|(file, range)| (file.clone(), range.start));
     for pair in asked.windows(2) {
         assert!(pair[0].0 != pair[1].0 || pair[0].1.end <= pair[1].1.start, "{pair:?}");
     }
-    let shards = host.0.files.borrow().len() - 1;
+    let shards = host.files().len() - 1;
     assert!(shards > 2 && host.requests() <= 1 + 2 * shards, "{} requests for {shards} shards", host.requests());
 }
 
@@ -238,12 +250,12 @@ fn a_database_that_is_replaced_while_open_goes_on() {
     let reader = open(&host);
     block_on(reader.lookup(&former[0].position)).unwrap();
 
-    host.0.files.replace(Database::new("new", &new).files());
+    *host.files() = Database::new("new", &new).files();
     let before = host.requests();
     let last = new.last().unwrap();
     let positions: Vec<Position> = new.iter().map(|record| record.position.clone()).collect();
     assert_eq!(block_on(reader.lookup(&last.position)), Ok(Some(last.clone())));
-    let manifests = host.0.asked.borrow()[before..].iter().filter(|(file, _)| file == Manifest::FILE).count();
+    let manifests = host.asked()[before..].iter().filter(|(file, _)| file == Manifest::FILE).count();
     assert_eq!(manifests, 1);
     assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
     assert_eq!(reader.manifest().positions, new.len() as u64);
@@ -263,11 +275,11 @@ fn a_database_that_stays_broken_is_an_error_after_one_more_try() {
     // The manifest; the page; the manifest and the page again.
     assert_eq!(host.requests(), 4);
 
-    host.0.files.borrow_mut().retain(|name, _| name == Manifest::FILE);
+    host.files().retain(|name, _| name == Manifest::FILE);
     let error = block_on(reader.lookup(&records[0].position)).unwrap_err();
     assert!(matches!(&error, ReadError::Source(SourceError { fault: Fault::Status(404), .. })), "{error}");
 
-    host.0.files.replace(Database::new("mended", &self::records(5)).files());
+    *host.files() = Database::new("mended", &self::records(5)).files();
     host.corrupt_shards();
     let error = block_on(reader.lookup(&records[0].position)).unwrap_err();
     assert!(matches!(&error, ReadError::Stale(_)), "{error}");
@@ -278,10 +290,10 @@ fn a_failure_is_not_remembered() {
     let records = records(4);
     let host = Host::new(&Database::new("moment", &records));
     let reader = open(&host);
-    host.0.fault.replace(Some(Fault::Status(503)));
+    host.fail(Some(Fault::Status(503)));
     assert!(block_on(reader.lookup(&records[0].position)).is_err());
     assert_eq!(host.requests(), 2);
-    host.0.fault.replace(None);
+    host.fail(None);
     assert_eq!(block_on(reader.lookup(&records[0].position)), Ok(Some(records[0].clone())));
 }
 
@@ -291,7 +303,7 @@ fn one_broken_shard_leaves_the_others_readable() {
     let host = Host::new(&Database::new("partly", &records));
     let reader = open(&host);
     let gone = reader.manifest().shards()[1].file.clone();
-    host.0.files.borrow_mut().remove(&gone);
+    host.files().remove(&gone);
     let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
     let answers = block_on(reader.lookup_many(&positions));
     let failed = answers.iter().filter(|answer| answer.is_err()).count() as u64;

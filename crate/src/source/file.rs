@@ -40,7 +40,7 @@ impl Source for Directory {
             found if found < expected => Err(Fault::Short { expected, found }),
             _ => Ok(bytes),
         });
-        bytes.map_err(|fault| SourceError { at: self.locate(file), fault })
+        bytes.map_err(|fault| SourceError::new(self.locate(file), fault))
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
@@ -48,7 +48,7 @@ impl Source for Directory {
             found if found > cap => Err(Fault::Long { expected: cap }),
             _ => Ok(bytes),
         });
-        bytes.map_err(|fault| SourceError { at: self.locate(file), fault })
+        bytes.map_err(|fault| SourceError::new(self.locate(file), fault))
     }
 
     fn locate(&self, file: &str) -> String {

@@ -114,6 +114,11 @@ impl Body {
         self.cap
     }
 
+    /// The part to keep, if the whole file comes in place of it.
+    pub fn part(&self) -> Option<Range<u64>> {
+        self.part.clone()
+    }
+
     /// Takes the next piece.
     ///
     /// # Errors
@@ -136,15 +141,26 @@ impl Body {
     /// # Errors
     ///
     /// The body ended early.
-    pub fn finish(mut self) -> Result<Vec<u8>, Fault> {
+    pub fn finish(self) -> Result<Vec<u8>, Fault> {
+        let part = self.part.clone();
+        let mut bytes = self.finish_whole()?;
+        if let Some(part) = part {
+            // Both ends are at most WHOLE_CAP and the length of the body, see `judge` and `finish_whole`.
+            bytes.truncate(part.end as usize);
+            bytes.drain(..(part.start as usize).min(bytes.len()));
+        }
+        Ok(bytes)
+    }
+
+    /// All bytes, once the body has ended: those of the whole file where it came in place of a part.
+    ///
+    /// # Errors
+    ///
+    /// The body ended early.
+    pub fn finish_whole(self) -> Result<Vec<u8>, Fault> {
         let found = self.bytes.len() as u64;
         if found < self.least {
             return Err(Fault::Short { expected: self.least, found });
-        }
-        if let Some(part) = self.part {
-            // Both ends are at most WHOLE_CAP and the length of the body, see `judge` and above.
-            self.bytes.truncate(part.end as usize);
-            self.bytes.drain(..(part.start as usize).min(self.bytes.len()));
         }
         Ok(self.bytes)
     }

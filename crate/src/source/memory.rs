@@ -31,7 +31,7 @@ impl Memory {
     }
 
     fn error(&self, file: &str, fault: Fault) -> SourceError {
-        SourceError { at: self.locate(file), fault }
+        SourceError::new(self.locate(file), fault)
     }
 }
 

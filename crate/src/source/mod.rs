@@ -10,6 +10,7 @@ pub mod file;
 #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
 pub mod host;
 pub mod http;
+pub mod integrity;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod memory;
 pub mod retry;
@@ -20,28 +21,68 @@ use core::time::Duration;
 
 use crate::quoted::Quoted;
 
+/// `Send` where there are threads; anything in WebAssembly, where what a browser hands out cannot be sent.
+#[cfg(not(target_arch = "wasm32"))]
+pub trait MaybeSend: Send {}
+#[cfg(not(target_arch = "wasm32"))]
+impl<T: Send + ?Sized> MaybeSend for T {}
+/// `Send` where there are threads; anything in WebAssembly, where what a browser hands out cannot be sent.
+#[cfg(target_arch = "wasm32")]
+pub trait MaybeSend {}
+#[cfg(target_arch = "wasm32")]
+impl<T: ?Sized> MaybeSend for T {}
+
+/// `Send + Sync` where there are threads; anything in WebAssembly.
+#[cfg(not(target_arch = "wasm32"))]
+pub trait MaybeSync: Send + Sync {}
+#[cfg(not(target_arch = "wasm32"))]
+impl<T: Send + Sync + ?Sized> MaybeSync for T {}
+/// `Send + Sync` where there are threads; anything in WebAssembly.
+#[cfg(target_arch = "wasm32")]
+pub trait MaybeSync {}
+#[cfg(target_arch = "wasm32")]
+impl<T: ?Sized> MaybeSync for T {}
+
+/// What a source has sent and received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Requests, those included that were sent again.
+    pub requests: u64,
+    /// Bytes of all answers.
+    pub bytes: u64,
+}
+
 /// Files of one database, by name.
 ///
-/// Dropping a future gives the request up. The futures need not be `Send`, as those of browsers are not; where they are,
-/// so are those of a reader.
-#[expect(async_fn_in_trait, reason = "whether futures are Send is for each source to say")]
-pub trait Source {
+/// Dropping a future gives the request up. An implementation may be written with `async fn`.
+pub trait Source: MaybeSync + 'static {
     /// The bytes `range` of `file`, exactly.
     ///
     /// # Errors
     ///
     /// The file is missing, shorter than the range, or could not be read.
-    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError>;
+    fn range(&self, file: &str, range: Range<u64>) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
 
     /// All of `file`, as it is now, unless it is longer than `cap` bytes.
     ///
     /// # Errors
     ///
     /// The file is missing, longer than `cap`, or could not be read.
-    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError>;
+    fn whole(&self, file: &str, cap: u64) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
 
     /// Where `file` is, for messages; with an empty name where all files are, a slash at its end.
     fn locate(&self, file: &str) -> String;
+
+    /// Whether it is known that no answer will come, as on a device that is offline: then what a cache has is taken
+    /// without asking first.
+    fn is_offline(&self) -> bool {
+        false
+    }
+
+    /// What it has sent and received. `None`: each call is one request, and its bytes are all that came.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }
 
 /// What went wrong with which file.
@@ -51,6 +92,15 @@ pub struct SourceError {
     pub at: String,
     /// What went wrong.
     pub fault: Fault,
+    /// How long the host asks to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+impl SourceError {
+    /// What went wrong with the file at a URL or path.
+    pub fn new(at: impl Into<String>, fault: Fault) -> SourceError {
+        SourceError { at: at.into(), fault, retry_after: None }
+    }
 }
 
 /// What can go wrong between a request and the bytes that it asked for.
@@ -117,7 +167,7 @@ impl Fault {
             // Stores that may not be listed (S3) answer 403 for what does not exist.
             Fault::Status(status) => matches!(status, 403 | 404 | 410 | 416),
             Fault::ContentRange { .. } | Fault::ContentLength { .. } | Fault::Short { .. } | Fault::Long { .. } => true,
-            Fault::Io(kind, _) => *kind == std::io::ErrorKind::NotFound,
+            Fault::Io(kind, _) => matches!(kind, std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof),
             _ => false,
         }
     }

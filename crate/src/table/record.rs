@@ -8,13 +8,13 @@ use shakmaty::Color;
 ///
 /// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
 /// before. A record may be coded relative to that of its parent.
-pub trait Record: Sized {
+pub trait Record: Sized + Send + Sync + 'static {
     /// The kind's name in a manifest.
     const KIND: &'static str;
     /// Names of the columns of the records in a block.
     const COLUMNS: &'static [&'static str];
     /// What a block keeps in memory to decode single records.
-    type Decoder: core::fmt::Debug;
+    type Decoder: core::fmt::Debug + Send + Sync;
 
     /// The position that the record is of.
     fn position(&self) -> &Position;

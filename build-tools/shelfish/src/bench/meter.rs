@@ -4,9 +4,8 @@
 //! it was made. Requests of one round did not wait for each other; a later round needs what an earlier one brought. For
 //! this a reader must have no bound on its requests in flight: [`Link`](super::link::Link) brings that in afterwards.
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use shelfish::source::{Source, SourceError};
 use shelfish::table::Manifest;
@@ -38,8 +37,8 @@ pub struct Request {
 pub struct Meter<S> {
     source: S,
     /// Where the pages of each shard begin.
-    pages: Rc<[(String, u64)]>,
-    log: Rc<RefCell<Log>>,
+    pages: Arc<[(String, u64)]>,
+    log: Arc<Mutex<Log>>,
 }
 
 #[derive(Debug, Default)]
@@ -56,12 +55,16 @@ impl<S> Meter<S> {
             let start = manifest.pages_of(n).next().map_or(shard.bytes, |page| page.range.start);
             (shard.file.clone(), start)
         });
-        Meter { source, pages: pages.collect(), log: Rc::default() }
+        Meter { source, pages: pages.collect(), log: Arc::default() }
     }
 
     /// The requests since the last call.
     pub fn take(&self) -> Vec<Request> {
-        self.log.take().requests
+        std::mem::take(&mut *self.log()).requests
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kind(&self, file: &str, range: &Range<u64>) -> Kind {
@@ -73,15 +76,15 @@ impl<S> Meter<S> {
     async fn count(
         &self,
         kind: Kind,
-        answer: impl Future<Output = Result<Vec<u8>, SourceError>>,
+        answer: impl Future<Output = Result<Vec<u8>, SourceError>> + Send,
     ) -> Result<Vec<u8>, SourceError> {
-        let round = self.log.borrow().answered;
+        let round = self.log().answered;
         // What is asked for at the same time is asked for before the first answer, however quick the source: a task
         // of its own runs once all who wait for anything have been polled. (To yield does not do: who is waited for
         // by several is polled several times at once.)
         let _ = tokio::spawn(async {}).await;
         let bytes = answer.await?;
-        let mut log = self.log.borrow_mut();
+        let mut log = self.log();
         log.answered = log.answered.max(round + 1);
         log.requests.push(Request { round, kind, bytes: bytes.len() as u64 });
         Ok(bytes)
@@ -125,8 +128,8 @@ mod tests {
 
     #[test]
     fn requests_made_together_are_of_one_round_and_those_after_an_answer_of_the_next() -> std::io::Result<()> {
-        let pages = Rc::new([("shard".to_owned(), 100)]);
-        let meter = Meter { source: Zeros, pages, log: Rc::default() };
+        let pages = Arc::new([("shard".to_owned(), 100)]);
+        let meter = Meter { source: Zeros, pages, log: Arc::default() };
         crate::database::wait(async {
             let _ = meter.whole("manifest", 7).await;
             let _ = futures_util::future::join(meter.range("shard", 100..110), meter.range("shard", 110..130)).await;

@@ -150,7 +150,7 @@ impl Host {
             let pause = self.retry.pause(sent, &fault, retry_after, fastrand::f64());
             match pause.filter(|pause| start.elapsed().saturating_add(*pause) < self.timeout) {
                 Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(SourceError { at, fault }),
+                None => return Err(SourceError { at, fault, retry_after }),
             }
         }
     }

@@ -1,3 +1,11 @@
+// What the package takes and gives.
+
+/**
+ * What the WASM module may be given as: a URL, bytes, a `Response`, or a `WebAssembly.Module` (an `object`, as TypeScript
+ * knows that name in browsers only).
+ */
+export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | object;
+
 /** How a database is opened. */
 export interface OpenOptions {
   /** Bytes of decoded blocks to keep in memory; 0 turns the memory cache off. Default 16 MiB. */
@@ -21,6 +29,15 @@ export interface OpenOptions {
    */
   integrity?: string | undefined;
   /**
+   * Called in place of the global `fetch` for the files of the database: to sign URLs, send credentials, or answer from
+   * a cache of one's own.
+   */
+  fetch?: ((url: string, init: RequestInit) => Response | Promise<Response>) | undefined;
+  /** Headers of every request. A host of another origin must allow them, and asks the browser about each file first. */
+  headers?: Record<string, string> | Headers | Array<[string, string]> | undefined;
+  /** Hears of all that is fetched, from the host or from IndexedDB, once it came or failed. */
+  onRequest?: ((request: FetchedRange) => void) | undefined;
+  /**
    * Where the WASM module comes from, if the file beside the package's JavaScript cannot be had: a URL (relative to the
    * page), the bytes, a `Response`, or a module that was compiled already; or a promise of one of these. It is loaded once
    * for all databases: what the first call gives is taken, unless it failed, and what later ones give is not looked at.
@@ -30,15 +47,29 @@ export interface OpenOptions {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * What the WASM module may be given as: a URL, bytes, a `Response`, or a `WebAssembly.Module` (an `object`, as TypeScript
- * knows that name in browsers only).
- */
-export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | object;
+/** Bytes of a file that were fetched, or not. */
+export interface FetchedRange {
+  /** The file. */
+  url: string;
+  /** The first byte; 0 for a manifest. */
+  start: number;
+  /** The byte after the last. */
+  end: number;
+  /** Bytes that came; 0 if it failed. */
+  bytes: number;
+  /** Pages and blocks among them that were wanted; 0 for a manifest. */
+  parts: number;
+  /** From the request to the last byte, with the times that it was sent again. */
+  milliseconds: number;
+  /** Where they came from. */
+  from: "network" | "indexedDB";
+  /** Whether they came. */
+  ok: boolean;
+}
 
 /** How a lookup is answered. */
 export interface LookupOptions {
-  /** Aborts the lookup, and the requests that no other lookup waits for. */
+  /** Aborts the lookup. Requests that are under way go on, for the lookup that comes next. */
   signal?: AbortSignal | undefined;
   /** How castling is written in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
   castling?: "standard" | "chess960" | undefined;
@@ -49,6 +80,9 @@ export interface LookupOptions {
   /** Whether to write lines in SAN too. Default `false`: it takes a little time. */
   san?: boolean | undefined;
 }
+
+/** Whether options ask for SAN, as far as their type tells. */
+export type Told<O extends LookupOptions> = O extends { san: true } ? true : boolean;
 
 /** A score: either centipawns or moves to mate, from White's point of view. */
 export type Score =
@@ -64,40 +98,46 @@ export type Score =
     };
 
 /** A principal variation. It has either `cp` or `mate`. */
-export type Pv = Score & {
+export type Pv<San extends boolean = boolean> = Score & {
   /** The score in words: `"+0.20"`, `"-1.25"`, `"0.00"`, `"#3"`, `"#-5"`. */
   score: string;
   /** The line in UCI. */
   uci: string[];
-  /** The line in SAN, if `san` was asked for. */
-  san?: string[];
-};
+} & (San extends true
+    ? {
+        /** The line in SAN. */
+        san: string[];
+      }
+    : {
+        /** The line in SAN, if `san` was asked for. */
+        san?: string[];
+      });
 
 /** One analysis of a position. */
-export interface Evaluation {
+export interface Evaluation<San extends boolean = boolean> {
   /** Search depth in plies. */
   depth: number;
   /** Nodes searched, in thousands. */
   knodes: number;
   /** Best first for the side to move; never empty. */
-  pvs: [Pv, ...Pv[]];
+  pvs: [Pv<San>, ...Pv<San>[]];
 }
 
 /** All that the database knows of a position. */
-export interface Eval {
+export interface Eval<San extends boolean = boolean> {
   /** The position: canonical, the first four fields of FEN. */
   fen: string;
   /** Deepest first, then with more lines, then with more nodes; never empty. */
-  evaluations: [Evaluation, ...Evaluation[]];
+  evaluations: [Evaluation<San>, ...Evaluation<San>[]];
   /** `evaluations[0]`. */
-  best: Evaluation;
+  best: Evaluation<San>;
 }
 
 /** Totals since the database was opened; the difference of two calls is what happened in between. */
 export interface Stats {
-  /** Requests, those for the manifest included. */
+  /** Requests, those for the manifest included, and those that were sent again. */
   requests: number;
-  /** Bytes that were asked for and came. */
+  /** Bytes that came. */
   bytes: number;
   /** Blocks that were in memory. */
   memoryHits: number;
@@ -126,89 +166,3 @@ export interface Manifest {
   /** How the database was made, by name. */
   info: Record<string, string>;
 }
-
-/**
- * What went wrong:
- *
- * | code | what it means |
- * |---|---|
- * | `fen` | The text is not the FEN of a position that can be played on; the message says which field is wrong. |
- * | `manifest` | What is at the URL is not a manifest of a Shelfish database of evaluations. |
- * | `integrity` | The manifest is another one than that of `integrity`. |
- * | `version` | The database is of a later format than this package reads. |
- * | `network` | No answer: no connection, no such host, refused by CORS, or the answer broke off. |
- * | `timeout` | No complete answer in time. |
- * | `status` | The host answered with an error, such as 404, 403 or 500. |
- * | `range` | The host sent other bytes than it was asked for: a wrong range, a short or long body, a compressed range, or the whole of a large file. |
- * | `corrupt` | Bytes came that are not those that the database's author wrote. |
- * | `stale` | The database was replaced while it was open, and the new one cannot be read either. |
- * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
- * | `closed` | The database was closed. |
- * | `usage` | An argument or option is not what it should be; the message names it. |
- */
-export type ErrorCode =
-  | "fen"
-  | "manifest"
-  | "integrity"
-  | "version"
-  | "network"
-  | "timeout"
-  | "status"
-  | "range"
-  | "corrupt"
-  | "stale"
-  | "aborted"
-  | "closed"
-  | "usage";
-
-/** The only error that this package throws. */
-export class ShelfishError extends Error {
-  private constructor();
-  /** What went wrong. */
-  readonly code: ErrorCode;
-  /** The file that it went wrong with, if it was one. */
-  readonly url?: string;
-}
-
-/** An open database. */
-export class Database {
-  private constructor();
-
-  /** What the database says of itself. */
-  readonly manifest: Manifest;
-
-  /**
-   * Looks a position up. `null`: the database does not have it, or nothing of it that `minDepth` and `minKnodes` leave.
-   *
-   * The FEN may have four or six fields; castling rights may be in any order and in the letters of Shredder-FEN; an
-   * en-passant square that no capture can use is ignored.
-   *
-   * Rejects with a {@link ShelfishError}.
-   */
-  lookup(fen: string, options?: LookupOptions): Promise<Eval | null>;
-
-  /**
-   * Looks positions up, answers in the same order. Each block is fetched once, near ones by one request, requests
-   * run side by side. What cannot be answered has its error as its entry; the others answer all the same.
-   *
-   * Rejects with a {@link ShelfishError} if it was aborted or the database closed.
-   */
-  lookupMany(fens: Iterable<string>, options?: LookupOptions): Promise<Array<Eval | null | ShelfishError>>;
-
-  /** What was done since the database was opened. */
-  stats(): Stats;
-
-  /** Frees what the database holds in memory; lookups under way reject with code `closed`. May be called again. */
-  close(): void;
-}
-
-/**
- * Opens a database by the URL of its `manifest.json`, or of the folder it is in with a slash at its end: absolute or
- * relative to the page. In Node it has to be absolute.
- *
- * The WASM module is loaded by the first call. Without a connection, the last manifest that IndexedDB has serves, and
- * with it all that was looked up before.
- *
- * Rejects with a {@link ShelfishError}.
- */
-export function open(manifestUrl: string | URL, options?: OpenOptions): Promise<Database>;

@@ -1,0 +1,76 @@
+// The one error that the package throws.
+
+/**
+ * What went wrong:
+ *
+ * | code | what it means |
+ * |---|---|
+ * | `fen` | The text is not the FEN of a position that can be played on; the message says which field is wrong. |
+ * | `manifest` | What is at the URL is not a manifest of a Shelfish database of evaluations. |
+ * | `integrity` | The manifest is another one than that of `integrity`. |
+ * | `version` | The database is of a later format than this package reads. |
+ * | `network` | No answer: no connection, no such host, refused by CORS or a Content-Security-Policy, or the answer broke off. |
+ * | `timeout` | No complete answer in time. |
+ * | `status` | The host answered with an error, such as 404, 403 or 500: see `status`. |
+ * | `range` | The host sent other bytes than it was asked for: a wrong range, a short or long body, a compressed range, or the whole of a large file. |
+ * | `corrupt` | Bytes came that are not those that the database's author wrote. |
+ * | `stale` | The database was replaced while it was open, and the new one cannot be read either. |
+ * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
+ * | `closed` | The database was closed. |
+ * | `usage` | An argument or option is not what it should be; the message names it. |
+ */
+export type ErrorCode =
+  | "fen"
+  | "manifest"
+  | "integrity"
+  | "version"
+  | "network"
+  | "timeout"
+  | "status"
+  | "range"
+  | "corrupt"
+  | "stale"
+  | "aborted"
+  | "closed"
+  | "usage";
+
+/** What a {@link ShelfishError} says. */
+export interface Failure {
+  /** What went wrong. */
+  readonly code: ErrorCode;
+  /** The same in words, and what to do. */
+  readonly message: string;
+  /** The file that it went wrong with, if it was one. */
+  readonly url?: string;
+  /** The status with which the host answered, with code `status`. */
+  readonly status?: number;
+  /** Seconds for which the host asks to be left alone, if it told. */
+  readonly retryAfter?: number;
+}
+
+export interface ShelfishError extends Error, Failure {
+  readonly message: string;
+}
+
+/**
+ * The only error that this package throws. `structuredClone` and `postMessage` make a plain object of it that has all
+ * that it says; `new ShelfishError(plain)` makes an error of that again.
+ */
+export class ShelfishError {
+  declare readonly name: string;
+
+  constructor(failure: Failure, cause?: unknown) {
+    const { code, message, url, status, retryAfter } = failure;
+    this.name = code === "aborted" ? "AbortError" : "ShelfishError";
+    Object.assign(this, { code, message }, url && { url }, status && { status }, retryAfter !== undefined && { retryAfter });
+    const hidden = { stack: `${this.name}: ${new Error(message).stack?.replace(/^Error: /, "")}`, cause };
+    for (const [name, value] of Object.entries(hidden)) {
+      // What a cause is may be nothing that can be cloned.
+      if (value !== undefined) Object.defineProperty(this, name, { value, writable: true, configurable: true });
+    }
+  }
+}
+
+// By class the fields would be lost: of a real Error, cloning keeps the message alone.
+Object.setPrototypeOf(ShelfishError.prototype, Error.prototype);
+Object.setPrototypeOf(ShelfishError, Error);

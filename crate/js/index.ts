@@ -1,0 +1,142 @@
+// The package's face: loads the WASM module and gives what it exports its names and types.
+
+import { type Failure, ShelfishError } from "./errors.js";
+import { type Source, load, platform } from "./load.js";
+import init, { type Database as Engine, open as openEngine } from "./shelfish.js";
+import type { Eval, LookupOptions, Manifest, OpenOptions, Stats, Told } from "./types.js";
+
+export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
+export type { Source } from "./load.js";
+export type * from "./types.js";
+
+const make = (failure: Failure, cause?: unknown) => new ShelfishError(failure, cause);
+
+/** Texts of a list of FENs; what is no text is no FEN either. */
+function texts(method: string, fens: Iterable<string>): string[] {
+  if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function") {
+    throw make({ code: "usage", message: `${method}: expected a list of FENs, found ${typeof fens}` });
+  }
+  return Array.from(fens, String);
+}
+
+/** An open database. */
+export class Database {
+  #engine: Engine;
+
+  /** @internal Use {@link open}. */
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** What the database says of itself. */
+  get manifest(): Manifest {
+    return this.#engine.manifest();
+  }
+
+  /**
+   * Looks a position up. `null`: the database does not have it, or nothing of it that `minDepth` and `minKnodes` leave.
+   *
+   * The FEN may have four or six fields; castling rights may be in any order and in the letters of Shredder-FEN; an
+   * en-passant square that no capture can use is ignored.
+   *
+   * Rejects with a {@link ShelfishError}.
+   */
+  async lookup<O extends LookupOptions>(fen: string, options?: O): Promise<Eval<Told<O>> | null> {
+    return this.#engine.lookup(String(fen), options);
+  }
+
+  /**
+   * Looks positions up, answers in the same order. Each block is fetched once, near ones by one request, requests
+   * run side by side. What cannot be answered has its error as its entry; the others answer all the same.
+   *
+   * Rejects with a {@link ShelfishError} if it was aborted or the database closed.
+   */
+  async lookupMany<O extends LookupOptions>(
+    fens: Iterable<string>,
+    options?: O,
+  ): Promise<Array<Eval<Told<O>> | null | ShelfishError>> {
+    return this.#engine.lookupMany(texts("lookupMany", fens), options, true);
+  }
+
+  /**
+   * Fetches what lookups of positions will take, so that they need no request: those of a game that was just opened, or of
+   * the moves that are likely next. Positions that cannot be fetched are passed over.
+   */
+  async prefetch(fens: Iterable<string>, options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    await this.#engine.lookupMany(texts("prefetch", fens), options, false);
+  }
+
+  /** Forgets all that is kept of this database, in memory and in IndexedDB; other databases in the same cache stay. */
+  async clearCache(): Promise<void> {
+    return this.#engine.clearCache();
+  }
+
+  /** What was done since the database was opened. */
+  stats(): Stats {
+    return this.#engine.stats();
+  }
+
+  /** Frees what the database holds in memory; lookups under way reject with code `closed`. May be called again. */
+  close(): void {
+    this.#engine.close();
+  }
+
+  /** Closes it at the end of a block: `using database = await open(url)`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** The URL of a manifest, from what names it or its folder. */
+function locate(database: string | URL): string {
+  // Relative to the page or worker; there is neither in Node.
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  let url: URL | undefined;
+  try {
+    url = new URL(database, base);
+    if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
+    new URL(".", url);
+    return url.href;
+  } catch (cause) {
+    const why = url ? "a URL that no files can stand beside" : "not an absolute URL";
+    const text = String(database);
+    throw make({ code: "network", message: `${why}: ${text.slice(0, 200)}`, url: text }, cause);
+  }
+}
+
+/**
+ * Opens a database by the URL of its `manifest.json`, or of the folder it is in with a slash at its end: absolute or
+ * relative to the page. In Node also by the path of a folder, or a `file:` URL; and from any {@link Source}.
+ *
+ * The WASM module is loaded by the first call. Without a connection, the last manifest that IndexedDB has serves, and
+ * with it all that was looked up before.
+ *
+ * Rejects with a {@link ShelfishError}.
+ */
+export async function open(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
+  const { wasm, signal, fetch: send = globalThis.fetch, headers } = options ?? {};
+  const aborted = () => make({ code: "aborted", message: "opening was aborted" }, signal?.reason);
+  if (signal?.aborted) throw aborted();
+  const isObject = typeof database === "object" && database !== null && "range" in database;
+  const source = isObject ? (database as Source) : platform.source?.(database as string | URL);
+  const url = source ? source.url : locate(database as string | URL);
+  const controller = new AbortController();
+  let early: Promise<Response> | undefined;
+  // It is under way while the module is loaded, unless no answer will come.
+  if (!source && globalThis.navigator?.onLine !== false && typeof send === "function") {
+    early = (async () => send(url, { signal: controller.signal, cache: "no-cache", ...(headers && { headers }) }))();
+    // Heard of by the module, or by nobody.
+    early.catch(() => {});
+  }
+  const loading = new Promise<void>((resolve, reject) => {
+    signal?.addEventListener("abort", () => reject(aborted()), { once: true });
+    load(wasm).then((module) => init({ module_or_path: module })).then(() => resolve(), reject);
+  });
+  try {
+    await loading;
+  } catch (error) {
+    controller.abort();
+    throw error;
+  }
+  return new Database(await openEngine(url, source, options, early, early && controller, make));
+}

@@ -1,0 +1,123 @@
+//! The hash that pins a manifest: a reader that is told it takes no other manifest, whoever sends one.
+//!
+//! It is written as in HTML's `integrity` attributes: `sha256-` and the SHA-256 in Base64.
+
+use core::fmt;
+use core::str::FromStr;
+
+use base64ct::{Base64, Encoding as _};
+use sha2::{Digest as _, Sha256};
+
+use super::Fault;
+
+/// The SHA-256 of a manifest.
+///
+/// ```
+/// use shelfish::source::integrity::Integrity;
+///
+/// let integrity = Integrity::of(b"");
+/// assert_eq!(integrity.to_string(), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+/// assert_eq!(integrity.to_string().parse(), Ok(integrity));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Integrity([u8; 32]);
+
+impl Integrity {
+    /// That of the bytes of a manifest.
+    pub fn of(bytes: &[u8]) -> Integrity {
+        Integrity(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Integrity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256-")?;
+        let mut text = [0; 44];
+        f.write_str(Base64::encode(&self.0, &mut text).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// A text that is not the hash of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntegrityError;
+
+impl fmt::Display for IntegrityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected sha256- and the SHA-256 of manifest.json in Base64, as `shelfish stats` prints it")
+    }
+}
+
+impl core::error::Error for IntegrityError {}
+
+impl FromStr for Integrity {
+    type Err = IntegrityError;
+
+    fn from_str(text: &str) -> Result<Integrity, IntegrityError> {
+        let digits = text.strip_prefix("sha256-").ok_or(IntegrityError)?;
+        let mut bytes = [0; 32];
+        let length = Base64::decode(digits, &mut bytes).map_err(|_| IntegrityError)?.len();
+        if length == bytes.len() { Ok(Integrity(bytes)) } else { Err(IntegrityError) }
+    }
+}
+
+/// The hashes of which a manifest must have one, with spaces between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin(Vec<Integrity>);
+
+impl Pin {
+    /// Checks the bytes of a manifest.
+    ///
+    /// # Errors
+    ///
+    /// Its hash is none of those.
+    pub fn check(&self, bytes: &[u8]) -> Result<(), Fault> {
+        let found = Integrity::of(bytes);
+        if self.0.contains(&found) {
+            return Ok(());
+        }
+        let expected: Vec<String> = self.0.iter().map(Integrity::to_string).collect();
+        Err(Fault::Integrity { expected: expected.join(" "), found: found.to_string() })
+    }
+}
+
+impl FromStr for Pin {
+    type Err = IntegrityError;
+
+    fn from_str(text: &str) -> Result<Pin, IntegrityError> {
+        let hashes: Vec<Integrity> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        if hashes.is_empty() { Err(IntegrityError) } else { Ok(Pin(hashes)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_written_as_html_writes_it_and_read_back() {
+        for text in ["", "a", "manifest"] {
+            let integrity = Integrity::of(text.as_bytes());
+            assert_eq!(integrity.to_string().parse(), Ok(integrity));
+        }
+        for text in [
+            "",
+            "sha256-",
+            "sha256-47DE",
+            "sha384-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+            "47DEQpj8",
+            "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=",
+            "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFUA=",
+        ] {
+            assert_eq!(text.parse::<Integrity>(), Err(IntegrityError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pin_takes_any_of_its_hashes_and_no_other() -> Result<(), IntegrityError> {
+        let pin: Pin = format!("{} {}", Integrity::of(b"a"), Integrity::of(b"b")).parse()?;
+        assert_eq!((pin.check(b"a"), pin.check(b"b")), (Ok(()), Ok(())));
+        assert!(matches!(pin.check(b"c"), Err(Fault::Integrity { .. })));
+        assert_eq!(" ".parse::<Pin>(), Err(IntegrityError));
+        Ok(())
+    }
+}

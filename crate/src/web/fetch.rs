@@ -1,0 +1,300 @@
+//! Files behind `fetch`.
+
+use core::cell::{Cell, RefCell};
+use core::fmt;
+use core::ops::Range;
+use core::time::Duration;
+use std::rc::Rc;
+
+use async_lock::OnceCell;
+use futures_util::FutureExt as _;
+use js_sys::{Function, Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestCredentials, RequestInit, Response,
+};
+
+use super::reason;
+use super::time::{Patience, is_offline};
+use crate::source::http::{Ask, Body, Head};
+use crate::source::{Fault, Source, SourceError, Traffic};
+use crate::table::Manifest;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The `fetch` of a window, a worker, or whatever runs this.
+    #[wasm_bindgen(js_name = fetch, catch)]
+    fn global_fetch(url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
+}
+
+/// Files of a host without ranges that are held at most.
+const MAX_WHOLE: usize = 8;
+
+/// A request for the manifest that left before there was a source.
+pub struct Early {
+    /// The promise of its response.
+    pub response: Promise,
+    /// What aborts it.
+    pub controller: AbortController,
+}
+
+/// The database of a manifest's URL, by `fetch`.
+///
+/// Ranges are asked for with `cache: "no-store"`: Chromium's cache lets only one range request of a URL run at a time, and
+/// ranges are cached elsewhere. If the manifest's request is redirected, the other files are taken from beside where it
+/// was found. A host that ignores ranges is asked for each small file once, and a warning says so.
+pub struct Fetch {
+    manifest: String,
+    /// Where the files are, with a slash at the end; known once the manifest was found.
+    folder: RefCell<String>,
+    patience: Patience,
+    headers: JsValue,
+    credentials: Option<RequestCredentials>,
+    function: Option<Function>,
+    early: RefCell<Option<Early>>,
+    /// Files that came whole in place of a range.
+    whole: RefCell<Vec<(String, Rc<OnceCell<Vec<u8>>>)>>,
+    traffic: Cell<Traffic>,
+}
+
+impl fmt::Debug for Fetch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetch").field("manifest", &self.manifest).finish_non_exhaustive()
+    }
+}
+
+impl Fetch {
+    /// The database whose manifest is at an absolute URL.
+    pub fn new(manifest: &str) -> Fetch {
+        Fetch {
+            manifest: manifest.to_string(),
+            folder: RefCell::new(folder(manifest).to_string()),
+            patience: Patience::default(),
+            headers: JsValue::UNDEFINED,
+            credentials: None,
+            function: None,
+            early: RefCell::new(None),
+            whole: RefCell::new(Vec::new()),
+            traffic: Cell::default(),
+        }
+    }
+
+    /// Waits so long, and sends requests again so often.
+    pub fn with_patience(self, patience: Patience) -> Fetch {
+        Fetch { patience, ..self }
+    }
+
+    /// Sends these headers with every request. Another origin must allow them (`Access-Control-Allow-Headers`), and each
+    /// range takes a preflight there.
+    pub fn with_headers(self, headers: &Headers) -> Fetch {
+        Fetch { headers: headers.into(), ..self }
+    }
+
+    /// Sends cookies and other credentials along, or not.
+    pub fn with_credentials(self, credentials: RequestCredentials) -> Fetch {
+        Fetch { credentials: Some(credentials), ..self }
+    }
+
+    /// Calls this function in place of the global `fetch`.
+    pub fn with_function(self, function: Function) -> Fetch {
+        Fetch { function: Some(function), ..self }
+    }
+
+    /// Takes the answer of a request for the manifest that has left already.
+    pub fn with_early(self, early: Early) -> Fetch {
+        Fetch { early: RefCell::new(Some(early)), ..self }
+    }
+
+    fn init(&self, range: Option<&str>, controller: &AbortController) -> Result<RequestInit, JsValue> {
+        let init = RequestInit::new();
+        init.set_signal(Some(&controller.signal()));
+        init.set_cache(if range.is_some() { RequestCache::NoStore } else { RequestCache::NoCache });
+        if let Some(credentials) = self.credentials {
+            init.set_credentials(credentials);
+        }
+        let headers = if self.headers.is_undefined() {
+            Headers::new()?
+        } else {
+            Headers::new_with_headers(self.headers.unchecked_ref())?
+        };
+        if let Some(range) = range {
+            headers.set("Range", range)?;
+        }
+        init.set_headers(&headers);
+        Ok(init)
+    }
+
+    fn send(&self, url: &str, range: Option<&str>, controller: &AbortController) -> Result<Promise, JsValue> {
+        let init = self.init(range, controller)?;
+        match &self.function {
+            Some(function) => Ok(Promise::resolve(&function.call2(&JsValue::UNDEFINED, &url.into(), &init)?)),
+            None => global_fetch(url, &init),
+        }
+    }
+
+    /// Sends a request once.
+    async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Result<Vec<u8>, (Fault, Option<Duration>)> {
+        let network = |error: JsValue| (Fault::Network(reason(&error)), None);
+        self.count(|traffic| traffic.requests += 1);
+        let early = if matches!(ask, Ask::Whole { .. }) { self.early.take() } else { None };
+        let (response, _request) = match early {
+            Some(Early { response, controller }) => (response, Abort(controller)),
+            None => {
+                let request = Abort(AbortController::new().map_err(network)?);
+                let response = self.send(url, ask.range_header().as_deref(), &request.0).map_err(network)?;
+                (response, request)
+            }
+        };
+        let response = JsFuture::from(response).await.map_err(network)?;
+        let is_response = response.is_instance_of::<Response>()
+            || Reflect::get(&response, &"headers".into()).is_ok_and(|headers| headers.is_object());
+        if !is_response {
+            return Err((Fault::Network("what fetch gave is no Response".to_string()), None));
+        }
+        let response: Response = response.unchecked_into();
+        let headers = response.headers();
+        let header = |name| headers.get(name).ok().flatten();
+        let [range, length, encoding] = ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
+        let retry_after = header("Retry-After").and_then(|text| seconds_until(&text));
+        let head = Head {
+            status: response.status(),
+            content_range: range.as_deref(),
+            content_length: length.as_deref(),
+            content_encoding: encoding.as_deref(),
+        };
+        let body = ask.judge(&head).map_err(|fault| (fault, retry_after))?;
+        let bytes = if let Some(part) = body.part() {
+            let whole = self.whole(file);
+            // The first who comes reads it for all.
+            let read = async || self.read(&response, body).await?.finish_whole();
+            let bytes = whole.get_or_try_init(read).await.map_err(|fault| (fault, retry_after))?;
+            self.warn(url, bytes.len());
+            cut(bytes, &part)
+        } else {
+            self.read(&response, body).await.and_then(Body::finish)
+        };
+        let bytes = bytes.map_err(|fault| (fault, retry_after))?;
+        if file == Manifest::FILE && response.redirected() {
+            self.folder.replace(folder(&response.url()).to_string());
+        }
+        Ok(bytes)
+    }
+
+    /// Reads a body, no further than shows that it is too long.
+    async fn read(&self, response: &Response, mut body: Body) -> Result<Body, Fault> {
+        let network = |error: JsValue| Fault::Network(reason(&error));
+        let mut push = |bytes: &JsValue| {
+            let bytes = Uint8Array::new(bytes).to_vec();
+            self.count(|traffic| traffic.bytes += bytes.len() as u64);
+            body.push(&bytes)
+        };
+        match response.body() {
+            Some(stream) => {
+                let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+                loop {
+                    let piece = JsFuture::from(reader.read()).await.map_err(network)?;
+                    let get = |name: &str| Reflect::get(&piece, &name.into()).map_err(network);
+                    if get("done")?.is_truthy() {
+                        break;
+                    }
+                    push(&get("value")?)?;
+                }
+            }
+            // An empty body, or a runtime without streams.
+            None => push(&JsFuture::from(response.array_buffer().map_err(network)?).await.map_err(network)?)?,
+        }
+        Ok(body)
+    }
+
+    /// Where a file is held that comes whole.
+    fn whole(&self, file: &str) -> Rc<OnceCell<Vec<u8>>> {
+        let mut files = self.whole.borrow_mut();
+        if let Some((_, whole)) = files.iter().find(|(name, _)| name == file) {
+            return whole.clone();
+        }
+        if files.len() >= MAX_WHOLE {
+            files.remove(0);
+        }
+        let whole = Rc::new(OnceCell::new());
+        files.push((file.to_string(), whole.clone()));
+        whole
+    }
+
+    fn warn(&self, url: &str, bytes: usize) {
+        if self.whole.borrow().len() == 1 {
+            let text = format!(
+                "shelfish: {url}: the host ignores range requests, so the whole file of {bytes} bytes was fetched; small \
+                 databases work all the same, others need a host that answers ranges with 206"
+            );
+            web_sys::console::warn_1(&text.into());
+        }
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Traffic)) {
+        let mut traffic = self.traffic.get();
+        change(&mut traffic);
+        self.traffic.set(traffic);
+    }
+
+    async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
+        let url = self.locate(file);
+        self.patience.send(&url, &mut || self.attempt(&url, file, &ask).boxed_local()).await
+    }
+}
+
+impl Source for Fetch {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        let whole = self.whole.borrow().iter().find(|(name, _)| name == file).map(|(_, whole)| whole.clone());
+        if let Some(bytes) = whole.as_ref().and_then(|whole| whole.get()) {
+            return cut(bytes, &range).map_err(|fault| SourceError::new(self.locate(file), fault));
+        }
+        self.get(file, Ask::Range(range)).await
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        self.get(file, Ask::Whole { cap }).await
+    }
+
+    fn locate(&self, file: &str) -> String {
+        if file == Manifest::FILE { self.manifest.clone() } else { format!("{}{file}", self.folder.borrow()) }
+    }
+
+    fn is_offline(&self) -> bool {
+        is_offline()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        Some(self.traffic.get())
+    }
+}
+
+/// Aborts a request that is dropped. One that is done does not mind.
+struct Abort(AbortController);
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A range of a file that came whole.
+fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, Fault> {
+    let part = bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
+    part.ok_or(Fault::Short { expected: range.end, found: bytes.len() as u64 })
+}
+
+/// What stands before the name of a file in its URL.
+fn folder(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.strip_suffix(name).unwrap_or(path)
+}
+
+/// The time that `Retry-After` tells, in seconds or as a date.
+fn seconds_until(text: &str) -> Option<Duration> {
+    let seconds = text.trim().parse::<u32>().map(f64::from).ok();
+    let seconds = seconds.unwrap_or_else(|| (js_sys::Date::parse(text) - js_sys::Date::now()) / 1e3);
+    // Neither a date, nor one to come, nor one that anybody waits for.
+    Duration::try_from_secs_f64(seconds).ok()
+}

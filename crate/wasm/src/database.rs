@@ -1,0 +1,285 @@
+//! An open database.
+
+use core::cell::RefCell;
+use core::future::ready;
+
+use futures_channel::oneshot;
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, LocalBoxFuture, select};
+use gloo_events::EventListener;
+use js_sys::{Array, Function, Promise};
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::reader::{Fetched, Observer, Reader};
+use shelfish::source::Source as _;
+use shelfish::web::{Early, Fetch, IndexedDb};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{future_to_promise, spawn_local};
+use web_sys::{AbortController, AbortSignal};
+
+use crate::answer::{self, Style};
+use crate::failure::Failure;
+use crate::options::{Open, Values};
+use crate::place::{Custom, Place};
+
+/// A reader of evaluations, and what ends all that it does.
+struct State {
+    reader: Reader<Place, Eval, Option<IndexedDb>>,
+    /// Whether it holds what a request brings, so that one is worth waiting for.
+    has_memory: bool,
+    closing: AbortController,
+}
+
+/// An open database. Every method gives a promise, and errors as the package makes them.
+#[wasm_bindgen]
+pub struct Database {
+    state: RefCell<Option<State>>,
+    make_error: Function,
+}
+
+/// Opens the database of a manifest's URL.
+///
+/// `source` is an object of the caller to read from, in place of `fetch`; `early` the promise of a response to a request
+/// for the manifest, and its controller. `make_error` makes an error of a plain object and a cause.
+#[wasm_bindgen]
+pub fn open(
+    url: String,
+    source: JsValue,
+    options: JsValue,
+    response: Option<Promise>,
+    controller: Option<AbortController>,
+    make_error: Function,
+) -> Promise {
+    let make = make_error.clone();
+    let values = Values(&options);
+    let early = response.zip(controller).map(|(response, controller)| Early { response, controller });
+    let parsed = values.open().and_then(|open| Ok((open, values.signal()?)));
+    let opening = async move {
+        let connected = match parsed {
+            Ok((open, signal)) => {
+                let connecting = connect(&url, source, open, early).boxed_local();
+                unless_aborted(signal.as_ref(), connecting).await.map_err(Failure::from).flatten()
+            }
+            Err(failure) => {
+                // Nobody waits for its answer.
+                early.inspect(|early| early.controller.abort());
+                Err(failure)
+            }
+        };
+        let state = connected.map_err(|failure| failure.into_error(&make))?;
+        Ok(Database { state: RefCell::new(Some(state)), make_error }.into())
+    };
+    promise(opening.boxed_local())
+}
+
+/// One kind of promise, and so one copy of what makes it.
+fn promise(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> Promise {
+    future_to_promise(work)
+}
+
+async fn connect(url: &str, source: JsValue, open: Open, early: Option<Early>) -> Result<State, Failure> {
+    let Open { reader: options, patience, pin, cache, fetch, headers, on_request } = open;
+    let has_memory = options.memory > 0;
+    let place = if source.is_object() {
+        Place::Custom(Custom { url: url.to_string(), object: source, patience })
+    } else {
+        let mut source = Fetch::new(url).with_patience(patience);
+        if let Some(headers) = headers {
+            source = source.with_headers(&headers);
+        }
+        if let Some(fetch) = fetch {
+            source = source.with_function(fetch);
+        }
+        if let Some(early) = early {
+            source = source.with_early(early);
+        }
+        Place::Fetch(source)
+    };
+    let cache = cache.map(|(name, bytes)| IndexedDb::open(&name, bytes, &place.locate("")));
+    let folder = place.locate("");
+    let observer = on_request.map(|function| -> Observer {
+        Box::new(move |fetched: &Fetched<'_>| {
+            // What a listener throws is its own affair.
+            let _ =
+                function.call1(&JsValue::UNDEFINED, &answer::fetched(fetched, &format!("{folder}{}", fetched.file)));
+        })
+    });
+    let kept = cache.clone();
+    let reader = Reader::open_with(place, cache, options, pin, observer).await;
+    let reader = reader.inspect_err(|_| kept.iter().for_each(IndexedDb::close))?;
+    let closing = AbortController::new().map_err(|_| Failure::closed())?;
+    Ok(State { reader, has_memory, closing })
+}
+
+#[wasm_bindgen]
+impl Database {
+    /// Looks a position up; `null` if the database does not have it.
+    pub fn lookup(&self, fen: &str, options: &JsValue) -> Promise {
+        self.promise(self.try_lookup(fen, options))
+    }
+
+    /// Looks positions up, answers in the same order; or, without telling, only has at hand what that takes.
+    #[wasm_bindgen(js_name = lookupMany)]
+    pub fn lookup_many(&self, fens: &Array, options: &JsValue, is_told: bool) -> Promise {
+        self.promise(self.try_lookup_many(fens, options, is_told))
+    }
+
+    /// Forgets what is kept of the database, in memory and in IndexedDB.
+    #[wasm_bindgen(js_name = clearCache)]
+    pub fn clear_cache(&self) -> Promise {
+        self.promise(self.reader().map(|reader| {
+            reader.clear_memory();
+            async move {
+                if let Some(cache) = reader.cache() {
+                    cache.clear();
+                    cache.written().await;
+                }
+                Ok(JsValue::UNDEFINED)
+            }
+            .boxed_local()
+        }))
+    }
+
+    /// What the database says of itself.
+    pub fn manifest(&self) -> Result<JsValue, JsValue> {
+        let reader = self.reader().map_err(|failure| failure.into_error(&self.make_error))?;
+        Ok(answer::manifest(&reader.manifest()))
+    }
+
+    /// What was done since it was opened.
+    pub fn stats(&self) -> Result<JsValue, JsValue> {
+        let reader = self.reader().map_err(|failure| failure.into_error(&self.make_error))?;
+        Ok(answer::stats(&reader.stats()))
+    }
+
+    /// Ends all that is under way and frees what the database holds.
+    pub fn close(&self) {
+        if let Some(state) = self.state.take() {
+            if let Some(cache) = state.reader.cache() {
+                cache.close();
+            }
+            state.closing.abort();
+        }
+    }
+}
+
+type Work = LocalBoxFuture<'static, Result<JsValue, Failure>>;
+
+impl Database {
+    fn reader(&self) -> Result<Reader<Place, Eval, Option<IndexedDb>>, Failure> {
+        self.state.borrow().as_ref().map(|state| state.reader.clone()).ok_or_else(Failure::closed)
+    }
+
+    fn promise(&self, work: Result<Work, Failure>) -> Promise {
+        let make_error = self.make_error.clone();
+        let work = work.unwrap_or_else(|failure| ready(Err(failure)).boxed_local());
+        promise(async move { work.await.map_err(|failure| failure.into_error(&make_error)) }.boxed_local())
+    }
+
+    fn try_lookup(&self, fen: &str, options: &JsValue) -> Result<Work, Failure> {
+        let values = Values(options);
+        let (style, signal) = (values.style()?, values.signal()?);
+        check(signal.as_ref())?;
+        let reader = self.reader()?;
+        let position: Position = fen.parse()?;
+        if let Some(answer) = reader.peek(&position) {
+            return Ok(ready(tell(answer, style)).boxed_local());
+        }
+        let work = async move {
+            let mut answer = Ok(JsValue::NULL);
+            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style)).await;
+            answer
+        };
+        self.guard(signal, work.boxed_local())
+    }
+
+    fn try_lookup_many(&self, fens: &Array, options: &JsValue, is_told: bool) -> Result<Work, Failure> {
+        let values = Values(options);
+        let (style, signal) = (values.style()?, values.signal()?);
+        check(signal.as_ref())?;
+        let reader = self.reader()?;
+        let answers = Array::new_with_length(fens.length());
+        let mut places = Vec::new();
+        let mut positions = Vec::new();
+        for (place, fen) in (0..).zip(fens.iter()) {
+            match fen.as_string().unwrap_or_default().parse() {
+                Ok(position) => {
+                    places.push(place);
+                    positions.push(position);
+                }
+                Err(error) => answers.set(place, Failure::from(error).into_error(&self.make_error)),
+            }
+        }
+        let make_error = self.make_error.clone();
+        let work = async move {
+            reader
+                .lookup_each(positions, &mut |n, found| {
+                    if !is_told {
+                        return;
+                    }
+                    let answer = tell(found, style).unwrap_or_else(|failure| failure.into_error(&make_error));
+                    answers.set(places[n], answer);
+                })
+                .await;
+            Ok(answers.into())
+        };
+        self.guard(signal, work.boxed_local())
+    }
+
+    /// Work that ends when the signal is aborted or the database closed. What is aborted leaves its requests under way,
+    /// for whoever asks next.
+    fn guard(&self, signal: Option<AbortSignal>, work: Work) -> Result<Work, Failure> {
+        let state = self.state.borrow();
+        let State { reader, has_memory, closing } = state.as_ref().ok_or_else(Failure::closed)?;
+        let (closing, has_memory, reader) = (closing.signal(), *has_memory, reader.clone());
+        let work = async move {
+            let work = unless_aborted(Some(&closing), work).boxed_local();
+            match unless_aborted(signal.as_ref(), work).await {
+                Err(Aborted(reason)) => {
+                    if has_memory {
+                        let linger = async move { unless_aborted(Some(&closing), reader.linger().boxed_local()).await };
+                        spawn_local(linger.map(drop));
+                    }
+                    Err(Failure::aborted(reason))
+                }
+                Ok(Err(Aborted(_))) => Err(Failure::closed()),
+                Ok(Ok(answer)) => answer,
+            }
+        };
+        Ok(work.boxed_local())
+    }
+}
+
+fn tell(answer: Result<Option<Eval>, shelfish::reader::ReadError>, style: Style) -> Result<JsValue, Failure> {
+    Ok(answer?.map_or(JsValue::NULL, |eval| answer::eval(&eval, style)))
+}
+
+fn check(signal: Option<&AbortSignal>) -> Result<(), Aborted> {
+    match signal {
+        Some(signal) if signal.aborted() => Err(Aborted(signal.reason())),
+        _ => Ok(()),
+    }
+}
+
+/// A signal was aborted, for a reason.
+struct Aborted(JsValue);
+
+impl From<Aborted> for Failure {
+    fn from(Aborted(reason): Aborted) -> Failure {
+        Failure::aborted(reason)
+    }
+}
+
+/// What `work` comes to, unless the signal is aborted before.
+async fn unless_aborted<T>(signal: Option<&AbortSignal>, work: LocalBoxFuture<'_, T>) -> Result<T, Aborted> {
+    check(signal)?;
+    let Some(signal) = signal else { return Ok(work.await) };
+    let (send, aborted) = oneshot::channel();
+    let _listener = EventListener::once(signal, "abort", move |_| {
+        let _ = send.send(());
+    });
+    match select(work, aborted).await {
+        Either::Left((done, _)) => Ok(done),
+        Either::Right(_) => Err(Aborted(signal.reason())),
+    }
+}

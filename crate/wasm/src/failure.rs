@@ -1,0 +1,111 @@
+//! Failures as the package tells them.
+
+use std::io::ErrorKind;
+
+use js_sys::Function;
+use serde::Serialize;
+use shelfish::position::FenError;
+use shelfish::reader::ReadError;
+use shelfish::source::{Fault, SourceError};
+use shelfish::table::TableError;
+use wasm_bindgen::JsValue;
+
+/// What went wrong, with its code as documented in the package.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    code: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// The status with which the host answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// Seconds for which the host asks to be left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<f64>,
+    /// What it was made of in JavaScript.
+    #[serde(skip)]
+    cause: JsValue,
+}
+
+impl Failure {
+    fn new(code: &'static str, message: impl Into<String>) -> Failure {
+        let (url, status, retry_after, cause) = (None, None, None, JsValue::UNDEFINED);
+        Failure { code, message: message.into(), url, status, retry_after, cause }
+    }
+
+    /// An argument that is not what it should be.
+    pub fn usage(message: impl Into<String>) -> Failure {
+        Failure::new("usage", message)
+    }
+
+    /// What it tells of is inside of this.
+    pub fn within(mut self, name: &str) -> Failure {
+        self.message = format!("{name}.{}", self.message);
+        self
+    }
+
+    /// The lookup or opening was aborted, for a reason that the caller gave.
+    pub fn aborted(reason: JsValue) -> Failure {
+        Failure { cause: reason, ..Failure::new("aborted", "the lookup was aborted") }
+    }
+
+    /// The database was closed.
+    pub fn closed() -> Failure {
+        Failure::new("closed", "the database was closed")
+    }
+
+    /// The package's error, by what makes one of a plain object and a cause.
+    pub fn into_error(self, make: &Function) -> JsValue {
+        let plain = serde_wasm_bindgen::to_value(&self).unwrap_or_default();
+        make.call2(&JsValue::UNDEFINED, &plain, &self.cause).unwrap_or_else(|thrown| thrown)
+    }
+}
+
+impl From<FenError> for Failure {
+    fn from(error: FenError) -> Failure {
+        Failure::new("fen", error.to_string())
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        let mut failure = Failure::new(code(&error), error.to_string());
+        let mut inner = &error;
+        while let ReadError::Stale(error) = inner {
+            inner = error;
+        }
+        match inner {
+            ReadError::Source(SourceError { at, fault, retry_after }) => {
+                failure.url = Some(at.clone());
+                failure.retry_after = retry_after.map(|time| time.as_secs_f64());
+                failure.status = if let Fault::Status(status) = fault { Some(*status) } else { None };
+            }
+            ReadError::Table { at, .. } => failure.url = Some(at.clone()),
+            _ => {}
+        }
+        failure
+    }
+}
+
+fn code(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::Source(SourceError { fault, .. }) => match fault {
+            Fault::Io(ErrorKind::NotFound, _) => "status",
+            Fault::Io(ErrorKind::UnexpectedEof, _) => "range",
+            Fault::Network(_) | Fault::Io(..) => "network",
+            Fault::Timeout(_) => "timeout",
+            Fault::Status(_) => "status",
+            Fault::Integrity { .. } => "integrity",
+            _ => "range",
+        },
+        ReadError::Table { error, .. } => match error {
+            TableError::Version { .. } => "version",
+            TableError::Manifest(_) | TableError::Kind { .. } => "manifest",
+            _ => "corrupt",
+        },
+        ReadError::Stale(_) => "stale",
+        _ => "network",
+    }
+}

@@ -1,0 +1,100 @@
+//! Where a database is: behind `fetch`, or whatever a caller reads it from.
+
+use core::ops::Range;
+use std::io::ErrorKind;
+
+use futures_util::FutureExt as _;
+use js_sys::{Function, Promise, Reflect, Uint8Array};
+use shelfish::source::{Fault, Source, SourceError, Traffic};
+use shelfish::web::{Fetch, Patience, reason};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+
+/// The source of a database's files.
+pub enum Place {
+    Fetch(Fetch),
+    Custom(Custom),
+}
+
+/// An object of the caller with `whole(file, cap)` and `range(file, start, end)`, which give promises of bytes.
+pub struct Custom {
+    pub url: String,
+    pub object: JsValue,
+    pub patience: Patience,
+}
+
+impl Custom {
+    async fn call(&self, method: &str, arguments: &[JsValue]) -> Result<Vec<u8>, Fault> {
+        let failed = |error: JsValue| {
+            let get = |name: &str| Reflect::get(&error, &name.into()).unwrap_or_default();
+            match (get("status").as_f64(), get("code").as_string().as_deref()) {
+                (Some(status), _) => Fault::Status(status as u16),
+                (_, Some("status" | "ENOENT")) => Fault::Io(ErrorKind::NotFound, reason(&error)),
+                (_, Some("range")) => Fault::Io(ErrorKind::UnexpectedEof, reason(&error)),
+                _ => Fault::Network(reason(&error)),
+            }
+        };
+        let function: Function =
+            Reflect::get(&self.object, &method.into()).and_then(JsCast::dyn_into).map_err(failed)?;
+        let promise = function.apply(&self.object, &arguments.iter().collect()).map_err(failed)?;
+        let bytes = JsFuture::from(Promise::resolve(&promise)).await.map_err(failed)?;
+        let bytes = bytes.dyn_into::<Uint8Array>();
+        bytes.map(|bytes| bytes.to_vec()).map_err(|_| Fault::Network(format!("{method} gave no Uint8Array")))
+    }
+
+    async fn get(&self, file: &str, method: &str, numbers: &[f64], most: u64) -> Result<Vec<u8>, SourceError> {
+        let at = format!("{}{file}", self.url);
+        let arguments: Vec<JsValue> =
+            [file.into()].into_iter().chain(numbers.iter().map(|&number| number.into())).collect();
+        let attempt =
+            async || {
+                let bytes = self.call(method, &arguments).await;
+                let bytes = bytes.and_then(|bytes| {
+                    if bytes.len() as u64 > most { Err(Fault::Long { expected: most }) } else { Ok(bytes) }
+                });
+                bytes.map_err(|fault| (fault, None))
+            };
+        self.patience.send(&at, &mut || attempt().boxed_local()).await
+    }
+}
+
+impl Source for Place {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        match self {
+            Place::Fetch(fetch) => fetch.range(file, range).await,
+            Place::Custom(custom) => {
+                let expected = range.end.saturating_sub(range.start);
+                let numbers = [range.start as f64, range.end as f64];
+                let bytes = custom.get(file, "range", &numbers, expected).await?;
+                let found = bytes.len() as u64;
+                let short = || SourceError::new(self.locate(file), Fault::Short { expected, found });
+                if found < expected { Err(short()) } else { Ok(bytes) }
+            }
+        }
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        match self {
+            Place::Fetch(fetch) => fetch.whole(file, cap).await,
+            Place::Custom(custom) => custom.get(file, "whole", &[cap as f64], cap).await,
+        }
+    }
+
+    fn locate(&self, file: &str) -> String {
+        match self {
+            Place::Fetch(fetch) => fetch.locate(file),
+            Place::Custom(custom) => format!("{}{file}", custom.url),
+        }
+    }
+
+    fn is_offline(&self) -> bool {
+        matches!(self, Place::Fetch(fetch) if fetch.is_offline())
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        match self {
+            Place::Fetch(fetch) => fetch.traffic(),
+            Place::Custom(_) => None,
+        }
+    }
+}
