@@ -217,6 +217,8 @@ test("an IndexedDB that never answers is waited for once, and not long", async (
   Object.assign(globalThis, { indexedDB: { open: () => new EventTarget() } });
   const store = new Store("a", 100, FOLDER);
   const found = store.get(["x"]);
+  // Until it waits.
+  await new Promise(setImmediate);
   t.mock.timers.tick(1000);
   assert.deepEqual(await found, []);
   // Without any more time.

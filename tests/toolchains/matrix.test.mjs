@@ -144,14 +144,13 @@ describe("no bundler", () => {
 describe("Node", () => {
   test("a URL", async () => right(await run(project("node", {}, "node"), "node", ["main.js", site.database])));
 
-  const todo = { todo: "when the driver takes sources" };
   for (const [name, path] of /** @type {const} */ ([
     ["a directory", () => DATABASE],
     ["a relative path", (/** @type {string} */ directory) => relative(directory, DATABASE)],
     ["a manifest's path", () => join(DATABASE, "manifest.json")],
     ["a file: URL", () => pathToFileURL(`${DATABASE}/`).href],
   ])) {
-    test(name, todo, async () => {
+    test(name, async () => {
       const directory = project("node", {}, "node");
       right(await run(directory, "node", ["main.js", path(directory)]));
     });
