@@ -15,6 +15,8 @@
  * | `range` | The host sent other bytes than it was asked for: a wrong range, a short or long body, a compressed range, or the whole of a large file. |
  * | `corrupt` | Bytes came that are not those that the database's author wrote. |
  * | `stale` | The database was replaced while it was open, and the new one cannot be read either. |
+ * | `checkmate` | The side to move is checkmated: there is nothing to evaluate. |
+ * | `stalemate` | The side to move has no move: there is nothing to evaluate. |
  * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
  * | `closed` | The database was closed. |
  * | `usage` | An argument or option is not what it should be; the message names it. |
@@ -30,6 +32,8 @@ export type ErrorCode =
   | "range"
   | "corrupt"
   | "stale"
+  | "checkmate"
+  | "stalemate"
   | "aborted"
   | "closed"
   | "usage";

@@ -1,12 +1,11 @@
 // The package's face: loads the WASM module and gives what it exports its names and types.
 
 import { type Failure, ShelfishError } from "./errors.js";
-import { type Source, load, platform } from "./load.js";
+import { load, platform } from "./load.js";
 import init, { type Database as Engine, open as openEngine } from "./shelfish.js";
-import type { Eval, LookupOptions, Manifest, OpenOptions, Stats, Told } from "./types.js";
+import type { Eval, LookupOptions, Manifest, OpenOptions, Source, Stats, Told } from "./types.js";
 
 export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
-export type { Source } from "./load.js";
 export type * from "./types.js";
 
 const make = (failure: Failure, cause?: unknown) => new ShelfishError(failure, cause);
@@ -34,7 +33,8 @@ export class Database {
   }
 
   /**
-   * Looks a position up. `null`: the database does not have it, or nothing of it that `minDepth` and `minKnodes` leave.
+   * Looks a position up. `null`: the database does not have it, or nothing of it that `minDepth` and `minKnodes` leave. A
+   * game that is over rejects with code `checkmate` or `stalemate`.
    *
    * The FEN may have four or six fields; castling rights may be in any order and in the letters of Shredder-FEN; an
    * en-passant square that no capture can use is ignored.
@@ -134,9 +134,9 @@ export async function open(database: string | URL | Source, options?: OpenOption
   });
   try {
     await loading;
+    return new Database(await openEngine(url, source, options, early, early && controller, make));
   } catch (error) {
     controller.abort();
     throw error;
   }
-  return new Database(await openEngine(url, source, options, early, early && controller, make));
 }

@@ -1,17 +1,7 @@
 // Loading the WASM module: where it comes from, and what to say if it does not.
 
 import { ShelfishError } from "./errors.js";
-import type { Wasm } from "./types.js";
-
-/** Where files of a database come from, if not by `fetch`. */
-export interface Source {
-  /** The folder, with a slash at its end. */
-  readonly url: string;
-  /** All of a file, which may have `cap` bytes at most. */
-  whole(file: string, cap: number): Promise<Uint8Array>;
-  /** Bytes of a file, `end` not among them. */
-  range(file: string, start: number, end: number): Promise<Uint8Array>;
-}
+import type { Source, Wasm } from "./types.js";
 
 /** What depends on where the package runs; its entries fill it in. */
 export const platform: {

@@ -5,8 +5,9 @@ import { open, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type ErrorCode, ShelfishError } from "./errors.js";
-import { platform, type Source } from "./load.js";
+import { platform } from "./load.js";
 import { bytes } from "./text.js";
+import type { Source } from "./types.js";
 
 platform.wasm = bytes;
 platform.source = (database) => {

@@ -6,6 +6,16 @@
  */
 export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | object;
 
+/** Where files of a database come from, if not by `fetch`. */
+export interface Source {
+  /** The folder, with a slash at its end. */
+  readonly url: string;
+  /** All of a file, which may have `cap` bytes at most. */
+  whole(file: string, cap: number): Promise<Uint8Array>;
+  /** Bytes of a file, `end` not among them. */
+  range(file: string, start: number, end: number): Promise<Uint8Array>;
+}
+
 /** How a database is opened. */
 export interface OpenOptions {
   /** Bytes of decoded blocks to keep in memory; 0 turns the memory cache off. Default 16 MiB. */

@@ -1,7 +1,7 @@
 // The package in Node: answers, typed errors on every kind of bad host, cancelling.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -383,4 +383,188 @@ test("many databases may be opened at once, with a folder's URL too", async (t) 
   const answers = await Promise.all(databases.map((database) => database.lookup(START)));
   assert.ok(answers.every((answer) => answer !== null));
   databases.forEach((database) => database.close());
+});
+
+test("a status and the time to come back are on the error", async (t) => {
+  const database = await opened(t, { indexedDB: false, timeout: 5000 });
+  shelf.fault = status(503, { "retry-after": "60" });
+  const error = await rejects(database.lookup(START), "status");
+  assert.deepEqual([error.status, error.retryAfter], [503, 60]);
+  shelf.fault = status(401);
+  const other = await rejects(database.lookup(START), "status");
+  assert.deepEqual([other.status, "retryAfter" in other], [401, false]);
+});
+
+test("an error survives being cloned as a plain object with all that it says", async (t) => {
+  const database = await opened(t, { indexedDB: false });
+  shelf.fault = faults.notFound;
+  const error = await rejects(database.lookup(START), "status");
+  const plain = structuredClone(error);
+  assert.equal(Object.getPrototypeOf(plain), Object.prototype);
+  const { name, code, message, url, status } = error;
+  assert.deepEqual(plain, { name, code, message, url, status });
+  const again = new ShelfishError(plain);
+  assert.ok(again instanceof ShelfishError && again instanceof Error);
+  assert.deepEqual(structuredClone(again), plain);
+  assert.match(String(error.stack), /^ShelfishError: http:/);
+  // A reason that cannot be cloned does not keep the error from it.
+  const aborted = await rejects(database.lookup(START, { signal: AbortSignal.abort(() => {}) }), "aborted");
+  assert.equal(structuredClone(aborted).code, "aborted");
+});
+
+test("a game that is over is told apart from a position that is not there", async (t) => {
+  const database = await opened(t);
+  const [mate, stalemate] = ["rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq -", "7k/5Q2/6K1/8/8/8/8/8 b - -"];
+  assert.match((await rejects(database.lookup(mate), "checkmate")).message, /checkmate/);
+  await rejects(database.lookup(stalemate), "stalemate");
+  const answers = await database.lookupMany([ABSENT, stalemate, START]);
+  assert.equal(answers[0], null);
+  assert.ok(answers[1] instanceof ShelfishError && answers[1].code === "stalemate");
+  assert.ok(answers[2] && "best" in answers[2]);
+});
+
+test("what was prefetched takes no request, until the cache is cleared", async (t) => {
+  const database = await opened(t);
+  const fens = [...known.keys()].slice(0, 60);
+  assert.equal(await database.prefetch([...fens, "nonsense"]), undefined);
+  const { requests } = database.stats();
+  assert.ok((await database.lookupMany(fens)).every((answer) => answer && "best" in answer));
+  assert.equal(database.stats().requests, requests);
+  await database.clearCache();
+  assert.ok((await database.lookupMany(fens)).every((answer) => answer && "best" in answer));
+  assert.ok(database.stats().requests > requests);
+  await rejects(database.prefetch(/** @type {any} */ (START)), "usage");
+});
+
+test("what is fetched is told, range by range", async (t) => {
+  /** @type {import("shelfish").FetchedRange[]} */
+  const seen = [];
+  const database = await opened(t, {
+    onRequest: (/** @type {import("shelfish").FetchedRange} */ request) => {
+      seen.push(request);
+      // A listener may ask itself, and what it throws is its own affair.
+      void database?.lookup(START).catch(() => {});
+      throw new Error("of the listener");
+    },
+  });
+  await database.lookupMany([...known.keys()].slice(0, 60));
+  const { requests, bytes } = database.stats();
+  assert.deepEqual([seen.length, seen.reduce((sum, request) => sum + request.bytes, 0)], [requests, bytes]);
+  assert.deepEqual([seen[0]?.url, seen[0]?.start, seen[0]?.parts], [`${shelf.url}manifest.json`, 0, 0]);
+  for (const { url, start, end, bytes, parts, from, ok, milliseconds } of seen.slice(1)) {
+    assert.match(url, /^http:.*\.silo$/);
+    assert.deepEqual([bytes, from, ok], [end - start, "network", true]);
+    assert.ok(parts > 0 && milliseconds >= 0);
+  }
+  seen.length = 0;
+  shelf.fault = faults.notFound;
+  await database.clearCache();
+  await rejects(database.lookup(START), "status");
+  assert.ok(seen.some(({ ok, bytes, url }) => !ok && bytes === 0 && url.endsWith(".silo")));
+});
+
+test("a fetch of one's own sends the requests, and headers go with all of them", async (t) => {
+  await opened(t);
+  /** @type {[string, string | null, string | null][]} */
+  const sent = [];
+  const database = await open("https://signed.example/evals/", {
+    headers: { "x-key": "secret" },
+    fetch: (url, init) => {
+      const headers = new Headers(init.headers);
+      sent.push([url, headers.get("x-key"), headers.get("range")]);
+      return fetch(url.replace("https://signed.example/evals/", shelf.url), init);
+    },
+  });
+  t.after(() => database.close());
+  assert.ok(await database.lookup(START));
+  assert.equal(sent.length, database.stats().requests);
+  assert.ok(sent.every(([url, key]) => url.startsWith("https://signed.example/evals/") && key === "secret"));
+  assert.deepEqual(sent.map(([, , range]) => range !== null), [false, true]);
+  for (const fetch of [() => "text", () => Promise.reject(new Error("no key")), () => { throw new TypeError("no fetch"); }]) {
+    const error = await rejects(open("https://signed.example/", /** @type {any} */ ({ fetch })), "network");
+    assert.match(error.message, /no Response|no key|no fetch/);
+  }
+  await rejects(open(shelf.url, /** @type {any} */ ({ fetch: 7 })), "usage");
+  await rejects(open(shelf.url, { headers: { "no name": "x" } }), "usage", "network");
+});
+
+test("any object that reads files is a source", async (t) => {
+  await opened(t);
+  const folder = join(root, "db");
+  /** @type {import("shelfish").Source} */
+  const source = {
+    url: "memory:/db/",
+    whole: async (file) => readFileSync(join(folder, file)),
+    range: async (file, start, end) => readFileSync(join(folder, file)).subarray(start, end),
+  };
+  const database = await open(source);
+  t.after(() => database.close());
+  assert.ok(await database.lookup(START));
+  /** @type {[Partial<import("shelfish").Source>, string, RegExp][]} */
+  const bad = [
+    [{ range: async () => new Uint8Array(1) }, "range", /expected \d+ bytes, found 1/],
+    [{ range: async (_, start, end) => new Uint8Array(end - start + 1) }, "range", /found more/],
+    [{ range: async (_, start, end) => new Uint8Array(end - start) }, "corrupt", /memory:\/db\//],
+    [{ range: async () => /** @type {any} */ ("text") }, "network", /no Uint8Array/],
+    [{ range: async () => assert.fail("disk on fire") }, "network", /disk on fire/],
+    [{ range: () => Promise.reject({ status: 403, message: "no" }) }, "status", /403/],
+    [{ range: () => new Promise(() => {}) }, "timeout", /400 ms/],
+  ];
+  for (const [part, code, says] of bad) {
+    const broken = await open({ ...source, ...part }, { timeout: 400 });
+    t.after(() => broken.close());
+    assert.match((await rejects(broken.lookup(START), code)).message, says);
+  }
+});
+
+test("a manifest may have moved: files are taken from beside where it was found", async (t) => {
+  await opened(t);
+  mkdirSync(join(root, "latest"));
+  writeFileSync(join(root, "latest", "manifest.json"), "moved");
+  const moved = await host(root);
+  t.after(() => moved.close());
+  moved.manifestFault = ({ path, response, body }) => {
+    if (path === "/latest/manifest.json") response.writeHead(302, { location: "/db/manifest.json" }).end();
+    else response.writeHead(200).end(body);
+  };
+  const database = await open(`${moved.url}latest/`, { indexedDB: false });
+  t.after(() => database.close());
+  assert.ok(await database.lookup(START));
+  assert.ok(moved.requests.filter(({ range }) => range).every(({ path }) => path.startsWith("/db/")));
+});
+
+test("a folder without its slash is told of", async (t) => {
+  await opened(t);
+  assert.match((await rejects(open(`${shelf.url}db`), "status")).message, /must end with a slash/);
+});
+
+test("a database closes at the end of a block", async (t) => {
+  const database = await opened(t);
+  database[Symbol.dispose]();
+  await rejects(database.lookup(START), "closed");
+});
+
+test("an eval bar that aborts at each step shows as much as one that does not, for as few requests", async (t) => {
+  const game = [...known.keys()].slice(0, 87);
+  /** Steps through a game; how many positions were shown, and the requests. */
+  async function step(/** @type {boolean} */ aborts) {
+    const database = await opened(t, { indexedDB: false });
+    shelf.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, headers).end(body), 25);
+    let shown = 0;
+    /** @type {Promise<void>[]} */
+    const all = [];
+    let abort = new AbortController();
+    for (const fen of game) {
+      if (aborts) abort.abort();
+      abort = new AbortController();
+      const { signal } = abort;
+      all.push(database.lookup(fen, { signal }).then(() => void (shown += Number(!signal.aborted)), () => {}));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await Promise.all(all);
+    return { shown, requests: database.stats().requests };
+  }
+  const [patient, eager] = [await step(false), await step(true)];
+  assert.ok(eager.requests <= patient.requests + 2, `${eager.requests} requests, ${patient.requests} without aborting`);
+  assert.ok(eager.shown >= 40, `${eager.shown} shown`);
 });

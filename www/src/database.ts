@@ -36,7 +36,8 @@ export class DatabaseClient {
   async lookup(fen: string, signal: AbortSignal): Promise<{ answer: Eval | null; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
-    const [answer, cost] = await metered(database, () => database.lookup(fen, { signal, castling: "chess960" }));
+    const work = () => database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver);
+    const [answer, cost] = await metered(database, work);
     return { answer, cost };
   }
 
@@ -45,8 +46,18 @@ export class DatabaseClient {
     const database = await this.open();
     signal.throwIfAborted();
     const [answers, cost] = await metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
-    return { answers: answers.map((answer) => (answer instanceof ShelfishError ? undefined : answer)), cost };
+    const told = answers.map((answer) => (!(answer instanceof ShelfishError) ? answer : isOver(answer) ? null : undefined));
+    return { answers: told, cost };
   }
+}
+
+/** Whether there is nothing to evaluate, which the board says itself. */
+const isOver = (error: unknown) =>
+  error instanceof ShelfishError && (error.code === "checkmate" || error.code === "stalemate");
+
+function unlessOver(error: unknown): null {
+  if (isOver(error)) return null;
+  throw error;
 }
 
 async function metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {

@@ -22,7 +22,7 @@ const ENTRIES: [(&str, &str, bool); 4] = [
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 6] = ["index.d.ts", "inline.d.ts", "node.d.ts", "load.d.ts", "errors.d.ts", "types.d.ts"];
+const TYPES: [&str; 5] = ["index.d.ts", "inline.d.ts", "node.d.ts", "errors.d.ts", "types.d.ts"];
 
 /// Letters that stand for bytes in `wasm.js`, which `crate/js/text.ts` reads: what neither charsets nor quotes change.
 /// The last two begin what takes two letters.

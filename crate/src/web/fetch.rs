@@ -28,6 +28,9 @@ extern "C" {
     fn global_fetch(url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
 }
 
+/// A file that comes whole, once it is there.
+type Whole = Rc<OnceCell<Vec<u8>>>;
+
 /// Files of a host without ranges that are held at most.
 const MAX_WHOLE: usize = 8;
 
@@ -54,7 +57,7 @@ pub struct Fetch {
     function: Option<Function>,
     early: RefCell<Option<Early>>,
     /// Files that came whole in place of a range.
-    whole: RefCell<Vec<(String, Rc<OnceCell<Vec<u8>>>)>>,
+    whole: RefCell<Vec<(String, Whole)>>,
     traffic: Cell<Traffic>,
 }
 
@@ -208,7 +211,7 @@ impl Fetch {
     }
 
     /// Where a file is held that comes whole.
-    fn whole(&self, file: &str) -> Rc<OnceCell<Vec<u8>>> {
+    fn whole(&self, file: &str) -> Whole {
         let mut files = self.whole.borrow_mut();
         if let Some((_, whole)) = files.iter().find(|(name, _)| name == file) {
             return whole.clone();

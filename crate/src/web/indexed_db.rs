@@ -300,7 +300,7 @@ impl Stores {
         self.entries.delete(key)?;
         let length = f64::from(bytes.length());
         // A sum that is no number is full, too.
-        let is_full = |sum: f64| !(sum + length <= capacity);
+        let is_full = |sum: f64| sum.is_nan() || sum + length > capacity;
         if is_full(sum) {
             let oldest = self.entries.index("used")?.open_cursor()?;
             loop {

@@ -37,6 +37,9 @@ impl Default for Patience {
     }
 }
 
+/// A request that is sent once: the bytes, or what went wrong and the time for which the host asked to be left alone.
+pub type Attempt<'a> = LocalBoxFuture<'a, Result<Vec<u8>, (Fault, Option<Duration>)>>;
+
 impl Patience {
     /// Sends a request until there is an answer, or no use in sending it again. An attempt gives its error with the time
     /// for which the host asked to be left alone.
@@ -44,11 +47,7 @@ impl Patience {
     /// # Errors
     ///
     /// That of the last attempt, or that the time is over.
-    pub async fn send<'a>(
-        &self,
-        at: &str,
-        attempt: &mut dyn FnMut() -> LocalBoxFuture<'a, Result<Vec<u8>, (Fault, Option<Duration>)>>,
-    ) -> Result<Vec<u8>, SourceError> {
+    pub async fn send<'a>(&self, at: &str, attempt: &mut dyn FnMut() -> Attempt<'a>) -> Result<Vec<u8>, SourceError> {
         let start = Instant::now();
         let work = async {
             let mut sent = 0;

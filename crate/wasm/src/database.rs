@@ -6,11 +6,12 @@ use core::future::ready;
 use futures_channel::oneshot;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, LocalBoxFuture, select};
-use gloo_events::EventListener;
+use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Function, Promise};
 use shelfish::eval::Eval;
 use shelfish::position::Position;
-use shelfish::reader::{Fetched, Observer, Reader};
+use shelfish::reader::{Fetched, Observer, ReadError, Reader};
+use shelfish::shakmaty::Position as _;
 use shelfish::source::Source as _;
 use shelfish::web::{Early, Fetch, IndexedDb};
 use wasm_bindgen::prelude::*;
@@ -66,7 +67,7 @@ pub fn open(
                 Err(failure)
             }
         };
-        let state = connected.map_err(|failure| failure.into_error(&make))?;
+        let state = connected.map_err(|failure| failure.at_opening(&url).into_error(&make))?;
         Ok(Database { state: RefCell::new(Some(state)), make_error }.into())
     };
     promise(opening.boxed_local())
@@ -183,11 +184,12 @@ impl Database {
         let reader = self.reader()?;
         let position: Position = fen.parse()?;
         if let Some(answer) = reader.peek(&position) {
-            return Ok(ready(tell(answer, style)).boxed_local());
+            return Ok(ready(tell(answer, style, outcome(&position))).boxed_local());
         }
         let work = async move {
             let mut answer = Ok(JsValue::NULL);
-            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style)).await;
+            let outcome = outcome(&position);
+            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style, outcome)).await;
             answer
         };
         self.guard(signal, work.boxed_local())
@@ -204,7 +206,7 @@ impl Database {
         for (place, fen) in (0..).zip(fens.iter()) {
             match fen.as_string().unwrap_or_default().parse() {
                 Ok(position) => {
-                    places.push(place);
+                    places.push((place, outcome(&position)));
                     positions.push(position);
                 }
                 Err(error) => answers.set(place, Failure::from(error).into_error(&self.make_error)),
@@ -217,8 +219,10 @@ impl Database {
                     if !is_told {
                         return;
                     }
-                    let answer = tell(found, style).unwrap_or_else(|failure| failure.into_error(&make_error));
-                    answers.set(places[n], answer);
+                    let (place, outcome) = places[n];
+                    let answer = tell(found, style, outcome);
+                    let answer = answer.unwrap_or_else(|failure| failure.into_error(&make_error));
+                    answers.set(place, answer);
                 })
                 .await;
             Ok(answers.into())
@@ -231,14 +235,17 @@ impl Database {
     fn guard(&self, signal: Option<AbortSignal>, work: Work) -> Result<Work, Failure> {
         let state = self.state.borrow();
         let State { reader, has_memory, closing } = state.as_ref().ok_or_else(Failure::closed)?;
-        let (closing, has_memory, reader) = (closing.signal(), *has_memory, reader.clone());
+        let (closing, until, has_memory, reader) = (closing.signal(), closing.signal(), *has_memory, reader.clone());
         let work = async move {
-            let work = unless_aborted(Some(&closing), work).boxed_local();
-            match unless_aborted(signal.as_ref(), work).await {
+            let mut work = unless_aborted(Some(&closing), work).boxed_local();
+            match unless_aborted(signal.as_ref(), (&mut work).boxed_local()).await {
                 Err(Aborted(reason)) => {
                     if has_memory {
-                        let linger = async move { unless_aborted(Some(&closing), reader.linger().boxed_local()).await };
-                        spawn_local(linger.map(drop));
+                        // As long as the work is there its requests are under way.
+                        let linger = reader.linger().boxed_local();
+                        spawn_local(async move {
+                            let _ = unless_aborted(Some(&until), linger).await;
+                        });
                     }
                     Err(Failure::aborted(reason))
                 }
@@ -250,8 +257,26 @@ impl Database {
     }
 }
 
-fn tell(answer: Result<Option<Eval>, shelfish::reader::ReadError>, style: Style) -> Result<JsValue, Failure> {
-    Ok(answer?.map_or(JsValue::NULL, |eval| answer::eval(&eval, style)))
+/// How the game has ended, if it has.
+#[derive(Clone, Copy)]
+enum Outcome {
+    Checkmate,
+    Stalemate,
+}
+
+fn outcome(position: &Position) -> Option<Outcome> {
+    let chess = position.chess();
+    let is_over = chess.legal_moves().is_empty();
+    is_over.then_some(if chess.is_check() { Outcome::Checkmate } else { Outcome::Stalemate })
+}
+
+/// What is told of an answer. That a game is over is told apart from that the database does not have the position.
+fn tell(answer: Result<Option<Eval>, ReadError>, style: Style, outcome: Option<Outcome>) -> Result<JsValue, Failure> {
+    match (answer?, outcome) {
+        (Some(eval), _) => Ok(answer::eval(&eval, style)),
+        (None, None) => Ok(JsValue::NULL),
+        (None, Some(outcome)) => Err(Failure::over(matches!(outcome, Outcome::Checkmate))),
+    }
 }
 
 fn check(signal: Option<&AbortSignal>) -> Result<(), Aborted> {
@@ -275,7 +300,9 @@ async fn unless_aborted<T>(signal: Option<&AbortSignal>, work: LocalBoxFuture<'_
     check(signal)?;
     let Some(signal) = signal else { return Ok(work.await) };
     let (send, aborted) = oneshot::channel();
-    let _listener = EventListener::once(signal, "abort", move |_| {
+    // Cloudflare's Workers refuse listeners that are passive, which those of gloo are otherwise.
+    let options = EventListenerOptions::enable_prevent_default();
+    let _listener = EventListener::once_with_options(signal, "abort", options, move |_| {
         let _ = send.send(());
     });
     match select(work, aborted).await {

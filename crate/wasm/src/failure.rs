@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use js_sys::Function;
+use js_sys::{Function, Reflect};
 use serde::Serialize;
 use shelfish::position::FenError;
 use shelfish::reader::ReadError;
@@ -56,11 +56,39 @@ impl Failure {
         Failure::new("closed", "the database was closed")
     }
 
+    /// The side to move has no move, so there is nothing to evaluate: checkmate or stalemate.
+    pub fn over(is_checkmate: bool) -> Failure {
+        let code = if is_checkmate { "checkmate" } else { "stalemate" };
+        Failure::new(code, format!("the game is over by {code}, there is nothing to evaluate"))
+    }
+
+    /// What may be wrong with the URL by which a database was opened.
+    pub fn at_opening(mut self, url: &str) -> Failure {
+        let name = url.rsplit('/').next().unwrap_or(url);
+        if matches!(self.code, "manifest" | "status") && !name.contains('.') {
+            self.message.push_str("; if it is the URL of a folder, it must end with a slash");
+        }
+        self
+    }
+
     /// The package's error, by what makes one of a plain object and a cause.
-    pub fn into_error(self, make: &Function) -> JsValue {
+    pub fn into_error(mut self, make: &Function) -> JsValue {
+        if self.code == "network" && self.url.as_deref().is_some_and(is_foreign) {
+            self.message.push_str(
+                "; as it is of another origin, its host must send Access-Control-Allow-Origin, and a \
+                 Content-Security-Policy of the page must have it in connect-src",
+            );
+        }
         let plain = serde_wasm_bindgen::to_value(&self).unwrap_or_default();
         make.call2(&JsValue::UNDEFINED, &plain, &self.cause).unwrap_or_else(|thrown| thrown)
     }
+}
+
+/// Whether a URL is of another origin than the page or worker; nothing is where there is neither.
+fn is_foreign(url: &str) -> bool {
+    let get = |object: &JsValue, name: &str| Reflect::get(object, &name.into()).ok();
+    let origin = get(&js_sys::global(), "location").and_then(|location| get(&location, "origin")?.as_string());
+    origin.is_some_and(|origin| url.strip_prefix(&origin).is_none_or(|rest| !rest.starts_with('/')))
 }
 
 impl From<FenError> for Failure {
