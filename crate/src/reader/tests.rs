@@ -16,6 +16,7 @@ use super::*;
 use crate::eval::{Eval, Evaluation, Pv, Score};
 use crate::position::Position;
 use crate::source::file::Directory;
+use crate::source::integrity::{Integrity, Pin};
 use crate::source::{Fault, Source};
 use crate::table::{ChunkFault, Manifest, TableWriter, WriterOptions, encode_block};
 
@@ -338,4 +339,166 @@ fn a_reader_is_shared_by_threads() {
         }
     });
     assert!(reader.stats().lookups > records.len() as u64);
+}
+
+/// A cache in memory.
+#[derive(Clone, Debug, Default)]
+struct Kept(Arc<Mutex<HashMap<String, Vec<u8>>>>);
+
+impl Cache for Kept {
+    async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
+        let kept = self.0.lock().unwrap();
+        names.iter().map(|name| kept.get(name).cloned()).collect()
+    }
+
+    fn put(&self, name: &str, bytes: &[u8], _: Keep) {
+        self.0.lock().unwrap().insert(name.to_string(), bytes.to_vec());
+    }
+
+    fn remove(&self, name: &str) {
+        self.0.lock().unwrap().remove(name);
+    }
+}
+
+async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host, Eval, Kept>, ReadError> {
+    Reader::open_with(host.clone(), cache.clone(), Options::default(), None, None).await
+}
+
+#[test]
+fn what_a_cache_has_takes_no_request_and_outlives_the_reader() {
+    let records = records(12);
+    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let host = Host::new(&Database::new("cache", &records));
+    let cache = Kept::default();
+    block_on(async {
+        let reader = open_with(&host, &cache).await.unwrap();
+        assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        let before = host.requests();
+
+        let reader = open_with(&host, &cache).await.unwrap();
+        assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        assert_eq!(host.requests(), before + 1, "the manifest");
+        let stats = reader.stats();
+        assert!(stats.cache_hits > 0 && stats.network_blocks == 0, "{stats:?}");
+
+        host.fail(Some(Fault::Network("offline".to_string())));
+        let reader = open_with(&host, &cache).await.unwrap();
+        assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        assert_eq!(reader.stats().bytes, 0);
+    });
+}
+
+#[test]
+fn bytes_that_went_bad_in_a_cache_are_fetched_again_and_replaced() {
+    let records = records(4);
+    let host = Host::new(&Database::new("bad-cache", &records));
+    let cache = Kept::default();
+    block_on(async {
+        let expected = Ok(Some(records[0].clone()));
+        assert_eq!(open_with(&host, &cache).await.unwrap().lookup(&records[0].position).await, expected);
+        let good = cache.0.lock().unwrap().clone();
+        for (name, bytes) in cache.0.lock().unwrap().iter_mut() {
+            if name != Manifest::FILE {
+                bytes.iter_mut().for_each(|byte| *byte ^= 0x10);
+            }
+        }
+        let reader = open_with(&host, &cache).await.unwrap();
+        assert_eq!(reader.lookup(&records[0].position).await, expected);
+        assert_eq!(reader.stats().cache_hits, 0);
+        assert_eq!(*cache.0.lock().unwrap(), good);
+    });
+}
+
+#[test]
+fn lookups_at_the_same_time_share_requests_and_the_manifest_is_read_again_once_for_all() {
+    let (former, new) = (records(4), records(9));
+    let host = Host::new(&Database::new("share", &former));
+    let lookups = |reader: &Reader<Host>, records: &[Eval]| {
+        let futures: Vec<_> = records.iter().map(|record| reader.lookup(&record.position)).collect();
+        block_on(futures_util::future::join_all(futures))
+    };
+    let reader = open(&host);
+    assert!(lookups(&reader, &former).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+    let distinct = |asked: &[(String, Range<u64>)]| {
+        let mut asked = asked.to_vec();
+        asked.sort_by_key(|(file, range)| (file.clone(), range.start));
+        asked.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    assert!(distinct(&host.asked()[1..]), "nothing is asked for twice");
+
+    // With nothing in memory, which can be of the former database.
+    let options = Options { memory: 0, ..Options::default() };
+    let reader = block_on(Reader::open(host.clone(), options)).unwrap();
+    *host.files() = Database::new("share-new", &new).files();
+    host.asked().clear();
+    assert!(lookups(&reader, &new).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+    assert_eq!(host.asked().iter().filter(|(file, _)| file == Manifest::FILE).count(), 1);
+}
+
+#[test]
+fn a_request_ends_with_the_last_lookup_that_wants_it_unless_somebody_lingers() {
+    let records = records(4);
+    let position = &records[0].position;
+    for lingers in [false, true] {
+        let host = Host::new(&Database::new(&format!("linger-{lingers}"), &records));
+        let reader = open(&host);
+        block_on(async {
+            let mut lookup = Box::pin(reader.lookup(position));
+            // Until its first request has left.
+            assert!(futures_util::future::poll_immediate(&mut lookup).await.is_none());
+            while host.requests() == 1 {
+                assert!(futures_util::future::poll_immediate(&mut lookup).await.is_none());
+            }
+            let linger = lingers.then(|| reader.linger());
+            drop(lookup);
+            if let Some(linger) = linger {
+                linger.await;
+            }
+            assert_eq!(reader.lookup(position).await, Ok(Some(records[0].clone())));
+        });
+        // The manifest, the page, perhaps once more, and the block.
+        assert_eq!(host.requests(), if lingers { 3 } else { 4 });
+    }
+}
+
+#[test]
+fn an_observer_hears_of_every_request_and_may_ask_itself() {
+    let records = records(12);
+    let host = Host::new(&Database::new("observer", &records));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let observer: Observer = {
+        let seen = seen.clone();
+        Box::new(move |fetched| seen.lock().unwrap().push((fetched.file.to_string(), fetched.range.clone())))
+    };
+    block_on(async {
+        let (options, observer) = (Options::default(), Some(observer));
+        let reader = Reader::<_, Eval, _>::open_with(host.clone(), NoCache, options, None, observer).await.unwrap();
+        for record in &records {
+            assert!(reader.lookup(&record.position).await.is_ok());
+        }
+        let stats = reader.stats();
+        let seen = seen.lock().unwrap();
+        assert_eq!(stats.requests, seen.len() as u64);
+        assert_eq!(stats.bytes, seen.iter().map(|(_, range)| range.end - range.start).sum::<u64>());
+    });
+}
+
+#[test]
+fn a_pinned_manifest_is_the_only_one_that_is_taken_and_another_build_is_not_gone_on_with() {
+    let (former, new) = (records(4), records(9));
+    let host = Host::new(&Database::new("pinned", &former));
+    let integrity = Integrity::of(&host.files()[Manifest::FILE]);
+    let open = |pin: &str| {
+        let pin = Some(pin.parse::<Pin>().unwrap());
+        block_on(Reader::<_, Eval, _>::open_with(host.clone(), NoCache, Options::default(), pin, None))
+    };
+    let reader = open(&integrity.to_string()).unwrap();
+    assert!(matches!(block_on(reader.lookup(&former[0].position)), Ok(Some(_))));
+    let error = open(&Integrity::of(b"another").to_string()).unwrap_err();
+    assert!(matches!(error, ReadError::Source(SourceError { fault: Fault::Integrity { .. }, .. })), "{error}");
+
+    *host.files() = Database::new("pinned-new", &new).files();
+    reader.clear_memory();
+    assert!(block_on(reader.lookup(&former[0].position)).is_err());
+    assert_eq!(reader.manifest().positions, former.len() as u64);
 }
