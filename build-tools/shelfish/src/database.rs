@@ -10,10 +10,9 @@ use shelfish::eval::Eval;
 use shelfish::reader::ReadError;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
+use shelfish::source::integrity::Integrity;
 use shelfish::source::{Fault, Source, SourceError};
 use shelfish::table::Manifest;
-
-use crate::integrity::Integrity;
 
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]

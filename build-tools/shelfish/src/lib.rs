@@ -4,7 +4,6 @@ pub mod bench;
 pub mod build;
 pub mod database;
 pub mod export;
-pub mod integrity;
 pub mod lichess;
 pub mod lookup;
 pub mod ordered;

@@ -15,12 +15,12 @@ use shelfish::eval::{Eval, Evaluation};
 use shelfish::leb128;
 use shelfish::reader::ReadError;
 use shelfish::source::Source as _;
+use shelfish::source::integrity::Integrity;
 use shelfish::table::{Block, Manifest};
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
 use crate::Outcome;
 use crate::database::{self, Place};
-use crate::integrity::Integrity;
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -55,6 +55,7 @@ pub struct Known {
     /// Version of the format.
     pub format: u64,
     /// The hash by which the manifest can be pinned.
+    #[serde(serialize_with = "crate::stats::as_text")]
     pub integrity: Integrity,
     /// Positions.
     pub positions: u64,
@@ -278,6 +279,11 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
             return Ok((content, blocks));
         }
     }
+}
+
+/// Writes a value as its text.
+pub(crate) fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 /// Numbers by name as an object, their order kept.

@@ -28,10 +28,10 @@ use std::time::Instant;
 use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::eval::{Eval, Evaluation};
+use shelfish::source::integrity::Integrity;
 use shelfish::table::WriteError;
 
 use crate::database;
-use crate::integrity::Integrity;
 
 use base::{Base, BaseError};
 use dump::Source;
@@ -314,6 +314,7 @@ pub struct Summary {
     /// Bytes of all files, the manifest's aside.
     pub bytes: u64,
     /// The hash by which the manifest can be pinned.
+    #[serde(serialize_with = "crate::stats::as_text")]
     pub integrity: Integrity,
     /// Of these, bytes of each column of the blocks.
     #[serde(serialize_with = "crate::stats::as_map")]
