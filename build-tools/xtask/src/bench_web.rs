@@ -53,7 +53,8 @@ pub fn run(args: &Args) -> Result<()> {
     bench.arg("tests/browser/bench.mjs").arg("--db").arg(db).arg("--evals").arg(evals).arg("--games").arg(games);
     bench.args(["--count", &args.count.to_string(), "--latency", &args.latency_ms.to_string()]);
     bench.args(["--mbit", &args.bandwidth_mbit.to_string()]);
-    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")))
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")))?;
+    call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", release_binary("shelfish")))
 }
 
 /// The database of a dump, built once.

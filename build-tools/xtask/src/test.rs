@@ -115,6 +115,10 @@ fn doc(_: &Args) -> Result<Tally> {
     let mut doc = cargo();
     doc.args(["doc", "--package", "shelfish", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-D warnings");
     let doc = check(&mut doc)?;
+    tools::wasm_target()?;
+    let mut web = cargo();
+    web.args(["doc", "--package", "shelfish", "--no-deps", "--features", "web", "--target", "wasm32-unknown-unknown"]);
+    let doc = doc.and(check(web.env("RUSTDOCFLAGS", "-D warnings"))?);
     // What other crates would get; that it compiles the other steps show.
     let packages =
         ["package", "--package", "shelfish", "--package", "shelfish-cli", "--no-verify", "--allow-dirty", "--quiet"];
