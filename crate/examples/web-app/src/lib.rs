@@ -1,0 +1,108 @@
+//! A web app that looks chess positions up with the crate `shelfish`; `README.md` says how to build it.
+#![cfg(target_arch = "wasm32")]
+
+mod shelf;
+
+use futures_util::future::{AbortHandle, abortable};
+use shelfish::eval::Eval;
+use shelfish::shakmaty::san::SanPlus;
+use sycamore::prelude::*;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{SubmitEvent, UrlSearchParams};
+
+use crate::shelf::Shelf;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// What came of the last question.
+#[derive(Clone)]
+enum Outcome {
+    Unasked,
+    Waiting,
+    Found(Eval),
+    Absent,
+    Failed(String),
+}
+
+/// Begins as soon as the module is loaded.
+#[wasm_bindgen(start)]
+fn start() {
+    sycamore::render(App);
+}
+
+#[component]
+fn App() -> View {
+    let database = create_signal(parameter("database").unwrap_or_else(|| "db/manifest.json".to_string()));
+    let fen = create_signal(START.to_string());
+    let outcome = create_signal(Outcome::Unasked);
+    let under_way = create_signal(None::<AbortHandle>);
+    let shelf = Shelf::default();
+
+    let ask = move |event: SubmitEvent| {
+        event.prevent_default();
+        let shelf = shelf.clone();
+        let (lookup, handle) = abortable(async move { shelf.look_up(&database.get_clone(), &fen.get_clone()).await });
+        // Who asks anew no longer waits for the answer before: dropping its lookup aborts its requests.
+        if let Some(former) = under_way.replace(Some(handle)) {
+            former.abort();
+        }
+        outcome.set(Outcome::Waiting);
+        spawn_local(async move {
+            match lookup.await {
+                Ok(Ok(Some(eval))) => outcome.set(Outcome::Found(eval)),
+                Ok(Ok(None)) => outcome.set(Outcome::Absent),
+                Ok(Err(error)) => outcome.set(Outcome::Failed(error.to_string())),
+                Err(_aborted) => {}
+            }
+        });
+    };
+
+    view! {
+        main {
+            h1 { "Chess evaluations" }
+            form(autocomplete="off", spellcheck="false", on:submit=ask) {
+                label(r#for="database") { "Database (URL of its manifest)" }
+                input(id="database", inputmode="url", required=true, bind:value=database)
+                label(r#for="fen") { "Position (FEN)" }
+                input(id="fen", required=true, bind:value=fen)
+                button(r#type="submit") { "Look up" }
+            }
+            // A live region: screen readers tell what it comes to say, and the focus stays where it is.
+            output(r#for="database fen", role="status", aria-live="polite", aria-atomic="true") {
+                (match outcome.get_clone() {
+                    Outcome::Unasked => View::new(),
+                    Outcome::Waiting => view! { "Looking it up …" },
+                    Outcome::Found(eval) => answer(&eval),
+                    Outcome::Absent => view! { "The position is not in the database." },
+                    Outcome::Failed(why) => view! { "That failed: " (why) },
+                })
+            }
+        }
+    }
+}
+
+/// The deepest evaluation of a position: its first line and the score of that.
+fn answer(eval: &Eval) -> View {
+    let Some((best, pv)) = eval.best().and_then(|best| Some((best, best.pvs.first()?))) else { return View::new() };
+    let (score, depth) = (pv.score.to_string(), best.depth.to_string());
+    let mut board = eval.position.chess().clone();
+    let moves = pv.line.iter().map(|&m| SanPlus::from_move_and_play_unchecked(&mut board, m).to_string());
+    let line = moves.collect::<Vec<_>>().join(" ");
+    view! {
+        dl {
+            dt { "Score, for White" }
+            dd { (score) }
+            dt { "Depth" }
+            dd { (depth) }
+            dt { "Best line" }
+            dd { (line) }
+        }
+    }
+}
+
+/// A parameter of the page's address.
+fn parameter(name: &str) -> Option<String> {
+    let search = web_sys::window()?.location().search().ok()?;
+    UrlSearchParams::new_with_str(&search).ok()?.get(name)
+}

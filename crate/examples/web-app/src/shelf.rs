@@ -1,0 +1,48 @@
+//! The database that positions are looked up in.
+
+use core::error::Error;
+use std::{cell::RefCell, rc::Rc};
+
+use shelfish::eval::Eval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, Reader};
+use shelfish::source::Source as _;
+use shelfish::web::{Fetch, IndexedDb, reason};
+use web_sys::Url;
+
+/// Bytes that IndexedDB may keep.
+const CACHE: u64 = 64 << 20;
+
+type Database = Reader<Fetch, Eval, IndexedDb>;
+
+/// Keeps a database open as long as questions are for the same one: what it has read answers the next ones, too.
+#[derive(Clone, Default)]
+pub(crate) struct Shelf(Rc<RefCell<Option<(String, Database)>>>);
+
+impl Shelf {
+    /// Looks the position of a FEN up in the database whose manifest is at `url`; `None` if it is not there.
+    pub(crate) async fn look_up(&self, url: &str, fen: &str) -> Result<Option<Eval>, Box<dyn Error>> {
+        let position: Position = fen.parse()?;
+        let database = self.database(absolute(url)?).await?;
+        Ok(database.lookup(&position).await?)
+    }
+
+    async fn database(&self, url: String) -> Result<Database, Box<dyn Error>> {
+        if let Some((open, database)) = &*self.0.borrow()
+            && *open == url
+        {
+            return Ok(database.clone());
+        }
+        let source = Fetch::new(&url);
+        let cache = IndexedDb::open("shelfish", CACHE, &source.locate(""));
+        let database = Reader::open_with(source, cache, Options::default(), None, None).await?;
+        self.0.replace(Some((url, database.clone())));
+        Ok(database)
+    }
+}
+
+/// A URL as seen from the page.
+fn absolute(url: &str) -> Result<String, String> {
+    let page = web_sys::window().and_then(|window| window.location().href().ok()).unwrap_or_default();
+    Url::new_with_base(url, &page).map(|url| url.href()).map_err(|error| format!("{url}: {}", reason(&error)))
+}
