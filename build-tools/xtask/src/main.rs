@@ -11,6 +11,7 @@ mod shell;
 mod stamp;
 mod test;
 mod tools;
+mod web_app;
 
 use std::process::ExitCode;
 

@@ -54,13 +54,7 @@ pub fn build() -> Result<PathBuf> {
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(&package)?;
-    let mut optimise = tool("wasm-opt");
-    // Packed memory and inlined functions compress worse; Rust leaves the lowest kilobyte alone; what tools say of
-    // themselves is for nobody.
-    optimise.args(["-O3", "--converge", "--skip-pass=memory-packing", "--one-caller-inline-max-function-size=0"]);
-    optimise.args(["--low-memory-unused", "--strip-debug", "--strip-producers", "--strip-target-features"]);
-    optimise.arg(built.join("shelfish_bg.wasm"));
-    call(optimise.arg("-o").arg(package.join("shelfish_bg.wasm")))?;
+    optimise(&built.join("shelfish_bg.wasm"), &package.join("shelfish_bg.wasm"))?;
     let module = fs::read(package.join("shelfish_bg.wasm"))?;
     fs::write(package.join("wasm.js"), format!("export default \"{}\";\n", text(&module)))?;
     for entry in fs::read_dir(&js)? {
@@ -110,6 +104,16 @@ pub fn cache() -> Result<PathBuf> {
     Ok(built)
 }
 
+/// Makes a module smaller and faster. `tools::npm_ci("crate/js")` brings what does it.
+pub fn optimise(module: &Path, to: &Path) -> Result<()> {
+    let mut optimise = command(root().join("crate/js/node_modules/.bin/wasm-opt"));
+    // Packed memory and inlined functions compress worse; Rust leaves the lowest kilobyte alone; what tools say of
+    // themselves is for nobody.
+    optimise.args(["-O3", "--converge", "--skip-pass=memory-packing", "--one-caller-inline-max-function-size=0"]);
+    optimise.args(["--low-memory-unused", "--strip-debug", "--strip-producers", "--strip-target-features"]);
+    call(optimise.arg(module).arg("-o").arg(to))
+}
+
 /// The module as a text: a byte takes a letter or two, the same ones wherever it stands, which leaves repetitions for
 /// compression to find. In Brotli it is 4 % longer than the module; in Base64 it were 31 %.
 fn text(module: &[u8]) -> String {
@@ -126,8 +130,8 @@ fn text(module: &[u8]) -> String {
     text
 }
 
-/// Panics name the files that they come from: without the path of this machine, and in few bytes. Hashes take few, too.
-fn flags() -> String {
+/// Flags of the compiler. Panics name the files that they come from: without the path of this machine, and in few bytes. Hashes take few, too.
+pub fn flags() -> String {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
     let sources = registries.into_iter().flatten().flatten().map(|entry| entry.path()).chain([root()]);

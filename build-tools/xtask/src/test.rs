@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use crate::{
     demo, fuzz, npm,
     shell::{call, cargo, command, npm as npm_command, release_binary, root, say, target_dir, watch},
-    tools,
+    tools, web_app,
 };
 
 /// Options of `cargo xtask test`.
@@ -107,8 +107,9 @@ fn clippy(_: &Args) -> Result<Tally> {
 
 fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
-    let target = ["--package", "shelfish", "--package", "shelfish-wasm", "--lib", "--target", "wasm32-unknown-unknown"];
-    check(cargo().arg("clippy").args(target).args(["--", "-D", "warnings"]))
+    let packages = ["shelfish", "shelfish-wasm", "shelfish-web-app"].into_iter().flat_map(|name| ["--package", name]);
+    let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
+    check(cargo().arg("clippy").args(packages).args(target))
 }
 
 fn doc(_: &Args) -> Result<Tally> {
@@ -192,8 +193,9 @@ fn browser(args: &Args) -> Result<Tally> {
     tools::npm_ci("tests")?;
     release_tools()?;
     let site = demo::assemble(&demo::default_out())?;
+    let app = web_app::build()?;
     let mut node = command(tools::node()?);
-    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("PATH", tools::path());
+    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("SHELFISH_WEB_APP", app).env("PATH", tools::path());
     node_tests(args, "tests/browser", &mut node)
 }
 

@@ -17,6 +17,9 @@ export const SITE = resolve(process.env.SHELFISH_SITE ?? join(ROOT, "dist"));
 /** The npm package. */
 export const PACKAGE = resolve(process.env.SHELFISH_PACKAGE ?? join(ROOT, "crate", "pkg"));
 
+/** The example of a web app in Rust. */
+export const WEB_APP = resolve(process.env.SHELFISH_WEB_APP ?? join(ROOT, "target", "web-app"));
+
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /** The dumps that the sample database is made of. */

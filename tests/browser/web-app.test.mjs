@@ -1,0 +1,131 @@
+// The example of a web app in Rust, which has the crate and no JavaScript package.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { parseFen } from "chessops/fen";
+import { Chess } from "chessops/chess";
+import { makeSanAndPlay } from "chessops/san";
+import { parseUci } from "chessops/util";
+import { host } from "./support/host.mjs";
+import { START, kept, lab } from "./support/lab.mjs";
+import { DUMPS, WEB_APP } from "./support/paths.mjs";
+import { best, truth } from "./support/truth.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => {
+  shelf = await lab();
+  cpSync(WEB_APP, join(shelf.root, "app"), { recursive: true });
+});
+after(() => shelf.close());
+
+const APP = { path: "app/?database=../db/manifest.json" };
+const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - - 0 1";
+
+const field = (/** @type {Page} */ page, /** @type {string} */ name) => page.getByRole("textbox", { name });
+const answer = (/** @type {Page} */ page) => page.getByRole("status");
+
+/** Asks for a position with the keyboard, and waits for what the live region says then. */
+async function ask(/** @type {Page} */ page, /** @type {string} */ fen, /** @type {RegExp | string} */ expected) {
+  await field(page, "Position (FEN)").fill(fen);
+  await field(page, "Position (FEN)").press("Enter");
+  await answer(page).filter({ hasText: expected }).waitFor();
+}
+
+/** Requests for the database since the last time: `manifest` or a range. */
+async function requests() {
+  const served = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
+  return served.map(({ path, range }) => (path === "/db/manifest.json" ? "manifest" : range));
+}
+
+/** What the app must say of the starting position. */
+function expected() {
+  const { depth, pvs } = best(truth(...DUMPS).get(START) ?? []) ?? {};
+  const { cp = 0, line = "" } = pvs?.[0] ?? {};
+  const board = Chess.fromSetup(parseFen(START).unwrap()).unwrap();
+  const moves = line.split(" ").map((uci) => {
+    const move = parseUci(uci);
+    assert.ok(move);
+    return makeSanAndPlay(board, move);
+  });
+  assert.ok(cp > 0 && moves.length > 5);
+  return ["Score, for White", `+${(cp / 100).toFixed(2)}`, "Depth", String(depth), "Best line", moves.join(" ")];
+}
+
+/** What stands in the answer, item by item. */
+const items = (/** @type {Page} */ page) => answer(page).locator("dt, dd").allInnerTexts();
+
+test("the web app in Rust finds a position, and says which one is absent, for a request each", async (t) => {
+  const page = await shelf.page(t, APP);
+  assert.equal(await field(page, "Database (URL of its manifest)").inputValue(), "../db/manifest.json");
+  assert.equal(await answer(page).innerText(), "");
+  assert.deepEqual(await requests(), [], "nothing is fetched before it is asked for");
+  await page.getByRole("button", { name: "Look up" }).click();
+  await answer(page).filter({ hasText: "Depth" }).waitFor();
+  assert.deepEqual(await items(page), expected());
+  const [manifest, ...ranges] = await requests();
+  assert.equal(manifest, "manifest");
+  assert.equal(ranges.length, 1);
+  assert.match(String(ranges[0]), /^bytes=\d+-\d+$/);
+
+  await ask(page, ABSENT, "The position is not in the database.");
+  const further = await requests();
+  assert.equal(further.length, 1, "the database is still open");
+  assert.match(String(further[0]), /^bytes=/);
+  await ask(page, START, "Depth");
+  assert.deepEqual(await items(page), expected());
+  assert.deepEqual(await requests(), [], "it comes from memory");
+});
+
+test("a second visit to the web app in Rust takes the block from IndexedDB", async (t) => {
+  const page = await shelf.page(t, APP);
+  await ask(page, START, "Depth");
+  await kept(page, 2);
+  await page.reload();
+  await requests();
+  await ask(page, START, "Depth");
+  assert.deepEqual(await items(page), expected());
+  assert.deepEqual(await requests(), ["manifest"]);
+});
+
+test("the web app in Rust says in words what is wrong with a FEN, and asks nobody", async (t) => {
+  const page = await shelf.page(t, APP);
+  await ask(page, "nonsense", "That failed: FEN has 1 field, expected 4 or 6");
+  await ask(page, "8/8/8/8/8/8/8/8 w - -", "position without legal play: the board is empty");
+  assert.deepEqual(await requests(), []);
+  await ask(page, START, "Depth");
+  assert.deepEqual(await items(page), expected());
+});
+
+test("the web app in Rust says in words what is wrong with a URL, and takes another", async (t) => {
+  // What Chromium itself says of a status.
+  const page = await shelf.page(t, { ...APP, allow: /^error: Failed to load resource: .* 404/ });
+  const database = field(page, "Database (URL of its manifest)");
+  await database.fill("../nowhere/manifest.json");
+  const url = new URL("nowhere/manifest.json", shelf.server.url).href;
+  await ask(page, START, `That failed: ${url}: the host answered with status 404`);
+  await database.fill("http://");
+  await ask(page, START, /^That failed: http:\/\/: .*Invalid URL/);
+  await database.fill("../index.html");
+  await ask(page, START, /^That failed: .*index\.html: /);
+  await database.fill("../famous/manifest.json");
+  await ask(page, START, "Depth");
+});
+
+test("a new question to the web app in Rust gives up the one before, which no answer comes to", async (t) => {
+  const far = await host(join(shelf.root, "db"));
+  t.after(() => far.close());
+  const page = await shelf.page(t, { path: `app/?database=${encodeURIComponent(`${far.url}manifest.json`)}` });
+  const asked = new Promise((resolve) => (far.fault = ({ response }) => resolve(response)));
+  await ask(page, START, "Looking it up …");
+  const response = /** @type {import("node:http").ServerResponse} */ (await asked);
+  const given = once(response, "close");
+  far.fault = undefined;
+  await ask(page, START, "Depth");
+  assert.deepEqual(await items(page), expected());
+  await given;
+});
