@@ -1,7 +1,7 @@
 //! A web app that looks chess positions up with the crate `shelfish`; `README.md` says how to build it.
 #![cfg(target_arch = "wasm32")]
 
-mod shelf;
+mod database;
 
 use futures_util::future::{AbortHandle, abortable};
 use shelfish::eval::Eval;
@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{SubmitEvent, UrlSearchParams};
 
-use crate::shelf::Shelf;
+use crate::database::OpenDatabase;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -37,12 +37,12 @@ fn App() -> View {
     let fen = create_signal(START.to_string());
     let outcome = create_signal(Outcome::Unasked);
     let under_way = create_signal(None::<AbortHandle>);
-    let shelf = Shelf::default();
+    let open = OpenDatabase::default();
 
     let ask = move |event: SubmitEvent| {
         event.prevent_default();
-        let shelf = shelf.clone();
-        let (lookup, handle) = abortable(async move { shelf.look_up(&database.get_clone(), &fen.get_clone()).await });
+        let open = open.clone();
+        let (lookup, handle) = abortable(async move { open.look_up(&database.get_clone(), &fen.get_clone()).await });
         // Who asks anew no longer waits for the answer before: dropping its lookup aborts its requests.
         if let Some(former) = under_way.replace(Some(handle)) {
             former.abort();

@@ -17,9 +17,9 @@ type Database = Reader<Fetch, Eval, IndexedDb>;
 
 /// Keeps a database open as long as questions are for the same one: what it has read answers the next ones, too.
 #[derive(Clone, Default)]
-pub(crate) struct Shelf(Rc<RefCell<Option<(String, Database)>>>);
+pub(crate) struct OpenDatabase(Rc<RefCell<Option<(String, Database)>>>);
 
-impl Shelf {
+impl OpenDatabase {
     /// Looks the position of a FEN up in the database whose manifest is at `url`; `None` if it is not there.
     pub(crate) async fn look_up(&self, url: &str, fen: &str) -> Result<Option<Eval>, Box<dyn Error>> {
         let position: Position = fen.parse()?;
