@@ -476,7 +476,7 @@ mod tests {
     fn redirects_are_within_the_time_of_the_request() -> Test {
         let host = host(|_, stream| {
             thread::sleep(Duration::from_millis(300));
-            stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\n\r\n")
+            stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
         })?;
         assert_eq!(fault(wait(host.whole("f", 9))?)?, Fault::Timeout(Duration::from_secs(1)));
         Ok(())
