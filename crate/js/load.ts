@@ -23,6 +23,8 @@ let loading: Promise<WebAssembly.Module> | undefined;
  * The module, compiled once: as the first caller gives it, or else as it comes with the package. A failure is not final.
  *
  * Rejects with a {@link ShelfishError}.
+ *
+ * @internal
  */
 export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
   // One that is not looked at may fail unheard.

@@ -1,3 +1,6 @@
 // What the pages of these tests have as globals.
 declare var shelfish: typeof import("shelfish");
 declare var database: import("shelfish").Database;
+declare var remote: typeof import("shelfish/worker");
+declare var work: () => Worker;
+declare var told: (promise: Promise<unknown>) => Promise<any>;

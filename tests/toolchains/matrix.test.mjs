@@ -1,6 +1,6 @@
 // What is true of the table of toolchains in crate/js/README.md. `SHELFISH_LONG` runs the slow ones, too.
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -55,6 +55,14 @@ describe("esbuild", () => {
       await site.answers(await served(t, made(directory)));
     });
   }
+
+  test("shelfish/worker, shelfish/inline in the Worker", async (t) => {
+    const directory = project("esbuild", packages, "serve", inline);
+    await esbuild(directory, "evals.js", "--format=esm");
+    const { size } = statSync(join(directory, "dist/main.js"));
+    assert.ok(size < 5000, `the page's script has none of the reader: ${size} bytes`);
+    await site.answers(await served(t, made(directory)));
+  });
 
   test("iife, the module's URL given to open", async (t) => {
     const directory = project("esbuild", packages, "page", (text) => classic(text).replace("open(url)", 'open(url, { wasm: "/shelfish_bg.wasm" })'));
@@ -233,8 +241,11 @@ for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
 
     test("dev, in a Worker", async (t) => site.answers(await dev(t, project(`vite${version[0]}`, { vite: version }, "worker"))));
 
-    test("build, in a Worker", async (t) => {
-      const directory = project(`vite${version[0]}`, { vite: version }, "worker");
+    // Vite hears of `shelfish` when the Worker asks for it, and loads the page anew.
+    test("dev, shelfish/worker", async (t) => site.answers(await dev(t, project(`vite${version[0]}`, { vite: version }, "serve")), { loads: 2 }));
+
+    for (const template of ["worker", "serve"]) test(`build, in a Worker: ${template}`, async (t) => {
+      const directory = project(`vite${version[0]}`, { vite: version }, template);
       await run(directory, "vite", ["build"]);
       await site.answers(await served(t, join(directory, "dist")));
     });
@@ -248,7 +259,7 @@ for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
 }
 
 describe("webpack", slow, () => {
-  for (const template of ["page", "worker"]) test(`build, ${template}`, async (t) => {
+  for (const template of ["page", "worker", "serve"]) test(`build, ${template}`, async (t) => {
     const directory = project("webpack", { webpack: "5.112.2", "webpack-cli": "7.3.1" }, template);
     cpSync(join(TEMPLATES, "webpack"), directory, { recursive: true });
     await run(directory, "webpack", []);
@@ -263,7 +274,7 @@ describe("Parcel", slow, () => {
     await site.answers(await started(t, project("parcel", { parcel: "2.16.4" }, "page"), "parcel", words, { ready: /Built in/ }));
   });
 
-  for (const template of ["page", "worker"]) test(`build, ${template}`, async (t) => {
+  for (const template of ["page", "worker", "serve"]) test(`build, ${template}`, async (t) => {
     const directory = project("parcel", { parcel: "2.16.4" }, template);
     await run(directory, "parcel", ["build", "index.html", "--no-cache"]);
     await site.answers(await served(t, join(directory, "dist")));

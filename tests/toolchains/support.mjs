@@ -187,10 +187,10 @@ export async function ground() {
     /**
      * What a page shows; its console has to be empty.
      * @param {string} url
-     * @param {{ allow?: RegExp }} options
+     * @param {{ allow?: RegExp, loads?: number }} options
      * @returns {Promise<string>}
      */
-    async shown(url, { allow } = {}) {
+    async shown(url, { allow, loads = 1 } = {}) {
       browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
       const context = await (await browser).newContext();
       try {
@@ -205,7 +205,7 @@ export async function ground() {
         const text = String(await shown.jsonValue());
         const said = page.console.filter((line) => !/^(debug|info): |^log: \[HMR\]/.test(line) && !allow?.test(line));
         assert.deepEqual(said, [], `the console is empty; the page shows ${text}`);
-        assert.ok(modules.length <= 1, `the module is asked for once: ${modules.join(", ")}`);
+        assert.ok(modules.length <= loads, `the module is asked for once: ${modules.join(", ")}`);
         return text;
       } finally {
         await context.close();
@@ -215,7 +215,7 @@ export async function ground() {
     /**
      * Checks that a page shows the answer.
      * @param {string} url
-     * @param {{ allow?: RegExp }} options
+     * @param {{ allow?: RegExp, loads?: number }} options
      */
     async answers(url, options = {}) {
       right(await this.shown(url, options));

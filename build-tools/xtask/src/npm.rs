@@ -14,15 +14,16 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 4] = [
+const ENTRIES: [(&str, &str, bool); 5] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
     ("workerd", "workerd.ts", false),
+    ("worker", "worker.ts", true),
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 5] = ["index.d.ts", "inline.d.ts", "node.d.ts", "errors.d.ts", "types.d.ts"];
+const TYPES: [&str; 6] = ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "errors.d.ts", "types.d.ts"];
 
 /// Letters that stand for bytes in `wasm.js`, which `crate/js/text.ts` reads: what neither charsets nor quotes change.
 /// The last two begin what takes two letters.

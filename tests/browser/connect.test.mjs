@@ -1,0 +1,160 @@
+// The Worker wrapper: `serve` in a Worker, `connect` on the page.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { START, lab } from "./support/lab.mjs";
+
+const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - -";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => {
+  shelf = await lab();
+  const worker = `import { open } from "${shelf.entry}"; import { serve } from "/pkg/worker.js";`;
+  writeFileSync(join(shelf.root, "evals.mjs"), `${worker} serve(open);`);
+  writeFileSync(join(shelf.root, "shared.mjs"), `${worker} onconnect = ({ ports: [port] }) => serve(open, port);`);
+});
+after(() => shelf.close());
+
+/** A page with the wrapper as `remote`, and a way to tell what a promise rejects with. */
+async function opened(/** @type {import("node:test").TestContext} */ t, options = {}) {
+  const page = await shelf.page(t, options);
+  await page.evaluate(async () => {
+    const entry = "/pkg/worker.js";
+    Object.assign(globalThis, {
+      remote: await import(entry),
+      work: () => new Worker("/evals.mjs", { type: "module" }),
+      told: (/** @type {Promise<unknown>} */ promise) =>
+        promise.then(() => "an answer", (error) => {
+          const { name, code, message, url, status, cause } = error;
+          return { isOurs: error instanceof remote.ShelfishError, name, code, message, url, status, cause: cause?.message };
+        }),
+    });
+  });
+  await shelf.server.requests();
+  return page;
+}
+
+test("it answers as the package does, and the page loads no module", async (t) => {
+  const page = await opened(t);
+  const answers = await page.evaluate(async (fens) => {
+    const database = await remote.connect(work(), "db/manifest.json", { indexedDB: false });
+    const one = await database.lookup(String(fens[0]), { san: true, castling: "chess960" });
+    const many = await database.lookupMany(new Set(fens));
+    await database.prefetch(fens);
+    const [manifest, stats] = [await database.manifest, await database.stats()];
+    await database.clearCache();
+    database.close();
+    const entry = many[1];
+    const isOurs = entry instanceof remote.ShelfishError && entry.code;
+    return { one, many: [many[0], isOurs, many[2]], manifest, stats, fromHere: performance.getEntriesByType("resource").map(({ name }) => name) };
+  }, [START, "nonsense", ABSENT]);
+  const here = await page.evaluate(async (fen) => {
+    const database = await shelfish.open("db/manifest.json", { indexedDB: false });
+    return { one: await database.lookup(fen, { san: true, castling: "chess960" }), many: await database.lookup(fen), manifest: database.manifest };
+  }, START);
+  assert.deepEqual(answers.one, here.one);
+  assert.deepEqual(answers.many, [here.many, "fen", null]);
+  assert.deepEqual(answers.manifest, here.manifest);
+  assert.equal(answers.stats.lookups, 5);
+  assert.ok(!answers.fromHere.some((name) => name.endsWith(".wasm")), answers.fromHere.join(" "));
+});
+
+test("aborting, errors and closing are as they are without a Worker", async (t) => {
+  const page = await opened(t, { allow: /404|Failed to load resource/ });
+  const all = await page.evaluate(async (fen) => {
+    const worker = work();
+    const database = await remote.connect(worker, "db/", { indexedDB: false });
+    const abort = new AbortController();
+    const aborting = told(database.lookup(fen, { signal: abort.signal }));
+    abort.abort(new Error("enough"));
+    const found = {
+      aborted: await aborting,
+      again: await told(database.lookup(fen, { signal: abort.signal })),
+      opening: await told(remote.connect(worker, "db/", { signal: abort.signal })),
+      status: await told(remote.connect(worker, "none/")),
+      usage: await told(database.lookupMany(/** @type {any} */ (fen))),
+      depth: await told(database.lookup(fen, { minDepth: NaN })),
+      fetch: await told(remote.connect(worker, "db/", /** @type {any} */ ({ fetch: () => {} }))),
+      source: await told(remote.connect(worker, /** @type {any} */ ({ url: "x", whole() {}, range() {} }))),
+    };
+    const closing = [told(database.lookup(fen)), told(database.stats())];
+    database.close();
+    database.close();
+    return { ...found, closed: [...(await Promise.all(closing)), await told(database.lookup(fen))] };
+  }, START);
+  const isOurs = { isOurs: true, name: "ShelfishError" };
+  for (const error of [all.aborted, all.again, all.opening]) {
+    assert.deepEqual([error.isOurs, error.name, error.code, error.cause], [true, "AbortError", "aborted", "enough"]);
+  }
+  const { status } = all;
+  assert.deepEqual([status.isOurs, status.code, status.status, status.url], [true, "status", 404, new URL("none/manifest.json", shelf.server.url).href]);
+  for (const name of /** @type {const} */ (["usage", "depth", "fetch", "source"])) {
+    const { isOurs, name: error, code } = all[name];
+    assert.deepEqual({ isOurs, name: error, code }, { isOurs: true, name: "ShelfishError", code: "usage" }, name);
+  }
+  for (const { message, ...error } of all.closed) assert.deepEqual({ isOurs: error.isOurs, name: error.name, code: error.code }, { ...isOurs, code: "closed" });
+});
+
+test("an opening that is aborted leaves nothing open, and the Worker opens the next one", async (t) => {
+  const page = await opened(t);
+  const [first, second] = await page.evaluate(async (fen) => {
+    const worker = work();
+    const abort = new AbortController();
+    const opening = told(remote.connect(worker, "db/", { signal: abort.signal }));
+    abort.abort();
+    const first = await opening;
+    const database = await remote.connect(worker, "db/");
+    return [first, await database.lookup(fen)];
+  }, START);
+  assert.equal(first.code, "aborted");
+  assert.equal(second?.fen, START);
+});
+
+test("onRequest hears of it; a compiled module, a URL and headers are carried over", async (t) => {
+  const page = await opened(t);
+  const heard = await page.evaluate(async (fen) => {
+    const module = await WebAssembly.compileStreaming(fetch("/pkg/shelfish_bg.wasm"));
+    const all = [];
+    for (const wasm of [module, Promise.resolve(module), "pkg/shelfish_bg.wasm", new URL("pkg/shelfish_bg.wasm", location.href)]) {
+      /** @type {string[]} */
+      const heard = [];
+      const database = await remote.connect(work(), new URL("db/", location.href), {
+        wasm,
+        indexedDB: false,
+        headers: new Headers({ "x-shelf": "1" }),
+        onRequest: ({ url, ok, from }) => void heard.push(`${from} ${ok} ${url.split(".").pop()}`),
+      });
+      await database.lookup(fen);
+      all.push([heard.length, (await database.stats()).requests, heard[0], heard[1]]);
+      database.close();
+    }
+    return all;
+  }, START);
+  for (const [count, requests, manifest, silo] of heard) {
+    assert.deepEqual([count, manifest, silo], [requests, "network true json", "network true silo"]);
+  }
+  assert.equal((await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm")).length >= 1, true);
+});
+
+test("a SharedWorker serves several pages and databases", async (t) => {
+  const page = await opened(t);
+  const fens = await page.evaluate(async (fen) => {
+    const ask = async (/** @type {string} */ folder) => {
+      const { port } = new SharedWorker("/shared.mjs", { type: "module" });
+      const database = await remote.connect(port, folder, { indexedDB: false });
+      return [(await database.lookup(fen))?.fen, (await database.manifest).positions];
+    };
+    return Promise.all([ask("db/"), ask("famous/")]);
+  }, START);
+  assert.deepEqual(fens.map(([fen]) => fen), [START, START]);
+  assert.notEqual(fens[0]?.[1], fens[1]?.[1]);
+});
+
+test("a Worker whose script is not there is an error", async (t) => {
+  const page = await opened(t, { allow: /404|Failed to (load|fetch)/ });
+  const error = await page.evaluate(() => told(remote.connect(new Worker("/none.mjs", { type: "module" }), "db/")));
+  assert.deepEqual([error.isOurs, error.code], [true, "network"]);
+  assert.match(error.message, /Worker could not be started/);
+});

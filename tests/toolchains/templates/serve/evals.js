@@ -1,0 +1,4 @@
+import { open } from "shelfish";
+import { serve } from "shelfish/worker";
+
+serve(open);
