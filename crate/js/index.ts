@@ -1,4 +1,5 @@
 // The package's face: loads the WASM module and gives what it exports its names and types.
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import { type Failure, ShelfishError } from "./errors.js";
 import { load, platform } from "./load.js";

@@ -1,4 +1,5 @@
 // A database in a Worker: `serve` answers in there, `connect` asks from the page, which does not load the module.
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import { type ErrorCode, ShelfishError } from "./errors.js";
 import type { Database, open } from "./index.js";
