@@ -1,0 +1,84 @@
+// Every snippet of the READMEs: its types hold under `strict`, and in Node it does what it says.
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { host } from "../browser/support/host.mjs";
+import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
+
+const READMES = ["README.md", "crate/js/README.md", "www/README.md", "static-shards/README.md"];
+const DATABASE = join(ROOT, "tests/data/database/db");
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/** What snippets take for granted, by name. */
+const GIVEN = {
+  open: 'import { open } from "shelfish";',
+  shelf: 'const shelf = await open("https://example.org/evals/");',
+  fens: `const fens: [string, ...string[]] = [${JSON.stringify(START)}];`,
+  files: 'declare global { var files: { get(file: string): Uint8Array } }',
+};
+
+/** @type {{ name: string, code: string, isForPages: boolean }[]} */
+const snippets = READMES.flatMap((readme) => {
+  const text = readFileSync(join(ROOT, readme), "utf8");
+  return [...text.matchAll(/^```(?:js|ts)\n([^]*?)^```$/gm)].map(([, code = ""], n) => {
+    const has = (/** @type {string} */ name) => new RegExp(`\\b${name}\\b`).test(code);
+    const makes = (/** @type {string} */ name) => new RegExp(`(const|import \\{) ${name}\\b`).test(code);
+    const needs = (/** @type {keyof typeof GIVEN} */ name) => has(name) && !makes(name);
+    const given = [GIVEN.open].filter(() => !makes("open"));
+    for (const name of /** @type {const} */ (["shelf", "fens", "files"])) if (needs(name)) given.push(GIVEN[name]);
+    const isForPages = /new Worker|serve\(/.test(code);
+    return { name: `${readme.replaceAll("/", "-")}-${n + 1}`, code: [...given, code].join("\n"), isForPages };
+  });
+});
+
+/** @type {string} */
+let root;
+/** @type {Awaited<ReturnType<typeof host>>} */
+let shelf;
+before(async () => {
+  root = mkdtempSync(join(tmpdir(), "shelfish-readme-"));
+  mkdirSync(join(root, "node_modules"));
+  symlinkSync(PACKAGE, join(root, "node_modules/shelfish"), "junction");
+  symlinkSync(join(ROOT, "tests/node_modules/@types"), join(root, "node_modules/@types"), "junction");
+  cpSync(DATABASE, join(root, "evals"), { recursive: true });
+  shelf = await host(DATABASE);
+  const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--manifest", "--json"], { encoding: "utf8" });
+  writeFileSync(join(root, "package.json"), '{ "type": "module" }');
+  // What the snippet with a source of its own reads from.
+  const files = `import { readFileSync } from "node:fs"; globalThis.files = { get: (file) => readFileSync("evals/" + file) };`;
+  writeFileSync(join(root, "files.js"), files);
+  for (const { name, code } of snippets) {
+    const local = code
+      .replaceAll("https://example.org/evals/", shelf.url)
+      .replaceAll("sha256-…", JSON.parse(stats).manifest.integrity);
+    writeFileSync(join(root, `${name}.ts`), `${local}\nexport {};\n`);
+  }
+});
+after(async () => {
+  await shelf.close();
+  rmSync(root, { recursive: true });
+});
+
+test("the READMEs have snippets", () => assert.ok(snippets.length >= 10, String(snippets.length)));
+
+test("their types hold, and they become what Node runs", () => {
+  const words = ["--strict", "--target", "ES2022", "--lib", "ES2023,DOM,DOM.Iterable", "--types", "node", "--module", "NodeNext"];
+  const tsc = join(ROOT, "tests/node_modules/typescript/bin/tsc");
+  const names = snippets.map(({ name }) => `${name}.ts`);
+  try {
+    execFileSync(process.execPath, [tsc, ...words, "--outDir", ".", ...names], { cwd: root, encoding: "utf8" });
+  } catch (error) {
+    assert.fail(/** @type {any} */ (error).stdout);
+  }
+});
+
+for (const { name, isForPages } of snippets) {
+  test(`${name} runs`, { skip: isForPages && "for pages: tests/browser/connect.test.mjs" }, async () => {
+    const { stderr } = await promisify(execFile)(process.execPath, ["--import", "./files.js", `${name}.js`], { cwd: root, timeout: 60_000 });
+    assert.equal(stderr, "");
+  });
+}
