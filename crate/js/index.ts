@@ -2,8 +2,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { type Failure, ShelfishError } from "./errors.js";
-import { load, platform } from "./load.js";
-import init, { type Database as Engine, open as openEngine } from "./shelfish.js";
+import { platform, ready } from "./load.js";
+import { type Database as Engine, open as openEngine } from "./shelfish.js";
 import type { Eval, LookupOptions, Manifest, OpenOptions, Source, Stats, Told } from "./types.js";
 
 export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
@@ -131,7 +131,7 @@ export async function open(database: string | URL | Source, options?: OpenOption
   }
   const loading = new Promise<void>((resolve, reject) => {
     signal?.addEventListener("abort", () => reject(aborted()), { once: true });
-    load(wasm).then((module) => init({ module_or_path: module })).then(() => resolve(), reject);
+    ready(wasm).then(resolve, reject);
   });
   try {
     await loading;

@@ -1,6 +1,7 @@
 // Loading the WASM module: where it comes from, and what to say if it does not.
 
 import { ShelfishError } from "./errors.js";
+import { imports, start } from "./shelfish.js";
 import type { Source, Wasm } from "./types.js";
 
 /** What depends on where the package runs; its entries fill it in. */
@@ -35,6 +36,21 @@ export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modu
     throw failed(String((cause as Error | undefined)?.message ?? cause), undefined, cause);
   });
   return loading;
+}
+
+let starting: Promise<void> | undefined;
+
+/** Loads the module and starts it, once. */
+export async function ready(given?: Wasm | PromiseLike<Wasm>): Promise<void> {
+  const module = await load(given);
+  starting ??= WebAssembly.instantiate(module, imports()).then(
+    (instance) => start(instance, module),
+    (cause: unknown) => {
+      starting = undefined;
+      throw cause;
+    },
+  );
+  return starting;
 }
 
 function failed(why: string, url?: string, cause?: unknown) {

@@ -8,6 +8,7 @@ mod fuzz;
 mod npm;
 mod sample;
 mod shell;
+mod shrink;
 mod stamp;
 mod test;
 mod tools;

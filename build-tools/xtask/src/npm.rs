@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     shell::{call, command, root, say, target_dir},
+    shrink::{self, shrink},
     stamp::Stamp,
     tools,
 };
@@ -25,6 +26,16 @@ const ENTRIES: [(&str, &str, bool); 5] = [
 /// Declarations that come of the TypeScript.
 const TYPES: [&str; 6] = ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "errors.d.ts", "types.d.ts"];
 
+/// How the module is started once it is compiled, which wasm-bindgen has but does not export.
+const START: [(&str, &str); 2] = [
+    ("shelfish.js", "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n"),
+    (
+        "shelfish.d.ts",
+        "export function imports(): WebAssembly.Imports;\n\
+         export function start(instance: WebAssembly.Instance, module: WebAssembly.Module): void;\n",
+    ),
+];
+
 /// Letters that stand for bytes in `wasm.js`, which `crate/js/text.ts` reads: what neither charsets nor quotes change.
 /// The last two begin what takes two letters.
 const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
@@ -34,7 +45,8 @@ pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
     let inputs = [crate_dir.join("src"), crate_dir.join("wasm"), crate_dir.join("Cargo.toml"), js.clone()];
-    let inputs = [&inputs[..], &["Cargo.toml", "Cargo.lock", file!()].map(|file| root().join(file))].concat();
+    let inputs =
+        [&inputs[..], &["Cargo.toml", "Cargo.lock", file!(), shrink::FILE].map(|file| root().join(file))].concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
         return Ok(package);
@@ -52,6 +64,10 @@ pub fn build() -> Result<PathBuf> {
     pack.args(["build", "crate/wasm", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
     pack.args(["--no-opt", "--no-pack", "--out-name", "shelfish", "--out-dir"]).arg(&built);
     call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
+    shrink(&built.join("shelfish_bg.wasm"), &built.join("shelfish.js"))?;
+    for (name, text) in START {
+        append(&built.join(name), text)?;
+    }
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(&package)?;
@@ -65,15 +81,22 @@ pub fn build() -> Result<PathBuf> {
         }
     }
     for (name, source, minify) in ENTRIES {
-        // Each entry is a file of its own, which one request loads; names are kept for who reads stacks.
-        let mut bundle = tool("esbuild");
-        bundle.args([source, "--bundle", "--format=esm", "--target=es2022", "--keep-names", "--sourcemap"]);
-        bundle.args(["--external:./wasm.js", "--external:./shelfish_bg.wasm", "--external:node:*"]);
-        bundle
-            .args(minify.then_some("--minify"))
-            .arg("--log-level=warning")
-            .arg(format!("--outfile=package/{name}.js"));
-        call(bundle.current_dir(&built))?;
+        // Each entry is a file of its own, which one request loads. Names are kept for who reads stacks, but not those of
+        // what wasm-bindgen makes, which comes in afterwards.
+        let face = format!("{name}-face.js");
+        let entry = format!("package/{name}.js");
+        let steps = [
+            (source, &face, vec!["--keep-names", "--external:./shelfish.js"]),
+            (&face, &entry, minify.then_some("--minify").into_iter().collect()),
+        ];
+        for (from, to, options) in steps {
+            let mut bundle = tool("esbuild");
+            bundle.args([from, "--bundle", "--format=esm", "--target=es2022", "--sourcemap", "--log-level=warning"]);
+            bundle.args(["--external:./wasm.js", "--external:./shelfish_bg.wasm", "--external:node:*"]);
+            bundle.args(options);
+            bundle.arg(format!("--outfile={to}"));
+            call(bundle.current_dir(&built))?;
+        }
         for file in [format!("{name}.js"), format!("{name}.js.map")] {
             copy(&built.join("package").join(&file), &package.join(&file))?;
         }
@@ -138,6 +161,12 @@ pub fn flags() -> String {
     let sources = registries.into_iter().flatten().flatten().map(|entry| entry.path()).chain([root()]);
     let paths = sources.map(|path| format!("--remap-path-prefix={}=.", path.display()));
     paths.chain(["--cfg=sha2_backend_soft=\"compact\"".to_string()]).collect::<Vec<_>>().join(" ")
+}
+
+fn append(path: &Path, text: &str) -> Result<()> {
+    let former = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
+    fs::write(path, former + text)?;
+    Ok(())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
