@@ -52,10 +52,10 @@ impl Ask {
     ///
     /// The status is neither that of success nor that of a range, or a header says that the body is another one.
     pub fn judge(&self, head: &Head<'_>) -> Result<Body, Fault> {
-        let announced = head.content_length.and_then(|length| length.trim().parse::<u64>().ok());
+        let announced = head.content_length.and_then(|length| length.trim_ascii().parse::<u64>().ok());
         match (self, head.status) {
             (Ask::Range(range), 206) => {
-                let coding = head.content_encoding.map_or("", str::trim);
+                let coding = head.content_encoding.map_or("", str::trim_ascii);
                 if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") {
                     return Err(Fault::ContentEncoding(coding.to_string()));
                 }
@@ -88,11 +88,11 @@ impl Ask {
 /// Whether `Content-Range` names exactly `range`; the length of the file may be unknown (`*`) but not too short.
 fn is_range(found: &str, range: &Range<u64>) -> bool {
     let parse = || {
-        let (unit, rest) = found.trim().split_at_checked("bytes".len())?;
+        let (unit, rest) = found.trim_ascii().split_at_checked("bytes".len())?;
         let (ends, size) = rest.split_once('/').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
         let (first, last) = ends.split_once('-')?;
-        let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
-        let fits = size.trim() == "*" || size.trim().parse::<u64>().ok()? > last;
+        let (first, last) = (first.trim_ascii().parse::<u64>().ok()?, last.trim_ascii().parse::<u64>().ok()?);
+        let fits = size.trim_ascii() == "*" || size.trim_ascii().parse::<u64>().ok()? > last;
         Some(fits && first == range.start && last.checked_add(1)? == range.end)
     };
     parse().unwrap_or(false)

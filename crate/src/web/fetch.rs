@@ -16,7 +16,7 @@ use web_sys::{
 };
 
 use super::reason;
-use super::time::{Patience, is_offline};
+use super::time::{Answer, Patience, is_offline};
 use crate::source::http::{Ask, Body, Head};
 use crate::source::{Fault, Source, SourceError, Traffic};
 use crate::table::Manifest;
@@ -137,7 +137,7 @@ impl Fetch {
     }
 
     /// Sends a request once.
-    async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Result<Vec<u8>, (Fault, Option<Duration>)> {
+    async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Answer {
         let network = |error: JsValue| (Fault::Network(reason(&error)), None);
         self.count(|traffic| traffic.requests += 1);
         let early = if matches!(ask, Ask::Whole { .. }) { self.early.take() } else { None };
@@ -156,28 +156,20 @@ impl Fetch {
             return Err((Fault::Network("what fetch gave is no Response".to_string()), None));
         }
         let response: Response = response.unchecked_into();
-        let headers = response.headers();
-        let header = |name| headers.get(name).ok().flatten();
-        let [range, length, encoding] = ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
-        let retry_after = header("Retry-After").and_then(|text| seconds_until(&text));
-        let head = Head {
-            status: response.status(),
-            content_range: range.as_deref(),
-            content_length: length.as_deref(),
-            content_encoding: encoding.as_deref(),
-        };
-        let body = ask.judge(&head).map_err(|fault| (fault, retry_after))?;
+        let (body, retry_after) = judge(ask, &response);
+        let late = |fault| (fault, retry_after);
+        let body = body.map_err(late)?;
         let bytes = if let Some(part) = body.part() {
             let whole = self.whole(file);
             // The first who comes reads it for all.
             let read = async || self.read(&response, body).await?.finish_whole();
-            let bytes = whole.get_or_try_init(read).await.map_err(|fault| (fault, retry_after))?;
+            let bytes = whole.get_or_try_init(read).await.map_err(late)?;
             self.warn(url, bytes.len());
             cut(bytes, &part)
         } else {
             self.read(&response, body).await.and_then(Body::finish)
         };
-        let bytes = bytes.map_err(|fault| (fault, retry_after))?;
+        let bytes = bytes.map_err(late)?;
         if file == Manifest::FILE && response.redirected() {
             self.folder.replace(folder(&response.url()).to_string());
         }
@@ -281,6 +273,20 @@ impl Drop for Abort {
     }
 }
 
+/// What the head of an answer comes to, and for how long the host asks to be left alone.
+fn judge(ask: &Ask, response: &Response) -> (Result<Body, Fault>, Option<Duration>) {
+    let headers = response.headers();
+    let header = |name| headers.get(name).ok().flatten();
+    let [range, length, encoding] = ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
+    let head = Head {
+        status: response.status(),
+        content_range: range.as_deref(),
+        content_length: length.as_deref(),
+        content_encoding: encoding.as_deref(),
+    };
+    (ask.judge(&head), header("Retry-After").and_then(|text| seconds_until(&text)))
+}
+
 /// A range of a file that came whole.
 fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, Fault> {
     let part = bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
@@ -289,14 +295,13 @@ fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, Fault> {
 
 /// What stands before the name of a file in its URL.
 fn folder(url: &str) -> &str {
-    let path = url.split(['?', '#']).next().unwrap_or(url);
-    let name = path.rsplit('/').next().unwrap_or(path);
-    path.strip_suffix(name).unwrap_or(path)
+    let path = url.bytes().position(|byte| matches!(byte, b'?' | b'#')).map_or(url, |end| &url[..end]);
+    path.bytes().rposition(|byte| byte == b'/').map_or("", |slash| &path[..=slash])
 }
 
 /// The time that `Retry-After` tells, in seconds or as a date.
 fn seconds_until(text: &str) -> Option<Duration> {
-    let seconds = text.trim().parse::<u32>().map(f64::from).ok();
+    let seconds = text.trim_ascii().parse::<u32>().map(f64::from).ok();
     let seconds = seconds.unwrap_or_else(|| (js_sys::Date::parse(text) - js_sys::Date::now()) / 1e3);
     // Neither a date, nor one to come, nor one that anybody waits for.
     Duration::try_from_secs_f64(seconds).ok()

@@ -233,13 +233,7 @@ impl IndexedDb {
             entries: transaction.object_store("entries")?,
             total: transaction.object_store("total")?,
         };
-        let done = match change {
-            Change::Put { key, bytes, used } => stores.put(&key.into(), &bytes, used, self.0.capacity.get()).await,
-            Change::Touch(key) => stores.touch(&key.into()).await,
-            Change::Remove(key) => stores.remove(&key.into()).await,
-            // All that begins with the folder and a space; the next sign is an exclamation mark.
-            Change::Clear => stores.clear(&self.key(""), &format!("{}!", self.0.folder)).await,
-        };
+        let done = stores.change(self, change).await;
         if done.is_err() {
             // All or nothing; it fails where the transaction has ended already.
             let _ = transaction.abort();
@@ -290,72 +284,63 @@ impl Cache for IndexedDb {
 }
 
 impl Stores {
-    async fn put(&self, key: &JsValue, bytes: &Uint8Array, used: f64, capacity: f64) -> Result<(), JsValue> {
-        let former = answer(&self.entries.get(key)?).await?;
-        let told = answer(&self.total.get(&0.into())?).await?;
-        let mut sum = if told.is_undefined() { 0.0 } else { size(&told) };
-        if !former.is_undefined() {
-            sum -= size_of_entry(&former);
-        }
-        self.entries.delete(key)?;
-        let length = f64::from(bytes.length());
-        // A sum that is no number is full, too.
-        let is_full = |sum: f64| sum.is_nan() || sum + length > capacity;
-        if is_full(sum) {
-            let oldest = self.entries.index("used")?.open_cursor()?;
-            loop {
-                let cursor = answer(&oldest).await?;
-                if cursor.is_null() {
-                    // Nothing is left that has a size, so what there is does not add up.
-                    self.bytes.clear()?;
-                    self.entries.clear()?;
-                    sum = 0.0;
-                    break;
-                }
-                let cursor: IdbCursorWithValue = cursor.unchecked_into();
-                sum -= size_of_entry(&cursor.value()?);
-                self.bytes.delete(&cursor.primary_key()?)?;
-                cursor.delete()?;
-                if !is_full(sum) {
-                    break;
-                }
-                cursor.continue_()?;
+    async fn change(&self, cache: &IndexedDb, change: Change) -> Result<(), JsValue> {
+        let target = match &change {
+            Change::Put { key, .. } | Change::Touch(key) | Change::Remove(key) => JsValue::from(key),
+            Change::Clear => {
+                // All that begins with the folder and a space; the next sign is an exclamation mark.
+                let (from, until) = (cache.key("").into(), format!("{}!", cache.0.folder).into());
+                IdbKeyRange::bound_with_lower_open_and_upper_open(&from, &until, false, true)?.into()
             }
+        };
+        let former: Array = answer(&self.entries.get_all_with_key(&target)?).await?.unchecked_into();
+        let told = answer(&self.total.get(&0.into())?).await?;
+        if let Change::Touch(_) = change {
+            let former = former.get(0);
+            if former.is_object() && Reflect::get(&former, &"used".into())? != f64::INFINITY {
+                self.entries.put_with_key(&entry(size_of_entry(&former), Date::now())?, &target)?;
+            }
+            return Ok(());
         }
-        self.bytes.put_with_key(bytes, key)?;
-        self.entries.put_with_key(&entry(length, used)?, key)?;
-        self.total.put_with_key(&(sum + length).into(), &0.into())?;
-        Ok(())
-    }
-
-    async fn touch(&self, key: &JsValue) -> Result<(), JsValue> {
-        let former = answer(&self.entries.get(key)?).await?;
-        if former.is_object() && Reflect::get(&former, &"used".into())? != f64::INFINITY {
-            self.entries.put_with_key(&entry(size_of_entry(&former), Date::now())?, key)?;
+        let mut sum = if told.is_undefined() { 0.0 } else { size(&told) };
+        sum -= former.iter().map(|entry| size_of_entry(&entry)).sum::<f64>();
+        self.bytes.delete(&target)?;
+        self.entries.delete(&target)?;
+        if let Change::Put { bytes, used, .. } = change {
+            let length = f64::from(bytes.length());
+            sum = self.make_room(sum, cache.0.capacity.get() - length).await? + length;
+            self.bytes.put_with_key(&bytes, &target)?;
+            self.entries.put_with_key(&entry(length, used)?, &target)?;
         }
-        Ok(())
-    }
-
-    async fn remove(&self, key: &JsValue) -> Result<(), JsValue> {
-        let former = answer(&self.entries.get(key)?).await?;
-        let sum = size(&answer(&self.total.get(&0.into())?).await?);
-        self.bytes.delete(key)?;
-        self.entries.delete(key)?;
-        if !former.is_undefined() {
-            self.total.put_with_key(&(sum - size_of_entry(&former)).into(), &0.into())?;
-        }
-        Ok(())
-    }
-
-    async fn clear(&self, from: &str, until: &str) -> Result<(), JsValue> {
-        let keys = IdbKeyRange::bound_with_lower_open_and_upper_open(&from.into(), &until.into(), false, true)?;
-        let entries: Array = answer(&self.entries.get_all_with_key(&keys)?).await?.unchecked_into();
-        let mut sum = size(&answer(&self.total.get(&0.into())?).await?);
-        sum -= entries.iter().map(|entry| size_of_entry(&entry)).sum::<f64>();
-        self.bytes.delete(&keys)?;
-        self.entries.delete(&keys)?;
         self.total.put_with_key(&sum.into(), &0.into())?;
         Ok(())
+    }
+
+    /// Gives up the least recently used until the sum of all sizes is at most `most`; gives that sum.
+    async fn make_room(&self, mut sum: f64, most: f64) -> Result<f64, JsValue> {
+        // A sum that is no number is too much, too.
+        let fits = |sum: f64| sum <= most;
+        if fits(sum) {
+            return Ok(sum);
+        }
+        let oldest = self.entries.index("used")?.open_cursor()?;
+        loop {
+            let cursor = answer(&oldest).await?;
+            if cursor.is_null() {
+                // Nothing is left that has a size, so what there is does not add up.
+                self.bytes.clear()?;
+                self.entries.clear()?;
+                return Ok(0.0);
+            }
+            let cursor: IdbCursorWithValue = cursor.unchecked_into();
+            sum -= size_of_entry(&cursor.value()?);
+            self.bytes.delete(&cursor.primary_key()?)?;
+            cursor.delete()?;
+            if fits(sum) {
+                return Ok(sum);
+            }
+            cursor.continue_()?;
+        }
     }
 }
 

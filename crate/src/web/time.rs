@@ -22,6 +22,9 @@ pub(super) fn pause(time: Duration) -> TimeoutFuture {
     TimeoutFuture::new(time.as_millis().min(i32::MAX as u128) as u32)
 }
 
+/// What comes of an attempt: bytes, or why there are none and for how long the host asks to be left alone.
+pub type Answer = Result<Vec<u8>, (Fault, Option<Duration>)>;
+
 /// How long a request is waited for, with the times that it is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
@@ -37,9 +40,6 @@ impl Default for Patience {
     }
 }
 
-/// A request that is sent once: the bytes, or what went wrong and the time for which the host asked to be left alone.
-pub type Attempt<'a> = LocalBoxFuture<'a, Result<Vec<u8>, (Fault, Option<Duration>)>>;
-
 impl Patience {
     /// Sends a request until there is an answer, or no use in sending it again. An attempt gives its error with the time
     /// for which the host asked to be left alone.
@@ -47,7 +47,11 @@ impl Patience {
     /// # Errors
     ///
     /// That of the last attempt, or that the time is over.
-    pub async fn send<'a>(&self, at: &str, attempt: &mut dyn FnMut() -> Attempt<'a>) -> Result<Vec<u8>, SourceError> {
+    pub async fn send<'a>(
+        &self,
+        at: &str,
+        attempt: &mut dyn FnMut() -> LocalBoxFuture<'a, Answer>,
+    ) -> Result<Vec<u8>, SourceError> {
         let start = Instant::now();
         let work = async {
             let mut sent = 0;

@@ -51,24 +51,24 @@ pub fn open(
     controller: Option<AbortController>,
     make_error: Function,
 ) -> Promise {
-    let make = make_error.clone();
     let values = Values(&options);
     let early = response.zip(controller).map(|(response, controller)| Early { response, controller });
     let parsed = values.open().and_then(|open| Ok((open, values.signal()?)));
     let opening = async move {
-        let connected = match parsed {
+        let opening = match parsed {
             Ok((open, signal)) => {
-                let connecting = connect(&url, source, open, early).boxed_local();
-                unless_aborted(signal.as_ref(), connecting).await.map_err(Failure::from).flatten()
+                let (makes, url) = (make_error.clone(), url.clone());
+                let connecting =
+                    async move { connect(&url, source, open, early).await.map(|state| Database::value(state, makes)) };
+                unless_aborted(signal, connecting.boxed_local())
             }
             Err(failure) => {
                 // Nobody waits for its answer.
                 early.inspect(|early| early.controller.abort());
-                Err(failure)
+                ready(Err(failure)).boxed_local()
             }
         };
-        let state = connected.map_err(|failure| failure.at_opening(&url).into_error(&make))?;
-        Ok(Database { state: RefCell::new(Some(state)), make_error }.into())
+        opening.await.map_err(|failure| failure.at_opening(&url).into_error(&make_error))
     };
     promise(opening.boxed_local())
 }
@@ -164,9 +164,14 @@ impl Database {
     }
 }
 
-type Work = LocalBoxFuture<'static, Result<JsValue, Failure>>;
+type Pending<'a> = LocalBoxFuture<'a, Result<JsValue, Failure>>;
+type Work = Pending<'static>;
 
 impl Database {
+    fn value(state: State, make_error: Function) -> JsValue {
+        Database { state: RefCell::new(Some(state)), make_error }.into()
+    }
+
     fn reader(&self) -> Result<Reader<Place, Eval, Option<IndexedDb>>, Failure> {
         self.state.borrow().as_ref().map(|state| state.reader.clone()).ok_or_else(Failure::closed)
     }
@@ -235,23 +240,16 @@ impl Database {
     fn guard(&self, signal: Option<AbortSignal>, work: Work) -> Result<Work, Failure> {
         let state = self.state.borrow();
         let State { reader, has_memory, closing } = state.as_ref().ok_or_else(Failure::closed)?;
-        let (closing, until, has_memory, reader) = (closing.signal(), closing.signal(), *has_memory, reader.clone());
+        let (closing, has_memory, reader) = (closing.signal(), *has_memory, reader.clone());
         let work = async move {
-            let mut work = unless_aborted(Some(&closing), work).boxed_local();
-            match unless_aborted(signal.as_ref(), (&mut work).boxed_local()).await {
-                Err(Aborted(reason)) => {
-                    if has_memory {
-                        // As long as the work is there its requests are under way.
-                        let linger = reader.linger().boxed_local();
-                        spawn_local(async move {
-                            let _ = unless_aborted(Some(&until), linger).await;
-                        });
-                    }
-                    Err(Failure::aborted(reason))
-                }
-                Ok(Err(Aborted(_))) => Err(Failure::closed()),
-                Ok(Ok(answer)) => answer,
+            let mut work = unless_closed(closing.clone(), work);
+            let answer = unless_aborted(signal.clone(), (&mut work).boxed_local()).await;
+            if has_memory && answer.is_err() && signal.is_some_and(|signal| signal.aborted()) {
+                // As long as the work is there its requests are under way.
+                let linger = reader.linger().map(|()| Ok(JsValue::UNDEFINED)).boxed_local();
+                spawn_local(unless_closed(closing, linger).map(drop));
             }
+            answer
         };
         Ok(work.boxed_local())
     }
@@ -279,34 +277,41 @@ fn tell(answer: Result<Option<Eval>, ReadError>, style: Style, outcome: Option<O
     }
 }
 
-fn check(signal: Option<&AbortSignal>) -> Result<(), Aborted> {
+fn check(signal: Option<&AbortSignal>) -> Result<(), Failure> {
     match signal {
-        Some(signal) if signal.aborted() => Err(Aborted(signal.reason())),
+        Some(signal) if signal.aborted() => Err(Failure::aborted(signal.reason())),
         _ => Ok(()),
     }
 }
 
-/// A signal was aborted, for a reason.
-struct Aborted(JsValue);
-
-impl From<Aborted> for Failure {
-    fn from(Aborted(reason): Aborted) -> Failure {
-        Failure::aborted(reason)
+/// What `work` comes to, unless the signal is aborted before.
+fn unless_aborted(signal: Option<AbortSignal>, work: Pending<'_>) -> Pending<'_> {
+    match signal {
+        Some(signal) => unless(signal, Failure::aborted, work),
+        None => work,
     }
 }
 
-/// What `work` comes to, unless the signal is aborted before.
-async fn unless_aborted<T>(signal: Option<&AbortSignal>, work: LocalBoxFuture<'_, T>) -> Result<T, Aborted> {
-    check(signal)?;
-    let Some(signal) = signal else { return Ok(work.await) };
-    let (send, aborted) = oneshot::channel();
-    // Cloudflare's Workers refuse listeners that are passive, which those of gloo are otherwise.
-    let options = EventListenerOptions::enable_prevent_default();
-    let _listener = EventListener::once_with_options(signal, "abort", options, move |_| {
-        let _ = send.send(());
-    });
-    match select(work, aborted).await {
-        Either::Left((done, _)) => Ok(done),
-        Either::Right(_) => Err(Aborted(signal.reason())),
-    }
+/// What `work` comes to, unless the database is closed before.
+fn unless_closed(closing: AbortSignal, work: Pending<'_>) -> Pending<'_> {
+    unless(closing, |_| Failure::closed(), work)
+}
+
+fn unless(signal: AbortSignal, failure: fn(JsValue) -> Failure, work: Pending<'_>) -> Pending<'_> {
+    let work = async move {
+        if signal.aborted() {
+            return Err(failure(signal.reason()));
+        }
+        let (send, aborted) = oneshot::channel();
+        // Cloudflare's Workers refuse listeners that are passive, which those of gloo are otherwise.
+        let options = EventListenerOptions::enable_prevent_default();
+        let _listener = EventListener::once_with_options(&signal, "abort", options, move |_| {
+            let _ = send.send(());
+        });
+        match select(work, aborted).await {
+            Either::Left((done, _)) => done,
+            Either::Right(_) => Err(failure(signal.reason())),
+        }
+    };
+    work.boxed_local()
 }
