@@ -295,8 +295,11 @@ fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, Fault> {
 
 /// What stands before the name of a file in its URL.
 fn folder(url: &str) -> &str {
-    let path = url.bytes().position(|byte| matches!(byte, b'?' | b'#')).map_or(url, |end| &url[..end]);
-    path.bytes().rposition(|byte| byte == b'/').map_or("", |slash| &path[..=slash])
+    // A slice that panics brings all that prints a text, in the standard library's way.
+    let end = url.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(url.len());
+    let path = url.get(..end).unwrap_or(url);
+    let slash = path.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1);
+    path.get(..slash).unwrap_or(path)
 }
 
 /// The time that `Retry-After` tells, in seconds or as a date.
