@@ -127,7 +127,7 @@ export type Pv<San extends boolean = boolean> = Score & {
 export interface Evaluation<San extends boolean = boolean> {
   /** Search depth in plies. */
   depth: number;
-  /** Nodes searched, in thousands. */
+  /** Nodes searched, in thousands; above 2⁵³, which no search reaches, the nearest number. */
   knodes: number;
   /** Best first for the side to move; never empty. */
   pvs: [Pv<San>, ...Pv<San>[]];

@@ -30,8 +30,12 @@ for (const game of parsePgn(await readFile(file, "utf8"))) {
   const answers = await shelf.lookupMany(fens);
   nodes.forEach((node, n) => {
     const answer = answers[n];
-    if (answer instanceof ShelfishError && answer.code !== "fen") throw answer;
-    if (!answer || answer instanceof ShelfishError) return;
+    if (answer instanceof ShelfishError) {
+      // After the last move there may be nothing to evaluate.
+      if (answer.code === "checkmate" || answer.code === "stalemate") return;
+      throw answer;
+    }
+    if (!answer) return;
     const [{ cp, mate }] = answer.best.pvs;
     const score = mate === undefined ? ((cp ?? 0) / 100).toFixed(2) : `#${mate}`;
     const others = (node.comments ?? []).filter((comment) => !comment.includes("[%eval"));
