@@ -23,7 +23,7 @@ mod time;
 
 pub use fetch::{Early, Fetch};
 pub use indexed_db::IndexedDb;
-pub use time::{Answer, Patience, timeout};
+pub use time::{Answer, Patience};
 
 use wasm_bindgen::{JsCast as _, JsValue};
 

@@ -10,7 +10,7 @@ use crate::source::retry::Retry;
 use crate::source::{Fault, SourceError};
 
 /// What `work` gives, unless that takes longer than `limit`.
-pub async fn timeout<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+async fn timeout<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     match select(core::pin::pin!(work), pause(limit)).await {
         Either::Left((done, _)) => Some(done),
         Either::Right(_) => None,
