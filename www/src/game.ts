@@ -5,6 +5,7 @@ import { INITIAL_FEN, makeFen } from "chessops/fen";
 import { makeSan, parseSan } from "chessops/san";
 import { isNormal, type Move, type NormalMove } from "chessops/types";
 import { kingCastlesTo, makeUci, parseUci } from "chessops/util";
+import type { Notes } from "./notes";
 
 /** One position of the tree and the move that led to it. */
 export interface Node {
@@ -18,6 +19,15 @@ export interface Node {
   readonly position: Position;
   readonly fen: string;
   readonly children: Node[];
+  /** What the PGN says of the move that led here. */
+  readonly notes: Notes;
+}
+
+/** Where a game was played. */
+export interface Origin {
+  site: "lichess" | "chess.com" | string;
+  /** The game's page there. */
+  url?: string;
 }
 
 /** A line of moves from some position, each with the position after it. */
@@ -33,6 +43,10 @@ export class Game {
   readonly root: Node;
   /** How many plies of the main line came with the game; moves played later count as additions. */
   sourcePlies = 0;
+  /** Where it came from, if that is known. */
+  origin?: Origin;
+  /** Its key in the list of stored games. */
+  id?: string;
 
   constructor(
     start: Position = Chess.default(),
@@ -41,7 +55,7 @@ export class Game {
     /** Its name in the famous-games menu and in links. */
     readonly slug?: string,
   ) {
-    this.root = { ply: 0, san: "", position: start, fen: makeFen(start.toSetup()), children: [] };
+    this.root = { ply: 0, san: "", position: start, fen: makeFen(start.toSetup()), children: [], notes: { nags: [] } };
   }
 
   /** The node after `move`, added to the tree unless it is there already. The move must be legal. */
@@ -61,6 +75,7 @@ export class Game {
       position,
       fen: makeFen(position.toSetup()),
       children: [],
+      notes: { nags: [] },
     };
     node.children.push(child);
     return child;

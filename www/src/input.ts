@@ -3,13 +3,27 @@ import { Chess, IllegalSetup, type Position } from "chessops/chess";
 import { InvalidFen, parseFen } from "chessops/fen";
 import { type ChildNode, type Node as PgnNode, type PgnNodeData, parsePgn, parseVariant } from "chessops/pgn";
 import { Game, moveNumber, type Node, parseMove } from "./game";
+import { players } from "./names";
+import { addBefore, addComment, addNag } from "./notes";
 
 /** The text holds no position or game; the message says what is wrong with it. */
 export class InputError extends Error {}
 
-/** What was read, and a remark if something had to be left out. */
+/** A game of a text that could not be opened. */
+export interface Refused {
+  /** Which game of the text it is, from 1. */
+  index: number;
+  /** Who played it; empty if nobody is named. */
+  name: string;
+  reason: string;
+  /** The line of the text, from 1. */
+  line?: number;
+}
+
+/** What was read: games that open, those that do not, and a remark if something had to be left out. */
 export interface Opened {
   games: Game[];
+  refused: Refused[];
   remark?: string;
 }
 
@@ -23,7 +37,7 @@ export function read(text: string): Opened {
   const trimmed = text.replace(/^\uFEFF/, "").trim();
   if (trimmed === "") throw new InputError("Nothing to open: paste a FEN or a PGN.");
   if (trimmed.length > MAX_LENGTH) throw new InputError("This text is too long: at most a million characters.");
-  return looksLikeFen(trimmed) ? { games: [readFen(trimmed)] } : readPgn(trimmed);
+  return looksLikeFen(trimmed) ? { games: [readFen(trimmed)], refused: [] } : readPgn(trimmed);
 }
 
 /** A FEN starts with ranks joined by slashes; a PGN never does. */
@@ -97,30 +111,32 @@ function positionFault(code: string, turn: string): string {
 
 function readPgn(text: string): Opened {
   const games: Game[] = [];
+  const refused: Refused[] = [];
   let cut = 0;
   const parsed = parsePgn(text).filter((game) => game.moves.children.length > 0 || game.headers.has("FEN"));
   if (parsed.length === 0)
     throw new InputError("Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.");
   for (const [index, source] of parsed.slice(0, MAX_GAMES).entries()) {
-    const where = parsed.length > 1 ? `Game ${index + 1}: ` : "";
-    const variant = source.headers.get("Variant");
-    if (parseVariant(variant) !== "chess") throw new InputError(`${where}the variant “${clip(variant)}” is not known here.`);
-    const fen = source.headers.get("FEN");
-    let start: Position;
     try {
-      start = fen ? positionOf(fen) : Chess.default();
+      const variant = source.headers.get("Variant");
+      if (parseVariant(variant) !== "chess") throw new InputError(`The variant “${clip(variant)}” is not known here.`);
+      const fen = source.headers.get("FEN");
+      const game = new Game(fen ? positionOf(fen) : Chess.default(), known(source.headers));
+      for (const comment of source.comments ?? []) addComment(game.root.notes, comment);
+      cut += graft(game, game.root, source.moves);
+      game.sourcePlies = game.mainline().length - 1;
+      games.push(game);
     } catch (error) {
-      throw error instanceof InputError ? new InputError(where + error.message) : error;
+      if (!(error instanceof InputError)) throw error;
+      refused.push({ index: index + 1, name: players(known(source.headers)), reason: error.message });
     }
-    const game = new Game(start, known(source.headers));
-    cut += graft(game, game.root, source.moves, where);
-    game.sourcePlies = game.mainline().length - 1;
-    games.push(game);
   }
+  const [first] = refused;
+  if (games.length === 0 && first) throw new InputError(refused.length > 1 ? `None of ${refused.length} games can be opened. The first: ${first.reason}` : first.reason);
   const remarks = [];
   if (cut > 0) remarks.push(cut === 1 ? "One variation was cut at an illegal move." : `${cut} variations were cut at illegal moves.`);
   if (parsed.length > MAX_GAMES) remarks.push(`Only the first ${MAX_GAMES} of ${parsed.length} games were opened.`);
-  return remarks.length > 0 ? { games, remark: remarks.join(" ") } : { games };
+  return { games, refused, ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}) };
 }
 
 /** Headers that say something. */
@@ -129,7 +145,7 @@ function known(headers: Map<string, string>): Map<string, string> {
 }
 
 /** Copies the tree below `source` to `at`. An illegal move ends a variation (counted), but is an error in the main line. */
-function graft(game: Game, at: Node, source: PgnNode<PgnNodeData>, where: string): number {
+function graft(game: Game, at: Node, source: PgnNode<PgnNodeData>): number {
   let cut = 0;
   // A stack instead of recursion, because a line may be thousands of moves long.
   const open: { at: Node; child: ChildNode<PgnNodeData>; main: boolean }[] = [];
@@ -140,15 +156,19 @@ function graft(game: Game, at: Node, source: PgnNode<PgnNodeData>, where: string
     }
   };
   push(at, source.children, true);
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { at: node, child, main } = next;
+  for (let task = open.pop(); task; task = open.pop()) {
+    const { at: node, child, main } = task;
     const move = parseMove(node.position, child.data.san);
     if (!move) {
-      if (main) throw new InputError(`${where}${moveNumber(node.position)} ${clip(child.data.san)} is not a legal move.`);
+      if (main) throw new InputError(`${moveNumber(node.position)} ${clip(child.data.san)} is not a legal move.`);
       cut++;
       continue;
     }
-    push(game.play(node, move), child.children, main);
+    const next = game.play(node, move);
+    for (const comment of child.data.startingComments ?? []) addBefore(next.notes, comment);
+    for (const comment of child.data.comments ?? []) addComment(next.notes, comment);
+    for (const nag of child.data.nags ?? []) addNag(next.notes, nag);
+    push(next, child.children, main);
   }
   return cut;
 }

@@ -167,10 +167,13 @@ function aborted(signal: AbortSignal): Promise<false> {
 
 /** Opens pasted text. Throws an `InputError`. */
 function openText(text: string): void {
-  const { games, remark } = read(text);
+  const { games, refused, remark } = read(text);
   library.add(...games);
   if (games[0]) pick(games[0]);
-  notice(games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them all. ${remark ?? ""}` : remark);
+  const told = games.length > 1 ? [`${plural(games.length, "game")} opened: the menu has them all.`] : [];
+  told.push(...refused.map(({ index, name, reason }) => `Game ${index}${name && ` (${name})`} was refused: ${reason}`));
+  if (remark) told.push(remark);
+  notice(told.join(" "));
 }
 
 function notice(text: string | undefined): void {

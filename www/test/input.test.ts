@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Node } from "../src/game";
 import { read } from "../src/input";
+import { fileName, toPgn } from "../src/save";
 
 const fault = (text: string): string => {
   try {
@@ -68,5 +70,48 @@ describe("pasted text", () => {
     expect(fault("♔".repeat(10_000))).toMatch(/Neither/);
     expect(fault("////".repeat(2_500)).length).toBeLessThan(200);
     expect(fault("(".repeat(10_000))).toMatch(/Neither/);
+  });
+});
+
+describe("what a PGN says of its moves", () => {
+  it("is kept: comments, glyphs, clocks, evaluations, drawings", () => {
+    const [game] = read(
+      '[White "A"]\n\n{A word before.} 1. e4 $1 $14 {[%eval 0.33,20] [%clk 0:05:00] Best by test. [%csl Ga4][%cal Re2e4]} e5 {[%eval #-3] [%emt 0:00:07]} ({Or} 1... c5?! {sharp}) 2. Nf3!? *',
+    ).games;
+    expect(game!.root.notes).toEqual({ nags: [], comment: "A word before." });
+    const [, e4, e5, nf3] = game!.mainline();
+    expect(e4!.notes).toEqual({
+      nags: [1, 14],
+      comment: "Best by test.",
+      clock: 300,
+      given: { cp: 33, depth: 20 },
+      shapes: [
+        { color: "green", from: 24, to: 24 },
+        { color: "red", from: 12, to: 28 },
+      ],
+    });
+    expect(e5!.notes).toEqual({ nags: [], given: { mate: -3 }, elapsed: 7 });
+    expect(e4!.children[1]!.notes).toEqual({ nags: [6], before: "Or", comment: "sharp" });
+    expect(nf3!.notes.nags).toEqual([5]);
+  });
+
+  it("survives being written and read again", () => {
+    const text = '[White "A \\"B\\" C"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 30"]\n\n{Start} 30... Kd7 $2 {[%eval 1.50] [%clk 1:02:03.5]} (30... Ke7 {other}) 31. e4 {[%cal Ge2e4]} *';
+    const [game] = read(text).games;
+    const [again] = read(toPgn(game!)).games;
+    expect(toPgn(again!)).toBe(toPgn(game!));
+    const all = (node: Node): unknown[] => [node.fen, node.notes, ...node.children.map(all)];
+    expect(all(again!.root)).toEqual(all(game!.root));
+    expect(again!.headers.get("White")).toBe('A "B" C');
+    expect(fileName(game!)).toBe("c.pgn");
+  });
+
+  it("opens the good games of a text and lists the others", () => {
+    const { games, refused } = read('[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. e5 *\n\n[Variant "Atomic"]\n\n1. d4 *\n\n[White "E"]\n\n1. c4 *');
+    expect(games.map((game) => game.headers.get("White"))).toEqual(["A", "E"]);
+    expect(refused).toMatchObject([
+      { index: 2, name: "C – D", reason: expect.stringMatching(/1\. e5/) },
+      { index: 3, reason: expect.stringMatching(/Atomic/) },
+    ]);
   });
 });
