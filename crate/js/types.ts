@@ -173,6 +173,18 @@ export interface Manifest {
   pvs: number;
   /** Bytes of all files but the manifest. */
   bytes: number;
+  /** All files but the manifest, in the order of keys. */
+  shards: Shard[];
   /** How the database was made, by name. */
   info: Record<string, string>;
+}
+
+/** A file of a database: blocks of positions, then the pages that list the blocks. */
+export interface Shard {
+  /** Its name, in the folder of the manifest. */
+  file: string;
+  /** Its length in bytes. */
+  bytes: number;
+  /** Positions in it. */
+  positions: number;
 }

@@ -1,6 +1,6 @@
 // What a lookup answers, and what it costs.
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { host } from "./support/host.mjs";
@@ -308,10 +308,15 @@ test("a closed database says so", async (t) => {
 test("the manifest tells what the database holds", async (t) => {
   const page = await shelf.page(t);
   await open(page, "famous/manifest.json");
-  const { format, positions, evaluations, pvs, bytes } = await page.evaluate(() => ({ ...database.manifest }));
+  const { format, positions, evaluations, pvs, bytes, shards } = await page.evaluate(() => ({ ...database.manifest }));
   const source = [...truth(String(DUMPS[1])).values()];
   assert.deepEqual([positions, evaluations], [source.length, source.flat().length]);
   assert.equal(pvs, source.flat().flatMap((evaluation) => evaluation.pvs).length);
   assert.ok(format >= 1 && bytes > 10_000);
+  const files = readdirSync(join(shelf.root, "famous")).filter((file) => file.endsWith(".silo"));
+  assert.deepEqual(shards.map(({ file }) => file).sort(), files.sort());
+  for (const shard of shards) assert.equal(shard.bytes, statSync(join(shelf.root, "famous", shard.file)).size);
+  assert.equal(shards.reduce((sum, shard) => sum + shard.bytes, 0), bytes);
+  assert.equal(shards.reduce((sum, shard) => sum + shard.positions, 0), positions);
 });
 

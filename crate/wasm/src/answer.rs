@@ -109,15 +109,27 @@ fn words(words: impl Iterator<Item = String>) -> Array {
 /// What the database says of itself.
 pub fn manifest(manifest: &table::Manifest) -> JsValue {
     #[derive(Serialize)]
-    struct Manifest {
+    struct Manifest<'a> {
         format: u64,
         positions: f64,
         evaluations: f64,
         pvs: f64,
         bytes: f64,
+        shards: Vec<Shard<'a>>,
         #[serde(with = "serde_wasm_bindgen::preserve")]
         info: Object,
     }
+    #[derive(Serialize)]
+    struct Shard<'a> {
+        file: &'a str,
+        bytes: f64,
+        positions: f64,
+    }
+    let shards = manifest.shards().iter().map(|table::Shard { file, bytes, positions, .. }| Shard {
+        file,
+        bytes: *bytes as f64,
+        positions: *positions as f64,
+    });
     let info = Object::new();
     for (name, value) in &manifest.info {
         let _ = Reflect::set(&info, &name.into(), &value.into());
@@ -128,6 +140,7 @@ pub fn manifest(manifest: &table::Manifest) -> JsValue {
         evaluations: manifest.total("evaluations") as f64,
         pvs: manifest.total("pvs") as f64,
         bytes: manifest.bytes() as f64,
+        shards: shards.collect(),
         info,
     })
 }
