@@ -129,13 +129,14 @@ test("pieces move by clicks and by drags, and each position is looked up", async
   await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
 });
 
-test("a line of the evaluation is shown on the board while the mouse is on it, and played by a click", async (t) => {
+test("a line of the evaluation is shown on a small board while the mouse is on it, and played by a click", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
   await at(page, "line-move").nth(1).hover();
-  await page.waitForFunction(() => document.querySelector("#board")?.classList.contains("preview"));
+  await at(page, "preview").waitFor();
+  assert.equal(await page.locator(".preview piece").count(), 32);
   await page.mouse.move(1, 1);
-  await page.waitForFunction(() => !document.querySelector("#board")?.classList.contains("preview"));
+  await at(page, "preview").waitFor({ state: "hidden" });
   await at(page, "line-move").first().click();
   await page.waitForFunction(() => document.querySelectorAll("[data-testid=move]").length === 1);
 });

@@ -1,4 +1,4 @@
-/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows, previews of lines. */
+/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows. */
 import { Chessground } from "@lichess-org/chessground";
 import type { Api } from "@lichess-org/chessground/api";
 import type { DrawShape } from "@lichess-org/chessground/draw";
@@ -21,8 +21,6 @@ export class Board {
   readonly #ground: Api;
   readonly #promotion = byId("promotion");
   #node: Node | undefined;
-  #arrows: DrawShape[] = [];
-  #previewing = false;
 
   /** `onMove` gets every legal move that a person makes. */
   constructor(private readonly onMove: (move: NormalMove) => void) {
@@ -48,13 +46,11 @@ export class Board {
   /** Shows the position of a node, to be moved on. */
   show(node: Node): void {
     this.#node = node;
-    this.#previewing = false;
     this.#closePromotion();
     this.#ground.set({
       ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
       movable: { color: node.position.turn, dests: chessgroundDests(node.position) },
     });
-    this.#mark();
     byId("board").setAttribute("aria-label", describe(node));
     byId("position-text").textContent = pieces(node.position);
   }
@@ -62,29 +58,19 @@ export class Board {
   /** Draws the first moves of the lines, the best one strongest. */
   arrows(moves: readonly Step[], before: Position): void {
     const seen = new Set<string>();
-    this.#arrows = moves.flatMap((step, index) => {
+    const shapes = moves.flatMap<DrawShape>((step, index) => {
       const [orig, dest] = squares(before, step.move) as Key[];
       if (!orig || !dest || seen.has(orig + dest)) return [];
       seen.add(orig + dest);
       return [{ orig, dest, brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other" }];
     });
     // The best arrow lies on top.
-    this.#arrows.reverse();
-    this.#mark();
+    this.#ground.setAutoShapes(shapes.reverse());
   }
 
-  /** Shows the position after a step of a line without going there; undefined ends it. */
-  preview(step: Step | undefined, before?: Position): void {
-    if (!step) {
-      if (this.#previewing && this.#node) this.show(this.#node);
-      return;
-    }
-    this.#previewing = true;
-    this.#ground.set({
-      ...picture(step.position, before && squares(before, step.move)),
-      movable: { color: undefined, dests: new Map() },
-    });
-    this.#mark();
+  /** Whose side is below. */
+  get orientation(): "white" | "black" {
+    return this.#ground.state.orientation;
   }
 
   /** Turns the board round and says whose side is below now. */
@@ -92,11 +78,6 @@ export class Board {
     this.#ground.toggleOrientation();
     this.#closePromotion();
     return this.#ground.state.orientation;
-  }
-
-  #mark(): void {
-    byId("board").classList.toggle("preview", this.#previewing);
-    this.#ground.setAutoShapes(this.#previewing ? [] : this.#arrows);
   }
 
   #moved(orig: Key, dest: Key): void {

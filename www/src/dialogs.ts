@@ -1,5 +1,5 @@
 /** The two dialogs: open a text, and help. */
-import { byId } from "./dom";
+import { byId, isField } from "./dom";
 import { InputError } from "./input";
 
 /** Binds the dialog that takes a FEN or a PGN. `open` reads the text; an `InputError` keeps the dialog, with its message. */
@@ -78,6 +78,3 @@ export function bindHelp(): () => void {
   }
   return show;
 }
-
-/** Whether keys and pasted text belong to this element. */
-export const isField = (target: EventTarget | null): boolean => target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");

@@ -25,3 +25,6 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 
 /** Whether the person asked for less motion. */
 export const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Whether keys and pasted text belong to this element. */
+export const isField = (target: EventTarget | null): boolean => target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");

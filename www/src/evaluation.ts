@@ -3,23 +3,26 @@ import type { Eval, Evaluation } from "shelfish";
 import { plural } from "./cost";
 import type { Explanation } from "./database";
 import { byId, make } from "./dom";
-import { type ending, moveNumber, type Node, type Step, steps } from "./game";
-import { advantage, nodes, spoken } from "./score";
+import { ending, moveNumber, type Node, type Step, steps } from "./game";
+import { bestKnown, isShallow, type Knowledge } from "./knowledge";
+import { type LineActions, lineItem } from "./lines";
+import { advantage, nodes, spoken, written } from "./score";
+import type { State } from "./state";
 
 /** What the panel makes the page do. */
 export interface PanelActions {
-  /** Show the position after a step of a line, whose position before it is given; undefined: no more. */
-  preview(step: Step | undefined, before?: Node["position"]): void;
-  /** Play these steps from the node that they belong to. */
-  play(from: Node, line: readonly Step[]): void;
+  preview: LineActions["preview"];
   /** Draw the first moves of the lines. */
   arrows(first: readonly Step[]): void;
   /** Try the failed lookup again. */
   retry(): void;
+  /** How many positions the database has, once that is known. */
+  positions(): number | undefined;
 }
 
 /** Bar, score and lines. */
 export class EvaluationPanel {
+  readonly #panel = byId("evaluation");
   readonly #score = byId("score");
   readonly #facts = byId("facts");
   readonly #others = byId("others");
@@ -28,51 +31,105 @@ export class EvaluationPanel {
   readonly #live = byId("live");
   #speaking = 0;
 
-  constructor(private readonly actions: PanelActions) {
-    this.#lines.addEventListener("pointerleave", () => actions.preview(undefined));
-    this.#lines.addEventListener("focusout", () => actions.preview(undefined));
+  constructor(
+    private readonly state: State,
+    private readonly actions: PanelActions,
+  ) {
+    const unfold = byId("unfold");
+    unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
+    state.on(({ node, known, status }) => {
+      if (status) this.#showStatus();
+      if (node || known?.has(state.node.fen) || (known && !state.answers.get(state.node.fen))) this.#show();
+    });
   }
 
-  /** An answer: its deepest evaluation first, the others a click away. */
-  found(node: Node, answer: Eval): void {
-    this.#choose(node, answer, answer.best);
+  #show(): void {
+    const { node, answers } = this.state;
+    this.actions.preview(undefined);
+    const answer = answers.get(node.fen);
+    const known = bestKnown(node, answers);
+    const isOpen = answer === undefined && known?.source !== "rules" && known?.source !== "pgn";
+    // What stands here belongs to another position until the answer comes.
+    this.#panel.classList.toggle("stale", isOpen && !known);
+    if (answer) this.#choose(node, answer, answer.best);
+    else if (known) this.#borrowed(node, known);
+    else if (answer === null) this.#absent(node);
+    else this.#bar(undefined);
+  }
+
+  #showStatus(): void {
+    const { waiting, fault, cost } = this.state.status;
+    this.#cost.textContent = cost ?? "";
+    this.#cost.title = cost ?? "";
+    this.#panel.classList.toggle("failed", fault !== undefined);
+    if (fault) this.#failed(fault);
+    else if (waiting && this.#panel.classList.contains("stale")) {
+      this.#say("", "Looking it up…");
+      this.actions.arrows([]);
+      this.#lines.replaceChildren();
+    }
+  }
+
+  /** One of the database's evaluations of the position, the others a click away. */
+  #choose(node: Node, answer: Eval, chosen: Evaluation): void {
+    const { depth, knodes, pvs } = chosen;
+    const [best] = pvs;
+    const shallow = isShallow({ source: "database", text: "", share: 0, line: [], depth, knodes });
+    this.#say(best.score, `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodes(knodes)}`, shallow);
+    this.#bar(advantage(best));
+    this.#announce(node, `${spoken(best)}, depth ${depth}${shallow ? ", shallow" : ""}`);
+    this.#others.replaceChildren(
+      ...answer.evaluations.map((evaluation) => {
+        const label = `d${evaluation.depth} · ${plural(evaluation.pvs.length, "line")}`;
+        const title = `${nodes(evaluation.knodes)} nodes`;
+        const button = make("button", { type: "button", title, "aria-pressed": evaluation === chosen, "data-testid": "evaluation-choice" }, label);
+        button.addEventListener("click", () => {
+          this.#choose(node, answer, evaluation);
+          this.#others.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+        });
+        return button;
+      }),
+    );
+    this.#list(node, pvs.map((pv) => ({ score: pv.score, line: steps(node.position, pv.uci) })));
+  }
+
+  /** A score that is not the database's own of this position. */
+  #borrowed(node: Node, known: Knowledge): void {
+    if (known.source === "rules") {
+      const end = ending(node.position);
+      this.#say(known.text, end?.title ?? "");
+      this.#list(node, []);
+      this.#lines.replaceChildren(quiet(end?.winner ? `${end.winner === "white" ? "White" : "Black"} has won.` : "The game is drawn."));
+      this.#announce(node, end?.title ?? "");
+    } else {
+      const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
+      const from = `From the ${known.source === "pgn" ? "PGN" : known.source}${depth}`;
+      this.#say(written(known), from, isShallow(known), true);
+      const line = steps(node.position, known.line);
+      this.#list(node, line.length > 0 ? [{ score: written(known), line }] : []);
+      this.#lines.append(quiet("The database does not have this position itself."));
+      this.#announce(node, `${spoken(known)}, ${from.toLowerCase()}`);
+    }
+    this.#bar(known.share, known.source !== "rules");
   }
 
   /** The position is not in the database, which is an answer too. */
-  absent(node: Node, positions: number | undefined): void {
+  #absent(node: Node): void {
     this.#say("", "Not in this database");
     this.#bar(undefined);
-    this.actions.arrows([]);
-    const holds = positions === undefined ? "" : `It holds ${plural(positions, "position")}, and nothing is computed here. `;
-    const back = node.parent ? "Step back, or pick a famous game." : "Pick a famous game to see one that is.";
-    this.#lines.replaceChildren(make("p", { className: "quiet" }, holds + back));
+    const positions = this.actions.positions();
+    const holds = positions === undefined ? "" : `It holds ${plural(positions, "position")}. `;
+    this.#list(node, []);
+    this.#lines.replaceChildren(quiet(holds + (node.parent ? "Step back, or try another move." : "Pick a famous game to see one that is.")));
     this.#announce(node, "not in this database");
   }
 
-  /** The game has ended on the board: there is nothing to look up. */
-  over(node: Node, end: NonNullable<ReturnType<typeof ending>>): void {
-    this.#say(end.result, end.title);
-    this.#bar(end.winner === "white" ? 1 : end.winner === "black" ? -1 : 0);
-    this.actions.arrows([]);
-    const how = end.winner ? `${end.winner === "white" ? "White" : "Black"} has won.` : "The game is drawn.";
-    this.#lines.replaceChildren(make("p", { className: "quiet" }, how));
-    this.cost("Nothing to look up: the game is over here.");
-    this.#announce(node, end.title);
-  }
-
-  /** An answer is taking its time. */
-  waiting(): void {
-    this.#say("", "Looking it up…");
-    this.actions.arrows([]);
-    this.#lines.replaceChildren();
-    this.cost("");
-  }
-
   /** The database failed. */
-  failed({ title, advice }: Explanation): void {
+  #failed({ title, advice }: Explanation): void {
     this.#say("", "");
     this.#bar(undefined);
     this.actions.arrows([]);
+    this.#panel.classList.remove("stale");
     // The alert speaks for itself.
     window.clearTimeout(this.#speaking);
     this.#live.textContent = "";
@@ -80,86 +137,30 @@ export class EvaluationPanel {
     retry.addEventListener("click", () => this.actions.retry());
     const fault = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
     this.#lines.replaceChildren(fault, retry);
-    this.cost("");
   }
 
-  /** The line that says what the answer cost. */
-  cost(text: string): void {
-    this.#cost.textContent = text;
-  }
-
-  #choose(node: Node, answer: Eval, chosen: Evaluation): void {
-    const best = chosen.pvs[0];
-    this.#say(best?.score ?? "", `Depth ${chosen.depth} · ${nodes(chosen.knodes)}`);
-    this.#bar(best && advantage(best));
-    if (best) this.#announce(node, `${spoken(best)}, depth ${chosen.depth}`);
-
-    const others = answer.evaluations.map((evaluation) => {
-      const label = `d${evaluation.depth} · ${plural(evaluation.pvs.length, "line")}`;
-      const title = `Depth ${evaluation.depth}, ${nodes(evaluation.knodes)}, ${plural(evaluation.pvs.length, "line")}`;
-      const pressed = evaluation === chosen;
-      const button = make("button", { type: "button", title, "aria-label": title, "aria-pressed": pressed, "data-testid": "evaluation-choice" }, label);
-      button.addEventListener("click", () => {
-        this.#choose(node, answer, evaluation);
-        this.#others.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
-      });
-      return button;
-    });
-    this.#others.replaceChildren(...others);
-
-    const lines = chosen.pvs.map((pv) => ({ pv, line: steps(node.position, pv.uci) }));
+  #list(node: Node, lines: { score: string; line: readonly Step[] }[]): void {
     this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
-    this.#lines.replaceChildren(
-      make(
-        "ol",
-        { "aria-label": "Lines, best first" },
-        ...lines.map(({ pv, line }) =>
-          make("li", { "data-testid": "line" }, make("span", { className: pv.score.startsWith("-") || pv.score.startsWith("#-") ? "pv-score black" : "pv-score" }, pv.score), this.#line(node, line)),
-        ),
-      ),
-    );
+    const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
+    const items = lines.map(({ score, line }) => lineItem(score, node.position, line, actions));
+    this.#lines.replaceChildren(...(items.length > 0 ? [make("ol", { "aria-label": "Lines, best first" }, ...items)] : []));
+    this.#lines.scrollTop = 0;
   }
 
-  /** One line as buttons: one stop of the Tab key, arrow keys within. */
-  #line(node: Node, line: readonly Step[]): HTMLElement {
-    const words = make("span", { className: "line", role: "toolbar", "aria-label": "Moves of the line" });
-    const buttons = line.map((step, index) => {
-      const before = line[index - 1]?.position ?? node.position;
-      const show = () => this.actions.preview(step, before);
-      const button = make("button", { type: "button", tabIndex: index === 0 ? 0 : -1, "aria-label": `${step.number} ${step.san}`, "data-testid": "line-move" }, step.san);
-      // A finger that touches wants to play, not to hover.
-      button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show());
-      button.addEventListener("focus", () => button.matches(":focus-visible") && show());
-      button.addEventListener("click", () => this.actions.play(node, line.slice(0, index + 1)));
-      return button;
-    });
-    buttons.forEach((button, index) => {
-      const before = line[index - 1]?.position ?? node.position;
-      const number = index === 0 || before.turn === "white" ? [make("span", { className: "number" }, moveNumber(before))] : [];
-      words.append(make("span", { className: "ply" }, ...number, button), " ");
-    });
-    words.addEventListener("keydown", (event) => {
-      const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-      const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
-      if (to === undefined || at === -1) return;
-      event.preventDefault();
-      const target = buttons[Math.max(0, Math.min(to, buttons.length - 1))];
-      for (const button of buttons) button.tabIndex = button === target ? 0 : -1;
-      target?.focus();
-    });
-    return words;
-  }
-
-  #say(score: string, facts: string): void {
+  #say(score: string, facts: string, shallow = false, borrowed = false): void {
     this.actions.preview(undefined);
     this.#score.textContent = score;
     this.#facts.textContent = facts;
+    this.#facts.title = facts;
+    this.#panel.classList.toggle("shallow", shallow);
+    this.#panel.classList.toggle("borrowed", borrowed);
     this.#others.replaceChildren();
   }
 
-  #bar(share: number | undefined): void {
+  #bar(share: number | undefined, borrowed = false): void {
     const bar = byId("bar");
     bar.classList.toggle("unknown", share === undefined);
+    bar.classList.toggle("borrowed", borrowed);
     bar.style.setProperty("--white", String(0.5 + (share ?? 0) / 2));
   }
 
@@ -170,3 +171,5 @@ export class EvaluationPanel {
     this.#speaking = window.setTimeout(() => (this.#live.textContent = `${move}${text}.`), 300);
   }
 }
+
+const quiet = (text: string): HTMLElement => make("p", { className: "quiet" }, text);

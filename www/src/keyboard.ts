@@ -1,10 +1,10 @@
 /** Keys that work anywhere on the page, except where somebody types. */
-import { isField } from "./dialogs";
+import { isField } from "./dom";
 
 /** Binds keys, named as in `KeyboardEvent.key`, to actions. */
 export function bindKeys(actions: Record<string, () => void>): void {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open], #promotion:not([hidden])")) return;
     const { target, key } = event;
     if (isField(target)) return;
     // A list of choices keeps its own keys; left and right mean nothing to it.

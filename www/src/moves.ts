@@ -1,124 +1,146 @@
-/** The move list: the main line in two columns with its scores, variations in between. */
-import { byId, calm, make } from "./dom";
+/** The move list: the main line in two columns with its scores, comments and variations in between. */
+import { byId, make } from "./dom";
 import { type Game, lineFrom, moveNumber, type Node } from "./game";
+import { bestKnown } from "./knowledge";
+import type { State } from "./state";
 
-/** The list; it redraws as a whole when the tree has grown, else it only moves its mark. */
+/** A move of the list and what stands beside it. */
+interface Entry {
+  button: HTMLButtonElement;
+  glyph: HTMLElement;
+  score: HTMLElement | undefined;
+}
+
+/** The list. A step moves its mark, what has become known fills its slots; it is drawn anew when the tree has changed. */
 export class MoveList {
   readonly #root = byId("moves");
-  readonly #buttons = new Map<Node, HTMLButtonElement>();
-  #current: HTMLButtonElement | undefined;
-  #size = -1;
-  #game: Game | undefined;
+  readonly #entries = new Map<Node, Entry>();
+  readonly #nodes = new WeakMap<Element, Node>();
+  #current: Entry | undefined;
 
-  /** `score` gives what is known of a position already; `go` steps to a node; `empty` is shown before the first move. */
+  /** `empty` is shown before the first move. */
   constructor(
-    private readonly score: (node: Node) => string | undefined,
-    private readonly go: (node: Node) => void,
+    private readonly state: State,
     private readonly empty: () => HTMLElement,
-  ) {}
-
-  /** Shows the game with a mark at `node`. */
-  show(game: Game, node: Node): void {
-    const size = count(game.root);
-    if (game !== this.#game || size !== this.#size) {
-      this.#game = game;
-      this.#size = size;
-      this.#draw(game);
-    }
-    for (const [at, button] of this.#buttons) {
-      const here = at === node;
-      if (here) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-      button.tabIndex = here || (node === game.root && at === game.root.children[0]) ? 0 : -1;
-    }
-    this.#current = this.#buttons.get(node);
-    if (this.#root.contains(document.activeElement)) this.#current?.focus({ preventScroll: true });
-    this.#reveal();
+  ) {
+    this.#root.addEventListener("click", ({ target }) => {
+      const button = target instanceof Element ? target.closest("button") : null;
+      const node = button && this.#nodes.get(button);
+      if (node) state.go(node);
+    });
+    state.on(({ tree, node, known }) => {
+      if (tree) this.#draw(state.game);
+      else if (known) this.#refresh();
+      if (node) this.#mark();
+    });
   }
 
-  /** Fills in scores that have become known. */
-  refresh(): void {
-    for (const [node, button] of this.#buttons) {
-      const slot = button.querySelector(".move-score");
-      if (slot) slot.textContent = this.score(node) ?? "";
+  #mark(): void {
+    const next = this.#entries.get(this.state.node);
+    const focused = this.#root.contains(document.activeElement);
+    if (this.#current) {
+      this.#current.button.removeAttribute("aria-current");
+      this.#current.button.tabIndex = -1;
     }
-    // The graph that appears with the scores takes some of the list's room.
-    this.#reveal();
+    this.#current = next;
+    if (!next) return;
+    next.button.setAttribute("aria-current", "true");
+    next.button.tabIndex = 0;
+    if (focused) next.button.focus({ preventScroll: true });
+    this.#reveal(next.button);
+  }
+
+  /** Scrolls the list, and only the list, so that the move stands well inside. */
+  #reveal(button: HTMLElement): void {
+    const box = this.#root.getBoundingClientRect();
+    const at = button.getBoundingClientRect();
+    const margin = Math.min(60, (box.height - at.height) / 2);
+    if (at.top < box.top + margin || at.bottom > box.bottom - margin) this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
+  }
+
+  /** Fills in what has become known, and touches nothing else. */
+  #refresh(): void {
+    for (const [node, entry] of this.#entries) this.#fill(node, entry);
+  }
+
+  #fill(node: Node, { button, score }: Entry): void {
+    if (!score) return;
+    const known = bestKnown(node, this.state.answers);
+    const text = known && known.source !== "rules" ? known.text : "";
+    if (score.textContent !== text) score.textContent = text;
+    button.classList.toggle("borrowed", known?.source === "line" || known?.source === "pgn");
   }
 
   #draw(game: Game): void {
-    this.#buttons.clear();
+    this.#entries.clear();
+    this.#current = undefined;
     const main = lineFrom(game.root).slice(1);
     if (main.length === 0) {
       this.#root.replaceChildren(this.empty());
       return;
     }
-    const grid = make("div", { className: "grid", role: "group", "aria-label": "Moves of the game" });
-    let openRow = false;
+    const list = make("div", { className: "list", role: "group", "aria-label": "Moves of the game" });
+    const start = make("button", { type: "button", className: "start", tabIndex: -1, "data-testid": "start" }, "Start");
+    this.#enlist(game.root, { button: start, glyph: start, score: undefined });
+    list.append(start, ...this.#aside(game.root.notes?.comment));
+    let row: HTMLElement | undefined;
     for (const node of main) {
-      const parent = node.parent;
+      const { parent } = node;
       if (!parent) continue;
       const white = parent.position.turn === "white";
-      if (white || !openRow) {
-        grid.append(make("span", { className: "number" }, `${parent.position.fullmoves}`));
-        if (!white) grid.append(make("span", { className: "gap" }, "…"));
+      if (white || !row) {
+        row = make("div", { className: "row" }, make("span", { className: "number" }, `${parent.position.fullmoves}`));
+        if (!white) row.append(make("span", { className: "gap" }, "…"));
+        list.append(row);
       }
-      grid.append(this.#button(node, true));
-      openRow = white;
-      const variations = parent.children.slice(1);
-      if (variations.length > 0) {
-        if (white) grid.append(make("span", { className: "gap" }, "…"));
-        grid.append(make("div", { className: "variations" }, ...variations.map((variation) => make("p", {}, ...this.#variation(variation)))));
-        openRow = false;
+      row.append(this.#move(node, true));
+      const aside = this.#aside(node.notes?.comment, parent.children.slice(1));
+      if (aside.length > 0) {
+        if (white) row.append(make("span", { className: "gap" }, "…"));
+        list.append(...aside);
       }
+      if (!white || aside.length > 0) row = undefined;
     }
     const result = game.headers.get("Result");
-    if (result) grid.append(make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")));
-    this.#root.replaceChildren(grid);
-    this.#current = undefined;
-    this.refresh();
+    if (result) list.append(make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")));
+    this.#root.replaceChildren(list);
+  }
+
+  /** What stands between two rows. */
+  #aside(comment: string | undefined, variations: readonly Node[] = []): HTMLElement[] {
+    if (!comment && variations.length === 0) return [];
+    const aside = make("div", { className: "aside" });
+    if (comment) aside.append(make("p", { className: "comment" }, comment));
+    aside.append(...variations.map((variation) => make("p", { className: "variation" }, ...this.#variation(variation))));
+    return [aside];
   }
 
   /** A variation as running text, with those that branch off it in brackets. */
   #variation(start: Node): (HTMLElement | string)[] {
     return lineFrom(start).flatMap((node, index) => {
-      const parent = node.parent;
+      const { parent } = node;
       if (!parent) return [];
       const number = index === 0 || parent.position.turn === "white" ? [make("span", { className: "number" }, moveNumber(parent.position))] : [];
       // The first move's own siblings are the caller's business.
       const branches = index === 0 ? [] : parent.children.slice(1).map((sibling) => make("span", { className: "branch" }, ...this.#variation(sibling)));
-      return [make("span", { className: "ply" }, ...number, this.#button(node, false)), ...branches];
+      const comment = node.notes?.comment ? [make("span", { className: "comment" }, node.notes.comment), " "] : [];
+      return [make("span", { className: "ply" }, ...number, this.#move(node, false)), ...comment, ...branches];
     });
   }
 
-  #button(node: Node, main: boolean): HTMLButtonElement {
-    const button = make("button", { type: "button", tabIndex: -1, "data-testid": main ? "move" : "variation-move" }, make("span", { className: "san" }, node.san));
-    if (main) button.append(make("span", { className: "move-score" }));
-    button.addEventListener("click", () => this.go(node));
-    this.#buttons.set(node, button);
+  #move(node: Node, main: boolean): HTMLButtonElement {
+    const glyph = make("span", { className: "glyph" });
+    const score = main ? make("span", { className: "move-score" }) : undefined;
+    const button = make("button", { type: "button", tabIndex: -1, "data-testid": main ? "move" : "variation-move" }, make("span", { className: "san" }, node.san), glyph);
+    if (score) button.append(score);
+    const entry = { button, glyph, score };
+    this.#enlist(node, entry);
+    this.#fill(node, entry);
     return button;
   }
 
-  /** Scrolls the list, and only the list, to the current move. */
-  #reveal(): void {
-    const box = this.#root.getBoundingClientRect();
-    const button = this.#current;
-    if (!button) {
-      this.#root.scrollTop = 0;
-      return;
-    }
-    const at = button.getBoundingClientRect();
-    const beyond = at.top < box.top + at.height ? at.top - box.top - at.height : at.bottom > box.bottom - at.height ? at.bottom - box.bottom + at.height : 0;
-    if (beyond !== 0) this.#root.scrollBy({ top: beyond, behavior: calm() ? "instant" : "smooth" });
+  #enlist(node: Node, entry: Entry): void {
+    this.#entries.set(node, entry);
+    this.#nodes.set(entry.button, node);
   }
-}
-
-function count(root: Node): number {
-  let size = 0;
-  const open = [root];
-  for (let node = open.pop(); node; node = open.pop()) {
-    size++;
-    open.push(...node.children);
-  }
-  return size;
 }

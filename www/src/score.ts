@@ -27,3 +27,10 @@ export function nodes(knodes: number): string {
   const mega = knodes / 1000;
   return mega < 1000 ? `${mega < 10 ? mega.toFixed(1) : Math.round(mega)} Mn` : `${(mega / 1000).toFixed(1)} Gn`;
 }
+
+/** The score in figures: "+0.20", "-1.25", "0.00", "#3", "#-5". */
+export function written({ cp, mate }: Score): string {
+  if (mate !== undefined) return `#${mate}`;
+  const pawns = (cp ?? 0) / 100;
+  return `${pawns > 0 ? "+" : ""}${pawns.toFixed(2)}`;
+}

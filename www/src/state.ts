@@ -1,0 +1,114 @@
+/** What the page is about: one game, one position of it, and what is known. Views read it and are told what has changed. */
+import type { Eval } from "shelfish";
+import type { Explanation } from "./database";
+import { Game, type Node, type Step } from "./game";
+
+/** What has changed; a view looks at what concerns it. */
+export interface Changes {
+  /** Another game is on the board. */
+  game?: true;
+  /** The game has got or lost moves. */
+  tree?: true;
+  /** Another position is on the board. */
+  node?: true;
+  /** The FENs of positions about which more is known. */
+  known?: ReadonlySet<string>;
+  /** How the lookup of the position on the board stands. */
+  status?: true;
+}
+
+/** How the lookup of the position on the board stands. */
+export interface Status {
+  /** It is taking its time. */
+  waiting?: boolean;
+  /** It failed. */
+  fault?: Explanation;
+  /** What the last answer cost. */
+  cost?: string;
+}
+
+/** The state of the page. Only its methods change it. */
+export class State {
+  #game = new Game();
+  #node = this.#game.root;
+  #status: Status = {};
+  readonly #answers = new Map<string, Eval | null>();
+  readonly #listeners: ((changes: Changes) => void)[] = [];
+
+  get game(): Game {
+    return this.#game;
+  }
+
+  get node(): Node {
+    return this.#node;
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  /** What the database said of positions, by FEN; null: it does not have it. */
+  get answers(): ReadonlyMap<string, Eval | null> {
+    return this.#answers;
+  }
+
+  /** Calls `listener` after each change, in the order of these calls. */
+  on(listener: (changes: Changes) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Puts a game on the board. */
+  enter(game: Game, node: Node = game.root): void {
+    this.#game = game;
+    this.#node = node;
+    this.#status = {};
+    this.#tell({ game: true, tree: true, node: true });
+  }
+
+  /** Steps to a position of the game. */
+  go(node: Node | undefined): void {
+    if (!node || node === this.#node) return;
+    this.#node = node;
+    this.#tell({ node: true });
+  }
+
+  /** Plays moves from a position of the game, and goes where they lead. */
+  play(from: Node, ...moves: Step["move"][]): void {
+    let grown = false;
+    let node = from;
+    for (const move of moves) {
+      const before = node.children.length;
+      const to = this.#game.play(node, move);
+      grown ||= node.children.length > before;
+      node = to;
+    }
+    this.#node = node;
+    this.#tell(grown ? { tree: true, node: true } : { node: true });
+  }
+
+  /** Changes the tree of moves, and goes to a node that is still in it. */
+  edit(change: () => Node): void {
+    this.#node = change();
+    this.#tell({ tree: true, node: true });
+  }
+
+  /** Notes what the database said. */
+  learn(answers: Iterable<readonly [fen: string, answer: Eval | null]>): void {
+    const known = new Set<string>();
+    for (const [fen, answer] of answers) {
+      this.#answers.set(fen, answer);
+      known.add(fen);
+    }
+    if (known.size > 0) this.#tell({ known });
+  }
+
+  /** Notes how the lookup stands. */
+  report(status: Status): void {
+    this.#status = status;
+    this.#tell({ status: true });
+  }
+
+  #tell(changes: Changes): void {
+    for (const listener of this.#listeners) listener(changes);
+  }
+}
