@@ -2,10 +2,11 @@
 import { castlingSide, Chess, normalizeMove, type Position } from "chessops/chess";
 import { chessgroundMove } from "chessops/compat";
 import { INITIAL_FEN, makeFen } from "chessops/fen";
-import { makeSan, parseSan } from "chessops/san";
+import { makeSan } from "chessops/san";
 import { isNormal, type Move, type NormalMove } from "chessops/types";
 import { kingCastlesTo, makeUci, parseUci } from "chessops/util";
 import type { Notes } from "./notes";
+import { ENGLISH, FOREIGN, moveOf, piecesOf } from "./pgn/letters";
 
 /** One position of the tree and the move that led to it. */
 export interface Node {
@@ -111,13 +112,34 @@ export function moveNumber(position: Position): string {
   return position.turn === "white" ? `${position.fullmoves}.` : `${position.fullmoves}…`;
 }
 
-/** A legal move from what a person types: SAN, also without its marks or in lower case, or UCI. */
+/**
+ * A legal move from what a person types: SAN, also without its marks or in lower case, UCI, figurines, or a letter of another
+ * language that English does not have, if only one legal move can be meant.
+ */
 export function parseMove(position: Position, text: string): NormalMove | undefined {
-  const typed = text.trim().replace(/[!?]+$/, "").replaceAll("0", "O");
-  const uci = parseUci(text.trim().toLowerCase());
-  for (const candidate of [parseSan(position, typed), uci && normalizeMove(position, uci), parseSan(position, capitalised(typed))])
-    if (candidate && isNormal(candidate) && position.isLegal(candidate)) return candidate;
-  return undefined;
+  const typed = text.trim().replace(/[!?]+$/, "");
+  for (const word of [typed, capitalised(typed), capitalised(typed.toLowerCase()), typed.toLowerCase()]) {
+    const move = moveOf(position, word, ENGLISH);
+    if (move) return move;
+  }
+  const letters = piecesOf(typed);
+  if (letters.length === 0 || letters.some((letter) => ENGLISH.pieces.includes(letter))) return undefined;
+  const meant = FOREIGN.flatMap((language) => moveOf(position, typed, language) ?? []);
+  // P is a knight in Dutch, and a pawn to those who write it.
+  if (typed.startsWith("P")) meant.push(...[moveOf(position, typed.slice(1), ENGLISH) ?? []].flat());
+  const [move, ...others] = meant;
+  return move && others.every((other) => sameMove(move, other)) ? move : undefined;
+}
+
+/** Why what a person typed is not a move here, for people. */
+export function moveFault(position: Position, text: string): string {
+  const typed = text.trim();
+  const side = position.turn === "white" ? "White" : "Black";
+  if (typed === "") return "Type a move, such as Nf3, O-O or e7e8q.";
+  const shown = typed.length > 12 ? `${typed.slice(0, 12)}…` : typed;
+  if (!/[a-h][1-8]|[oO0]-?[oO0]/.test(typed)) return `“${shown}” is not a move: type one such as Nf3, O-O or e7e8q.`;
+  if (!position.hasDests()) return `“${shown}” cannot be played: the game is over.`;
+  return `“${shown}” is not a legal move of ${side} here${position.isCheck() ? `, who is in check` : ""}.`;
 }
 
 const capitalised = (san: string): string => (/^o-o/.test(san) ? san.toUpperCase() : san.charAt(0).toUpperCase() + san.slice(1));

@@ -31,7 +31,8 @@ export interface Notes {
 /** Adds a PGN comment that stands after the move. */
 export function addComment(notes: Notes, comment: string): void {
   const { text, shapes, clock, emt, evaluation } = parseComment(comment);
-  if (text) notes.comment = joined(notes.comment, text);
+  notes.comment = joined(notes.comment, text);
+  if (!notes.comment) delete notes.comment;
   if (shapes.length > 0) notes.shapes = [...(notes.shapes ?? []), ...shapes];
   if (clock !== undefined) notes.clock = clock;
   if (emt !== undefined) notes.elapsed = emt;
@@ -41,7 +42,8 @@ export function addComment(notes: Notes, comment: string): void {
 /** Adds a PGN comment that stands before the first move of a variation. */
 export function addBefore(notes: Notes, comment: string): void {
   const { text } = parseComment(comment);
-  if (text) notes.before = joined(notes.before, text);
+  notes.before = joined(notes.before, text);
+  if (!notes.before) delete notes.before;
 }
 
 /** Adds a glyph, unless it is there already or no glyph of the standard. */
@@ -78,4 +80,4 @@ function pawns({ cp, mate, depth }: Given): Evaluation | undefined {
   return cp === undefined ? undefined : { pawns: cp / 100, ...told };
 }
 
-const joined = (before: string | undefined, text: string): string => (before ? `${before} ${text}` : text);
+const joined = (before: string | undefined, text: string): string => `${before ?? ""} ${text}`.replace(/\s+/g, " ").trim();

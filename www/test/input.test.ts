@@ -70,6 +70,8 @@ describe("pasted text", () => {
     expect(fault("♔".repeat(10_000))).toMatch(/Neither/);
     expect(fault("////".repeat(2_500)).length).toBeLessThan(200);
     expect(fault("(".repeat(10_000))).toMatch(/Neither/);
+    expect(fault(`1. e4 ${"(".repeat(10_000)}`)).toMatch(/variation begins here before/);
+    expect(fault(`1. e4 ${"(1. d4 ".repeat(10_000)}`)).toMatch(/more than 50 deep/);
   });
 });
 

@@ -21,7 +21,7 @@ describe("a link", () => {
   });
 
   it("holds the moves and the ply of a board played on", () => {
-    const [game] = read("e4 e5 O").games;
+    const [game] = read("e4 e5").games;
     const link = format(game!, game!.mainline()[1]!);
     expect(link).toBe("moves=e2e4,e7e5&ply=1");
     const back = parse(link, find);

@@ -1,0 +1,77 @@
+/** Moves as people write them, in the letters of several languages, turned into SAN. */
+import { normalizeMove, type Position } from "chessops/chess";
+import { parseSan } from "chessops/san";
+import { isNormal, type NormalMove } from "chessops/types";
+import { parseUci } from "chessops/util";
+
+/** The letters of a language for king, queen, rook, bishop and knight. */
+export interface Letters {
+  readonly language: string;
+  readonly pieces: string;
+}
+
+/** The letters of the PGN standard. */
+export const ENGLISH: Letters = { language: "English", pieces: "KQRBN" };
+/** Letters of other languages, Italian has those of Spanish. No letter means different pieces in two of them, only in one of them and English. */
+export const FOREIGN: readonly Letters[] = [
+  { language: "German", pieces: "KDTLS" },
+  { language: "French", pieces: "RDTFC" },
+  { language: "Spanish or Italian", pieces: "RDTAC" },
+  { language: "Dutch", pieces: "KDTLP" },
+];
+
+const FIGURINES = ["♔♕♖♗♘♙", "♚♛♜♝♞♟"];
+const FIGURINE = /[♔-♟]/u;
+// Piece, from where, capture, to where, promotion.
+const MOVE = /^([A-Z♔-♟])?([a-h])?([1-8])?[-–—x:×]?([a-h][1-8])(?:[=/]?\(?([A-Z♔-♟])\)?)?$/u;
+const UCI = /^[a-h][1-8][a-h][1-8][qrbn]?$/;
+const CASTLING = /^([O0o])([-–—]?)\1(?:\2\1)?$/;
+
+/** The legal move that a word of a PGN means, letters read as those of a language. */
+export function moveOf(position: Position, word: string, letters: Letters): NormalMove | undefined {
+  const text = bare(word);
+  if (UCI.test(text)) {
+    const move = parseUci(text);
+    const legal = move && normalizeMove(position, move);
+    return legal && isNormal(legal) && position.isLegal(legal) ? legal : undefined;
+  }
+  const san = sanOf(text, letters);
+  const move = san === undefined ? undefined : parseSan(position, san);
+  if (!move || !isNormal(move)) return undefined;
+  // A king that goes to its own rook's square castles only where castling is written.
+  if (!san?.startsWith("O") && position.board[position.turn].has(move.to)) return undefined;
+  return move;
+}
+
+/** Letters of pieces in a word, without figurines. */
+export function piecesOf(word: string): string[] {
+  const [, piece, , , , promotion] = MOVE.exec(bare(word)) ?? [];
+  return [piece, promotion].filter((letter) => letter !== undefined && !FIGURINE.test(letter)) as string[];
+}
+
+/** Whether a word means that a side passes. */
+export const isNull = (word: string): boolean => /^(?:--+|–+|—+|Z0|0000|@@@@|null|pass)$/i.test(word);
+
+function sanOf(text: string, letters: Letters): string | undefined {
+  if (CASTLING.test(text)) return text.replace(/[-–—]/g, "").length === 2 ? "O-O" : "O-O-O";
+  const [, piece, file = "", rank = "", to, promotion] = MOVE.exec(text) ?? [];
+  const [man, becomes] = [english(piece, letters), english(promotion, letters)];
+  if (to === undefined || man === undefined || becomes === undefined) return undefined;
+  return `${man}${file}${rank}${to}${becomes && `=${becomes}`}`;
+}
+
+/** The English letter of a piece; empty for a pawn and for none. */
+function english(piece: string | undefined, { pieces }: Letters): string | undefined {
+  if (piece === undefined) return "";
+  const alphabet = FIGURINE.test(piece) ? FIGURINES.find((figurines) => figurines.includes(piece)) : pieces;
+  const index = alphabet?.indexOf(piece) ?? -1;
+  return index === -1 ? undefined : ENGLISH.pieces.charAt(index);
+}
+
+/** The word without marks for check, mate and en passant. */
+const bare = (word: string): string =>
+  word
+    .replace(/[\uFE0E\uFE0F]/g, "")
+    .replace(/\s*(?:e\.?p\.?)$/i, "")
+    .replace(/(?:[+#†‡]+|mate|ch)$/, "")
+    .replace(/(?:e\.?p\.?)$/i, "");
