@@ -185,6 +185,8 @@ export interface Shard {
   file: string;
   /** Its length in bytes. */
   bytes: number;
+  /** Bytes of its pages, which are its end. */
+  pageBytes: number;
   /** Positions in it. */
   positions: number;
 }

@@ -1,6 +1,6 @@
 // What a lookup answers, and what it costs.
 import assert from "node:assert/strict";
-import { readdirSync, statSync } from "node:fs";
+import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { host } from "./support/host.mjs";
@@ -317,6 +317,8 @@ test("the manifest tells what the database holds", async (t) => {
   assert.deepEqual(shards.map(({ file }) => file).sort(), files.sort());
   for (const shard of shards) assert.equal(shard.bytes, statSync(join(shelf.root, "famous", shard.file)).size);
   assert.equal(shards.reduce((sum, shard) => sum + shard.bytes, 0), bytes);
+  const named = JSON.parse(readFileSync(join(shelf.root, "famous/manifest.json"), "utf8")).shards[0].pages;
+  assert.equal(shards[0]?.pageBytes, named.reduce((/** @type {number} */ sum, /** @type {any} */ [, length]) => sum + length, 0));
   assert.equal(shards.reduce((sum, shard) => sum + shard.positions, 0), positions);
 });
 

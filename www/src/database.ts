@@ -1,5 +1,5 @@
 /** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
-import { type Database, type Eval, open, ShelfishError } from "shelfish";
+import { type Database, type Eval, type FetchedRange, open, ShelfishError, type Stats } from "shelfish";
 import { type Cost, spent } from "./cost";
 
 /** A failure in words: what happened, and what to do about it. */
@@ -12,6 +12,10 @@ export interface Explanation {
 export class DatabaseClient {
   /** What the database says of itself, once it is open. */
   manifest: Database["manifest"] | undefined;
+  /** Hears of all that is read. */
+  onRequest: ((request: FetchedRange) => void) | undefined;
+  /** Hears what the database counts, after each lookup. */
+  onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
   #database: Promise<Database> | undefined;
 
   /** `url` is the manifest's. */
@@ -19,7 +23,7 @@ export class DatabaseClient {
 
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
   open(): Promise<Database> {
-    this.#database ??= open(this.url).then(
+    this.#database ??= open(this.url, { onRequest: (request) => this.onRequest?.(request) }).then(
       (database) => {
         this.manifest = database.manifest;
         return database;
@@ -37,7 +41,7 @@ export class DatabaseClient {
     const database = await this.open();
     signal.throwIfAborted();
     const work = () => database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver);
-    const [answer, cost] = await metered(database, work);
+    const [answer, cost] = await this.#metered(database, work);
     return { answer, cost };
   }
 
@@ -45,9 +49,18 @@ export class DatabaseClient {
   async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (Eval | null | undefined)[]; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
-    const [answers, cost] = await metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
+    const [answers, cost] = await this.#metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
     const told = answers.map((answer) => (!(answer instanceof ShelfishError) ? answer : isOver(answer) ? null : undefined));
     return { answers: told, cost };
+  }
+
+  async #metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {
+    const before = database.stats();
+    const start = performance.now();
+    const result = await work();
+    const after = database.stats();
+    if (this.manifest) this.onAnswer?.(after, this.manifest);
+    return [result, spent(before, after, performance.now() - start)];
   }
 }
 
@@ -58,13 +71,6 @@ const isOver = (error: unknown) =>
 function unlessOver(error: unknown): null {
   if (isOver(error)) return null;
   throw error;
-}
-
-async function metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {
-  const before = database.stats();
-  const start = performance.now();
-  const result = await work();
-  return [result, spent(before, database.stats(), performance.now() - start)];
 }
 
 /** Says what went wrong with the database, and what the reader of the page can do. */

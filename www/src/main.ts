@@ -10,6 +10,7 @@ import { EvaluationPanel } from "./evaluation";
 import { Game, lineFrom, type Node, path } from "./game";
 import { Graph } from "./graph";
 import { InputError, read } from "./input";
+import { inspect } from "./inspector/mount";
 import { bindKeys } from "./keyboard";
 import { Library } from "./library";
 import { format, parse } from "./link";
@@ -25,6 +26,7 @@ import { bindTyped } from "./typed";
 
 const client = new DatabaseClient(manifestUrl());
 confine(client.url);
+inspect(byId("traffic"), client);
 // The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
 client.open().then(describeDatabase, () => {});
 

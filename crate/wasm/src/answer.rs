@@ -120,15 +120,18 @@ pub fn manifest(manifest: &table::Manifest) -> JsValue {
         info: Object,
     }
     #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
     struct Shard<'a> {
         file: &'a str,
         bytes: f64,
+        page_bytes: f64,
         positions: f64,
     }
-    let shards = manifest.shards().iter().map(|table::Shard { file, bytes, positions, .. }| Shard {
-        file,
-        bytes: *bytes as f64,
-        positions: *positions as f64,
+    let shards = manifest.shards().iter().enumerate().map(|(n, shard)| Shard {
+        file: &shard.file,
+        bytes: shard.bytes as f64,
+        page_bytes: manifest.pages_of(n).map(|page| page.len()).sum::<usize>() as f64,
+        positions: shard.positions as f64,
     });
     let info = Object::new();
     for (name, value) in &manifest.info {

@@ -1,0 +1,93 @@
+// The panel that shows what a page reads: it says what the host has seen.
+import assert from "node:assert/strict";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { lab } from "./support/lab.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const SITE = { path: "site/", context: { viewport: { width: 1200, height: 900 } } };
+
+/** Shows the panel; it is loaded after the first evaluation. */
+async function panel(/** @type {Page} */ page) {
+  await page.locator("[data-shows=traffic]").click();
+  await page.getByTestId("traffic-totals").waitFor();
+}
+
+/** Opens a game, whose positions are in several blocks, and waits until all of it was read. */
+async function openGame(/** @type {Page} */ page) {
+  const labels = await page.getByTestId("games").locator("option").allInnerTexts();
+  await page.getByTestId("games").selectOption({ label: String(labels.find((label) => label.includes("Opera"))) });
+  await page.waitForFunction(() => Number(document.querySelector(".inspector .strip")?.getAttribute("data-ranges")) >= 4);
+  await page.waitForLoadState("networkidle");
+}
+
+/** What the server has seen of the database, the manifest first. */
+async function seen() {
+  const requests = await shelf.server.requests();
+  return requests.filter(({ path }) => path.startsWith("/site/db/"));
+}
+
+test("the panel says which bytes were read, and they are those that the host has sent", async (t) => {
+  const page = await shelf.page(t, { ...SITE, path: "" });
+  await page.goto(new URL(SITE.path, shelf.server.url).href);
+  await panel(page);
+  await openGame(page);
+  const asked = await seen();
+  const ranges = asked.flatMap(({ range }) => (range ? [range.replace("bytes=", "")] : []));
+  await page.waitForFunction((count) => document.querySelector(".inspector .strip")?.getAttribute("data-ranges") === count, String(ranges.length + 1));
+  const database = join(shelf.root, "site/db");
+  const whole = readdirSync(database).filter((file) => file.endsWith(".silo")).reduce((sum, file) => sum + statSync(join(database, file)).size, 0);
+  const bytes = statSync(join(database, "manifest.json")).size + ranges.map((range) => range.split("-").map(Number)).reduce((sum, [start = 0, end = 0]) => sum + end + 1 - start, 0);
+  assert.equal(await page.getByTestId("traffic-totals").innerText(), `${(bytes / 1000).toFixed(1)} kB of ${(whole / 1e6).toFixed(1)} MB, ${asked.length} requests, no server`);
+  await page.locator(".inspector summary").click();
+  const rows = await page.locator(".inspector tbody tr td:nth-child(3)").allInnerTexts();
+  assert.deepEqual(rows.map((row) => row.replaceAll(",", "").replace("–", "-")).sort(), ["all", ...ranges].sort());
+  // And they are drawn: a row of pixels has the colour of files and that of what was read.
+  const colours = await page.evaluate(() => {
+    const canvas = document.querySelector(".inspector canvas");
+    if (!(canvas instanceof HTMLCanvasElement)) return 0;
+    const pixels = canvas.getContext("2d")?.getImageData(0, 5, canvas.width, 1).data ?? [];
+    return new Set(Array.from({ length: canvas.width }, (_, x) => String(pixels.slice(4 * x, 4 * x + 4)))).size;
+  });
+  assert.ok(colours >= 2, String(colours));
+});
+
+test("after a reload the blocks come from IndexedDB, and the panel says so", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await panel(page);
+  await openGame(page);
+  await page.waitForFunction(async () => {
+    const [entry] = await indexedDB.databases();
+    return entry !== undefined;
+  });
+  await page.reload();
+  await panel(page);
+  await page.waitForFunction(() => /IndexedDB\s*[1-9]/.test(document.querySelector(".inspector .figures")?.textContent ?? ""));
+  await page.locator(".inspector summary").click();
+  await page.waitForFunction(() => /IndexedDB/.test(document.querySelector(".inspector tbody")?.textContent ?? ""));
+});
+
+test("stepping through a game that was looked up draws nothing", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await panel(page);
+  await openGame(page);
+  await page.evaluate(() => {
+    Object.assign(globalThis, { drawn: 0 });
+    const { clearRect } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+      if (this.canvas.closest(".inspector")) Object.assign(globalThis, { drawn: /** @type {any} */ (globalThis).drawn + 1 });
+      return clearRect.apply(this, box);
+    };
+  });
+  await page.keyboard.press("Home");
+  for (let ply = 0; ply < 13; ply++) await page.keyboard.press("ArrowRight");
+  await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+  assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).drawn), 0);
+});

@@ -1,0 +1,116 @@
+/** The strip of a database's files, and under it what surrounds the last read, enlarged. Drawn when something was read. */
+import type { Shard } from "shelfish";
+import { calm, make } from "../dom";
+import { type Box, layout, place, type Stretch, surroundings } from "./layout";
+import type { Read } from "./traffic";
+
+/** Heights in CSS pixels: the strip, what joins it to the enlarged part, and that. */
+const [STRIP, JOINT, DETAIL] = [30, 16, 22];
+/** The least width of what was read. */
+const LEAST = 2;
+/** The most that lights up at a time. */
+const LIGHTS = 40;
+
+/** Resolved colours; a canvas knows no custom properties, so that they are read off the legend. */
+export type Palette = Record<"file" | "page" | "network" | "indexedDB" | "failed", string>;
+
+export class Strip {
+  readonly element: HTMLElement;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #lights: HTMLElement;
+  #shards: readonly Shard[] = [];
+  #width = 0;
+
+  constructor(private readonly palette: () => Palette) {
+    this.#canvas = make("canvas", { role: "img" });
+    this.#lights = make("div", { className: "lights" });
+    this.element = make("div", { className: "strip" }, this.#canvas, this.#lights);
+  }
+
+  /** Whether it has a place on the page, without which there is nothing to draw. */
+  get isSeen(): boolean {
+    return this.element.clientWidth > 0;
+  }
+
+  open(shards: readonly Shard[]): void {
+    this.#shards = shards;
+  }
+
+  /** Draws all that was read, and what surrounds `focus`; gives that stretch, if it is enlarged at all. */
+  draw(reads: Iterable<Read>, focus: Read | undefined, label: string): Stretch | undefined {
+    const width = this.element.clientWidth;
+    const context = this.#canvas.getContext("2d");
+    if (!context || width === 0) return undefined;
+    this.#width = width;
+    const boxes = layout(this.#shards, width);
+    const home = focus && boxes.find(({ file }) => file === focus.file);
+    const near = home && focus && surroundings(home, focus);
+    // What is enlarged less than twice is seen well enough above.
+    const detail = near && home && (near.end - near.start) / home.bytes < home.width / width / 2 ? near : undefined;
+    const height = detail ? STRIP + JOINT + DETAIL : STRIP;
+    const ratio = window.devicePixelRatio || 1;
+    this.#canvas.width = Math.round(width * ratio);
+    this.#canvas.height = Math.round((STRIP + JOINT + DETAIL) * ratio);
+    this.#canvas.style.height = `${STRIP + JOINT + DETAIL}px`;
+    this.#canvas.ariaLabel = label;
+    context.scale(ratio, ratio);
+    context.clearRect(0, 0, width, height);
+    const colours = this.palette();
+    const list = [...reads];
+    row(context, colours, boxes, list, 0, STRIP);
+    if (detail && home) {
+      const from = place(boxes, detail, 0);
+      const top = STRIP + JOINT;
+      if (from) {
+        context.fillStyle = colours.file;
+        context.globalAlpha = 0.5;
+        context.beginPath();
+        context.moveTo(from.x, STRIP);
+        context.lineTo(from.x + from.width, STRIP);
+        context.lineTo(width, top);
+        context.lineTo(0, top);
+        context.fill();
+        context.globalAlpha = 1;
+      }
+      const scale = width / (detail.end - detail.start);
+      const box: Box = { ...home, x: -detail.start * scale, width: home.bytes * scale };
+      const seen = list.filter(({ file, start, end }) => file === home.file && end > detail.start && start < detail.end);
+      context.save();
+      context.beginPath();
+      context.rect(0, top, width, DETAIL);
+      context.clip();
+      row(context, colours, [box], seen, top, DETAIL);
+      context.restore();
+    }
+    return detail;
+  }
+
+  /** Lights up what was just read, for a moment. The compositor does that alone. */
+  light(read: Read): void {
+    if (calm() || this.#width === 0 || this.#lights.childElementCount >= LIGHTS) return;
+    const at = place(layout(this.#shards, this.#width), read, LEAST + 1);
+    if (!at) return;
+    const light = make("i", { className: read.from });
+    light.style.transform = `translateX(${at.x.toFixed(1)}px)`;
+    light.style.width = `${at.width.toFixed(1)}px`;
+    light.addEventListener("animationend", () => light.remove());
+    this.#lights.append(light);
+  }
+}
+
+/** Draws files, their pages, and what was read of them. */
+function row(context: CanvasRenderingContext2D, colours: Palette, boxes: readonly Box[], reads: readonly Read[], y: number, height: number): void {
+  for (const { x, width, bytes, pageBytes } of boxes) {
+    context.fillStyle = colours.file;
+    context.fillRect(x, y, Math.max(0.5, width), height);
+    context.fillStyle = colours.page;
+    const pages = (width * pageBytes) / bytes;
+    if (pages > 0.2) context.fillRect(x + width - pages, y, pages, height);
+  }
+  for (const read of reads) {
+    const at = read.kind === "manifest" ? undefined : place(boxes, read, LEAST);
+    if (!at) continue;
+    context.fillStyle = colours[read.ok ? read.from : "failed"];
+    context.fillRect(at.x, y, at.width, height);
+  }
+}
