@@ -40,6 +40,6 @@ export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
   plugins: [policy, preload],
-  build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, rolldownOptions: { input: ["index.html", "how.html"] } },
   server: { fs: { allow: [".."] } },
 });

@@ -1,0 +1,14 @@
+/** A board that only shows a position. */
+import { parseFen } from "chessops/fen";
+import { make } from "../dom";
+
+export function diagram(fen: string): HTMLElement {
+  const board = make("div", { className: "diagram cg-wrap", role: "img", "aria-label": `Position ${fen}` });
+  for (const [square, { color, role }] of parseFen(fen).unwrap().board) {
+    const piece = document.createElement("piece");
+    piece.className = `${color} ${role}`;
+    piece.style.transform = `translate(${100 * (square % 8)}%, ${100 * (7 - (square >> 3))}%)`;
+    board.append(piece);
+  }
+  return board;
+}

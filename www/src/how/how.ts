@@ -1,0 +1,128 @@
+/** The page that takes lookups apart, on the database that is open. */
+import "./how.css";
+import { duration, plural, size } from "../cost";
+import { explain } from "../database";
+import { byId, make } from "../dom";
+import { famous } from "../famous";
+import { Inspector } from "../inspector/inspector";
+import { confine } from "../policy";
+import { bindTheme } from "../theme";
+import { diagram } from "./diagram";
+import { canonical } from "./key";
+import { show as showOrder } from "./order";
+import { show as showSteps } from "./steps";
+import { Workbench } from "./trace";
+
+/** Positions to pick, with what they are called. */
+const EXAMPLES: readonly (readonly [string, string])[] = [
+  ["The starting position", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"],
+  ["After 1. e4", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"],
+  ["Morphy at the opera", "4kb1r/p2n1ppp/4q3/4p1B1/4P3/1Q6/PPP2PPP/2KR4 w k - 1 16"],
+  ["Fischer gives his queen", "r3r1k1/pp3pbp/1qp1b1p1/2B5/2BP4/Q1n2N2/P4PPP/3R1K1R w - - 4 18"],
+  ["One that nobody asked for", "8/8/8/3k4/8/8/3K4/N7 w - - 0 1"],
+];
+
+const named = new URLSearchParams(location.search).get("db") ?? "db/manifest.json";
+const url = URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
+confine(url);
+bindTheme();
+
+const inspector = new Inspector(byId("traffic"));
+const bench = new Workbench(url, (request) => inspector.request(request));
+const fen = byId<HTMLInputElement>("fen");
+const steps = byId<HTMLOListElement>("steps");
+
+function fail(where: HTMLElement, error: unknown): void {
+  const { title, advice } = explain(error);
+  where.replaceChildren(make("p", { className: "fault", role: "alert" }, make("strong", {}, title), ` ${advice}`));
+}
+
+/** One thing at a time, so that requests belong to what asked for them. */
+let last: Promise<unknown> = Promise.resolve();
+function inTurn(work: () => Promise<void>): void {
+  last = last.then(work);
+}
+
+async function lookUp(text: string): Promise<void> {
+  const error = byId("fen-error");
+  error.textContent = "";
+  fen.removeAttribute("aria-invalid");
+  try {
+    canonical(text);
+  } catch (cause) {
+    fen.setAttribute("aria-invalid", "true");
+    error.textContent = `This is no position: ${(cause as Error).message}. A FEN is expected, such as the one of the starting position.`;
+    return;
+  }
+  for (const button of byId("examples").querySelectorAll("button")) button.ariaPressed = String(button.value === text);
+  try {
+    const trace = await bench.trace(text);
+    byId("diagram").replaceChildren(diagram(trace.fen));
+    showSteps(steps, trace);
+    byId("live").textContent = `Looked up in ${duration(trace.milliseconds)}, ${plural(trace.requests.length, "request")}.`;
+  } catch (cause) {
+    fail(byId("diagram"), cause);
+    steps.replaceChildren();
+  }
+  if (bench.database) inspector.count(bench.database.stats());
+}
+
+async function openGame(): Promise<void> {
+  const game = famous[Number(byId<HTMLSelectElement>("game").value)];
+  if (!game) return;
+  // A game that is over has no evaluation at its end.
+  const fens = game.load().mainline().filter(({ position }) => position.hasDests()).map(({ fen }) => canonical(fen));
+  try {
+    await showOrder(byId("order"), bench, fens, game.players);
+  } catch (cause) {
+    fail(byId("order"), cause);
+  }
+  if (bench.database) inspector.count(bench.database.stats());
+}
+
+function describe(): void {
+  const { manifest } = bench.database ?? {};
+  if (!manifest) return;
+  const { positions, evaluations, bytes, shards, format } = manifest;
+  const facts: [string, string][] = [
+    [positions.toLocaleString("en"), "positions"],
+    [evaluations.toLocaleString("en"), "evaluations"],
+    [size(bytes), shards.length === 1 ? "in one shard" : `in ${plural(shards.length, "shard")}`],
+    [(bytes / positions).toFixed(1), "bytes a position"],
+    [size(bench.manifestBytes), `manifest, format ${format}`],
+    [bench.pages.length.toLocaleString("en"), bench.pages.length === 1 ? "page of the index" : "pages of the index"],
+  ];
+  byId("facts").replaceChildren(...facts.map(([value, name]) => make("div", {}, make("dd", {}, value), make("dt", {}, name))));
+  byId("which").textContent = url.origin === location.origin ? url.pathname : url.href;
+}
+
+for (const [name, text] of EXAMPLES) {
+  const button = make("button", { type: "button", value: text, ariaPressed: "false" }, name);
+  button.addEventListener("click", () => {
+    fen.value = text;
+    inTurn(() => lookUp(text));
+  });
+  byId("examples").append(button);
+}
+byId("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  inTurn(() => lookUp(fen.value));
+});
+const menu = byId<HTMLSelectElement>("game");
+famous.forEach(({ title, players }, n) => menu.append(make("option", { value: String(n), selected: title === "The Opera Game" }, `${title} · ${players}`)));
+menu.addEventListener("change", () => inTurn(openGame));
+
+inTurn(async () => {
+  try {
+    const database = await bench.open();
+    inspector.open(database.manifest);
+    describe();
+  } catch (error) {
+    fail(byId("facts"), error);
+    return;
+  }
+  const [, text] = EXAMPLES[0] ?? ["", ""];
+  fen.value = text;
+  await lookUp(text);
+  await openGame();
+});

@@ -1,0 +1,67 @@
+/** The index of a database: its manifest's pages, and the blocks that a page lists. */
+import { BitReader, octave, openFrame, Reader } from "./frame";
+
+/** A stretch of a file, and the first key that may be in it. */
+export interface Place {
+  file: string;
+  start: number;
+  end: number;
+  separator: number[];
+}
+
+/** A page of the index. */
+export interface PagePlace extends Place {
+  /** Its bytes, if the manifest has them. */
+  inline: Uint8Array | undefined;
+  /** The number of its shard. */
+  shard: number;
+}
+
+interface ManifestFile {
+  shards: { file: string; bytes: number; positions: number; pages: [string, number][]; carried?: string }[];
+}
+
+/** The pages of a manifest, in the order of keys. */
+export function pagesOf(manifest: Uint8Array): PagePlace[] {
+  const { shards } = JSON.parse(new TextDecoder().decode(manifest)) as ManifestFile;
+  return shards.flatMap(({ file, bytes, pages, carried }, shard) => {
+    const inline = carried === undefined ? undefined : Uint8Array.from(atob(carried), (letter) => letter.charCodeAt(0));
+    const first = bytes - pages.reduce((sum, [, length]) => sum + length, 0);
+    let start = first;
+    return pages.map(([separator, length]) => {
+      const place = { file, start, end: start + length, separator: (separator.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)), shard };
+      start += length;
+      return { ...place, inline: inline?.subarray(place.start - first, place.end - first) };
+    });
+  });
+}
+
+/** The blocks that a page lists, in the order of keys. */
+export function blocksOf(file: string, page: Uint8Array): Place[] {
+  const [shared, lengths, rest, sizes, low] = openFrame(page).columns.map(({ bytes }) => bytes);
+  if (!shared || !lengths || !rest || !sizes || !low) throw new Error("a page has five columns");
+  const [symbols, bits] = [new Reader(sizes), new BitReader(low)];
+  let start = symbols.leb128();
+  let at = 0;
+  let separator: number[] = [];
+  return Array.from(shared, (common, n) => {
+    const length = lengths[n] ?? 0;
+    separator = [...separator.slice(0, common), ...rest.subarray(at, at + length)];
+    at += length;
+    const end = start + octave(symbols.byte(), bits, 5, 3);
+    const place = { file, start, end, separator };
+    start = end;
+    return place;
+  });
+}
+
+/** The positions of a block as a forest: of each the number of its parent, or −1 for a root (FORMAT.md, "Blocks: positions"). */
+export function parentsOf(links: Uint8Array): number[] {
+  const path: number[] = [];
+  return Array.from(links, (link, n) => {
+    const parent = link === 0 ? -1 : (path[path.length - link] ?? -1);
+    path.length = link === 0 ? 0 : path.length - link + 1;
+    path.push(n);
+    return parent;
+  });
+}

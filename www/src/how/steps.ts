@@ -1,0 +1,161 @@
+/** The steps of a lookup, each with the bytes that it is about. */
+import { duration, plural, size } from "../cost";
+import { make } from "../dom";
+import { written } from "../score";
+import { forest, groups } from "./block";
+import { FILES, hex, type Key } from "./key";
+import { near, picture, svg } from "./svg";
+import type { Trace } from "./trace";
+
+/** Writes the steps of a lookup into a list. */
+export function show(list: HTMLOListElement, trace: Trace): void {
+  list.replaceChildren(
+    step("A canonical position", canonicalStep(trace)),
+    step("A key that sorts", keyStep(trace)),
+    step("A page of the index", pageStep(trace)),
+    step("A block of that page", blockStep(trace)),
+    step("A range request", requestStep(trace)),
+    step("Decompressed", frameStep(trace)),
+    step("The record", recordStep(trace)),
+  );
+}
+
+function step(title: string, content: (HTMLElement | SVGElement)[]): HTMLLIElement {
+  return make("li", {}, make("h3", {}, title), ...content);
+}
+
+const say = (...children: (Node | string)[]) => make("p", {}, ...children);
+const code = (text: string, className = "") => make("code", { className }, text);
+const count = (value: number) => value.toLocaleString("en");
+
+function canonicalStep({ given, fen }: Trace): HTMLElement[] {
+  const [before, after] = [given.split(/\s+/), fen.split(" ")];
+  const line = make("code", { className: "fen" });
+  before.forEach((field, n) => {
+    const kept = after[n];
+    if (n > 0) line.append(" ");
+    if (kept === field) line.append(field);
+    else line.append(make("del", {}, field), ...(kept === undefined ? [] : [" ", make("ins", {}, kept)]));
+  });
+  const isSame = given === fen;
+  return [
+    say(
+      isSame
+        ? "Four fields of the FEN say what matters: pieces, side to move, castling, en passant. Nothing had to be left out here."
+        : "Move counters go, and what play cannot use: an en-passant square that no pawn can capture on, castling without its rook.",
+    ),
+    line,
+  ];
+}
+
+function keyStep({ key }: Trace): (HTMLElement | SVGElement)[] {
+  const cells = key.parts.map(({ name, bytes }) =>
+    make("span", { className: `key-part ${name.replace(" ", "-")}` }, make("code", {}, hex(bytes).replace(/(..)(?=.)/g, "$1 ")), make("small", {}, name)),
+  );
+  return [
+    say(`The position becomes ${plural(key.bytes.length, "byte")} that sort: first the pawns, file by file from the centre outwards, then how much of what, then where.`),
+    make("div", { className: "key" }, ...cells),
+    pawnFiles(key),
+  ];
+}
+
+/** The pawns as the key has them: the eight files in its order. */
+function pawnFiles(key: Key): SVGElement {
+  const bits = key.bytes.slice(0, 10).map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  const columns = Array.from(FILES, (file, n) => {
+    let code = Number.parseInt(bits.slice(10 * n, 10 * n + 10), 2);
+    const x = 46 * n;
+    const squares = Array.from({ length: 6 }, (_, above) => {
+      const digit = code % 3;
+      code = Math.floor(code / 3);
+      const y = 13 * above;
+      const square = svg("rect", { x: x + 8, y: y + 1, width: 22, height: 11, rx: 2, class: "square" });
+      return digit === 0 ? square : svg("g", {}, square, svg("circle", { cx: x + 19, cy: y + 6.5, r: 4.2, class: digit === 1 ? "white-pawn" : "black-pawn" }));
+    });
+    return svg("g", {}, ...squares, svg("text", { x: x + 19, y: 94, class: "label", "text-anchor": "middle" }, file));
+  });
+  return picture(376, 98, "The pawns of each file, in the order of the key", ...columns);
+}
+
+/** Many equal cells of which one is lit. */
+function cells(total: number, lit: number, label: string): SVGElement {
+  const width = 376;
+  const most = Math.min(total, 188);
+  const gap = most > 94 ? 0.4 : 1;
+  const each = width / most;
+  const at = Math.floor((lit * most) / total);
+  const path = Array.from({ length: most }, (_, n) => (n === at ? "" : `M${near(n * each)} 6h${near(each - gap)}v18h-${near(each - gap)}z`)).join("");
+  const wide = Math.max(3, each - gap);
+  const x = Math.min(width - wide, at * each);
+  return picture(width, 30, label, svg("path", { d: path, class: "dim" }), svg("rect", { x: near(x), y: 1, width: near(wide), height: 28, rx: 1.5, class: "lit" }));
+}
+
+function pageStep({ page, pageNumber, pages, requests }: Trace): (HTMLElement | SVGElement)[] {
+  const request = requests.find(({ start, end, url }) => url.endsWith(page.file) && start <= page.start && page.end <= end);
+  const how = page.inline
+    ? ["Here the manifest has the pages inside of it, because the database is small: ", make("b", {}, "no request"), "."]
+    : request
+      ? ["It is fetched: ", make("b", {}, `${size(page.end - page.start)} in ${duration(request.milliseconds)}`), "."]
+      : ["It is ", make("b", {}, "in memory"), " from an earlier lookup."];
+  return [
+    say(`The manifest lists ${plural(pages, "page")}, each with the first key that may be in it. Ours is number ${count(pageNumber + 1)}. `, ...how),
+    ...(pages > 1 ? [cells(pages, pageNumber, `${plural(pages, "page")}, of which number ${pageNumber + 1} is ours`)] : []),
+  ];
+}
+
+function blockStep({ blocks, blockNumber, block, key }: Trace): (HTMLElement | SVGElement)[] {
+  const next = blocks[blockNumber + 1];
+  const line = make("div", { className: "between" });
+  const row = (text: string, bytes: Iterable<number>, className = "") => make("div", { className }, make("small", {}, text), code(hex(bytes) || "(the beginning)"));
+  line.append(row("from", block.separator), row("our key", key.bytes.slice(0, Math.max(block.separator.length, next?.separator.length ?? 0) + 2), "ours"));
+  line.append(next ? row("up to", next.separator) : row("up to", []));
+  if (!next) line.lastElementChild?.replaceChildren(make("small", {}, "up to"), code("(the end of the page)"));
+  return [
+    say(`The page lists ${plural(blocks.length, "block")}. As few bytes of a key as tell two neighbours apart stand between them. Ours is number ${count(blockNumber + 1)}.`),
+    cells(blocks.length, blockNumber, `${plural(blocks.length, "block")}, of which number ${blockNumber + 1} is ours`),
+    line,
+  ];
+}
+
+function requestStep({ block, requests, head }: Trace): HTMLElement[] {
+  const request = requests.find(({ start, end, url }) => url.endsWith(block.file) && start <= block.start && block.end <= end);
+  const lines = request
+    ? `GET ${new URL(request.url).pathname}\nRange: bytes=${request.start}-${request.end - 1}\n\n206 Partial Content\n${count(request.bytes)} bytes in ${duration(request.milliseconds)}\n`
+    : `Bytes ${count(block.start)} to ${count(block.end - 1)} of ${block.file}:\nin memory since an earlier lookup, no request\n`;
+  const dump = `${hex(head.subarray(0, 24)).replace(/(..)(?=.)/g, "$1 ")} …`;
+  return [
+    say(request ? "Any host of plain files can answer this: it sends a part of a file, and has no idea of chess." : "A position near by is often in a block that is here already."),
+    make("pre", { className: "http", tabIndex: 0 }, lines, make("span", {}, dump)),
+  ];
+}
+
+function frameStep({ frame }: Trace): (HTMLElement | SVGElement)[] {
+  const [links] = frame.columns;
+  const positions = links?.bytes.length ?? 0;
+  const roots = links?.bytes.filter((link) => link === 0).length ?? 0;
+  return [
+    say(
+      `The checksum at the block’s end is checked first. Then ${size(frame.stored)} become ${size(frame.content)}: ${plural(positions, "position")} with all that is known of them, `,
+      make("b", {}, `${(frame.stored / positions).toFixed(1)} bytes each`),
+      `. ${plural(roots, "position")} ${roots === 1 ? "stands" : "stand"} there in full, the others as one step from another.`,
+    ),
+    ...groups(frame),
+    forest(frame),
+    make("p", { className: "small" }, "Each dot is a position of the block, large where it stands in full; a line is a step, one move."),
+  ];
+}
+
+function recordStep({ answer, over, milliseconds, requests }: Trace): HTMLElement[] {
+  const cost = `${duration(milliseconds)} from question to answer, ${requests.length === 0 ? "no request" : plural(requests.length, "request")}`;
+  if (!answer) {
+    const why = over ? "The game is over here, so there is nothing to evaluate." : "This position is not in the database: it is compared with each one of the block, piece by piece, so that there are no false hits.";
+    return [say(why), make("p", { className: "verdict" }, make("strong", {}, over ? "–" : "none"), make("span", {}, cost))];
+  }
+  const { best } = answer;
+  const [pv] = best.pvs;
+  return [
+    say(`Positions are compared piece by piece, not by a hash. ${plural(answer.evaluations.length, "evaluation")} of this one ${answer.evaluations.length === 1 ? "is" : "are"} known; the deepest:`),
+    make("p", { className: "verdict" }, make("strong", {}, written(pv)), make("span", {}, `depth ${best.depth}, ${cost}`)),
+    make("p", { className: "line" }, pv.san.join(" ")),
+  ];
+}

@@ -1,0 +1,170 @@
+/** A lookup taken apart: the bytes that the package reads, and what stands in them. */
+import { type Database, type Eval, type FetchedRange, open, ShelfishError } from "shelfish";
+import { type Frame, openFrame } from "./frame";
+import { blocksOf, type PagePlace, pagesOf, type Place } from "./pages";
+import { canonical, covering, type Key, keyOf } from "./key";
+
+/** What a lookup went through. */
+export interface Trace {
+  given: string;
+  fen: string;
+  key: Key;
+  /** The page of the key, its number, and how many there are. */
+  page: PagePlace;
+  pageNumber: number;
+  pages: number;
+  /** The blocks that the page lists, and the number of the key's. */
+  blocks: Place[];
+  blockNumber: number;
+  block: Place;
+  frame: Frame;
+  /** The beginning of the block as it came. */
+  head: Uint8Array;
+  /** What was requested for this lookup; nothing, if all was in memory. */
+  requests: FetchedRange[];
+  milliseconds: number;
+  answer: Eval<true> | null;
+  over: boolean;
+}
+
+/** The place of a position: its page, and its block if the page's bytes are known. */
+interface Found {
+  page: PagePlace;
+  pageNumber: number;
+  blocks: Place[];
+  blockNumber: number;
+  block: Place;
+}
+
+/** A range that came, kept to be shown. */
+interface Captured {
+  file: string;
+  start: number;
+  bytes: Uint8Array;
+}
+
+/** The most bytes of one answer; a manifest has at most 8 MiB, a request some 256 kB. */
+const MOST = 16 << 20;
+
+/** A database whose lookups can be watched. IndexedDB is left out, so that each first lookup shows its request. */
+export class Workbench {
+  database: Database | undefined;
+  /** Bytes of the manifest. */
+  manifestBytes = 0;
+  pages: PagePlace[] = [];
+  readonly #captured: Captured[] = [];
+  #requests: FetchedRange[] = [];
+
+  constructor(
+    private readonly url: URL,
+    private readonly onRequest: (request: FetchedRange) => void,
+  ) {}
+
+  async open(): Promise<Database> {
+    const database = await open(this.url, {
+      indexedDB: false,
+      fetch: (url, init) => this.#fetch(url, init),
+      onRequest: (request) => {
+        this.#requests.push(request);
+        this.onRequest(request);
+      },
+    });
+    const manifest = this.#captured.find(({ file }) => !file.endsWith(".silo"));
+    if (!manifest) throw new Error("the manifest did not come by a request");
+    this.manifestBytes = manifest.bytes.length;
+    this.pages = pagesOf(manifest.bytes);
+    this.database = database;
+    return database;
+  }
+
+  /** Looks a position up and tells what that took. Throws on what is no position, and what the package throws. */
+  async trace(given: string): Promise<Trace> {
+    const { database } = this;
+    if (!database) throw new Error("the database is not open");
+    const fen = canonical(given);
+    const key = keyOf(fen);
+    this.#requests = [];
+    const started = performance.now();
+    let over = false;
+    const answer = await database.lookup(fen, { san: true }).catch((error: unknown) => {
+      over = error instanceof ShelfishError && (error.code === "checkmate" || error.code === "stalemate");
+      if (over) return null;
+      throw error;
+    });
+    const milliseconds = performance.now() - started;
+    const requests = this.#requests;
+    const found = this.find(key);
+    const bytes = found && this.#bytes(found.block);
+    if (!found || !bytes) throw new Error("the block of this position was not read by a request of this page");
+    const frame = openFrame(bytes);
+    return { given: given.trim(), fen, key, ...found, pages: this.pages.length, frame, head: bytes.subarray(0, 64), requests, milliseconds, answer, over };
+  }
+
+  /** Looks positions up and tells where they are, and what that took. */
+  async places(fens: readonly string[]): Promise<{ places: Place[]; requests: FetchedRange[]; milliseconds: number; known: number }> {
+    const { database } = this;
+    if (!database) throw new Error("the database is not open");
+    this.#requests = [];
+    const started = performance.now();
+    const answers = await database.lookupMany(fens);
+    const milliseconds = performance.now() - started;
+    const requests = this.#requests;
+    const places = fens.flatMap((fen) => this.find(keyOf(canonical(fen)))?.block ?? []);
+    const known = answers.filter((answer) => answer && !(answer instanceof ShelfishError)).length;
+    return { places, requests, milliseconds, known };
+  }
+
+  /** Where a key belongs. */
+  find(key: Key): Found | undefined {
+    const pageNumber = covering(this.pages.map(({ separator }) => separator), key.bytes);
+    const page = this.pages[pageNumber];
+    const bytes = page && (page.inline ?? this.#bytes(page));
+    if (!page || !bytes) return undefined;
+    const blocks = this.#blocks(page, bytes);
+    const blockNumber = covering(blocks.map(({ separator }) => separator), key.bytes);
+    const block = blocks[blockNumber];
+    return block && { page, pageNumber, blocks, blockNumber, block };
+  }
+
+  readonly #listed = new Map<PagePlace, Place[]>();
+
+  #blocks(page: PagePlace, bytes: Uint8Array): Place[] {
+    const blocks = this.#listed.get(page) ?? blocksOf(page.file, bytes);
+    this.#listed.set(page, blocks);
+    return blocks;
+  }
+
+  #bytes({ file, start, end }: Place): Uint8Array | undefined {
+    const range = this.#captured.find((range) => range.file === file && range.start <= start && end <= range.start + range.bytes.length);
+    return range?.bytes.subarray(start - range.start, end - range.start);
+  }
+
+  /** Keeps what comes before the package reads it. */
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(url, init);
+    if (!response.ok) return response;
+    const bytes = await bounded(response);
+    const range = new Headers(init.headers).get("Range");
+    const file = new URL(url, document.baseURI).pathname.split("/").at(-1) ?? "";
+    const start = response.status === 206 ? Number(/=(\d+)/.exec(range ?? "")?.[1] ?? 0) : 0;
+    this.#captured.push({ file, start, bytes });
+    return new Response(bytes, { status: response.status, headers: response.headers });
+  }
+}
+
+/** The body of an answer, up to a bound. */
+async function bounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for (const reader = response.body?.getReader(); reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > MOST) {
+      await reader.cancel();
+      throw new Error(`an answer of more than ${MOST} bytes`);
+    }
+    chunks.push(value);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
