@@ -1,4 +1,5 @@
 import { defineConfig, type Plugin } from "vite";
+import { bookmarklet } from "./build/bookmarklet";
 
 /**
  * The policy of the built page: nothing but its own files. Where the database may come from is narrowed further
@@ -29,9 +30,9 @@ const preload: Plugin = {
   apply: "build",
   transformIndexHtml: {
     order: "post",
-    handler: (_html, { bundle }) =>
+    handler: (_html, { bundle, path }) =>
       Object.keys(bundle ?? {})
-        .filter((name) => name.endsWith(".wasm"))
+        .filter((name) => !path.endsWith("/bookmarklet.html") && name.endsWith(".wasm"))
         .map((name) => ({ tag: "link", attrs: { rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${name}` }, injectTo: "head" })),
   },
 };
@@ -39,7 +40,12 @@ const preload: Plugin = {
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [policy, preload],
-  build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, rolldownOptions: { input: ["index.html", "how.html"] } },
+  plugins: [policy, preload, bookmarklet],
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: { input: ["index.html", "how.html", "bookmarklet.html"] },
+  },
   server: { fs: { allow: [".."] } },
 });

@@ -18,7 +18,7 @@ import firefox from "selenium-webdriver/firefox.js";
  */
 
 /** The first of some programs that is in one of some folders, those of `PATH` unless told otherwise. */
-function program(/** @type {string[]} */ names, folders = (process.env.PATH ?? "").split(delimiter)) {
+export function program(/** @type {string[]} */ names, folders = (process.env.PATH ?? "").split(delimiter)) {
   const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   return paths.find((path) => {
     try {

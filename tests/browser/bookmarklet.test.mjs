@@ -1,0 +1,264 @@
+// The bookmarklet, pressed on pages of Lichess, chess.com and others that copy the public facts of their markup, under the
+// strictest Content-Security-Policy with Trusted Types; and the page that installs it. In Firefox it is a bookmark in the bar that
+// is clicked, in Chromium the navigation that a bookmark makes. What real pages look like next year no test can know.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, suite, test } from "node:test";
+import { makeSanAndPlay, parseSan } from "chessops/san";
+import { parsePgn, startingPosition } from "chessops/pgn";
+import { chromiumWith, firefoxWith, missing, stage } from "./support/bookmarks.mjs";
+import { lab } from "./support/lab.mjs";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+/** @type {Awaited<ReturnType<typeof stage>>} */
+let fixtures;
+let link = "";
+let board = "";
+before(async () => {
+  [shelf, fixtures] = await Promise.all([lab(), stage()]);
+  const page = await shelf.browser.newPage();
+  await page.goto(new URL("site/bookmarklet.html", shelf.server.url).href);
+  link = String(await page.getAttribute("#bookmarklet", "href"));
+  await page.close();
+  board = new URL("site/", shelf.server.url).href;
+});
+after(async () => {
+  fixtures.close();
+  await shelf.close();
+});
+
+const OPERA =
+  "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#";
+const SHORT = "e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxa8=Q";
+const RUNNING = /This game is being played: only finished games are opened \(fair play\)/;
+const UNCLEAR = /does not show whether this game is over: only finished games/;
+
+/**
+ * What pressing the bookmark on a page must do: open a game (its moves, and some tags), a game of Lichess, a position, or say why not.
+ * @typedef {{ url: string, moves?: string | string[], tags?: Record<string, string>, lichess?: string, fen?: string, says?: RegExp, select?: string }} Case
+ */
+
+/** @type {[name: string, expected: Case][]} */
+const CASES = [
+  ["a finished game at Lichess is opened by its id", { url: "lichess.org/abcd1234?lichess-finished", lichess: "abcd1234" }],
+  ["so is one's own, by the part of its address that is public, and seen from the same side", { url: "lichess.org/abcd1234WXYZ?lichess-finished-black", lichess: "abcd1234/black" }],
+  ["and one on the analysis board", { url: "lichess.org/abcd1234/black?lichess-game", lichess: "abcd1234" }],
+  ["a game that is being played at Lichess is not opened", { url: "lichess.org/abcd1234?lichess-running", says: RUNNING }],
+  ["nor one on TV", { url: "lichess.org/tv?lichess-running", says: RUNNING }],
+  ["nor an aborted one", { url: "lichess.org/abcd1234?lichess-aborted", says: /aborted/ }],
+  ["nor one's own analysis of a correspondence game under way", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence", says: RUNNING }],
+  ["nor that, where the page does not tell", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence-bare", says: UNCLEAR }],
+  ["a finished game on TV is read from the page, whatever its elements are called", { url: "lichess.org/tv?lichess-tv", moves: SHORT, tags: { Result: "1/2-1/2" } }],
+  ["of a variant it says that it is one", { url: "lichess.org/tv?lichess-tv-variant", says: /Variants/ }],
+  ["the analysis board of Lichess gives its PGN", { url: "lichess.org/analysis?lichess-analysis", moves: "e4 e5 Nf3 Nc6", tags: { White: "Ann & Bob" } }],
+  [
+    "a study is read without its side lines, from where the chapter starts",
+    { url: "lichess.org/study/study123/chapter1?lichess-study", moves: "Kd3 Kd5 e4+", tags: { FEN: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", White: "White, W.", Black: "Black, B." } },
+  ],
+  ["a chapter that was chosen later is not opened from the start of another", { url: "lichess.org/study/study123/chapter2?lichess-study", says: /where this game starts/ }],
+  ["a broadcast with its result is opened", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-broadcast", moves: "Kd3 Kd5 e4+" }],
+  ["one without is not", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-study", says: UNCLEAR }],
+  ["a puzzle is opened with the game that led to it", { url: "lichess.org/training/abcde?lichess-training", moves: OPERA.split(" ").slice(0, 24).join(" ") }],
+  ["a page of Lichess that has no game says so", { url: "lichess.org/tournament/abcd1234?lichess-tournament", says: /No game/ }],
+
+  [
+    "a finished game at chess.com is read with its pieces and its players",
+    { url: "www.chess.com/game/live/123456789?chess-com-finished", moves: OPERA, tags: { White: "AnnW", Black: "BobB", Result: "1-0" } },
+  ],
+  ["with its promotion", { url: "www.chess.com/game/daily/1?chess-com-promotion", moves: SHORT, tags: { Result: "1/2-1/2" } }],
+  ["with the tags that the board knows", { url: "www.chess.com/game/live/1?chess-com-own", moves: SHORT, tags: { Date: "2024.05.06", White: "AnnW", Result: "1-0", Event: "Live Chess" } }],
+  ["in its analysis, without side lines", { url: "www.chess.com/analysis/game/live/1/review?chess-com-review", moves: SHORT, tags: { White: "AnnW" } }],
+  ["on the analysis board, which has no result", { url: "www.chess.com/analysis?chess-com-analysis", moves: SHORT }],
+  ["in an older layout, seen from Black's side", { url: "www.chess.com/live/game/1?chess-com-vertical", moves: OPERA, tags: { White: "AnnW", Black: "BobB" } }],
+  ["in the oldest", { url: "www.chess.com/live/game/1?chess-com-oldest", moves: SHORT, tags: { Result: "1-0" } }],
+  ["a game that is being played at chess.com is not opened", { url: "www.chess.com/game/live/1?chess-com-running", says: RUNNING }],
+  ["nor one that has buttons of a game under way beside a result", { url: "www.chess.com/play/online?chess-com-rematch", says: RUNNING }],
+  ["nor one that the board says is played", { url: "www.chess.com/game/1?chess-com-own-running", says: RUNNING }],
+  ["nor one whose state does not show", { url: "www.chess.com/game/daily/1?chess-com-unclear", says: UNCLEAR }],
+  ["nor its analysis", { url: "www.chess.com/analysis/game/daily/1?chess-com-unclear", says: UNCLEAR }],
+  ["a list with a gap is not opened", { url: "www.chess.com/games/view/1?chess-com-gap", says: /Moves are missing/ }],
+  ["what is no move is named", { url: "www.chess.com/games/view/1?chess-com-nonsense", says: /“Castle” is no move/ }],
+  ["a post at chess.com is read as any page", { url: "www.chess.com/blog/x/y?chess-com-blog", moves: "e4 c5 Nf3 d6 d4 cxd4" }],
+
+  [
+    "a PGN in preformatted text keeps quotes, percents, line breaks, letters and comments",
+    { url: "blog.test/?any-pre", moves: "e4 e5 Qh5 Ke7 Qxe5#", tags: { Event: 'Say "hi" & 100% + more; #1', White: "Łukasz Ü. “Q”", Result: "1-0" } },
+  ],
+  ["one in a field is opened, none in a password", { url: "blog.test/?any-textarea", moves: "d4 d5 c4 e6 Nc3" }],
+  ["viewers give all their games", { url: "blog.test/?any-viewers", moves: ["e4 e5 Nf3", "d4 d5"], tags: { White: "A" } }],
+  ["a viewer that has drawn its game gives the main line", { url: "blog.test/?any-viewer", moves: "e4 e5 Nf3" }],
+  ["a game of Lichess in a frame is opened by its id", { url: "blog.test/?any-embed", lichess: "abcd1234/black" }],
+  ["a FEN in a text is opened", { url: "blog.test/?any-fen", fen: "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR_w_KQkq_-_4_4" }],
+  ["and one of a diagram", { url: "blog.test/?any-fen-attribute", fen: "8/8/8/4k3/8/4K3/4P3/8_b_-_-_3_40" }],
+  ["moves in other languages are left to the board, which knows or refuses them", { url: "blog.test/?any-german", moves: "e4 e5 Sf3 Sc6 ♗b5 a6" }],
+  ["what is selected comes first", { url: "blog.test/?any-selection", select: "#selected", moves: "d4 Nf6 c4 g6" }],
+  ["a page without a game says so", { url: "blog.test/?any-nothing", says: /No game was found here.*select it/ }],
+];
+
+/** The moves of a game, as its text has them. */
+const movesIn = (/** @type {string} */ pgn) =>
+  pgn
+    .replace(/\[[^\]]*"\]|\{[^}]*\}|\([^)]*\)/g, " ")
+    .split(/\s+/)
+    .filter((word) => /^[^\d[*]/u.test(word))
+    .map((word) => word.replace(/[?!]+$/, ""))
+    .join(" ");
+
+/** Holds an address of the board against what it should open. */
+function holds(/** @type {string} */ address, /** @type {Case} */ expected) {
+  const { hash, href } = new URL(address);
+  assert.equal(href.slice(0, href.indexOf("#")), board);
+  if (expected.lichess) return assert.equal(hash, `#lichess=${expected.lichess}`);
+  if (expected.fen) return assert.equal(hash, `#fen=${expected.fen}`);
+  assert.match(hash, /^#pgn=[\w\-.!~*'()%]+$/, "nothing in the fragment can be taken for something else");
+  const text = decodeURIComponent(hash.slice("#pgn=".length));
+  const games = parsePgn(text);
+  const wanted = [expected.moves ?? []].flat();
+  assert.equal(games.length, wanted.length);
+  if (games.length === 1) assert.equal(movesIn(text), wanted[0]);
+  for (const [name, value] of Object.entries(expected.tags ?? {})) assert.equal(games[0]?.headers.get(name), value, name);
+  // What is read from a list of moves can be played.
+  if (/^www\.chess|^lichess/.test(expected.url)) {
+    const position = startingPosition(games[0]?.headers ?? new Map()).unwrap();
+    for (const { san } of games[0]?.moves.mainline() ?? []) {
+      const move = parseSan(position, san);
+      assert.ok(move, san);
+      assert.equal(makeSanAndPlay(position, move), san);
+    }
+  }
+}
+
+for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], ["Firefox", firefoxWith]])) {
+  const skip = name === "Firefox" && missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
+  if (skip) console.error(skip);
+  suite(`the bookmarklet in ${name}`, { skip }, () => {
+    /** @type {import("./support/bookmarks.mjs").Presser} */
+    let browser;
+    before(async () => void (browser = await launch({ link, port: fixtures.port })));
+    after(() => browser?.close());
+
+    for (const [what, expected] of CASES) {
+      test(what, async () => {
+        await browser.visit(`http://${expected.url}`);
+        if (expected.select) await browser.run(`getSelection().selectAllChildren(document.querySelector("${expected.select}"))`);
+        const { tab, here, said } = await browser.press();
+        assert.equal(here, undefined);
+        if (expected.says) {
+          assert.match(String(said), expected.says);
+          assert.match(String(said), /^Shelfish: /);
+          assert.equal(tab, undefined, "nothing is opened");
+        } else {
+          assert.equal(said, undefined);
+          holds(String(tab), expected);
+        }
+        await browser.closeTab();
+      });
+    }
+
+    test("a page that is isolated from others does not keep it from opening the board", async () => {
+      await browser.visit("http://blog.test/?any-textarea&isolated");
+      const { tab } = await browser.press();
+      assert.match(String(tab), /#pgn=/);
+      await browser.closeTab();
+    });
+
+    test("where a page may open no window, the board is opened in its place", async () => {
+      await browser.visit(`http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`);
+      const { here } = await browser.press();
+      holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
+    });
+
+    test("the policy of the pages is in force: a link in them, of the same address, does nothing", async () => {
+      await browser.visit("http://blog.test/?any-nothing");
+      // Set by the browser's tools, not the page.
+      await browser.run(`document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`);
+      await browser.click("#link");
+      assert.equal(await browser.run("document.title"), "Nothing about chess");
+    });
+
+    test("the address survives being a link in a page without a policy, which encodes and decodes it once more", async () => {
+      await browser.visit("http://blog.test/?any-nothing&policy=");
+      const href = JSON.stringify(link.replace("void%20", "window.done%3D"));
+      await browser.run(`document.body.insertAdjacentHTML("beforeend", '<a id="link">A link</a>') ?? (document.querySelector("#link").href = ${href}) ?? 0`);
+      await browser.run(`(window.alert = (text) => (document.title = text)) && 0`);
+      await browser.click("#link");
+      assert.match(await browser.run("document.title"), /^Shelfish: No game was found/);
+    });
+  });
+}
+
+// The page that installs it.
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PAGE = "site/bookmarklet.html";
+
+for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { width: 360, height: 740 }, true], ["a desk", { width: 1280, height: 800 }, false]])) {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    test(`axe has nothing to say of the page that installs it, on ${size}, ${colorScheme}, and nothing is cut off`, async (t) => {
+      const page = await shelf.page(t, { path: PAGE, context: { viewport, colorScheme, hasTouch, isMobile: hasTouch } });
+      await page.click("summary");
+      await page.getByTestId("paste-go").click();
+      await page.getByTestId("bookmarklet").click();
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate(() => /** @type {any} */ (globalThis).axe.run());
+      assert.deepEqual(violations.map((/** @type {any} */ { id, nodes }) => [id, nodes.map((/** @type {any} */ node) => node.html)]), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      const [paste, drag] = await Promise.all([".paste", ".drag"].map(async (name) => (await page.locator(name).boundingBox())?.y ?? 0));
+      assert.equal(Number(paste) < Number(drag), hasTouch, "where one cannot drag, pasting comes first");
+    });
+  }
+}
+
+test("the button carries the address when it is dragged, and explains itself when it is clicked", async (t) => {
+  const page = await shelf.page(t, { path: PAGE });
+  const button = page.getByTestId("bookmarklet");
+  await button.click();
+  assert.match(String(await page.getByTestId("installed").textContent()), /This is the button to drag/);
+  const dragged = page.evaluate(
+    () => new Promise((done) => addEventListener("dragstart", ({ dataTransfer }) => done([dataTransfer?.getData("text/uri-list"), dataTransfer?.getData("text/html").replace(/<[^>]*>/g, "")]), { once: true })),
+  );
+  await button.hover();
+  await page.mouse.down();
+  await page.mouse.move(300, 60, { steps: 5 });
+  assert.deepEqual(await dragged, [link, "Open in Shelfish"], "the bookmark takes the button's name");
+  await page.mouse.up();
+});
+
+test("its code is copied with the keyboard", async (t) => {
+  const page = await shelf.page(t, { path: PAGE, context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  await page.getByTestId("copy").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => /Copied/.test(document.querySelector("[data-testid=copied]")?.textContent ?? ""));
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
+});
+
+test("where the clipboard is closed to it, the code is shown to be copied", async (t) => {
+  const page = await shelf.page(t, { path: PAGE, before: () => Object.defineProperty(navigator, "clipboard", { value: undefined }) });
+  await page.getByTestId("copy").click();
+  assert.match(String(await page.getByTestId("copied").textContent()), /field below/);
+  assert.equal(await page.getByTestId("pasted").inputValue(), link);
+});
+
+test("the link names the database of the page's address", async (t) => {
+  const page = await shelf.page(t, { path: `${PAGE}?db=https://example.org/d/manifest.json` });
+  const href = decodeURIComponent(String(await page.getByTestId("bookmarklet").getAttribute("href")));
+  assert.ok(href.endsWith(`("${board}?db=https%3A%2F%2Fexample.org%2Fd%2Fmanifest.json")`), href.slice(-120));
+});
+
+test("what is pasted is opened, or the fault is named", async (t) => {
+  // The board at the other end is tested elsewhere.
+  const page = await shelf.page(t, { path: PAGE, allow: /./ });
+  const field = page.getByTestId("pasted");
+  await field.fill("https://www.chess.com/game/live/123");
+  await field.press("Enter");
+  assert.match(String(await page.getByTestId("paste-fault").textContent()), /copy the PGN/);
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  await field.fill("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1");
+  assert.equal(await page.getByTestId("paste-fault").textContent(), "");
+  await field.press("Enter");
+  await page.waitForURL(/#fen=/);
+  holds(page.url(), { url: "", fen: "8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1" });
+  await page.getByTestId("board").waitFor();
+});

@@ -1,0 +1,215 @@
+// Browsers in which a bookmark is pressed on pages of any host, as a person does.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chromium } from "playwright-core";
+import { Builder, By } from "selenium-webdriver";
+import firefox from "selenium-webdriver/firefox.js";
+import { program } from "./engines.mjs";
+import { FLAGS } from "./lab.mjs";
+import { CHROMIUM, ROOT } from "./paths.mjs";
+
+/**
+ * What came of pressing the bookmark: a new tab, the same tab with another address, or a message.
+ * @typedef {{ tab?: string, here?: string, said?: string }} Outcome
+ */
+
+/**
+ * @typedef {object} Presser
+ * @property {string} name
+ * @property {(url: string) => Promise<void>} visit opens a page of `stage`
+ * @property {(script: string) => Promise<any>} run runs a script in the page as the browser's tools do, whatever the page's policy
+ * @property {(selector: string) => Promise<void>} click
+ * @property {() => Promise<Outcome>} press presses the bookmark
+ * @property {(read: string) => Promise<any>} inTab evaluates an expression in the tab that was opened last
+ * @property {() => Promise<void>} closeTab
+ * @property {() => Promise<void>} close
+ */
+
+const FIXTURES = join(ROOT, "tests", "data", "bookmarklet");
+const HOSTS = ["lichess.org", "www.chess.com", "blog.test"];
+
+/** The strictest policy that a page can have, but for the scripts by which some fixtures set themselves up. */
+export const STRICT = "default-src 'none'; script-src 'nonce-fixture'; style-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/**
+ * Serves the fixtures at any address of their hosts. A page at `http://lichess.org/abcd1234?lichess-finished` is the fixture of
+ * that name, under the strictest policy; `&policy=…` is another one.
+ */
+export async function stage() {
+  const server = createServer((request, response) => {
+    const { search, searchParams } = new URL(String(request.url), "http://any");
+    const [name = ""] = search.slice(1).split("&");
+    const policy = searchParams.get("policy") ?? STRICT;
+    const isolated = searchParams.has("isolated");
+    try {
+      const page = readFileSync(join(FIXTURES, `${name.replace(/[^\w-]/g, "")}.html`));
+      response.writeHead(200, {
+        "content-type": "text/html; charset=utf-8",
+        ...(policy ? { "content-security-policy": policy } : {}),
+        ...(isolated ? { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" } : {}),
+      });
+      response.end(page);
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return {
+    port,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/**
+ * Chromium. Pressing a bookmark is the navigation of a tab to a `javascript:` address by the browser itself rather than by a
+ * page, which is what `Page.navigate` of its tools does, too.
+ * @param {{ link: string, port: number }} options
+ * @returns {Promise<Presser>}
+ */
+export async function chromiumWith({ link, port }) {
+  const rules = HOSTS.map((host) => `MAP ${host} 127.0.0.1:${port}`).join(",");
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, `--host-resolver-rules=${rules}`] });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const tools = await context.newCDPSession(page);
+  /** @type {import("playwright-core").Page | undefined} */
+  let tab;
+  return {
+    name: "Chromium",
+    visit: async (url) => void (await page.goto(url)),
+    run: (script) => page.evaluate(script),
+    click: (selector) => page.click(selector),
+    async press() {
+      const before = page.url();
+      /** @type {Outcome} */
+      const outcome = {};
+      /** @type {Promise<void>} */
+      const settled = new Promise((done) => {
+        context.once("page", async (opened) => {
+          tab = opened;
+          await opened.waitForURL(/^http/);
+          outcome.tab = opened.url();
+          done();
+        });
+        page.once("dialog", async (dialog) => {
+          outcome.said = dialog.message();
+          await dialog.accept();
+          done();
+        });
+        page.once("framenavigated", () => {
+          if (page.url() !== before) outcome.here = page.url();
+          done();
+        });
+      });
+      // Its answer says that no page was loaded, or comes when one has been.
+      const navigation = tools.send("Page.navigate", { url: link }).catch(() => {});
+      await Promise.race([settled, sleep(10_000, undefined, { ref: false })]);
+      await Promise.race([navigation, sleep(1000, undefined, { ref: false })]);
+      context.removeAllListeners("page");
+      page.removeAllListeners("dialog");
+      page.removeAllListeners("framenavigated");
+      return outcome;
+    },
+    inTab: async (read) => tab?.evaluate(read),
+    closeTab: async () => void (await tab?.close().catch(() => {})),
+    close: () => browser.close(),
+  };
+}
+
+/**
+ * Firefox, with the bookmark in its bookmarks bar, which is clicked with the mouse.
+ * @param {{ link: string, port: number }} options
+ * @returns {Promise<Presser>}
+ */
+export async function firefoxWith({ link, port }) {
+  const options = new firefox.Options().setBinary(String(program(["firefox-esr", "firefox"]))).addArguments("-headless");
+  options.setPreference("network.dns.localDomains", HOSTS.join(","));
+  options.setPreference("dom.security.https_first", false);
+  options.setPreference("browser.toolbars.bookmarks.visibility", "always");
+  // As for people: by default a driver's browser lets every page open windows.
+  options.setPreference("dom.disable_open_during_load", true);
+  options.setAlertBehavior("ignore");
+  const service = new firefox.ServiceBuilder(program(["geckodriver"])).addArguments("--allow-system-access");
+  const driver = /** @type {firefox.Driver} */ (await new Builder().forBrowser("firefox").setFirefoxOptions(options).setFirefoxService(service).build());
+  const first = await driver.getWindowHandle();
+  const { Context } = firefox;
+
+  await driver.setContext(Context.CHROME);
+  await driver.executeAsyncScript(
+    `const [url, done] = arguments;
+     const { PlacesUtils } = ChromeUtils.importESModule("resource://gre/modules/PlacesUtils.sys.mjs");
+     PlacesUtils.bookmarks.insert({ parentGuid: PlacesUtils.bookmarks.toolbarGuid, title: "Open in Shelfish", url }).then(() => done());`,
+    link,
+  );
+  await driver.setContext(Context.CONTENT);
+
+  /** What is there once it is there; a dialog that opens while one looks is seen at the next look. */
+  const soon = async (/** @type {() => Promise<any>} */ look) => {
+    for (let tries = 0; tries < 200; tries++) {
+      const found = await look().catch(() => undefined);
+      if (found) return found;
+      await sleep(50);
+    }
+    return undefined;
+  };
+  const other = async () => (await driver.getAllWindowHandles()).find((handle) => handle !== first);
+
+  return {
+    name: "Firefox",
+    visit: (url) => driver.get(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`)),
+    run: (script) => driver.executeScript(`return ${script}`),
+    click: (selector) => driver.findElement(By.css(selector)).click(),
+    async press() {
+      const before = await driver.getCurrentUrl();
+      await driver.setContext(Context.CHROME);
+      await driver.findElement(By.css('#PlacesToolbarItems toolbarbutton[label="Open in Shelfish"]')).click();
+      await driver.setContext(Context.CONTENT);
+      return (
+        (await soon(async () => {
+          const dialog = await driver.switchTo().alert().then((alert) => alert, () => undefined);
+          if (dialog) {
+            const said = await dialog.getText();
+            await dialog.accept();
+            return { said };
+          }
+          const handle = await other();
+          if (handle) {
+            await driver.switchTo().window(handle);
+            const tab = await soon(async () => {
+              const url = await driver.getCurrentUrl();
+              return /^http/.test(url) ? url : undefined;
+            });
+            await driver.switchTo().window(first);
+            return { tab };
+          }
+          const here = await driver.getCurrentUrl();
+          return here === before ? undefined : { here };
+        })) ?? {}
+      );
+    },
+    async inTab(read) {
+      await driver.switchTo().window(String(await other()));
+      const value = await driver.executeScript(`return ${read}`);
+      await driver.switchTo().window(first);
+      return value;
+    },
+    async closeTab() {
+      const handle = await other();
+      if (!handle) return;
+      await driver.switchTo().window(handle);
+      await driver.close();
+      await driver.switchTo().window(first);
+    },
+    close: () => driver.quit(),
+  };
+}
+
+/** What Firefox takes and is not here. */
+export const missing = [["firefox-esr", "firefox"], ["geckodriver"]].filter((names) => !program(names)).map(([name]) => String(name));

@@ -1,0 +1,61 @@
+/** The page that installs the bookmarklet. */
+import code from "virtual:bookmarklet";
+import { byId } from "../dom";
+import { bindTheme } from "../theme";
+import { boardBeside, bookmarkletLink } from "./link";
+import { pastedFragment } from "./pasted";
+
+const board = boardBeside(location.href);
+const link = bookmarkletLink(code, board);
+
+bindTheme();
+
+const button = byId<HTMLAnchorElement>("bookmarklet");
+button.href = link;
+button.addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("installed").textContent = "This is the button to drag. Press it in your bookmarks bar, on the page of a game.";
+});
+byId("size").textContent = `one link of ${link.length.toLocaleString("en")} characters`;
+
+byId("copy").addEventListener("click", () => {
+  const said = byId("copied");
+  const fallback = () => {
+    // Without permission the person copies it: the code is shown, selected.
+    const field = byId<HTMLTextAreaElement>("pasted");
+    field.value = link;
+    field.focus();
+    field.select();
+    said.textContent = "This browser does not let the page copy. The code is in the field below, selected: copy it from there.";
+  };
+  // Absent where the page is not served over HTTPS.
+  if (!navigator.clipboard) return fallback();
+  navigator.clipboard.writeText(link).then(() => {
+    said.textContent = "Copied. Paste it as the address of a bookmark.";
+  }, fallback);
+});
+
+const text = byId<HTMLTextAreaElement>("pasted");
+const fault = byId("paste-fault");
+const form = byId<HTMLFormElement>("paste");
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  try {
+    const fragment = pastedFragment(text.value);
+    location.assign(`${board}#${fragment}`);
+  } catch (error) {
+    fault.textContent = error instanceof Error ? error.message : String(error);
+    text.setAttribute("aria-invalid", "true");
+    text.focus();
+  }
+});
+text.addEventListener("input", () => {
+  fault.textContent = "";
+  text.removeAttribute("aria-invalid");
+});
+text.addEventListener("keydown", (event) => {
+  // An address is one line; a PGN may have more.
+  if (event.key !== "Enter" || event.shiftKey || (text.value.includes("\n") && !event.ctrlKey && !event.metaKey)) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
