@@ -1,7 +1,8 @@
-// Runs before the first paint, so that a chosen theme does not flash.
+// Runs before the first paint, so that what was chosen does not flash.
 try {
-  const theme = localStorage.getItem("theme");
-  if (theme) document.documentElement.dataset.theme = theme;
+  const { theme, settings } = localStorage;
+  const { board, pieces } = JSON.parse(settings ?? "{}");
+  Object.assign(document.documentElement.dataset, theme && { theme }, board && { board }, pieces && { pieces });
 } catch {
-  // Storage may be forbidden; the system's theme serves.
+  // Storage may be forbidden; what is usual serves.
 }

@@ -7,11 +7,10 @@ import { normalizeMove, type Position } from "chessops/chess";
 import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
 import type { NormalMove, Role, SquareName } from "chessops/types";
-import { makeSquare, parseSquare, squareFile, squareRank } from "chessops/util";
-import { byId, calm, make } from "./dom";
+import { makeSquare, parseSquare, squareRank } from "chessops/util";
+import { byId, calm } from "./dom";
 import { moveNumber, type Node, type Step, squares } from "./game";
-
-const PROMOTIONS: Role[] = ["queen", "knight", "rook", "bishop"];
+import { Promotion } from "./promotion";
 
 /** Arrows, best line first. */
 const BRUSHES = ["best", "second", "other"] as const;
@@ -19,7 +18,7 @@ const BRUSHES = ["best", "second", "other"] as const;
 /** The board of the page. */
 export class Board {
   readonly #ground: Api;
-  readonly #promotion = byId("promotion");
+  readonly #promotion = new Promotion();
   #node: Node | undefined;
 
   /** `onMove` gets every legal move that a person makes. */
@@ -46,7 +45,7 @@ export class Board {
   /** Shows the position of a node, to be moved on. */
   show(node: Node): void {
     this.#node = node;
-    this.#closePromotion();
+    this.#promotion.close();
     this.#ground.set({
       ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
       movable: { color: node.position.turn, dests: chessgroundDests(node.position) },
@@ -76,7 +75,7 @@ export class Board {
   /** Turns the board round and says whose side is below now. */
   flip(): "white" | "black" {
     this.#ground.toggleOrientation();
-    this.#closePromotion();
+    this.#promotion.close();
     return this.#ground.state.orientation;
   }
 
@@ -88,50 +87,12 @@ export class Board {
     const promotes = node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
     // Chessground reports late: a key may have stepped away from the position that the move was made in.
     if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node);
-    else if (promotes) this.#askPromotion(node, from, to);
+    else if (promotes)
+      this.#promotion.ask(node.position.turn, to, this.#ground.state.orientation, (promotion) => {
+        if (promotion) this.onMove({ from, to, promotion });
+        else this.show(node);
+      });
     else this.onMove({ from, to });
-  }
-
-  #askPromotion(node: Node, from: number, to: number): void {
-    const { turn } = node.position;
-    const file = this.#ground.state.orientation === "white" ? squareFile(to) : 7 - squareFile(to);
-    const choose = (promotion?: Role) => {
-      this.#closePromotion();
-      if (promotion) this.onMove({ from, to, promotion });
-      else this.show(node);
-    };
-    const buttons = PROMOTIONS.map((role) => {
-      const button = make(
-        "button",
-        { type: "button", title: role, "aria-label": role, "data-testid": `promote-${role}` },
-        // The class names draw the piece.
-        Object.assign(document.createElement("piece"), { className: `${role} ${turn}` }),
-      );
-      button.addEventListener("click", (event) => (event.stopPropagation(), choose(role)));
-      return button;
-    });
-    this.#promotion.replaceChildren(...buttons);
-    this.#promotion.style.left = `${file * 12.5}%`;
-    this.#promotion.classList.toggle("below", turn !== this.#ground.state.orientation);
-    this.#promotion.hidden = false;
-    this.#promotion.onkeydown = (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      choose();
-    };
-    buttons[0]?.focus();
-    // The click that made the move is still under way.
-    setTimeout(() => document.addEventListener("pointerdown", this.#dismiss), 0);
-  }
-
-  readonly #dismiss = (event: Event): void => {
-    if (event.target instanceof Element && this.#promotion.contains(event.target)) return;
-    if (this.#node) this.show(this.#node);
-  };
-
-  #closePromotion(): void {
-    document.removeEventListener("pointerdown", this.#dismiss);
-    this.#promotion.hidden = true;
   }
 }
 

@@ -18,12 +18,19 @@ export class DatabaseClient {
   onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
   #database: Promise<Database> | undefined;
 
-  /** `url` is the manifest's. */
-  constructor(readonly url: URL) {}
+  /** `url` is the manifest's; the cache in IndexedDB may take some megabytes, 0: there is none. */
+  constructor(
+    readonly url: URL,
+    private readonly cache: number,
+  ) {}
 
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
   open(): Promise<Database> {
-    this.#database ??= open(this.url, { onRequest: (request) => this.onRequest?.(request) }).then(
+    const options = {
+      indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 },
+      onRequest: (request: FetchedRange) => this.onRequest?.(request),
+    };
+    this.#database ??= open(this.url, options).then(
       (database) => {
         this.manifest = database.manifest;
         return database;
@@ -34,6 +41,11 @@ export class DatabaseClient {
       },
     );
     return this.#database;
+  }
+
+  /** Forgets what is kept of this database. */
+  async clearCache(): Promise<void> {
+    await (await this.open()).clearCache();
   }
 
   /** The evaluation of one position, null if it is not there. */

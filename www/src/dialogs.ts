@@ -1,4 +1,4 @@
-/** The two dialogs: open a text, and help. */
+/** The dialog that opens a text. */
 import { byId, isField } from "./dom";
 import { InputError } from "./input";
 
@@ -25,6 +25,8 @@ export function bindOpenDialog(open: (text: string) => void): { ask: () => void;
     text.focus();
     text.select();
   };
+  // A click on the backdrop closes.
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   byId("open").addEventListener("click", ask);
   byId("open-cancel").addEventListener("click", () => dialog.close());
   dialog.querySelector("form")?.addEventListener("submit", (event) => {
@@ -63,18 +65,4 @@ export function bindOpenDialog(open: (text: string) => void): { ask: () => void;
     else offer(event.dataTransfer?.getData("text/plain") ?? "");
   });
   return { ask, offer };
-}
-
-/** Binds the help dialog and gives the function that shows it. */
-export function bindHelp(): () => void {
-  const dialog = byId<HTMLDialogElement>("help-dialog");
-  const show = () => {
-    if (!dialog.open) dialog.showModal();
-  };
-  byId("help").addEventListener("click", show);
-  for (const each of document.querySelectorAll("dialog")) {
-    // A click on the backdrop closes.
-    each.addEventListener("click", (event) => event.target === each && each.close());
-  }
-  return show;
 }

@@ -3,12 +3,13 @@ import { byId } from "./dom";
 
 /** Binds the buttons that choose the part. */
 export function bindDock(): void {
-  const parts = byId("parts");
   const buttons = [...document.querySelectorAll<HTMLButtonElement>("#more [data-shows]")];
   for (const button of buttons) {
     button.addEventListener("click", () => {
-      parts.dataset.shown = button.dataset.shows;
-      for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
+      for (const each of buttons) {
+        each.setAttribute("aria-pressed", String(each === button));
+        byId(each.dataset.shows ?? "").classList.toggle("shown", each === button);
+      }
     });
   }
 }

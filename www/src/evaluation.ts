@@ -3,7 +3,7 @@ import type { Eval, Evaluation } from "shelfish";
 import { plural } from "./cost";
 import type { Explanation } from "./database";
 import { byId, make } from "./dom";
-import { ending, moveNumber, type Node, type Step, steps } from "./game";
+import { ending, moveNumber, type Node, path, type Step, steps } from "./game";
 import { bestKnown, isShallow, type Knowledge } from "./knowledge";
 import { type LineActions, lineItem } from "./lines";
 import { advantage, nodes, spoken, written } from "./score";
@@ -39,7 +39,7 @@ export class EvaluationPanel {
     unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
     state.on(({ node, known, status }) => {
       if (status) this.#showStatus();
-      if (node || known?.has(state.node.fen) || (known && !state.answers.get(state.node.fen))) this.#show();
+      if (node || (known && path(state.node).some(({ fen }) => known.has(fen)))) this.#show();
     });
   }
 

@@ -27,8 +27,9 @@ export class Graph {
     this.#bindPointer();
     root.addEventListener("keydown", (event) => this.#key(event));
     state.on(({ tree, node, known }) => {
-      if (tree || known) this.#draw();
-      if (tree || known || node) this.#mark();
+      const grown = tree || (known && this.#line.some(({ fen }) => known.has(fen)));
+      if (grown) this.#draw();
+      if (grown || node) this.#mark();
     });
   }
 
@@ -75,7 +76,7 @@ export class Graph {
       else gaps.push([ply, ply + 1]);
     });
     // A position that is known between unknown ones is a point: nothing is known of the way to it.
-    const lone = this.#known.flatMap((known, ply) => (known && !this.#known[ply - 1] && !this.#known[ply + 1] ? [{ known, ply }] : []));
+    const lone = this.#known.flatMap((known, ply) => (last > 0 && known && !this.#known[ply - 1] && !this.#known[ply + 1] ? [{ known, ply }] : []));
     this.#picture.replaceChildren(
       shape("path", { class: "area", d: areas.join("") }),
       shape("path", { class: "area borrowed", d: borrowed.join("") }),
@@ -109,7 +110,7 @@ export class Graph {
     const parts = [`${own} of ${this.#line.length} positions known`];
     if (count("pgn") > 0) parts.push(`${count("pgn")} from the PGN`);
     if (count("line") > 0) parts.push(`${count("line")} from lines`);
-    this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "";
+    this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The course of a game is drawn here.";
   }
 
   #mark(): void {

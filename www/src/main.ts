@@ -1,13 +1,14 @@
 /** The page: puts its parts together. */
 import { follow, write } from "./address";
 import { Board } from "./board";
+import { Continuations } from "./continuations";
 import { plural, size } from "./cost";
 import { DatabaseClient } from "./database";
-import { bindHelp, bindOpenDialog } from "./dialogs";
+import { bindOpenDialog } from "./dialogs";
 import { bindDock } from "./dock";
 import { byId } from "./dom";
 import { EvaluationPanel } from "./evaluation";
-import { Game, lineFrom, type Node, path } from "./game";
+import { Game, type Node, path } from "./game";
 import { Graph } from "./graph";
 import { InputError, read } from "./input";
 import { inspect } from "./inspector/mount";
@@ -17,14 +18,19 @@ import { format, parse } from "./link";
 import { Lookups } from "./lookups";
 import { MoveList } from "./moves";
 import { players } from "./names";
+import { navigation } from "./navigation";
 import { Players } from "./players";
 import { confine } from "./policy";
 import { Preview } from "./preview";
+import { copy, toPgn } from "./save";
+import { dress, load } from "./settings";
 import { State } from "./state";
 import { bindTheme } from "./theme";
 import { bindTyped } from "./typed";
 
-const client = new DatabaseClient(manifestUrl());
+const settings = load();
+dress(settings);
+const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
 confine(client.url);
 inspect(byId("traffic"), client);
 // The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
@@ -46,6 +52,7 @@ new EvaluationPanel(state, {
 const sides = new Players(state);
 new MoveList(state, () => library.offers());
 new Graph(state);
+new Continuations(state, client, preview.show);
 state.on(({ game, node }) => {
   if (game) title(state.game);
   if (game) library.show(state.game);
@@ -57,7 +64,6 @@ const lookups = new Lookups(state, client);
 state.on(({ known }) => known && describeDatabase());
 
 const dialog = bindOpenDialog(openText);
-const help = bindHelp();
 bindTheme();
 bindDock();
 
@@ -112,35 +118,45 @@ function controls(node: Node): void {
   for (const id of ["next", "last"]) byId<HTMLButtonElement>(id).disabled = node.children.length === 0;
 }
 
-const first = () => state.go(state.game.root);
-const previous = () => state.go(state.node.parent);
-const next = () => state.go(state.node.children[0]);
-const last = () => state.go(lineFrom(state.node).at(-1));
+const steps = navigation(state);
 const flip = () => {
   const below = board.flip();
   byId("bar").classList.toggle("flipped", below === "black");
   sides.turn(below);
 };
-
+const { first, previous, next, last } = steps;
 for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
+
+// What is not needed at first comes when it is asked for.
+const help = async () => (await import("./help-dialog")).showHelp();
+const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, async () => toPgn(state.game));
+const set = async () => (await import("./settings-dialog")).showSettings(client);
+for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", () => void action());
+state.on(({ node, game }) => {
+  if (node && !game && state.node.san && load().sounds) void import("./sounds").then(({ play }) => play(state.node.san));
+});
 
 bindKeys({
   ArrowLeft: previous,
   ArrowRight: next,
-  ArrowUp: first,
-  ArrowDown: last,
+  ArrowUp: () => steps.choose(-1),
+  ArrowDown: () => steps.choose(1),
+  "Shift+ArrowLeft": steps.leave,
+  "Shift+ArrowRight": steps.enter,
   Home: first,
   End: last,
   " ": () => document.querySelector<HTMLElement>("#lines .line button")?.click(),
   f: flip,
-  m: bindTyped(state),
+  Enter: bindTyped(state),
   o: dialog.ask,
-  "?": help,
+  c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
+  p: () => void copy(toPgn(state.game)).then((done) => done && notice("PGN copied.")),
+  "?": () => void help(),
 });
 
-/** The database beside the page, or the one that the address names. */
-function manifestUrl(): URL {
-  const named = new URLSearchParams(location.search).get("db") ?? "db/manifest.json";
+/** The database that the address names, else the one that was set, else the one beside the page. */
+function manifestUrl(set: string | undefined): URL {
+  const named = new URLSearchParams(location.search).get("db") ?? set ?? "db/manifest.json";
   // An address that cannot be read is a manifest that cannot be found: it says so in its place.
   return URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
 }
@@ -148,7 +164,7 @@ function manifestUrl(): URL {
 function describeDatabase(): void {
   if (!client.manifest) return;
   const { positions, evaluations, bytes } = client.manifest;
-  byId("database").textContent = `This database: ${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}, read from plain files without a server.`;
+  byId("database").textContent = `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
 }
 
 follow(restore);

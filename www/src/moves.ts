@@ -17,6 +17,7 @@ export class MoveList {
   readonly #entries = new Map<Node, Entry>();
   readonly #nodes = new WeakMap<Element, Node>();
   #current: Entry | undefined;
+  #chosen: HTMLElement | undefined;
 
   /** `empty` is shown before the first move. */
   constructor(
@@ -28,11 +29,22 @@ export class MoveList {
       const node = button && this.#nodes.get(button);
       if (node) state.go(node);
     });
-    state.on(({ tree, node, known }) => {
+    state.on(({ tree, node, known, choice }) => {
       if (tree) this.#draw(state.game);
-      else if (known) this.#refresh();
+      else if (known) this.#refresh(known);
       if (node) this.#mark();
+      if (node || choice) this.#point();
     });
+  }
+
+  /** Marks the move that is chosen to go on with, where there are several. */
+  #point(): void {
+    this.#chosen?.classList.remove("chosen");
+    this.#chosen = undefined;
+    const { node, choice } = this.state;
+    if (!choice || node.children.length < 2) return;
+    this.#chosen = this.#entries.get(choice)?.button;
+    this.#chosen?.classList.add("chosen");
   }
 
   #mark(): void {
@@ -59,7 +71,8 @@ export class MoveList {
   }
 
   /** Fills in what has become known, and touches nothing else. */
-  #refresh(): void {
+  #refresh(known: ReadonlySet<string>): void {
+    if (![...this.#entries.keys()].some(({ fen }) => known.has(fen))) return;
     for (const [node, entry] of this.#entries) this.#fill(node, entry);
   }
 

@@ -13,6 +13,8 @@ export interface Changes {
   node?: true;
   /** The FENs of positions about which more is known. */
   known?: ReadonlySet<string>;
+  /** Another move is chosen to go on with. */
+  choice?: true;
   /** How the lookup of the position on the board stands. */
   status?: true;
 }
@@ -31,6 +33,7 @@ export interface Status {
 export class State {
   #game = new Game();
   #node = this.#game.root;
+  #choice: Node | undefined;
   #status: Status = {};
   readonly #answers = new Map<string, Eval | null>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
@@ -41,6 +44,11 @@ export class State {
 
   get node(): Node {
     return this.#node;
+  }
+
+  /** The move that goes on from here: the one that was chosen, else the main one. */
+  get choice(): Node | undefined {
+    return this.#choice ?? this.#node.children[0];
   }
 
   get status(): Status {
@@ -70,6 +78,12 @@ export class State {
     if (!node || node === this.#node) return;
     this.#node = node;
     this.#tell({ node: true });
+  }
+
+  /** Chooses the move to go on with, where there are several. */
+  choose(child: Node | undefined): void {
+    this.#choice = child;
+    this.#tell({ choice: true });
   }
 
   /** Plays moves from a position of the game, and goes where they lead. */
@@ -109,6 +123,7 @@ export class State {
   }
 
   #tell(changes: Changes): void {
+    if (changes.node) this.#choice = undefined;
     for (const listener of this.#listeners) listener(changes);
   }
 }

@@ -7,7 +7,11 @@ const isDark = (): boolean => (document.documentElement.dataset.theme ?? (system
 /** Binds the button. */
 export function bindTheme(): void {
   const button = byId("theme");
-  const label = () => button.setAttribute("aria-label", isDark() ? "Use the light theme" : "Use the dark theme");
+  const label = () => {
+    const text = isDark() ? "Light theme" : "Dark theme";
+    button.title = text;
+    button.querySelector("span")?.replaceChildren(text);
+  };
   button.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = theme;

@@ -18,7 +18,7 @@ export function bindTyped(state: State): () => void {
     if (field.value === "" && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
       event.preventDefault();
       tell("");
-      state.go(event.key === "ArrowLeft" ? state.node.parent : state.node.children[0]);
+      state.go(event.key === "ArrowLeft" ? state.node.parent : state.choice);
     }
     if (event.key !== "Enter" || field.value.trim() === "") return;
     const { node } = state;

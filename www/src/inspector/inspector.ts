@@ -24,7 +24,7 @@ export class Inspector {
   readonly #figures = make("dl", { className: "figures" });
   readonly #rows = make("tbody");
   readonly #list: HTMLDetailsElement;
-  readonly #summary = make("summary");
+  readonly #summary = make("summary", {}, "The last requests");
   /** What is enlarged: the last read, unless a row of the list is pointed at. */
   #focus: Read | undefined;
   #scheduled = false;

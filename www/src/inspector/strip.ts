@@ -22,7 +22,7 @@ export class Strip {
   #width = 0;
 
   constructor(private readonly palette: () => Palette) {
-    this.#canvas = make("canvas", { role: "img" });
+    this.#canvas = make("canvas", { role: "img", "aria-label": "Files of the database" });
     this.#lights = make("div", { className: "lights" });
     this.element = make("div", { className: "strip" }, this.#canvas, this.#lights);
   }

@@ -1,0 +1,71 @@
+// How the page is laid out: what must be in view together is, and nothing moves while one steps.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { lab } from "./support/lab.mjs";
+import { SIZES } from "./support/sizes.mjs";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const GAME = "site/#game=kasparov-topalov-1999";
+
+/** Opens a game at a size, and waits until it was looked up. */
+async function open(/** @type {import("node:test").TestContext} */ t, /** @type {typeof SIZES[number]} */ { width, height, touch }, /** @type {string} */ path = GAME) {
+  const page = await shelf.page(t, { path, context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
+  await page.waitForFunction(() => /\d+ of \d+ positions known/.test(document.querySelector("#coverage")?.textContent ?? ""));
+  await page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Depth"));
+  return page;
+}
+
+for (const size of SIZES) {
+  const { width, height } = size;
+
+  test(`board, score, graph and moves are in view together at ${width} by ${height}`, async (t) => {
+    const page = await open(t, size);
+    const outside = await page.evaluate(() =>
+      ["#player-above", "#bar", "#board", "#player-below", "#score", "#lines", "#graph", "#moves", "#first", "#next", "#move"].filter((name) => {
+        const box = document.querySelector(name)?.getBoundingClientRect();
+        return !box || box.width < 4 || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
+      }),
+    );
+    assert.deepEqual(outside, [], "nothing of it is cut off");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    const covered = await page.evaluate(() => {
+      const boxes = ["#board", "#evaluation", "#graph", "#moves", ".controls"].map((name) => /** @type {const} */ ([name, document.querySelector(name)?.getBoundingClientRect()]));
+      return boxes.flatMap(([a, x], i) =>
+        boxes.slice(i + 1).flatMap(([b, y]) => (x && y && x.left < y.right - 1 && y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1 ? [`${a} and ${b}`] : [])),
+      );
+    });
+    assert.deepEqual(covered, [], "nothing lies on another");
+    const moves = await page.locator("#moves").boundingBox();
+    assert.ok(moves && moves.height >= 60, `the list is ${moves?.height} px high`);
+  });
+
+  test(`nothing moves while one steps at ${width} by ${height}`, async (t) => {
+    const page = await open(t, size);
+    await page.evaluate(() => {
+      /** @type {any} */ (globalThis).shifts = [];
+      new PerformanceObserver((list) => {
+        for (const entry of /** @type {any[]} */ (list.getEntries()))
+          /** @type {any} */ (globalThis).shifts.push(...entry.sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${node?.parentElement?.id || node?.parentElement?.className} ${node?.id || node?.className || node?.textContent}: ${JSON.stringify(previousRect)} to ${JSON.stringify(currentRect)}`));
+      }).observe({ type: "layout-shift" });
+    });
+    // Two frames, so that each step is painted, and any shift of it reported.
+    const painted = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined)))));
+    for (let step = 0; step < 40; step++) {
+      if (size.touch && step % 2) await page.locator("#next").tap();
+      else await page.keyboard.press("ArrowRight");
+      await painted();
+    }
+    await page.keyboard.press("End");
+    await painted();
+    await page.keyboard.press("Home");
+    await painted();
+    assert.equal(await page.evaluate(() => scrollY), 0, "the page was not scrolled");
+    // Entries come a moment after their frame.
+    await page.evaluate(() => new Promise((done) => setTimeout(done)));
+    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+  });
+}

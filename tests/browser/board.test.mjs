@@ -1,0 +1,198 @@
+// The analysis board as a player uses it: variations, typed moves, positions beyond the database, settings, what is taken along.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { parseFen } from "chessops/fen";
+import { lab } from "./support/lab.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+
+/** Waits until an element's text matches. */
+async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
+  await page.waitForFunction(
+    ([id, source, flags]) => new RegExp(String(source), String(flags)).test(document.querySelector(`[data-testid=${id}]`)?.textContent ?? ""),
+    [id, pattern.source, pattern.flags],
+  );
+}
+
+/** The move that the list marks. */
+const current = (/** @type {Page} */ page) => page.locator("#moves [aria-current] .san").textContent();
+
+/** Opens a text by the dialog. */
+async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
+  await at(page, "open").click();
+  await at(page, "open-text").fill(text);
+  await at(page, "open-submit").click();
+}
+
+test("the score of a line stays when the line leaves the database, and says where it is from", async (t) => {
+  const page = await shelf.page(t, { path: "site/#game=kasparov-topalov-1999&ply=20" });
+  await reads(page, "facts", /^Depth/);
+  // The best line's moves, one after the other, until the database has nothing of its own.
+  for (let plies = 0; plies < 20; plies++) {
+    if (/^From the line, depth \d+/.test((await at(page, "facts").textContent()) ?? "")) break;
+    const before = await at(page, "moves").innerHTML();
+    await page.keyboard.press("Space");
+    await page.waitForFunction((before) => document.querySelector("#moves")?.innerHTML !== before, before);
+    await reads(page, "facts", /^(Depth|From the line)/);
+  }
+  await reads(page, "facts", /^From the line, depth \d+/);
+  assert.match((await at(page, "score").textContent()) ?? "", /^[+-]?\d+\.\d\d$/);
+  assert.ok(await page.locator("#evaluation.borrowed, #bar.borrowed").count(), "it looks unlike the database's own");
+  await reads(page, "lines", /does not have this position itself/);
+});
+
+test("variations are chosen, entered and left by keys", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await paste(page, "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await current(page), "e4");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.locator("#moves .chosen .san").textContent(), "c5");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await current(page), "e6");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await current(page), "d4");
+  await page.keyboard.press("Shift+ArrowLeft");
+  assert.equal(await current(page), "e4");
+  await page.keyboard.press("Shift+ArrowRight");
+  assert.equal(await current(page), "c5");
+  await page.keyboard.press("Home");
+  await page.locator("#moves [aria-current][data-testid=start]").waitFor();
+  await page.keyboard.press("End");
+  assert.equal(await current(page), "Nc6");
+  await at(page, "start").click();
+  assert.ok(await at(page, "first").isDisabled(), "the list leads back to the start");
+});
+
+test("an illegal typed move is told in its place, and after a legal one the arrow keys step", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await reads(page, "facts", /^Depth/);
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Nf6");
+  await page.keyboard.press("Enter");
+  await reads(page, "move-error", /Nf6 is not legal/);
+  await at(page, "move-input").fill("e4");
+  await page.keyboard.press("Enter");
+  assert.equal(await at(page, "move-error").textContent(), "");
+  assert.equal(await current(page), "e4");
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await page.locator("#moves [aria-current]").getAttribute("data-testid"), "start");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await current(page), "e4");
+});
+
+test("keys choose a promotion and do not step the game", async (t) => {
+  const page = await shelf.page(t, { path: "site/#fen=8/4P1k1/8/8/8/8/6K1/8_w_-_-_0_1&moves=g2g3,g7g6" });
+  await reads(page, "facts", /\w/);
+  await page.keyboard.press("End");
+  const board = await page.locator("#board cg-board").boundingBox();
+  assert.ok(board);
+  const click = (/** @type {number} */ file, /** @type {number} */ rank) => page.mouse.click(board.x + ((file + 0.5) * board.width) / 8, board.y + ((7.5 - rank) * board.height) / 8);
+  await click(4, 6);
+  await click(4, 7);
+  await at(page, "promote-queen").waitFor();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await current(page), "Kg6", "the game stands still");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "promote-knight");
+  await page.keyboard.press("Enter");
+  assert.equal(await current(page), "e8=N");
+});
+
+test("the moves from here come in one lookup, best first, and are played by a click", async (t) => {
+  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1920, height: 1080 } } });
+  await at(page, "continuation").first().waitFor();
+  const scores = await page.locator("#continuations .move-score").allTextContents();
+  assert.ok(scores.length > 1);
+  const sorted = [...scores].sort((a, b) => Number(b) - Number(a));
+  assert.deepEqual(scores, sorted);
+  await reads(page, "continuations", new RegExp(`${scores.length} of 20 legal moves`));
+  const san = await page.locator("#continuations .san").first().textContent();
+  await at(page, "continuation").first().hover();
+  await at(page, "preview").waitFor();
+  await at(page, "continuation").first().click();
+  assert.equal(await current(page), san);
+});
+
+test("names, ratings, clocks and the result stand at the board and turn with it", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await paste(page, '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2000"]\n[Result "0-1"]\n\n1. e4 { [%clk 0:03:00] } e5 { [%clk 0:02:58] } 2. Nf3 { [%clk 1:02:09] } 0-1');
+  await page.keyboard.press("End");
+  await reads(page, "player-below", /Ann.*2000.*1:02:09.*0/);
+  await reads(page, "player-above", /Bob.*2:58.*1/);
+  await page.keyboard.press("f");
+  await reads(page, "player-above", /Ann/);
+});
+
+test("the graph is a slider: keys, clicks and words, and what is unknown is hatched", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  // 1.a4 a5 2.h4 h5 3.Ra3 leaves any database of good games.
+  await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
+  await reads(page, "coverage", /\d+ of 13 positions known/);
+  const known = Number(/^\d+/.exec((await at(page, "coverage").textContent()) ?? ""));
+  assert.ok(known >= 4 && known < 13, `${known}`);
+  assert.ok((await page.locator("#graph .gap").count()) > 0, "the unknown is hatched");
+  const hatched = await page.locator("#graph .gap").evaluateAll((gaps) => gaps.reduce((sum, gap) => sum + gap.getBoundingClientRect().width, 0));
+  const box = await at(page, "graph").boundingBox();
+  assert.ok(box && hatched > box.width * 0.4 && hatched < box.width);
+  const graph = page.getByRole("slider", { name: "Position of the game" });
+  await graph.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match((await graph.getAttribute("aria-valuetext")) ?? "", /^1\. e4, [+-]?\d/);
+  assert.equal(await graph.getAttribute("aria-valuenow"), "1");
+  await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
+  assert.equal(await graph.getAttribute("aria-valuetext"), "6… h6, not known");
+  assert.equal(await current(page), "h6");
+});
+
+test("comments and evaluations of the PGN are shown as the PGN's", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await paste(page, "1. a4 { Odd. } a5 2. h4 h5 3. Rh3 { [%eval -1.5,21] Odder. } *");
+  await page.keyboard.press("End");
+  await reads(page, "facts", /^From the PGN, depth 21/);
+  await reads(page, "score", /^-1\.50$/);
+  await reads(page, "moves", /Odder\./);
+  await reads(page, "coverage", /1 from the PGN/);
+});
+
+test("settings are kept: colours, pieces, the database", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await at(page, "settings").click();
+  await at(page, "set-board").selectOption({ label: "Green" });
+  await at(page, "set-pieces").selectOption({ label: "Letters" });
+  await at(page, "set-database").fill("ftp://example.org/");
+  await at(page, "use-database").click();
+  await reads(page, "database-told", /expected https/);
+  await at(page, "set-database").fill("../famous/");
+  await at(page, "use-database").click();
+  await page.waitForURL(/famous%2Fmanifest\.json|famous\/manifest\.json/);
+  await reads(page, "database", /^1,\d\d\d positions/);
+  assert.deepEqual(await page.evaluate(() => ({ ...document.documentElement.dataset })), { board: "green", pieces: "letters" });
+  await at(page, "settings").click();
+  await at(page, "clear-cache").click();
+  await reads(page, "cache-use", /^Cleared/);
+  await at(page, "usual-database").click();
+  await reads(page, "database", /^6\d,\d\d\d positions/);
+});
+
+test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
+  const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=3", context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  await reads(page, "facts", /^Depth/);
+  await at(page, "share").click();
+  await at(page, "copy-fen").click();
+  await reads(page, "share-told", /FEN copied/);
+  const fen = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(parseFen(fen).isOk);
+  await at(page, "copy-pgn").click();
+  await reads(page, "share-told", /PGN copied/);
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\[White "Paul Morphy"\][^]*1\. e4 e5 2\. Nf3 d6/);
+  const [file] = await Promise.all([page.waitForEvent("download"), at(page, "download-pgn").click()]);
+  assert.equal(file.suggestedFilename(), "morphy-isouard-1858.pgn");
+});
