@@ -1,7 +1,5 @@
-//! A reader gets what its lookups want: from a cache, or from a source by as few requests as serve all of them.
+//! Gets what lookups want: from a cache, or from a source by as few requests as serve all of them.
 
-use core::fmt;
-use core::ops::Range;
 use core::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -10,87 +8,17 @@ use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use web_time::{Duration, Instant};
 
-use super::cache::{Cache, Keep, NoCache};
+use super::ReadError;
+use super::cache::{Cache, Keep};
 use super::catalog::{Catalog, Want};
+use super::fetched::{Fetched, Observer, Origin};
+use super::handle::{Options, Stats};
 use super::lookup::Lookup;
 use super::requests::{Boxed, Joined, Parts, Sent, UnderWay};
-use super::{GAP, ReadError};
-use crate::eval::Eval;
 use crate::position::Position;
 use crate::source::integrity::Pin;
-use crate::source::{Source, SourceError, Traffic};
+use crate::source::{Source, SourceError};
 use crate::table::{Manifest, Record};
-
-/// How a [`Reader`] works.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Bytes of decoded pages and blocks to keep in memory.
-    pub memory: usize,
-    /// Requests in flight at most.
-    pub concurrency: usize,
-    /// Bytes between two pages or blocks that are fetched with them at most, to save a request.
-    pub gap: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { memory: 16 << 20, concurrency: 12, gap: GAP }
-    }
-}
-
-/// What a [`Reader`] has done since it was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stats {
-    /// Requests to the source, those for the manifest included.
-    pub requests: u64,
-    /// Bytes that the source handed out.
-    pub bytes: u64,
-    /// Times that a block was in memory.
-    pub memory_hits: u64,
-    /// Blocks that came from the cache.
-    pub cache_hits: u64,
-    /// Blocks that came from the source.
-    pub network_blocks: u64,
-    /// Positions looked up.
-    pub lookups: u64,
-    /// Time from question to answer, summed over calls, in milliseconds.
-    pub milliseconds: f64,
-}
-
-/// Where bytes came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Origin {
-    /// The reader's cache.
-    Cache,
-    /// The source.
-    Source,
-}
-
-/// Bytes of a file that a reader got, or failed to get.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Fetched<'a> {
-    /// The file's name.
-    pub file: &'a str,
-    /// The bytes asked for; those of a whole file begin at 0.
-    pub range: Range<u64>,
-    /// Pages and blocks among them that were wanted; 0 for a manifest.
-    pub parts: usize,
-    /// Where they came from.
-    pub origin: Origin,
-    /// Time from question to answer.
-    pub elapsed: Duration,
-    /// Whether they came.
-    pub is_good: bool,
-}
-
-/// Hears of all that a reader gets.
-#[cfg(not(target_arch = "wasm32"))]
-pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;
-/// Hears of all that a reader gets.
-#[cfg(target_arch = "wasm32")]
-pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
 
 /// Takes the answers of a lookup, each with the number of its position. Natively it may move between threads.
 #[cfg(not(target_arch = "wasm32"))]
@@ -99,64 +27,68 @@ pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + Send + 
 #[cfg(target_arch = "wasm32")]
 pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + 'a;
 
-/// A database of records `R` that is open for lookups, from a source `S`, with a cache `C` beyond its memory.
-///
-/// Clones are the same reader. It may be shared by threads and tasks: lookups that want the same bytes share a request,
-/// and a request whose last lookup was dropped is given up.
-pub struct Reader<S, R: Record = Eval, C = NoCache>(Arc<Inner<S, R, C>>);
-
-impl<S, R: Record, C> Clone for Reader<S, R, C> {
-    fn clone(&self) -> Self {
-        Reader(self.0.clone())
-    }
-}
-
-struct Inner<S, R: Record, C> {
-    source: S,
-    cache: C,
+/// What the handles of a reader share.
+pub(super) struct Driver<S, R: Record, C> {
+    pub(super) source: S,
+    pub(super) cache: C,
     gap: u64,
     pin: Option<Pin>,
     observer: Option<Observer>,
     gate: Semaphore,
     catalog: Mutex<Catalog<R>>,
-    under_way: Mutex<UnderWay<R>>,
+    pub(super) under_way: Mutex<UnderWay<R>>,
     /// Whether the manifest could be read again, for those who wait for it.
     renewal: Mutex<Weak<OnceCell<bool>>>,
     stats: Mutex<Stats>,
 }
 
-impl<S: fmt::Debug, R: Record, C> fmt::Debug for Reader<S, R, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("source", &self.0.source).finish_non_exhaustive()
+/// What a lookup waits for.
+enum Step<R: Record> {
+    /// What the cache has of some wants.
+    Kept(Vec<usize>, Vec<Option<Vec<u8>>>, Duration),
+    /// What came of a request, and which part of it each want is.
+    Came(Vec<(usize, usize)>, Parts<R>),
+}
+
+impl<S, R: Record, C> Driver<S, R, C> {
+    /// The catalog, for as long as nothing is waited for.
+    pub(super) fn catalog(&self) -> MutexGuard<'_, Catalog<R>> {
+        held(&self.catalog)
+    }
+
+    /// What was counted; the catalog counts what was in memory.
+    pub(super) fn stats(&self) -> Stats {
+        Stats { memory_hits: self.catalog().hits, ..*held(&self.stats) }
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Stats)) {
+        change(&mut held(&self.stats));
+    }
+
+    /// Counts positions that were looked up.
+    pub(super) fn answered(&self, positions: u64, started: Instant) {
+        self.count(|stats| {
+            stats.lookups += positions;
+            stats.milliseconds += started.elapsed().as_secs_f64() * 1e3;
+        });
+    }
+
+    fn observe(&self, fetched: &Fetched<'_>) {
+        if let Some(observer) = &self.observer {
+            observer(fetched);
+        }
     }
 }
 
-impl<S: Source, R: Record> Reader<S, R> {
-    /// Opens the database of a source: reads its manifest.
-    ///
-    /// # Errors
-    ///
-    /// The manifest cannot be had, or it is not one that this reader can read.
-    pub async fn open(source: S, options: Options) -> Result<Reader<S, R>, ReadError> {
-        Reader::open_with(source, NoCache, options, None, None).await
-    }
-}
-
-impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
-    /// Opens the database of a source, with a cache that keeps what was read: where no answer comes from the source, the
-    /// manifest that the cache has serves. No manifest is taken but one that `pin` allows; `observer` hears of all that
-    /// is fetched.
-    ///
-    /// # Errors
-    ///
-    /// The manifest cannot be had, or it is not one that this reader can read.
-    pub async fn open_with(
+impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
+    /// Reads the manifest: the cache's, if no answer comes from the source.
+    pub(super) async fn open(
         source: S,
         cache: C,
         options: Options,
         pin: Option<Pin>,
         observer: Option<Observer>,
-    ) -> Result<Reader<S, R, C>, ReadError> {
+    ) -> Result<Driver<S, R, C>, ReadError> {
         let kept = async || {
             let bytes = cache.get(vec![Manifest::FILE.to_string()]).await.pop()??;
             parse::<R>(&source, pin.as_ref(), &bytes).ok()
@@ -179,7 +111,7 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
             }
         };
         let catalog = Catalog::new(manifest, source.locate(""), options.memory);
-        Ok(Reader(Arc::new(Inner {
+        Ok(Driver {
             source,
             cache,
             gap: options.gap,
@@ -190,106 +122,27 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
             under_way: Mutex::new(UnderWay::new()),
             renewal: Mutex::new(Weak::new()),
             stats: Mutex::new(stats),
-        })))
-    }
-
-    /// The manifest; another one once the database was seen to be replaced.
-    pub fn manifest(&self) -> Arc<Manifest> {
-        self.0.catalog().manifest().clone()
-    }
-
-    /// The source that it reads from.
-    pub fn source(&self) -> &S {
-        &self.0.source
-    }
-
-    /// The cache beyond its memory.
-    pub fn cache(&self) -> &C {
-        &self.0.cache
-    }
-
-    /// What the reader has done so far.
-    pub fn stats(&self) -> Stats {
-        let stats = Stats { memory_hits: self.0.catalog().hits, ..*held(&self.0.stats) };
-        match self.0.source.traffic() {
-            Some(Traffic { requests, bytes }) => Stats { requests, bytes, ..stats },
-            None => stats,
-        }
-    }
-
-    /// Forgets the pages and blocks in memory.
-    pub fn clear_memory(&self) {
-        self.0.catalog().clear();
-    }
-
-    /// Looks `position` up if what that takes is in memory; `None` if it is not.
-    pub fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
-        let started = Instant::now();
-        let answer = self.0.catalog().peek(position)?;
-        self.0.answered(1, started);
-        Some(answer)
-    }
-
-    /// Looks `position` up; `None` if the database does not have it.
-    ///
-    /// # Errors
-    ///
-    /// What it takes could not be read.
-    pub async fn lookup(&self, position: &Position) -> Result<Option<R>, ReadError> {
-        match self.peek(position) {
-            Some(answer) => answer,
-            None => self.lookup_many(core::slice::from_ref(position)).await.pop().unwrap_or(Ok(None)),
-        }
-    }
-
-    /// Looks positions up, answers in the same order. Each page and block is read once, what is near in one request.
-    pub async fn lookup_many(&self, positions: &[Position]) -> Vec<Result<Option<R>, ReadError>> {
-        let mut answers: Vec<_> = positions.iter().map(|_| Ok(None)).collect();
-        self.lookup_each(positions.to_vec(), &mut |place, answer| answers[place] = answer).await;
-        answers
+        })
     }
 
     /// Looks positions up and tells each answer as soon as it is found, with the number of its position.
-    pub async fn lookup_each(&self, positions: Vec<Position>, found: &mut Found<'_, R>) {
-        let inner = &self.0;
+    pub(super) async fn look_up(self: &Arc<Self>, positions: Vec<Position>, found: &mut Found<'_, R>) {
         let started = Instant::now();
         let count = positions.len() as u64;
-        let mut lookup = Lookup::new(&inner.catalog(), positions);
-        inner.finish(&mut lookup, found).await;
+        let mut lookup = Lookup::new(&self.catalog(), positions);
+        self.finish(&mut lookup, found).await;
         if lookup.is_stale() {
-            let is_outdated = lookup.is_outdated(&inner.catalog());
-            if is_outdated || inner.renew().await {
-                lookup.retry(&inner.catalog());
-                inner.finish(&mut lookup, found).await;
-            } else {
-                lookup.give_up();
+            let is_outdated = lookup.is_outdated(&self.catalog());
+            if is_outdated || self.renew().await {
+                lookup.retry(&self.catalog());
+                self.finish(&mut lookup, found).await;
             }
         }
+        lookup.give_up();
         lookup.answers().for_each(|(place, answer)| found(place, answer));
-        inner.answered(count, started);
+        self.answered(count, started);
     }
 
-    /// Waits for the requests that have left by now. Whoever holds this future has them go on although the lookups that
-    /// wanted them are dropped, so that what they bring is at hand for the next one.
-    pub fn linger(&self) -> impl Future<Output = ()> + use<S, R, C> {
-        let sent = held(&self.0.under_way).sent();
-        async move {
-            for request in sent {
-                request.await;
-            }
-        }
-    }
-}
-
-/// What a lookup waits for.
-enum Step<R: Record> {
-    /// What the cache has of some wants.
-    Kept(Vec<usize>, Vec<Option<Vec<u8>>>, Duration),
-    /// What came of a request, and which part of it each want is.
-    Came(Vec<(usize, usize)>, Parts<R>),
-}
-
-impl<S: Source, R: Record, C: Cache> Inner<S, R, C> {
     /// Gets what a lookup wants until it wants no more.
     async fn finish(self: &Arc<Self>, lookup: &mut Lookup<R>, found: &mut Found<'_, R>) {
         let mut steps: FuturesUnordered<Boxed<Step<R>>> = FuturesUnordered::new();
@@ -452,37 +305,15 @@ impl<S: Source, R: Record, C: Cache> Inner<S, R, C> {
         self.cache.put(Manifest::FILE, &bytes, Keep::Longest);
         true
     }
-
-    /// The catalog, for as long as nothing is waited for.
-    fn catalog(&self) -> MutexGuard<'_, Catalog<R>> {
-        held(&self.catalog)
-    }
-
-    fn observe(&self, fetched: &Fetched<'_>) {
-        if let Some(observer) = &self.observer {
-            observer(fetched);
-        }
-    }
-
-    fn answered(&self, positions: u64, started: Instant) {
-        self.count(|stats| {
-            stats.lookups += positions;
-            stats.milliseconds += started.elapsed().as_secs_f64() * 1e3;
-        });
-    }
-
-    fn count(&self, change: impl FnOnce(&mut Stats)) {
-        change(&mut held(&self.stats));
-    }
 }
 
 /// What a lock guards is state of its own at every step: a panic elsewhere does not make it wrong.
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of a part in the cache.
-fn name(want: &Want) -> String {
+pub(super) fn name(want: &Want) -> String {
     let chunk = want.chunk();
     format!("{}:{}-{}", chunk.file, chunk.range.start, chunk.range.end)
 }

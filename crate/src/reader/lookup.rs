@@ -205,14 +205,18 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// Answers with the errors of what another build may have taken the place of, as there is no telling.
+    /// Answers what has no answer yet: with its error, where another build may have taken the database's place and there
+    /// is no telling; with one of our own, where something is wanted that nobody handed in. No answer would be taken for
+    /// a position that the database does not have.
     pub(super) fn give_up(&mut self) {
         self.is_second = true;
         for at in 0..self.seeks.len() {
-            if let State::Stale(error) = &self.seeks[at].state {
-                let error = error.clone();
-                self.answer(at, Err(error));
-            }
+            let error = match &self.seeks[at].state {
+                State::Answered => continue,
+                State::Stale(error) => error.clone(),
+                State::Wants(_) | State::Waits(_) => ReadError::Unanswered,
+            };
+            self.answer(at, Err(error));
         }
     }
 

@@ -10,6 +10,8 @@
 mod cache;
 mod catalog;
 mod driver;
+mod fetched;
+mod handle;
 mod lookup;
 mod lru;
 mod requests;
@@ -17,7 +19,9 @@ mod requests;
 mod tests;
 
 pub use cache::{Cache, Keep, NoCache};
-pub use driver::{Fetched, Found, Observer, Options, Origin, Reader, Stats};
+pub use driver::Found;
+pub use fetched::{Fetched, Observer, Origin};
+pub use handle::{Options, Reader, Stats};
 
 use core::fmt;
 
@@ -45,6 +49,8 @@ pub enum ReadError {
     },
     /// The database was replaced while it was open, and the new one cannot be read either.
     Stale(Box<ReadError>),
+    /// What the position takes was never handed in, neither bytes nor an error: a fault of this crate.
+    Unanswered,
 }
 
 impl ReadError {
@@ -58,7 +64,7 @@ impl ReadError {
         match self {
             ReadError::Source(error) => error.fault.is_stale(),
             ReadError::Table { error: TableError::Chunk { fault, .. }, .. } => fault.is_foreign(),
-            ReadError::Table { .. } | ReadError::Stale(_) => false,
+            ReadError::Table { .. } | ReadError::Stale(_) | ReadError::Unanswered => false,
         }
     }
 }
@@ -71,6 +77,9 @@ impl fmt::Display for ReadError {
             ReadError::Stale(error) => {
                 write!(f, "the database was replaced while it was open and the new one cannot be read: {error}")
             }
+            ReadError::Unanswered => {
+                f.write_str("the lookup ended without an answer; this is a fault of Shelfish, please report it")
+            }
         }
     }
 }
@@ -81,6 +90,7 @@ impl core::error::Error for ReadError {
             ReadError::Source(error) => Some(error),
             ReadError::Table { error, .. } => Some(error),
             ReadError::Stale(error) => Some(error),
+            ReadError::Unanswered => None,
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use futures_executor::block_on;
 use shakmaty::{Chess, Position as _};
 
+use super::lookup::Lookup;
 use super::*;
 use crate::eval::{Eval, Evaluation, Pv, Score};
 use crate::position::Position;
@@ -339,6 +340,23 @@ fn a_reader_is_shared_by_threads() {
         }
     });
     assert!(reader.stats().lookups > records.len() as u64);
+}
+
+#[test]
+fn a_request_without_a_part_that_is_waited_for_is_an_error_and_no_position_that_is_not_there() {
+    let records = records(4);
+    let host = Host::new(&Database::new("unanswered", &records));
+    let reader = open(&host);
+    let name = {
+        let mut catalog = reader.0.catalog();
+        let mut lookup = Lookup::new(&catalog, vec![records[0].position.clone()]);
+        assert_eq!(lookup.wants(&mut catalog, GAP), 0..1);
+        driver::name(lookup.wanted(0))
+    };
+    let empty = Box::pin(core::future::ready(requests::Parts::default()));
+    let _request = driver::held(&reader.0.under_way).add(vec![name], &requests::Sent::default(), empty);
+    assert_eq!(block_on(reader.lookup(&records[0].position)), Err(ReadError::Unanswered));
+    assert_eq!(host.requests(), 1, "the manifest");
 }
 
 /// A cache in memory.

@@ -192,7 +192,7 @@ impl Database {
             return Ok(ready(tell(answer, style, outcome(&position))).boxed_local());
         }
         let work = async move {
-            let mut answer = Ok(JsValue::NULL);
+            let mut answer = Err(ReadError::Unanswered.into());
             let outcome = outcome(&position);
             reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style, outcome)).await;
             answer

@@ -1,0 +1,40 @@
+//! What a reader tells of what it gets.
+
+use core::ops::Range;
+
+use web_time::Duration;
+
+/// Where bytes came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The reader's cache.
+    Cache,
+    /// The source.
+    Source,
+}
+
+/// Bytes of a file that a reader got, or failed to get.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Fetched<'a> {
+    /// The file's name.
+    pub file: &'a str,
+    /// The bytes asked for; those of a whole file begin at 0.
+    pub range: Range<u64>,
+    /// Pages and blocks among them that were wanted; 0 for a manifest.
+    pub parts: usize,
+    /// Where they came from.
+    pub origin: Origin,
+    /// Time from question to answer.
+    pub elapsed: Duration,
+    /// Whether they came.
+    pub is_good: bool,
+}
+
+/// Hears of all that a reader gets.
+#[cfg(not(target_arch = "wasm32"))]
+pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;
+/// Hears of all that a reader gets.
+#[cfg(target_arch = "wasm32")]
+pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
