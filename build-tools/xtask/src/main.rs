@@ -6,6 +6,7 @@ mod bench_web;
 mod demo;
 mod fuzz;
 mod npm;
+mod places;
 mod sample;
 mod shell;
 mod shrink;

@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
+    places,
     shell::{call, command, root, say, target_dir},
     shrink::{self, shrink},
     stamp::Stamp,
@@ -46,7 +47,8 @@ pub fn build() -> Result<PathBuf> {
     let package = crate_dir.join("pkg");
     let inputs = [crate_dir.join("src"), crate_dir.join("wasm"), crate_dir.join("Cargo.toml"), js.clone()];
     let inputs =
-        [&inputs[..], &["Cargo.toml", "Cargo.lock", file!(), shrink::FILE].map(|file| root().join(file))].concat();
+        [&inputs[..], &["Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file))]
+            .concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
         return Ok(package);
@@ -72,6 +74,7 @@ pub fn build() -> Result<PathBuf> {
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(&package)?;
     optimise(&built.join("shelfish_bg.wasm"), &package.join("shelfish_bg.wasm"))?;
+    places::forget(&package.join("shelfish_bg.wasm"))?;
     let module = fs::read(package.join("shelfish_bg.wasm"))?;
     fs::write(package.join("wasm.js"), format!("export default \"{}\";\n", text(&module)))?;
     for entry in fs::read_dir(&js)? {

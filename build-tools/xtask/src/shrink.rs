@@ -4,11 +4,11 @@ use std::{collections::HashMap, convert::Infallible, fs, path::Path};
 
 use anyhow::{Result, ensure};
 use wasm_encoder::{
-    CodeSection, DataSection, ExportSection, Function, ImportSection, Module,
+    CodeSection, ExportSection, Function, ImportSection, Module,
     reencode::{Error, Reencode, utils},
 };
 use wasmparser::{
-    Data, DataKind, Export, FunctionBody, Import, ImportSectionReader, KnownCustom, Name, Operator, Parser, Payload,
+    BinaryReaderError, Export, FunctionBody, Import, ImportSectionReader, KnownCustom, Name, Operator, Parser, Payload,
     TypeRef,
 };
 
@@ -28,7 +28,8 @@ const PANICS: [&str; 8] = [
     "raw_vec::capacity_overflow",
 ];
 
-/// Exports that nobody calls but what wasm-bindgen makes.
+/// Imports and exports that nobody knows but what wasm-bindgen makes.
+const IMPORTS: &str = "__wb";
 const CLOSURES: &str = "wasm_bindgen__convert__closures";
 
 struct Shrink {
@@ -51,12 +52,7 @@ pub fn shrink(module: &Path, script: &Path) -> Result<()> {
     let mut smaller = Module::new();
     shrink.parse_core_module(&mut smaller, Parser::new(0), &bytes)?;
     fs::write(module, smaller.finish())?;
-    let text = fs::read_to_string(script)?;
-    let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(|word| {
-        let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        shrink.renamed.get(name).map_or_else(|| word.to_string(), |short| format!("{short}{}", &word[name.len()..]))
-    });
-    fs::write(script, words.collect::<String>())?;
+    fs::write(script, shrink.rename_words(&fs::read_to_string(script)?)?)?;
     Ok(())
 }
 
@@ -69,7 +65,9 @@ impl Shrink {
                     for import in imports.into_imports() {
                         let import = import?;
                         shrink.next += u32::from(matches!(import.ty, TypeRef::Func(_)));
-                        shrink.rename(import.name);
+                        if import.name.starts_with(IMPORTS) {
+                            shrink.rename(import.name);
+                        }
                     }
                 }
                 Payload::ExportSection(exports) => {
@@ -101,6 +99,18 @@ impl Shrink {
         self.renamed.insert(name.to_string(), short);
     }
 
+    /// A script with short names.
+    fn rename_words(&self, script: &str) -> Result<String> {
+        let is_sign = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let taken = script.split(is_sign).find(|word| self.renamed.values().any(|short| short == word));
+        ensure!(taken.is_none(), "the script of wasm-bindgen has a name `{}`, too", taken.unwrap_or_default());
+        let words = script.split_inclusive(is_sign).map(|word| {
+            let name = word.trim_end_matches(is_sign);
+            self.renamed.get(name).map_or_else(|| word.to_string(), |short| format!("{short}{}", &word[name.len()..]))
+        });
+        Ok(words.collect())
+    }
+
     fn short<'a>(&'a self, name: &'a str) -> &'a str {
         self.renamed.get(name).map_or(name, String::as_str)
     }
@@ -112,24 +122,39 @@ fn is_panic(name: &str) -> bool {
     plain.len() > 1 && PANICS.iter().any(|panic| plain.concat().contains(panic))
 }
 
-/// Empties the places in source code that panics name: each has the address of the file's name, its length, the line and
-/// the column. `start` is the address of the first byte.
-fn forget_places(bytes: &mut [u8], start: usize) {
-    let mut places = Vec::new();
-    for at in (start.next_multiple_of(4) - start..bytes.len().saturating_sub(15)).step_by(4) {
-        let [name, length, line, column] = [0, 4, 8, 12].map(|n| {
-            let word = bytes[at + n..].first_chunk().copied().unwrap_or_default();
-            u32::from_le_bytes(word) as usize
-        });
-        let name = name.wrapping_sub(start)..name.wrapping_sub(start).wrapping_add(length);
-        let is_file = bytes.get(name.clone()).is_some_and(|name| name.ends_with(b".rs") && name.is_ascii());
-        if is_file && (1..100_000).contains(&line) && (1..1000).contains(&column) {
-            places.extend([at..at + 16, name]);
+/// Whether a function never comes to its end: nothing returns from it or leaves its outermost block, and that ends in a
+/// trap. Then a trap in its place only leaves out what it says before.
+fn never_returns(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
+    // Blocks around an instruction: to leave as many is to return.
+    let mut depth = 0;
+    let mut last = None;
+    let mut operators = body.get_operators_reader()?;
+    while !operators.eof() {
+        let operator = operators.read()?;
+        let leaves = |label: u32| label == depth;
+        let returns = match &operator {
+            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => leaves(*relative_depth),
+            Operator::BrTable { targets } => {
+                leaves(targets.default()) || targets.targets().collect::<Result<Vec<_>, _>>()?.into_iter().any(leaves)
+            }
+            Operator::End if depth == 0 => return Ok(matches!(last, Some(Operator::Unreachable))),
+            Operator::Return | Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } => true,
+            // Of references and exceptions, which no module has so far.
+            Operator::ReturnCallRef { .. } | Operator::TryTable { .. } | Operator::BrOnNull { .. } => true,
+            Operator::BrOnNonNull { .. } | Operator::BrOnCast { .. } | Operator::BrOnCastFail { .. } => true,
+            _ => false,
+        };
+        if returns {
+            return Ok(false);
         }
+        match operator {
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => depth += 1,
+            Operator::End => depth -= 1,
+            _ => {}
+        }
+        last = Some(operator);
     }
-    for place in places {
-        bytes[place].fill(0);
-    }
+    Ok(false)
 }
 
 impl Reencode for Shrink {
@@ -153,26 +178,79 @@ impl Reencode for Shrink {
         utils::parse_export(self, exports, Export { name: &name, ..export })
     }
 
-    fn parse_data(&mut self, data: &mut DataSection, datum: Data<'_>) -> Result<(), Error> {
-        let mut bytes = datum.data.to_vec();
-        if let DataKind::Active { offset_expr, .. } = &datum.kind
-            && let Operator::I32Const { value } = offset_expr.get_operators_reader().read()?
-        {
-            forget_places(&mut bytes, value as usize);
-        }
-        utils::parse_data(self, data, Data { data: &bytes, ..datum })
-    }
-
     fn parse_function_body(&mut self, code: &mut CodeSection, body: FunctionBody<'_>) -> Result<(), Error> {
         let index = self.next;
         self.next += 1;
-        // What panics never comes to its end.
-        if !self.panics.contains(&index) || !body.as_bytes().ends_with(&[0x00, 0x0b]) {
+        if !self.panics.contains(&index) || !never_returns(&body)? {
             return utils::parse_function_body(self, code, body);
         }
         let mut trap = Function::new([]);
         trap.instructions().unreachable().end();
         code.function(&trap);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use wasm_encoder::{BlockType, FunctionSection, Instruction, TypeSection};
+
+    /// A module of one function without parameters and results.
+    fn module(body: &[Instruction<'_>]) -> Vec<u8> {
+        let mut function = Function::new([]);
+        for instruction in body {
+            function.instruction(instruction);
+        }
+        let (mut types, mut functions, mut code) = (TypeSection::new(), FunctionSection::new(), CodeSection::new());
+        types.ty().function([], []);
+        functions.function(0);
+        code.function(&function);
+        let mut module = Module::new();
+        module.section(&types).section(&functions).section(&code);
+        module.finish()
+    }
+
+    fn never(body: &[Instruction<'_>]) -> bool {
+        let bytes = module(body);
+        let bodies = Parser::new(0).parse_all(&bytes).filter_map(|payload| match payload {
+            Ok(Payload::CodeSectionEntry(body)) => Some(body),
+            _ => None,
+        });
+        bodies.map(|body| never_returns(&body)).collect::<Result<Vec<_>, _>>().is_ok_and(|all| all == [true])
+    }
+
+    #[test]
+    fn a_function_that_may_return_is_no_trap() {
+        use Instruction::{Block, Br, BrIf, End, I32Const, Nop, Return, Unreachable};
+        let block = || Block(BlockType::Empty);
+        assert!(never(&[Nop, Unreachable, End]));
+        assert!(never(&[block(), I32Const(1), BrIf(0), End, Unreachable, End]));
+        assert!(!never(&[Nop, End]));
+        assert!(!never(&[Return, Unreachable, End]));
+        assert!(!never(&[I32Const(1), BrIf(0), Unreachable, End]));
+        assert!(!never(&[block(), Br(1), End, Unreachable, End]));
+        // The same last bytes as of a trap.
+        assert!(!never(&[block(), Unreachable, End, Br(0), End]));
+        assert!(!never(&[block(), Br(0), End, Instruction::Call(0), End]));
+    }
+
+    #[test]
+    fn only_functions_of_the_standard_library_panic() {
+        assert!(is_panic("core[7a1b]::panicking::panic_fmt"));
+        assert!(is_panic("<alloc[7a1b]::vec::Vec<_>>::remove::assert_failed"));
+        assert!(!is_panic("shelfish::panicking::core::panicking::unwrap_failed"));
+    }
+
+    #[test]
+    fn names_are_changed_as_whole_words_and_none_is_taken_twice() {
+        let mut shrink = Shrink { next: 0, panics: Vec::new(), renamed: HashMap::new() };
+        shrink.rename("__wbg_get_1");
+        assert_eq!(
+            shrink.rename_words("__wbg_get_1(__wbg_get_12, x.__wbg_get_1)").ok().as_deref(),
+            Some("i0(__wbg_get_12, x.i0)")
+        );
+        assert!(shrink.rename_words("const i0 = __wbg_get_1;").is_err());
     }
 }
