@@ -52,16 +52,24 @@ export interface Failure {
   readonly retryAfter?: number;
 }
 
+/** Marks the errors of all entries of the package, each of which has a class of its own. */
+const BRAND = Symbol.for("shelfish.ShelfishError");
+
 export interface ShelfishError extends Error, Failure {
   readonly message: string;
 }
 
 /**
  * The only error that this package throws. `structuredClone` and `postMessage` make a plain object of it that has all
- * that it says; `new ShelfishError(plain)` makes an error of that again.
+ * that it says; `new ShelfishError(plain)` makes an error of that again. `instanceof` knows the errors of every entry:
+ * those of `shelfish/worker` are also those of `shelfish`.
  */
 export class ShelfishError {
   declare readonly name: string;
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return this === ShelfishError ? BRAND in Object(value) : Function.prototype[Symbol.hasInstance].call(this, value);
+  }
 
   constructor(failure: Failure, cause?: unknown) {
     const { code, message, url, status, retryAfter } = failure;
@@ -78,3 +86,4 @@ export class ShelfishError {
 // By class the fields would be lost: of a real Error, cloning keeps the message alone.
 Object.setPrototypeOf(ShelfishError.prototype, Error.prototype);
 Object.setPrototypeOf(ShelfishError, Error);
+Object.defineProperty(ShelfishError.prototype, BRAND, { value: true });

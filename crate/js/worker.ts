@@ -69,16 +69,19 @@ const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseUR
 
 /**
  * Opens a database in a Worker that calls {@link serve}: as `open` of `shelfish`, but that functions stay outside, which
- * are `fetch` and sources. `close` leaves the Worker running, in which several databases may be open.
+ * are `fetch` and sources. A Worker may have several databases open, and `close` leaves it running; one that a function
+ * makes is the database's own and ends with it.
  *
  * Rejects with a {@link ShelfishError}.
  */
 export async function connect(
-  worker: Port,
+  worker: Port | (() => Worker),
   database: string | URL,
   options?: Omit<OpenOptions, "fetch">,
 ): Promise<RemoteDatabase> {
   const { onRequest, headers, wasm, ...rest } = options ?? {};
+  const own = typeof worker === "function" ? worker() : undefined;
+  const host = own ?? (worker as Port);
   const { port1: port, port2 } = new MessageChannel();
   const calls = new Map<number, { resolve: (value: any) => void; reject: (error: unknown) => void }>();
   let last = 0;
@@ -109,6 +112,7 @@ export async function connect(
   function close() {
     if (isOpen) port.postMessage({ method: "close" });
     isOpen = false;
+    own?.terminate();
     for (const { reject } of calls.values()) reject(failed("closed", "the database was closed"));
   }
 
@@ -117,10 +121,10 @@ export async function connect(
     else if (error) calls.get(id)?.reject(revived(error));
     else calls.get(id)?.resolve(Array.isArray(value) ? value.map(revived) : value);
   };
-  worker.addEventListener("error", ({ message }) => {
+  host.addEventListener("error", ({ message }: ErrorEvent) => {
     calls.get(1)?.reject(failed("network", `the Worker could not be started: ${message || "there is no such script"}`));
   });
-  worker.postMessage(HELLO, [port2]);
+  host.postMessage(HELLO, [port2]);
   try {
     const given = await wasm;
     const isUrl = typeof given === "string" || given instanceof URL;

@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import { games, neighbours } from "./support/games.mjs";
 import { FLAGS } from "./support/lab.mjs";
 import { CHROMIUM, PACKAGE, entry } from "./support/paths.mjs";
+import { quantile } from "./support/quantile.mjs";
 import { serve } from "./support/serve.mjs";
 
 const { values: options } = parseArgs({
@@ -160,11 +161,8 @@ const shipped = [entry(), "shelfish_bg.wasm"]
   });
 
 const mean = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b, 0) / values.length;
-const at = (/** @type {number[]} */ values, /** @type {number} */ share) => values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
-const spread = (/** @type {number[]} */ values, /** @type {number} */ digits) => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return [mean(sorted), at(sorted, 0.5), at(sorted, 0.95), at(sorted, 1)].map((value) => value.toFixed(digits)).join(" | ");
-};
+const spread = (/** @type {number[]} */ values, /** @type {number} */ digits) =>
+  [mean(values), ...[0.5, 0.95, 1].map((share) => quantile(values, share))].map((value) => value.toFixed(digits)).join(" | ");
 const figures = (/** @type {Cost[]} */ costs, /** @type {keyof Cost} */ key, divisor = 1, digits = 0) =>
   spread(costs.map((cost) => cost[key] / divisor), digits);
 

@@ -112,6 +112,37 @@ test("an opening that is aborted leaves nothing open, and the Worker opens the n
   assert.equal(second?.fen, START);
 });
 
+test("a Worker that the database made ends with it, and with an opening that failed", async (t) => {
+  const page = await opened(t, { allow: /404|Failed to load resource/ });
+  for (const folder of ["db/", "none/"]) {
+    const ended = page.waitForEvent("worker").then((worker) => worker.waitForEvent("close"));
+    const code = await page.evaluate(async ([folder, fen]) => {
+      try {
+        const database = await remote.connect(work, String(folder), { indexedDB: false });
+        await database.lookup(String(fen));
+        database.close();
+      } catch (error) {
+        return /** @type {{ code: string }} */ (error).code;
+      }
+    }, [folder, START]);
+    assert.equal(code, folder === "db/" ? undefined : "status");
+    await ended;
+  }
+});
+
+test("errors are those of both entries, and plain objects of neither", async (t) => {
+  const page = await opened(t);
+  const known = await page.evaluate(async () => {
+    class Special extends shelfish.ShelfishError {}
+    const database = await remote.connect(work(), "db/", { indexedDB: false });
+    const error = await database.lookup("nonsense").catch((/** @type {unknown} */ error) => error);
+    const plain = structuredClone(error);
+    return [error instanceof shelfish.ShelfishError, new shelfish.ShelfishError(plain) instanceof remote.ShelfishError,
+      plain instanceof shelfish.ShelfishError, error instanceof Special, new Special(plain) instanceof Special];
+  });
+  assert.deepEqual(known, [true, true, false, false, true]);
+});
+
 test("onRequest hears of it; a compiled module, a URL and headers are carried over", async (t) => {
   const page = await opened(t);
   const heard = await page.evaluate(async (fen) => {

@@ -37,11 +37,16 @@ const duckdb = join(modules, "@duckdb/duckdb-wasm/dist");
 const sqlite = join(modules, "sql.js-httpvfs/dist");
 const ours = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
 
-/** What is measured: its name, what its page needs beside its script, its settings in words. */
+/** What the lines of crate/js/README.md preload, and what peers can: ranges of files cannot be. */
+const fetched = (/** @type {string} */ url) => `<link rel="preload" as="fetch" crossorigin href="${url}">`;
+const script = (/** @type {string} */ url) => `<link rel="preload" as="script" href="${url}">`;
+
+/** What is measured: its name, what its page needs beside its script, what it can preload, its settings in words. */
 const SYSTEMS = {
   shelfish: {
     name: `shelfish ${ours.version}`,
     assets: ["index.js", "shelfish_bg.wasm"].map((name) => join(PACKAGE, name)),
+    preload: ({ url }) => ['<link rel="modulepreload" href="index.js">', fetched("shelfish_bg.wasm"), fetched(url)],
     settings: "default settings, IndexedDB off; a game by `lookupMany`",
   },
   hyparquet: {
@@ -54,13 +59,14 @@ const SYSTEMS = {
   },
   hyparquetFresh: {
     name: `hyparquet ${version("hyparquet")}, length unknown`,
-    script: "hyparquet",
+    entry: "hyparquet",
     assets: [],
     settings: "the same file by a page that must bear its replacement, as ours does by its manifest: it asks for the length first",
   },
   sqlite: {
     name: `sql.js-httpvfs ${version("sql.js-httpvfs")}`,
     assets: ["sqlite.worker.js", "sql-wasm.wasm"].map((name) => join(sqlite, name)),
+    preload: () => [script("sqlite.worker.js"), fetched("sql-wasm.wasm")],
     settings:
       `SQLite, primary key on FEN WITHOUT ROWID, compact JSON rows, pages of ${made.big.sqlite.pageSize / 1024} KiB fetched one by one ` +
       "with its own read-ahead and cache, vacuumed; a game by one `IN`",
@@ -68,6 +74,7 @@ const SYSTEMS = {
   duckdb: {
     name: `DuckDB-WASM ${version("@duckdb/duckdb-wasm")}`,
     assets: ["duckdb-browser-eh.worker.js", "duckdb-eh.wasm"].map((name) => join(duckdb, name)),
+    preload: () => [script("duckdb-browser-eh.worker.js"), fetched("duckdb-eh.wasm")],
     settings:
       "the Parquet reader built in (later versions fetch it from a third party); Parquet as above but for row groups of 2,048, which it reads whole; " +
       "statistics on FEN alone, so that the footer is small; `enable_object_cache`; prepared statement; a game position by position",
@@ -76,13 +83,13 @@ const SYSTEMS = {
 
 const site = join(files, "site");
 rmSync(site, { recursive: true, force: true });
-for (const [id, { assets, script = id }] of Object.entries(SYSTEMS)) {
+for (const [id, { assets, entry = id }] of Object.entries(SYSTEMS)) {
   const directory = join(site, id);
   mkdirSync(directory, { recursive: true });
   for (const asset of assets) cpSync(asset, join(directory, basename(asset)));
   writeFileSync(join(directory, "index.html"), '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>');
   await build({
-    entryPoints: [join(here, "systems", `${script}.mjs`)],
+    entryPoints: [join(here, "systems", `${entry}.mjs`)],
     outfile: join(directory, "system.js"),
     external: ["./index.js"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", logLevel: "error" },
@@ -121,6 +128,18 @@ const source = (size) => {
   return { ...Object.fromEntries(urls), shelfish: { url: `${data.url}${size}/shelfish/manifest.json` } };
 };
 const sources = { tiny: source("tiny"), big: source("big") };
+
+// Pages that ask for a position as soon as they can, by themselves.
+for (const [id, { preload }] of Object.entries(SYSTEMS)) {
+  const ask = `import { lookup, open } from "./system.js";
+    await open(${JSON.stringify(sources.big[id])});
+    const answer = await lookup(decodeURIComponent(location.search.slice(1)));
+    globalThis.first = { answer, ms: performance.now() };`;
+  for (const [name, lines] of [["first", []], ["preloaded", preload?.(sources.big[id]) ?? []]]) {
+    const head = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Bench</title>${lines.join("")}`;
+    writeFileSync(join(site, id, `${name}.html`), `${head}<script type="module">${ask}</script>`);
+  }
+}
 
 /** Requests to the host of the databases since the last call, their number, and the bytes of the answers' bodies. */
 async function traffic() {
@@ -174,28 +193,46 @@ const prepare = (id, page) =>
   );
 
 /**
- * Times a lookup, of one position or of many, the library's loading and the opening of the database included if asked for.
+ * Times a lookup, of one position or of many, the opening of the database included if asked for.
  * @param {string} id
  * @param {import("playwright-core").Page} page
  * @param {string | string[]} asked
- * @param {{ load?: boolean, open?: boolean }} what
+ * @param {{ open?: boolean }} what
  */
-async function time(id, page, asked, { load = false, open = false }) {
+async function time(id, page, asked, { open = false }) {
   await traffic();
   const { ms, answer } = await page.evaluate(
-    async ([big, asked, load, open]) => {
+    async ([big, asked, open]) => {
       const start = performance.now();
-      if (load) globalThis.system = await import(new URL("system.js", location.href).href);
       const { system } = globalThis;
       if (open) await system.open(big);
       const answer = await (Array.isArray(asked) ? system.many(asked) : system.lookup(asked));
       return { ms: performance.now() - start, answer };
     },
-    [sources.big[id], asked, load, open],
+    [sources.big[id], asked, open],
   );
   if (Array.isArray(asked)) asked.forEach((fen, index) => check(id, fen, answer[index]));
   else check(id, asked, answer);
   return { ms, ...(await traffic()) };
+}
+
+/**
+ * Times the first answer of a page that is not there yet, from its navigation.
+ * @param {string} id
+ * @param {"first" | "preloaded"} name
+ * @param {string} fen
+ */
+async function load(id, name, fen) {
+  const page = await (await browser.newContext()).newPage();
+  page.on("pageerror", (error) => console.error(`${id}: ${error.message}`));
+  slow.taken();
+  await page.goto(`${slow.url}${id}/${name}.html?${encodeURIComponent(fen)}`);
+  const first = await page.waitForFunction(() => globalThis.first);
+  const { answer, ms } = await first.jsonValue();
+  await page.context().close();
+  await traffic();
+  check(id, fen, answer);
+  return { ms, library: slow.taken().filter(({ path }) => !path.endsWith(".html")) };
 }
 
 /**
@@ -222,7 +259,7 @@ function bare(served) {
 
 const ids = Object.keys(SYSTEMS);
 const results = Object.fromEntries(
-  ids.map((id) => [id, { ...SYSTEMS[id], library: { raw: 0, sent: 0 }, first: [], cold: [], near: [], again: [], game: [], known: [] }]),
+  ids.map((id) => [id, { ...SYSTEMS[id], library: { raw: 0, sent: 0 }, first: [], preloaded: [], cold: [], near: [], again: [], game: [], known: [] }]),
 );
 /** Our games again, their requests alone: what limits us. */
 const bareGames = { game: [], known: [] };
@@ -238,13 +275,12 @@ for (const [index, [fen, next]] of pairs.entries()) {
       result.near.push(await time(id, page, next, {}));
       result.again.push(await time(id, page, next, {}));
     });
-    if (index % 4) continue;
-    await visit(id, slow.url, async (page) => {
-      slow.taken();
-      result.first.push(await time(id, page, fen, { load: true, open: true }));
-      const taken = slow.taken();
-      for (const key of ["raw", "sent"]) result.library[key] = taken.reduce((sum, file) => sum + file[key], 0);
-    });
+    if (index % 2) continue;
+    for (const name of /** @type {const} */ (["first", "preloaded"])) {
+      const { ms, library } = await load(id, name, fen);
+      result[name].push({ ms });
+      if (name === "first") for (const key of ["raw", "sent"]) result.library[key] = library.reduce((sum, file) => sum + file[key], 0);
+    }
   }
   if (index % 10 === 9) say(`${index + 1} of ${pairs.length} positions`);
 }

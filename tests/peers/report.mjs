@@ -1,20 +1,13 @@
 // What was measured, as a table in Markdown and as verdicts.
+import { quantile as quantileOf } from "../browser/support/quantile.mjs";
 
 /** How far ahead of the best peer this product has to be. */
 const OWED = { cold: 1.5, near: 2, game: 5, known: 5 };
 
 /** @typedef {{ ms: number, requests: number, bytes: number }} Cost */
 
-/**
- * A quantile by the definition of `percentile` in build-tools/shelfish/src/summary.rs; `share` is from 0 to 1.
- * @type {(costs: Cost[], key: keyof Cost, share?: number) => number}
- */
-export function quantile(costs, key, share = 0.5) {
-  const values = costs.map((cost) => cost[key]).sort((a, b) => a - b);
-  const place = share * (values.length - 1);
-  const [below = NaN, above = NaN] = [values[Math.floor(place)], values[Math.ceil(place)]];
-  return below + (above - below) * (place % 1);
-}
+/** @type {(costs: Cost[], key: keyof Cost, share?: number) => number} */
+const quantile = (costs, key, share = 0.5) => quantileOf(costs.map((cost) => cost[key]), share);
 
 const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -34,7 +27,8 @@ export function report(results, bareGames, about) {
     ["database, bytes a position", ({ bytesAPosition }) => bytesAPosition.toFixed(1)],
     ["cold lookup, library loaded: ms, median / p90", times("cold")],
     ["cold lookup: requests, bytes", traffic("cold")],
-    ["first answer of a fresh page, library included: ms", times("first")],
+    ["first answer of a fresh page, from its navigation: ms", times("first")],
+    ["the same, what can be is preloaded: ms", times("preloaded")],
     ["next position, warm: ms", times("near")],
     ["next position, warm: requests, bytes", traffic("near")],
     ["same position again: ms", times("again")],
