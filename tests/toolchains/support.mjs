@@ -71,8 +71,9 @@ export function project(name, packages, template, change = (text) => text) {
   for (const cache of [".vite", ".cache", "shelfish"]) rmSync(join(modules, cache), { recursive: true, force: true });
   mkdirSync(join(modules, "shelfish"), { recursive: true });
   execFileSync("tar", ["-xzf", tarball(), "--strip-components=1", "-C", join(modules, "shelfish")]);
+  cpSync(join(TEMPLATES, "index.html"), join(directory, "index.html"));
   cpSync(join(TEMPLATES, template), directory, { recursive: true });
-  for (const entry of readdirSync(join(TEMPLATES, template), { recursive: true, encoding: "utf8" })) {
+  for (const entry of ["index.html", ...readdirSync(join(TEMPLATES, template), { recursive: true, encoding: "utf8" })]) {
     const path = join(directory, entry);
     if (statSync(path).isFile()) writeFileSync(path, change(readFileSync(path, "utf8"), entry));
   }

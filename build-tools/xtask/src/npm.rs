@@ -157,13 +157,15 @@ fn text(module: &[u8]) -> String {
     text
 }
 
-/// Flags of the compiler. Panics name the files that they come from: without the path of this machine, and in few bytes. Hashes take few, too.
+/// Flags of the compiler. Panics name the files that they come from: without the path of this machine, and in few bytes.
+/// Hashes take few, too. Data come after the stack: below a megabyte an address takes three bytes in code and not four.
 pub fn flags() -> String {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
     let sources = registries.into_iter().flatten().flatten().map(|entry| entry.path()).chain([root()]);
     let paths = sources.map(|path| format!("--remap-path-prefix={}=.", path.display()));
-    paths.chain(["--cfg=sha2_backend_soft=\"compact\"".to_string()]).collect::<Vec<_>>().join(" ")
+    let small = ["--cfg=sha2_backend_soft=\"compact\"", "-Clink-arg=-zstack-size=524288"].map(str::to_string);
+    paths.chain(small).collect::<Vec<_>>().join(" ")
 }
 
 fn append(path: &Path, text: &str) -> Result<()> {
