@@ -135,7 +135,7 @@ test("errors are those of both entries, and plain objects of neither", async (t)
   const known = await page.evaluate(async () => {
     class Special extends shelfish.ShelfishError {}
     const database = await remote.connect(work(), "db/", { indexedDB: false });
-    const error = await database.lookup("nonsense").catch((/** @type {unknown} */ error) => error);
+    const error = await database.lookup("nonsense").catch((/** @type {any} */ error) => error);
     const plain = structuredClone(error);
     return [error instanceof shelfish.ShelfishError, new shelfish.ShelfishError(plain) instanceof remote.ShelfishError,
       plain instanceof shelfish.ShelfishError, error instanceof Special, new Special(plain) instanceof Special];
