@@ -1,6 +1,6 @@
 /** The famous games that the page brings along, and what people call them. */
 import pgn from "../../static-shards/famous.pgn?raw";
-import { Game } from "./game";
+import type { Game } from "./game";
 import { read } from "./input";
 import { players, slug } from "./names";
 
@@ -52,16 +52,9 @@ export const famous: readonly Famous[] = pgn
       load: () => {
         const [source] = read(text).games;
         if (!source) throw new Error(`no game in ${id}`);
-        return named(source, id);
+        source.slug = id;
+        return source;
       },
     };
   })
   .sort((a, b) => a.slug.slice(-4).localeCompare(b.slug.slice(-4)));
-
-/** The same game under its link name. */
-function named(source: Game, id: string): Game {
-  const game = new Game(source.root.position, source.headers, id);
-  source.mainline().reduce((at, node) => (node.move ? game.play(at, node.move) : at), game.root);
-  game.sourcePlies = source.sourcePlies;
-  return game;
-}

@@ -29,6 +29,8 @@ export interface Origin {
   site: "lichess" | "chess.com" | string;
   /** The game's page there. */
   url?: string;
+  /** Its id there, if it was fetched by it and so can be fetched again. */
+  id?: string;
 }
 
 /** A line of moves from some position, each with the position after it. */
@@ -54,7 +56,7 @@ export class Game {
     /** PGN headers; empty for a board that somebody just plays on. */
     readonly headers: ReadonlyMap<string, string> = new Map(),
     /** Its name in the famous-games menu and in links. */
-    readonly slug?: string,
+    public slug?: string,
   ) {
     this.root = { ply: 0, san: "", position: start, fen: makeFen(start.toSetup()), children: [], notes: { nags: [] } };
   }
@@ -129,17 +131,6 @@ export function parseMove(position: Position, text: string): NormalMove | undefi
   if (typed.startsWith("P")) meant.push(...[moveOf(position, typed.slice(1), ENGLISH) ?? []].flat());
   const [move, ...others] = meant;
   return move && others.every((other) => sameMove(move, other)) ? move : undefined;
-}
-
-/** Why what a person typed is not a move here, for people. */
-export function moveFault(position: Position, text: string): string {
-  const typed = text.trim();
-  const side = position.turn === "white" ? "White" : "Black";
-  if (typed === "") return "Type a move, such as Nf3, O-O or e7e8q.";
-  const shown = typed.length > 12 ? `${typed.slice(0, 12)}…` : typed;
-  if (!/[a-h][1-8]|[oO0]-?[oO0]/.test(typed)) return `“${shown}” is not a move: type one such as Nf3, O-O or e7e8q.`;
-  if (!position.hasDests()) return `“${shown}” cannot be played: the game is over.`;
-  return `“${shown}” is not a legal move of ${side} here${position.isCheck() ? `, who is in check` : ""}.`;
 }
 
 const capitalised = (san: string): string => (/^o-o/.test(san) ? san.toUpperCase() : san.charAt(0).toUpperCase() + san.slice(1));

@@ -12,6 +12,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["f", "flip the board"],
   ["Enter", "type a move, such as Nf3, O-O or e7e8q"],
   ["o", "open a game or a position"],
+  ["g", "list the games that you opened"],
   ["c", "copy the FEN"],
   ["p", "copy the PGN"],
   ["?", "this list"],

@@ -62,7 +62,7 @@ export function read(text: string): Opened {
  * The games of a PGN text, each checked but not read, in slices between which the page can do other things. Throws an
  * `InputError` if nothing in it can be opened, and the signal's reason.
  */
-export async function survey(text: string, signal: AbortSignal, progress: (games: number, share: number) => void): Promise<Survey> {
+export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (Source & Checked)[], share: number) => void): Promise<Survey> {
   const trimmed = tidy(text);
   const tally = new Tally<Source & Checked>();
   let [pause, done] = [performance.now() + SLICE, 0];
@@ -73,7 +73,7 @@ export async function survey(text: string, signal: AbortSignal, progress: (games
     });
     done += source.text.length;
     if (performance.now() < pause) continue;
-    progress(source.index, done / trimmed.length);
+    progress(tally.games, done / trimmed.length);
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
     pause = performance.now() + SLICE;
@@ -100,17 +100,17 @@ export function decode(bytes: Uint8Array): string {
 
 /** Counts what can be opened and what cannot. */
 class Tally<T> {
-  readonly #games: T[] = [];
+  readonly games: T[] = [];
   readonly #refused: Refused[] = [];
   #total = 0;
   #cuts = 0;
 
   take(source: Source, open: () => { value: T; cuts: number }): void {
     this.#total++;
-    if (this.#games.length + this.#refused.length >= MAX_GAMES) return;
+    if (this.games.length + this.#refused.length >= MAX_GAMES) return;
     try {
       const { value, cuts } = open();
-      this.#games.push(value);
+      this.games.push(value);
       this.#cuts += cuts;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
@@ -121,14 +121,14 @@ class Tally<T> {
 
   result(): { games: T[]; refused: Refused[]; remark?: string } {
     const [first] = this.#refused;
-    if (this.#games.length === 0) {
+    if (this.games.length === 0) {
       if (!first) throw new InputError(NEITHER);
       throw new InputError(this.#refused.length > 1 ? `None of ${this.#refused.length} games can be opened. The first: ${first.reason}` : first.reason, first.line);
     }
     const remarks = [];
     if (this.#cuts > 0) remarks.push(this.#cuts === 1 ? "One variation was cut at an illegal move." : `${this.#cuts} variations were cut at illegal moves.`);
     if (this.#total > MAX_GAMES) remarks.push(`Only the first ${MAX_GAMES.toLocaleString("en")} of ${this.#total.toLocaleString("en")} games were opened.`);
-    return { games: this.#games, refused: this.#refused, ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}) };
+    return { games: this.games, refused: this.#refused, ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}) };
   }
 }
 

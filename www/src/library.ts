@@ -1,73 +1,114 @@
-/** The games at hand: famous ones and those opened from text; the menu that lists them. */
-import { byId, make } from "./dom";
+/** The games at hand: famous ones, and those that were opened, which are kept in this browser. */
 import { famous } from "./famous";
-import { Game } from "./game";
-import { format } from "./link";
-import { players } from "./names";
+import type { Game } from "./game";
+import { read } from "./input";
+import type { Checked } from "./pgn/read";
+import type { Source } from "./pgn/split";
+import { toPgn } from "./save";
+import type { Entry, GameStore, Stored } from "./store";
+
+/** How many games the menu has. */
+const RECENT = 20;
+
+/** How many games are written at once. */
+const BATCH = 500;
 
 /** All games that can be put on the board. */
 export class Library {
-  readonly #menu = byId<HTMLSelectElement>("games");
-  /** Games opened from text, oldest first. */
-  readonly #opened: Game[] = [];
-  /** Famous games that were loaded: they keep the moves that were tried in them. */
+  /** The games opened last. */
+  recent: readonly Entry[] = [];
+  /** Why games are not kept, or not all of them; empty if all is well. */
+  remark = "";
+  /** Games that were on the board: they keep the moves that were tried in them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
+  readonly #famousIds = new Map<string, string>();
+  #store: Promise<GameStore> | undefined;
 
-  /** `pick` gets the game that a person chose. */
-  constructor(private readonly pick: (game: Game) => void) {
-    this.#menu.addEventListener("change", () => {
-      const { value } = this.#menu;
-      const index = /^opened-(\d+)$/.exec(value)?.[1];
-      const game = index ? this.#opened[Number(index)] : value ? this.famous(value) : new Game();
-      if (game) pick(game);
-      // After a mouse's choice the arrow keys should step through the game, not through the menu.
-      if (!this.#menu.matches(":focus-visible")) this.#menu.blur();
-    });
-  }
+  /** `changed` is called when `recent` has. */
+  constructor(private readonly changed: () => void) {}
 
   /** The famous game of this name. */
   famous(slug: string): Game | undefined {
     const game = this.#loaded.get(slug) ?? famous.find((each) => each.slug === slug)?.load();
-    if (game) this.#loaded.set(slug, game);
+    if (!game) return undefined;
+    this.#loaded.set(slug, game);
+    if (game.id) this.#famousIds.set(game.id, slug);
     return game;
   }
 
-  /** Adds games opened from text. */
-  add(...games: Game[]): void {
-    this.#opened.push(...games);
+  /** The copy of a game that was on the board before, unless this one says more; it keeps the moves that were tried. */
+  same(game: Game): Game {
+    if (!game.id) return game;
+    const slug = this.#famousIds.get(game.id);
+    const known = this.#loaded.get(slug ?? game.id);
+    if (known && (slug || toPgn(known).length >= toPgn(game).length)) {
+      if (game.origin?.id) known.origin = game.origin;
+      return known;
+    }
+    this.#loaded.set(game.id, game);
+    return game;
   }
 
-  /** The opened game with the same position and moves, which knows names and variations that a link does not. */
-  like(game: Game): Game | undefined {
-    const whole = format(game, game.root);
-    return this.#opened.find((each) => format(each, each.root) === whole);
+  /** A stored game, by its id or by its source, such as "lichess:q7ZvsdUF". */
+  async stored(key: string): Promise<Game | undefined> {
+    const loaded = this.#loaded.get(key);
+    if (loaded) return loaded;
+    const text = await (await this.store()).text(key).catch(() => undefined);
+    const [game] = text === undefined ? [] : read(text).games;
+    const [site, id] = key.split(":");
+    if (game && site && id) game.origin = { ...game.origin, site, id };
+    return game && this.same(game);
   }
 
-  /** Lists the games, with the one on the board chosen. */
-  show(current: Game): void {
-    const chosen = current.slug ?? (this.#opened.includes(current) ? `opened-${this.#opened.indexOf(current)}` : "");
-    const option = (value: string, text: string) => make("option", { value, selected: value === chosen }, text);
-    const group = (label: string, options: HTMLElement[]) => (options.length > 0 ? [make("optgroup", { label }, ...options)] : []);
-    this.#menu.replaceChildren(
-      option("", "Starting position"),
-      ...group("Famous games", famous.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
-      ...group("Opened", this.#opened.map((each, index) => option(`opened-${index}`, nameOf(each, index)))),
-    );
+  /** Keeps games that were checked, newest first. */
+  keep(games: readonly (Source & Checked)[]): Promise<void> {
+    const now = Date.now();
+    return this.#put(games.map((game, index) => ({ ...described(game.headers, game.result), id: game.id, plies: game.plies, text: game.text, size: game.text.length, opened: now - index / 10_000 })));
   }
 
-  /** What stands in place of moves before there are any. */
-  offers(): HTMLElement {
-    const offers = famous.map((each) => {
-      const label = [make("span", { className: "title" }, each.title), make("span", { className: "who" }, each.players)];
-      const button = make("button", { type: "button", "data-testid": "offer" }, ...label);
-      button.addEventListener("click", () => {
-        const game = this.famous(each.slug);
-        if (game) this.pick(game);
-      });
-      return make("li", {}, button);
-    });
-    return make("div", {}, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), make("ul", { className: "offers" }, ...offers));
+  /** Keeps a game that is on the board. */
+  keepGame(game: Game): Promise<void> {
+    if (!game.id || game.slug) return Promise.resolve();
+    const text = toPgn(game);
+    const source = game.origin?.id ? { source: `${game.origin.site}:${game.origin.id}` } : {};
+    return this.#put([{ ...described(game.headers), id: game.id, plies: game.sourcePlies, text, size: text.length, opened: Date.now(), ...source }]);
+  }
+
+  /** The store, opened when it is first needed. */
+  store(): Promise<GameStore> {
+    return (this.#store ??= import("./store").then(({ openStore }) => openStore()));
+  }
+
+  /** Looks again which games were opened last. */
+  async refresh(): Promise<void> {
+    const store = await this.store();
+    this.recent = await store.list(RECENT);
+    if (!store.isLasting) this.remark = "This browser keeps nothing for this page: games that you open are forgotten when it is closed.";
+    this.changed();
+  }
+
+  async #put(games: Stored[]): Promise<void> {
+    try {
+      const store = await this.store();
+      let removed = 0;
+      // Oldest first, in parts between which the page can do other things.
+      for (let end = games.length; end > 0; end -= BATCH) removed += await store.keep(games.slice(Math.max(0, end - BATCH), end));
+      this.remark = removed > 0 ? `The list is full: ${removed === 1 ? "the oldest game was" : `the ${removed} oldest games were`} removed from it.` : "";
+    } catch {
+      this.remark = "There is no room to keep games in this browser.";
+    }
+    await this.refresh().catch(() => this.changed());
   }
 }
 
-const nameOf = (game: Game, index: number): string => players(game.headers) || `${game.sourcePlies === 0 ? "Position" : "Game"} ${index + 1}`;
+function described(headers: ReadonlyMap<string, string>, result?: string): Pick<Entry, "white" | "black" | "event" | "date" | "result" | "opening"> {
+  const field = (name: string) => headers.get(name) ?? "";
+  return {
+    white: field("White"),
+    black: field("Black"),
+    event: field("Event"),
+    date: field("UTCDate") || field("Date"),
+    result: field("Result") || (result === "*" ? "" : (result ?? "")),
+    opening: [field("ECO"), field("Opening")].filter(Boolean).join(" "),
+  };
+}

@@ -1,19 +1,49 @@
 /**
- * The URL's fragment: which game, which position of it. `#game=SLUG&ply=12` or `#fen=…&moves=e2e4,e7e5&ply=1`,
- * both with `&line=…` for moves that leave the game's own line at that ply.
+ * The URL's fragment: which game, which position of it. The game is one of `#game=SLUG` (famous), `#lichess=ID`,
+ * `#pgn=…` (URL-encoded), `#pgnz=…` (deflated, base64url), or `#fen=…&moves=e2e4,e7e5` for a board that somebody plays on;
+ * `&ply=12` the position, `&line=…` moves that leave the game's own line at that ply.
  */
 import { makeUci, parseUci } from "chessops/util";
+import { clip, InputError } from "./fault";
 import { Game, lineFrom, type Node, path, uci } from "./game";
-import { InputError, readFen } from "./input";
+import { read, readFen } from "./input";
+import { isSilent } from "./notes";
+import { toPgn } from "./save";
+import { boundedText } from "./streams";
+
+/** Where games come from that a link only names. */
+export interface Sources {
+  famous(slug: string): Game | undefined;
+  lichess(id: string): Promise<Game>;
+}
+
+/** What a link names. */
+export interface Linked {
+  game: Game;
+  node: Node;
+  /** The side that is below. */
+  side?: "black" | "white";
+  /** The link was too short for comments and variations, which may be stored here. */
+  abridged: boolean;
+}
+
+/** Longest link that is made. Chats and mails cut longer ones. */
+const MAX_LINK = 8_000;
+/** Longest text that a link unfolds to. */
+const MAX_BYTES = 2_000_000;
+
+/** What names a game in links, once it is known. */
+const names = new WeakMap<Game, string>();
 
 /** The fragment of a position of a game, without "#"; empty for the initial position of an empty board. */
 export function format(game: Game, node: Node): string {
-  const main = lineFrom(game.root).slice(1, game.slug ? game.sourcePlies + 1 : undefined);
+  const name = nameOf(game);
+  const main = lineFrom(game.root).slice(1, name ? game.sourcePlies + 1 : undefined);
   const nodes = path(node).slice(1);
   const shared = nodes.findIndex((at, index) => at !== main[index]);
   const ply = shared === -1 ? nodes.length : shared;
   const parts: string[] = [];
-  if (game.slug) parts.push(`game=${game.slug}`);
+  if (name) parts.push(name);
   else {
     if (!game.startsAsUsual) parts.push(`fen=${game.root.fen.replaceAll(" ", "_")}`);
     if (main.length > 0) parts.push(`moves=${joined(main)}`);
@@ -23,26 +53,67 @@ export function format(game: Game, node: Node): string {
   return parts.join("&");
 }
 
-/** What a fragment names; `find` knows the games by slug. Throws an `InputError` for a fragment that makes no sense. */
-export function parse(fragment: string, find: (slug: string) => Game | undefined): { game: Game; node: Node } {
-  const fields = new Map(
-    fragment
-      .replace(/^#/, "")
-      .split("&")
-      .map((field) => field.split("=", 2).map(decoded) as [string, string]),
-  );
-  const slug = fields.get("game");
-  const fen = fields.get("fen");
-  const game = slug ? find(slug) : fen ? readFen(fen.replaceAll("_", " ")) : new Game();
-  if (!game) throw new InputError(`The link names a game that is not here: ${slug?.slice(0, 40)}.`);
-  if (!slug) {
-    follow(game, game.root, fields.get("moves"));
-    game.sourcePlies = game.mainline().length - 1;
-  }
-  const main = game.mainline();
+/** Makes the links of a game shorter from now on, if they can be: what `format` gives changes then, and this gives true. */
+export async function shorten(game: Game): Promise<boolean> {
+  const name = nameOf(game);
+  if (!name?.startsWith("pgn=")) return false;
+  const folded = `pgnz=${await deflated(toPgn(game, "compact"))}`;
+  const short = folded.length <= MAX_LINK ? folded : `pgnz=${await deflated(toPgn(game, "moves"))}&abridged=1`;
+  if (short.length >= name.length) return false;
+  names.set(game, short);
+  return true;
+}
+
+/** What a fragment names. Throws an `InputError` for a fragment that makes no sense. */
+export async function parse(fragment: string, sources: Sources): Promise<Linked> {
+  const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
+  const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
+  const [id = "", side] = lichess?.split("/") ?? [];
+  const game = slug
+    ? sources.famous(slug)
+    : id
+      ? await sources.lichess(id)
+      : pgn || folded
+        ? read(folded ? await inflated(folded) : spaced(pgn ?? "")).games[0]
+        : undefined;
+  if (slug && !game) throw new InputError(`The link names a game that is not here: ${clip(slug)}.`);
+  const linked = game ?? played(fields.get("fen"), fields.get("moves"));
+  if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
+  const main = linked.mainline();
   const wanted = Math.trunc(Number(fields.get("ply") ?? 0)) || 0;
-  const at = main[Math.max(0, Math.min(wanted, main.length - 1))] ?? game.root;
-  return { game, node: follow(game, at, fields.get("line")) };
+  const at = main[Math.max(0, Math.min(wanted, main.length - 1))] ?? linked.root;
+  return {
+    game: linked,
+    node: follow(linked, at, fields.get("line")),
+    abridged: fields.has("abridged"),
+    ...(side === "black" || side === "white" ? { side } : {}),
+  };
+}
+
+/** What names the game whole; undefined for a board that somebody just plays on. */
+function nameOf(game: Game): string | undefined {
+  if (game.slug) return `game=${game.slug}`;
+  if (game.origin?.id) return `lichess=${game.origin.id}`;
+  const known = names.get(game);
+  if (known || !isTold(game)) return known;
+  const pgn = (how: "compact" | "moves") => `pgn=${encodeURIComponent(toPgn(game, how))}`;
+  const whole = pgn("compact");
+  const name = whole.length <= 4 * MAX_LINK ? whole : `${pgn("moves")}&abridged=1`;
+  names.set(game, name);
+  return name;
+}
+
+/** Whether more is known of the game than its moves. */
+function isTold(game: Game): boolean {
+  if (game.sourcePlies === 0 && game.headers.size === 0) return false;
+  return game.headers.size > 0 || lineFrom(game.root).some((node, ply) => !isSilent(node.notes) || (ply < game.sourcePlies && node.children.length > 1));
+}
+
+function played(fen: string | undefined, moves: string | undefined): Game {
+  const game = fen ? readFen(fen.replaceAll("_", " ")) : new Game();
+  follow(game, game.root, moves);
+  game.sourcePlies = game.mainline().length - 1;
+  return game;
 }
 
 const joined = (nodes: Node[]): string => nodes.flatMap((node) => (node.move ? uci(node.move) : [])).join(",");
@@ -57,10 +128,43 @@ function follow(game: Game, from: Node, line: string | undefined): Node {
   return node;
 }
 
+function field(text: string): [string, string] {
+  const at = text.indexOf("=");
+  return at === -1 ? [text, ""] : [text.slice(0, at), decoded(text.slice(at + 1))];
+}
+
+/** Some programs write a plus for a space. */
+const spaced = (text: string): string => (/\s/.test(text) ? text : text.replaceAll("+", " "));
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+async function deflated(text: string): Promise<string> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
+}
+
+async function inflated(folded: string): Promise<string> {
+  const broken = new InputError("The link is damaged: the game in it (pgnz) cannot be unfolded. Copy it again, whole.");
+  try {
+    const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const [first = 0, second = 0] = bytes;
+    // Others may write the two bytes of a zlib header.
+    const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0;
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
+    const text = await boundedText(stream, MAX_BYTES);
+    if (text === undefined) throw broken;
+    return text;
+  } catch {
+    throw broken;
   }
 }

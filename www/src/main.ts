@@ -1,28 +1,26 @@
 /** The page: puts its parts together. */
-import { follow, write } from "./address";
 import { Board } from "./board";
 import { Continuations } from "./continuations";
 import { plural, size } from "./cost";
 import { DatabaseClient } from "./database";
-import { bindOpenDialog } from "./dialogs";
 import { bindDock } from "./dock";
 import { byId } from "./dom";
 import { EvaluationPanel } from "./evaluation";
-import { Game, type Node, path } from "./game";
+import type { Game, Node } from "./game";
 import { Graph } from "./graph";
-import { InputError, read } from "./input";
 import { inspect } from "./inspector/mount";
 import { bindKeys } from "./keyboard";
-import { Library } from "./library";
-import { format, parse } from "./link";
 import { Lookups } from "./lookups";
 import { MoveList } from "./moves";
 import { players } from "./names";
 import { navigation } from "./navigation";
+import { notice } from "./notice";
+import { bindOpenDialog } from "./open-dialog";
 import { Players } from "./players";
 import { confine } from "./policy";
 import { Preview } from "./preview";
 import { copy, toPgn } from "./save";
+import { Session } from "./session";
 import { dress, load } from "./settings";
 import { State } from "./state";
 import { bindTheme } from "./theme";
@@ -37,7 +35,7 @@ inspect(byId("traffic"), client);
 client.open().then(describeDatabase, () => {});
 
 const state = new State();
-const library = new Library(pick);
+const session = new Session(state, { notice, turn: (side) => side !== board.orientation && flip() });
 
 // Views, in the order in which they draw.
 const board = new Board((move) => state.play(state.node, move));
@@ -50,63 +48,19 @@ new EvaluationPanel(state, {
   positions: () => client.manifest?.positions,
 });
 const sides = new Players(state);
-new MoveList(state, () => library.offers());
+new MoveList(state, () => session.menu.offers());
 new Graph(state);
 new Continuations(state, client, preview.show);
 state.on(({ game, node }) => {
   if (game) title(state.game);
-  if (game) library.show(state.game);
   if (node) controls(state.node);
-  // A game that is put on the board writes its own entry of the history.
-  if (node && !game) write(format(state.game, state.node));
 });
 const lookups = new Lookups(state, client);
 state.on(({ known }) => known && describeDatabase());
 
-const dialog = bindOpenDialog(openText);
+const openDialog = bindOpenDialog((input) => session.open(input));
 bindTheme();
 bindDock();
-
-/** Opens pasted text. Throws an `InputError`. */
-function openText(text: string): void {
-  const { games, refused, remark } = read(text);
-  library.add(...games);
-  if (games[0]) pick(games[0]);
-  const told = games.length > 1 ? [`${plural(games.length, "game")} opened: the menu has them all.`] : [];
-  told.push(...refused.map(({ index, name, reason }) => `Game ${index}${name && ` (${name})`} was refused: ${reason}`));
-  if (remark) told.push(remark);
-  notice(told.join(" "));
-}
-
-function notice(text: string | undefined): void {
-  byId("notice").textContent = text ?? "";
-  byId("notice").hidden = !text;
-}
-
-/** Puts another game on the board, at its start. */
-function pick(next: Game): void {
-  notice(undefined);
-  state.enter(next);
-  write(format(state.game, state.node), true);
-}
-
-/** Puts the position on the board that a link names. */
-function restore(fragment: string): void {
-  try {
-    const { game: linked, node: at } = parse(fragment, (slug) => library.famous(slug));
-    notice(undefined);
-    const same = linked.slug ? undefined : library.like(linked);
-    if (same) state.enter(same, path(at).reduce((to, step) => (step.move ? same.play(to, step.move) : to), same.root));
-    else {
-      if (!linked.slug && !linked.startsAsUsual) library.add(linked);
-      state.enter(linked, at);
-    }
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    state.enter(new Game());
-    notice(error.message);
-  }
-}
 
 function title(game: Game): void {
   const names = players(game.headers);
@@ -125,7 +79,8 @@ const flip = () => {
   sides.turn(below);
 };
 const { first, previous, next, last } = steps;
-for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
+const stored = () => void session.list();
+for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
 
 // What is not needed at first comes when it is asked for.
 const help = async () => (await import("./help-dialog")).showHelp();
@@ -148,7 +103,8 @@ bindKeys({
   " ": () => document.querySelector<HTMLElement>("#lines .line button")?.click(),
   f: flip,
   Enter: bindTyped(state),
-  o: dialog.ask,
+  o: openDialog,
+  g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
   p: () => void copy(toPgn(state.game)).then((done) => done && notice("PGN copied.")),
   "?": () => void help(),
@@ -167,4 +123,4 @@ function describeDatabase(): void {
   byId("database").textContent = `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
 }
 
-follow(restore);
+session.start();

@@ -7,22 +7,25 @@ import { written } from "./notes";
 /** The headers that every PGN has, in their order. */
 const ROSTER = { Event: "?", Site: "?", Date: "????.??.??", Round: "?", White: "?", Black: "?", Result: "*" };
 
-/** The game with all its variations and notes as PGN. */
-export function toPgn(game: Game): string {
-  const headers = new Map(Object.entries(ROSTER));
-  for (const [name, value] of game.headers) headers.set(name, value.replace(/[\r\n]+/g, " "));
+/** How much is written: all of a file, all but headers that say nothing, or headers and main line alone. */
+export type Extent = "file" | "compact" | "moves";
+
+/** The game as PGN, with all its variations and notes unless told otherwise. */
+export function toPgn(game: Game, extent: Extent = "file"): string {
+  const headers = new Map(extent === "file" ? Object.entries(ROSTER) : []);
+  for (const [name, value] of game.headers) headers.set(name, value.replace(/\s+/g, " "));
   if (!game.startsAsUsual) headers.set("SetUp", "1").set("FEN", game.root.fen);
   const moves = new PgnNode<PgnNodeData>();
   const open: [from: Node, to: PgnNode<PgnNodeData>][] = [[game.root, moves]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [from, to] = next;
-    for (const child of from.children) {
-      const copy = new ChildNode(data(child));
+    for (const child of extent === "moves" ? from.children.slice(0, 1) : from.children) {
+      const copy = new ChildNode(extent === "moves" ? { san: child.san } : data(child));
       to.children.push(copy);
       open.push([child, copy]);
     }
   }
-  const comment = written(game.root.notes);
+  const comment = extent === "moves" ? undefined : written(game.root.notes);
   return makePgn({ headers, moves, ...(comment ? { comments: [comment] } : {}) });
 }
 

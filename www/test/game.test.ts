@@ -1,6 +1,6 @@
 import { Chess } from "chessops/chess";
 import { describe, expect, it } from "vitest";
-import { ending, Game, moveFault, parseMove, squares, steps } from "../src/game";
+import { ending, Game, parseMove, squares, steps } from "../src/game";
 import { readFen } from "../src/input";
 
 const at = (fen: string) => readFen(fen).root.position;
@@ -55,20 +55,6 @@ describe("a typed move", () => {
 
   it("is refused when it is not legal", () => {
     for (const text of ["e5", "Ke2", "", "x", "e2e5", "Df3", "Pf3", "--"]) expect(parseMove(Chess.default(), text)).toBeUndefined();
-  });
-});
-
-describe("a move that cannot be played", () => {
-  it.each([
-    ["", /Type a move/],
-    ["hello", /“hello” is not a move/],
-    ["Ke2", /“Ke2” is not a legal move of White here\./],
-    ["Pf3", /“Pf3” is not a legal move of White here\./],
-  ])("%j says why", (text, message) => expect(moveFault(Chess.default(), text)).toMatch(message));
-
-  it("says that there is a check, and that the game is over", () => {
-    expect(moveFault(at("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1"), "Kd5")).toMatch(/in check/);
-    expect(moveFault(at("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), "Kg8")).toMatch(/is over/);
   });
 });
 

@@ -128,5 +128,5 @@ describe("whatever is read", () => {
     }
     expect(opened).toBeGreaterThan(100);
     expect(refused).toBeGreaterThan(100);
-  });
+  }, 60_000);
 });

@@ -1,0 +1,312 @@
+// Games on the demo page: pasted, dropped, picked, fetched, linked to, and kept.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ENGINES } from "./support/engines.mjs";
+import { lab } from "./support/lab.mjs";
+import { lichess } from "./support/lichess.mjs";
+import { ROOT } from "./support/paths.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+const PGN = `[Event "Casual blitz game"]
+[Site "https://lichess.org/q7ZvsdUF"]
+[Date "2024.05.01"]
+[White "Anna"]
+[Black "Bert"]
+[Result "1-0"]
+[Variant "Standard"]
+[TimeControl "300+0"]
+[ECO "C50"]
+[Opening "Italian Game"]
+
+1. e4 { [%eval 0.18] [%clk 0:05:00] } 1... e5 { [%eval 0.21] [%clk 0:05:00] } 2. Nf3 { [%clk 0:04:58] } 2... Nc6 { [%clk 0:04:57] } 3. Bc4 { [%clk 0:04:55] } 1-0
+`;
+const MIXED = readFileSync(join(ROOT, "www", "test", "data", "mixed.pgn"), "utf8");
+const FAMOUS = readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8");
+const SITE = { path: "site/" };
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+/** @type {Awaited<ReturnType<typeof lichess>>} */
+let server;
+before(async () => {
+  shelf = await lab();
+  server = await lichess({
+    q7ZvsdUF: { status: "resign", pgn: PGN },
+    running1: { status: "started", pgn: PGN.replace("1-0", "*") },
+    Busy1234: 429,
+    Broken12: 500,
+    Atomic12: { status: "mate", pgn: PGN.replace("Standard", "Atomic") },
+  });
+  // The one place that says where Lichess is.
+  const page = join(shelf.root, "site", "index.html");
+  const html = readFileSync(page, "utf8");
+  assert.match(html, /content="https:\/\/lichess\.org"/);
+  writeFileSync(page, html.replace('content="https://lichess.org"', `content="${server.url}"`));
+});
+after(async () => {
+  await server.close();
+  await shelf.close();
+});
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+
+/** Waits until the main line is this. */
+async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
+  await page.waitForFunction(
+    (expected) => [...document.querySelectorAll("[data-testid=move] .san")].map((each) => each.textContent?.match(/[\w-]+/)?.[0]).join(" ") === expected,
+    expected,
+  );
+}
+
+/** Waits until a text is in an element. */
+const says = (/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ expected) => at(page, id).filter({ hasText: expected }).waitFor();
+
+async function open(/** @type {Page} */ page, /** @type {string} */ text) {
+  await at(page, "open").click();
+  await at(page, "open-text").fill(text);
+  await at(page, "open-submit").click();
+}
+
+/** Labels of the menu's group of opened games. */
+const opened = (/** @type {Page} */ page) => page.locator('#games optgroup[label="Opened"] option:not([value=all])').allInnerTexts();
+
+test("letters of other languages and figurines are read right, or refused by name", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await open(page, "1. e4 e5 2. Sf3 Sc6 3. Lb5");
+  await moves(page, "e4 e5 Nf3 Nc6 Bb5");
+  await open(page, "1. e4 e5 2. ♘f3");
+  await moves(page, "e4 e5 Nf3");
+  await open(page, "1. e4 e5\n2. Sf6 d6");
+  await says(page, "open-error", /2\. Sf6 is not a legal move; the letters look German/);
+  // The line at fault is marked.
+  assert.equal(await at(page, "open-text").evaluate((field) => field instanceof HTMLTextAreaElement && field.value.slice(field.selectionStart, field.selectionEnd)), "2. Sf6 d6");
+  await moves(page, "e4 e5 Nf3");
+  await page.keyboard.press("Escape");
+  await at(page, "move-input").fill("Sf3");
+  await at(page, "move-input").press("Enter");
+  await at(page, "variation-move").filter({ hasText: "Nf3" }).waitFor();
+});
+
+test("of a file the good games open and the others are listed with the reason; all of it survives a reload", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await at(page, "open").click();
+  const chooser = page.waitForEvent("filechooser");
+  await at(page, "open-pick").click();
+  await (await chooser).setFiles({ name: "mixed.pgn", mimeType: "application/x-chess-pgn", buffer: Buffer.from(`\uFEFF${MIXED.replaceAll("\n", "\r\n")}\r\n${PGN.replaceAll("\n", "\r\n")}`) });
+  await says(page, "notice", /5 games opened/);
+  await moves(page, "e4 e5");
+  await says(page, "refused", /6 games could not be opened/);
+  await at(page, "refused").locator("summary").click();
+  const reasons = await at(page, "refused").locator("li").allInnerTexts();
+  assert.equal(reasons.length, 6);
+  assert.match(String(reasons[0]), /Game 2 \(Bad – Move\): 2\. Ke3 is not a legal move \(line 12, column 13\)/);
+  const labels = await opened(page);
+  assert.equal(labels.length, 5);
+  assert.equal(labels[0], "Good – Good");
+  await at(page, "games").selectOption({ label: "Anna – Bert, 2024" });
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /pgnz?=.*ply=2/.test(location.hash));
+  await page.reload();
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  assert.match(await page.title(), /Anna – Bert, 2024/);
+  await page.waitForFunction(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e5"));
+  await page.waitForFunction(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 6);
+  assert.deepEqual((await opened(page)).sort(), labels.sort());
+});
+
+test("a file can be dropped anywhere, and a text that is pasted opens", async (t) => {
+  const page = await shelf.page(t, SITE);
+  const data = await page.evaluateHandle((pgn) => {
+    const transfer = new DataTransfer();
+    // Old files are in Latin-1.
+    transfer.items.add(new File([Uint8Array.from(pgn.replace("Anna", "Réti"), (letter) => letter.charCodeAt(0))], "old.pgn"));
+    return transfer;
+  }, PGN);
+  await page.dispatchEvent("body", "dragover", { dataTransfer: data });
+  assert.ok(await page.evaluate(() => document.body.classList.contains("dropping")));
+  await page.dispatchEvent("body", "drop", { dataTransfer: data });
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  assert.ok(!(await page.evaluate(() => document.body.classList.contains("dropping"))));
+  assert.match(await page.title(), /Réti – Bert/);
+  await page.evaluate(() => {
+    const transfer = new DataTransfer();
+    transfer.setData("text/plain", "1. d4 d5");
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
+  });
+  await moves(page, "d4 d5");
+});
+
+test("a game of Lichess is fetched by its address, once, and names itself in the link", async (t) => {
+  const page = await shelf.page(t, SITE);
+  server.asked.length = 0;
+  await open(page, "https://lichess.org/q7ZvsdUF/black#3");
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  assert.match(await page.title(), /Anna – Bert/);
+  assert.ok(await page.locator("#board.orientation-black").count());
+  await page.waitForFunction(() => location.hash === "#lichess=q7ZvsdUF&ply=3");
+  assert.deepEqual(server.asked, ["/game/export/q7ZvsdUF?pgnInJson=true&clocks=true&evals=true&opening=true&literate=false"]);
+  await page.waitForFunction(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
+  await page.reload();
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  assert.equal(server.asked.length, 1, "it is kept");
+  await page.waitForFunction(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("Nf3"));
+});
+
+for (const [id, reason] of /** @type {const} */ ([
+  ["running1", /still being played/],
+  ["Missing1", /has no game of this id/],
+  ["Busy1234", /too many requests.*Wait a minute/],
+  ["Broken12", /status 500/],
+  ["Atomic12", /variant “Atomic”/],
+  ["https://lichess.org/study/abcdefgh", /download or copy the PGN/],
+  ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
+])) {
+  test(`what cannot be had from a site is told: ${id}`, async (t) => {
+    const page = await shelf.page(t, { ...SITE, allow: /404|429|500/ });
+    await open(page, id);
+    await says(page, "open-error", reason);
+    assert.ok(await at(page, "open-dialog").isVisible());
+  });
+}
+
+test("without a connection a game of Lichess says so, in the dialog and by link", async (t) => {
+  const page = await shelf.page(t, { ...SITE, allow: /ERR_INTERNET_DISCONNECTED/ });
+  await page.waitForLoadState("networkidle");
+  await page.context().setOffline(true);
+  await open(page, "q7ZvsdUF");
+  await says(page, "open-error", /offline|cannot be reached/);
+  await page.context().setOffline(false);
+});
+
+test("a link carries the game with its names and the ply, and back and forward work", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await open(page, PGN);
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /^#pgnz=.*&ply=1$/.test(location.hash));
+  const link = page.url();
+  await at(page, "games").selectOption({ index: 1 });
+  await page.waitForFunction(() => location.hash.startsWith("#game="));
+  await page.goBack();
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  assert.match(await page.title(), /Anna – Bert/);
+  await page.goForward();
+  await page.waitForFunction(() => location.hash.startsWith("#game="));
+  assert.doesNotMatch(await page.title(), /Anna/);
+
+  const other = await shelf.page(t, { path: `site/${new URL(link).hash}` });
+  await moves(other, "e4 e5 Nf3 Nc6 Bc4");
+  assert.match(await other.title(), /Anna – Bert, 2024/);
+  assert.equal(new URL(other.url()).hash, new URL(link).hash);
+  await other.waitForFunction(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e4"));
+
+  const plain = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(PGN)}&ply=2&line=b1c3` });
+  await plain.waitForFunction(() => document.querySelector("[data-testid=variation-move]")?.textContent?.includes("Nc3"));
+  const old = await shelf.page(t, { path: "site/#moves=e2e4,e7e5&ply=1" });
+  await moves(old, "e4 e5");
+});
+
+test("the list of games is searched, walked through and cleared by keyboard; a game stands in it once", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await open(page, FAMOUS);
+  await says(page, "notice", /22 games opened/);
+  await open(page, PGN);
+  await open(page, PGN.replace("2024.05.01", "2024.05.01").replaceAll("\n", "\r\n"));
+  await page.locator("body").click({ position: { x: 2, y: 2 } });
+  await page.keyboard.press("g");
+  await at(page, "games-dialog").waitFor();
+  await says(page, "games-count", /^23 games$/);
+  assert.match(await at(page, "stored-game").first().innerText(), /Anna – Bert.*1-0\s+Casual blitz game · 2024-05-01 · C50 Italian Game · 3 moves/s);
+  await page.keyboard.type("kasparov 1999");
+  await says(page, "games-count", /^1 of 23 games$/);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await at(page, "games-dialog").waitFor({ state: "hidden" });
+  await page.waitForFunction(() => /Kasparov – Topalov/.test(document.title));
+  await page.keyboard.press("g");
+  await at(page, "games-dialog").waitFor();
+  assert.match(await at(page, "stored-game").first().innerText(), /Kasparov/, "the newest comes first");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Delete");
+  await says(page, "games-count", /^22 games$/);
+  await at(page, "games-clear").click();
+  await says(page, "games-clear", /Really remove all 22/);
+  await at(page, "games-clear").click();
+  await says(page, "games-count", /None yet/);
+  await at(page, "games-close").click();
+  assert.deepEqual(await opened(page), []);
+});
+
+test("without IndexedDB games are kept for the visit, and the page says so", async (t) => {
+  const page = await shelf.page(t, { ...SITE, before: () => Object.defineProperty(globalThis, "indexedDB", { value: undefined }) });
+  await open(page, PGN);
+  await says(page, "notice", /keeps nothing for this page/);
+  assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
+});
+
+test("a file of thousands of games opens its first at once, and the page stays at hand", async (t) => {
+  const page = await shelf.page(t, SITE);
+  const games = 3000;
+  await page.waitForLoadState("networkidle");
+  const text = Array.from({ length: games }, (_, i) => PGN.replace("Anna", `Player ${i}`)).join("\n");
+  await page.evaluate(() => {
+    let longest = 0;
+    document.documentElement.dataset.start = String(performance.now());
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) longest = Math.max(longest, entry.duration);
+      document.documentElement.dataset.longest = String(longest);
+    }).observe({ type: "longtask" });
+  });
+  await at(page, "open").click();
+  await at(page, "open-file").setInputFiles({ name: "many.pgn", mimeType: "text/plain", buffer: Buffer.from(text) });
+  await page.waitForFunction(() => /Player 0 – Bert|0 – Bert/.test(document.title) && /so far/.test(document.querySelector("[data-testid=notice]")?.textContent ?? ""));
+  await says(page, "notice", /3,000 games opened/);
+  const [longest, total] = await page.evaluate(() => {
+    const { longest, start } = document.documentElement.dataset;
+    return [Number(longest ?? 0), performance.now() - Number(start)];
+  });
+  t.diagnostic(`longest task ${Math.round(longest)} ms of ${Math.round(total)} ms`);
+  assert.ok(longest < total / 4, `longest task ${longest} ms of ${total} ms`);
+  await page.locator("body").click({ position: { x: 2, y: 2 } });
+  await page.keyboard.press("g");
+  await says(page, "games-count", /^3,000 games$/);
+  assert.equal(await at(page, "stored-game").count(), 200);
+  await at(page, "games-search").fill("player 2999");
+  await says(page, "games-count", /^1 of 3,000 games$/);
+});
+
+const firefox = ENGINES.find(({ name }) => name === "Firefox");
+test("Firefox opens games, links to them and keeps them", { skip: firefox?.missing.length !== 0 && "Firefox is not at hand" }, async () => {
+  assert.ok(firefox);
+  const { driver, close } = await firefox.launch();
+  try {
+    const until = async (/** @type {string} */ what, /** @type {() => boolean} */ condition) => {
+      await driver.wait(async () => driver.executeScript(`return (${condition})()`), 20_000, what);
+    };
+    await driver.get(new URL("site/", shelf.server.url).href);
+    await driver.findElement({ css: "[data-testid=open]" }).click();
+    await driver.findElement({ css: "[data-testid=open-text]" }).sendKeys("[White \"Karl\"]\n[Black \"Lisa\"]\n\n1. e4 e5 2. Sf3 Sc6 *");
+    await driver.findElement({ css: "[data-testid=open-submit]" }).click();
+    await until("the game is on the board", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
+    await until("the link has it", () => /^#pgnz?=/.test(location.hash));
+    await until("it is kept", () => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
+    await driver.navigate().refresh();
+    await until("a reload keeps it", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
+    await driver.findElement({ css: "[data-testid=open]" }).click();
+    await driver.findElement({ css: "[data-testid=open-text]" }).sendKeys("https://lichess.org/q7ZvsdUF");
+    await driver.findElement({ css: "[data-testid=open-submit]" }).click();
+    await until("Lichess' game is on the board", () => location.hash === "#lichess=q7ZvsdUF" && document.querySelectorAll("[data-testid=move]").length === 5);
+    await driver.navigate().back();
+    await until("back leads to the game before", () => /Karl – Lisa/.test(document.title));
+    await driver.findElement({ css: "body" }).sendKeys("g");
+    await until("the list has both", () => document.querySelectorAll("[data-testid=stored-game]").length === 2);
+  } finally {
+    await close();
+  }
+});

@@ -1,0 +1,183 @@
+/** Which game is on the board: opened from a text, a file, an address, a link or the list; the address bar and the list follow. */
+import { follow, write } from "./address";
+import { plural } from "./cost";
+import { InputError } from "./fault";
+import { looksLikeFen, positionOf } from "./fen";
+import { Game, type Node, path } from "./game";
+import { decode, type Refused, survey } from "./input";
+import { Library } from "./library";
+import { fetchGame } from "./lichess";
+import { format, parse, shorten } from "./link";
+import { GameMenu } from "./menu";
+import { readGame } from "./pgn/read";
+import { named } from "./sites";
+import type { State } from "./state";
+import type { Entry } from "./store";
+
+/** What the session says and asks of the page. */
+export interface Page {
+  /** Shows a remark, and games that could not be opened; with an empty remark, nothing. */
+  notice(remark: string, refused?: readonly Refused[]): void;
+  /** Turns the board so that this side is below. */
+  turn(side: "white" | "black"): void;
+}
+
+/** Longest file that is read. */
+const MAX_FILE = 40_000_000;
+
+/** The games of one page. */
+export class Session {
+  readonly library = new Library(() => this.menu.show(this.state.game));
+  readonly menu = new GameMenu(this.library, {
+    fresh: () => this.#pick(new Game()),
+    famous: (slug) => this.#pick(this.library.famous(slug) ?? new Game()),
+    stored: (entry) => void this.openStored(entry),
+    all: () => void this.list(),
+  });
+  /** What is being opened; the next thing that is opened takes its place. */
+  #opening = new AbortController();
+
+  constructor(
+    private readonly state: State,
+    private readonly page: Page,
+  ) {
+    state.on(({ game, node }) => {
+      if (game) this.menu.show(state.game);
+      // A game that is put on the board writes its own entry of the history.
+      if (node && !game) write(format(state.game, state.node));
+    });
+  }
+
+  /** Follows the address bar, and fills the menu when there is time. */
+  start(): void {
+    follow((fragment) => void this.#restore(fragment));
+    const idle = window.requestIdleCallback ?? ((work: () => void) => window.setTimeout(work, 500));
+    idle(() => void this.library.refresh().catch(() => {}));
+  }
+
+  /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */
+  async open(input: string | File): Promise<void> {
+    const signal = this.#begin();
+    try {
+      const text = typeof input === "string" ? input : await contents(input);
+      signal.throwIfAborted();
+      const address = text.length < 500 ? named(text) : undefined;
+      if (address?.kind === "lichess") {
+        const game = this.library.same(await fetchGame(address.id, signal));
+        this.#pick(game, game.mainline()[address.ply ?? 0]);
+        if (address.side) this.page.turn(address.side);
+        await this.#keep(game);
+      } else if (address || looksLikeFen(text.trim())) {
+        this.#pick(new Game(positionOf(address ? address.fen : text.trim())));
+      } else await this.#openGames(text, signal);
+    } catch (error) {
+      // What was opened meanwhile is on the board.
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Puts a stored game on the board. */
+  async openStored({ id, source }: Entry): Promise<void> {
+    const signal = this.#begin();
+    const game = await this.library.stored(source ?? id);
+    if (signal.aborted) return;
+    if (!game) {
+      this.page.notice("This game is not stored any more.");
+      await this.library.refresh();
+      return;
+    }
+    this.#pick(game);
+    await this.#keep(game);
+  }
+
+  /** Shows the list of all games that were opened. */
+  async list(): Promise<void> {
+    this.menu.show(this.state.game);
+    try {
+      const { showGames } = await import("./games-dialog");
+      await showGames(this.library, (entry) => void this.openStored(entry));
+    } catch {
+      this.page.notice("The list of games cannot be shown now. Try again.");
+    }
+  }
+
+  async #openGames(text: string, signal: AbortSignal): Promise<void> {
+    let first: Game | undefined;
+    const show = (source: Parameters<typeof readGame>[0] | undefined) => {
+      if (first || !source || signal.aborted) return;
+      first = this.library.same(readGame(source).game);
+      this.#pick(first);
+    };
+    let told = performance.now();
+    const { games, refused, remark } = await survey(text, signal, (found, share) => {
+      show(found[0]);
+      if (performance.now() - told < 200) return;
+      told = performance.now();
+      this.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
+    });
+    show(games[0]);
+    await this.library.keep(games);
+    if (signal.aborted) return;
+    const count = games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them.` : "";
+    this.page.notice([count, remark, this.library.remark].filter(Boolean).join(" "), refused);
+  }
+
+  /** Puts the position on the board that a link names. */
+  async #restore(fragment: string): Promise<void> {
+    const signal = this.#begin();
+    try {
+      const linked = await parse(fragment, {
+        famous: (slug) => this.library.famous(slug),
+        lichess: async (id) => (await this.library.stored(`lichess:${id}`)) ?? fetchGame(id, signal),
+      });
+      if (signal.aborted) return;
+      const whole = linked.abridged && linked.game.id ? await this.library.stored(linked.game.id) : undefined;
+      if (signal.aborted) return;
+      const game = whole ?? this.library.same(linked.game);
+      this.page.notice("");
+      this.state.enter(game, game === linked.game ? linked.node : along(game, linked.node));
+      if (linked.side) this.page.turn(linked.side);
+      if (game.headers.size > 0) await this.#keep(game);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof InputError)) throw error;
+      this.state.enter(new Game());
+      this.page.notice(error.message);
+    }
+  }
+
+  /** Puts another game on the board. */
+  #pick(game: Game, node: Node = game.root): void {
+    this.page.notice("");
+    this.state.enter(game, node);
+    write(format(game, node), true);
+    void shorten(game).then((shorter) => {
+      if (shorter && this.state.game === game) write(format(game, this.state.node));
+    });
+  }
+
+  async #keep(game: Game): Promise<void> {
+    await this.library.keepGame(game);
+    if (this.library.remark && this.state.game === game) this.page.notice(this.library.remark);
+  }
+
+  #begin(): AbortSignal {
+    this.#opening.abort();
+    this.#opening = new AbortController();
+    return this.#opening.signal;
+  }
+}
+
+/** The same position in another copy of the game. */
+function along(game: Game, node: Node): Node {
+  return path(node).reduce((at, step) => (step.move ? game.play(at, step.move) : at), game.root);
+}
+
+async function contents(file: File): Promise<string> {
+  if (file.size > MAX_FILE) throw new InputError(`This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`);
+  try {
+    return decode(new Uint8Array(await file.arrayBuffer()));
+  } catch {
+    throw new InputError("This file cannot be read.");
+  }
+}
