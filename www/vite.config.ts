@@ -1,5 +1,6 @@
 import { defineConfig, type Plugin } from "vite";
 import { bookmarklet } from "./build/bookmarklet";
+import { openings } from "./build/openings";
 
 /**
  * The policy of the built page: nothing but its own files. Where the database may come from is narrowed further
@@ -40,7 +41,7 @@ const preload: Plugin = {
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [policy, preload, bookmarklet],
+  plugins: [openings, policy, preload, bookmarklet],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

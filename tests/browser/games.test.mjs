@@ -281,6 +281,13 @@ test("a file of thousands of games opens its first at once, and the page stays a
   await says(page, "games-count", /^1 of 3,000 games$/);
 });
 
+test("the opening is named", async (t) => {
+  const page = await shelf.page(t, { path: "site/#moves=e2e4,c7c5,g1f3,d7d6,d2d4,c5d4,f3d4,g8f6,b1c3,a7a6&ply=10" });
+  await says(page, "opening", /^B90 Sicilian Defense: Najdorf Variation$/);
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => document.querySelector("[data-testid=opening]")?.textContent === "");
+});
+
 const firefox = ENGINES.find(({ name }) => name === "Firefox");
 test("Firefox opens games, links to them and keeps them", { skip: firefox?.missing.length !== 0 && "Firefox is not at hand" }, async () => {
   assert.ok(firefox);

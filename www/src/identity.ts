@@ -1,7 +1,7 @@
 /** By what two copies of a game are known to be the same: where it begins, its moves, who played it. */
 import type { Position } from "chessops/chess";
 import { makeFen } from "chessops/fen";
-import { hash } from "./hash.ts";
+import { hash } from "./hash";
 
 /** The key of a game in the list of stored games, 106 bits of a hash that need not withstand an attack. */
 export function identity(start: Position, moves: readonly string[], headers: ReadonlyMap<string, string>): string {

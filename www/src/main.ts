@@ -16,6 +16,7 @@ import { players } from "./names";
 import { navigation } from "./navigation";
 import { notice } from "./notice";
 import { bindOpenDialog } from "./open-dialog";
+import { nameOpenings } from "./opening-name";
 import { Players } from "./players";
 import { confine } from "./policy";
 import { Preview } from "./preview";
@@ -50,6 +51,7 @@ new EvaluationPanel(state, {
 const sides = new Players(state);
 new MoveList(state, () => session.menu.offers());
 new Graph(state);
+nameOpenings(state);
 new Continuations(state, client, preview.show);
 state.on(({ game, node }) => {
   if (game) title(state.game);

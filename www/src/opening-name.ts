@@ -1,0 +1,21 @@
+/** The line above the moves that names the opening. */
+import { byId } from "./dom";
+import { path } from "./game";
+import { loadOpenings, openingName } from "./openings";
+import type { State } from "./state";
+
+/** Binds the line; the names are loaded after the first evaluation, which does not wait for them. */
+export function nameOpenings(state: State): void {
+  const show = () => {
+    const opening = openingName(path(state.node));
+    byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
+  };
+  let isAsked = false;
+  state.on(({ node, known }) => {
+    if (node) show();
+    if (!known || isAsked) return;
+    isAsked = true;
+    // Without names the board is as good.
+    loadOpenings().then(show, () => {});
+  });
+}
