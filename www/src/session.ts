@@ -10,6 +10,7 @@ import { fetchGame } from "./lichess";
 import { format, parse, shorten } from "./link";
 import { GameMenu } from "./menu";
 import { readGame } from "./pgn/read";
+import type { Source } from "./pgn/split";
 import { named } from "./sites";
 import type { State } from "./state";
 import type { Entry } from "./store";
@@ -66,7 +67,7 @@ export class Session {
         const game = this.library.same(await fetchGame(address.id, signal));
         this.#pick(game, game.mainline()[address.ply ?? 0]);
         if (address.side) this.page.turn(address.side);
-        await this.#keep(game);
+        void this.#keep(game);
       } else if (address || looksLikeFen(text.trim())) {
         this.#pick(new Game(positionOf(address ? address.fen : text.trim())));
       } else await this.#openGames(text, signal);
@@ -87,7 +88,7 @@ export class Session {
       return;
     }
     this.#pick(game);
-    await this.#keep(game);
+    void this.#keep(game);
   }
 
   /** Shows the list of all games that were opened. */
@@ -101,25 +102,36 @@ export class Session {
     }
   }
 
-  async #openGames(text: string, signal: AbortSignal): Promise<void> {
-    let first: Game | undefined;
-    const show = (source: Parameters<typeof readGame>[0] | undefined) => {
-      if (first || !source || signal.aborted) return;
-      first = this.library.same(readGame(source).game);
-      this.#pick(first);
-    };
-    let told = performance.now();
-    const { games, refused, remark } = await survey(text, signal, (found, share) => {
-      show(found[0]);
-      if (performance.now() - told < 200) return;
-      told = performance.now();
-      this.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
+  /** Done when the first game is on the board; the others are checked and kept meanwhile. */
+  #openGames(text: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let first: Game | undefined;
+      let told = performance.now();
+      const show = (source: Source | undefined) => {
+        if (first || !source || signal.aborted) return;
+        first = this.library.same(readGame(source).game);
+        this.#pick(first);
+        resolve();
+      };
+      const progress = (found: readonly Source[], share: number) => {
+        show(found[0]);
+        if (performance.now() - told < 200) return;
+        told = performance.now();
+        this.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
+      };
+      const run = async () => {
+        const { games, refused, remark } = await survey(text, signal, progress);
+        show(games[0]);
+        await this.library.keep(games);
+        if (signal.aborted) return;
+        const count = games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them.` : "";
+        this.page.notice([count, remark, this.library.remark].filter(Boolean).join(" "), refused);
+      };
+      run().catch((error: unknown) => {
+        if (first && !signal.aborted) reportError(error);
+        reject(error);
+      });
     });
-    show(games[0]);
-    await this.library.keep(games);
-    if (signal.aborted) return;
-    const count = games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them.` : "";
-    this.page.notice([count, remark, this.library.remark].filter(Boolean).join(" "), refused);
   }
 
   /** Puts the position on the board that a link names. */
@@ -137,7 +149,7 @@ export class Session {
       this.page.notice("");
       this.state.enter(game, game === linked.game ? linked.node : along(game, linked.node));
       if (linked.side) this.page.turn(linked.side);
-      if (game.headers.size > 0) await this.#keep(game);
+      if (game.headers.size > 0) void this.#keep(game);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof InputError)) throw error;
