@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { chromiumWith, firefoxWith, missing, stage } from "./support/bookmarks.mjs";
@@ -156,6 +157,16 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
         await browser.closeTab();
       });
     }
+
+    test("the board that is opened shows the game", async () => {
+      await browser.visit("http://www.chess.com/game/live/123456789?chess-com-finished");
+      await browser.press();
+      const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
+      for (let tries = 0; tries < 100 && (await browser.inTab(moves)) !== OPERA; tries++) await sleep(100);
+      assert.equal(await browser.inTab(moves), OPERA);
+      assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
+      await browser.closeTab();
+    });
 
     test("a page that is isolated from others does not keep it from opening the board", async () => {
       await browser.visit("http://blog.test/?any-textarea&isolated");
