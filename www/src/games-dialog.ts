@@ -1,5 +1,6 @@
 /** The list of all games that were opened: searched, opened, removed. Loaded when it is first asked for. */
 import "./style/games.css";
+import { plural } from "./cost";
 import { make } from "./dom";
 import type { Library } from "./library";
 import { nameOf } from "./menu";
@@ -18,8 +19,8 @@ export async function showGames(library: Library, open: (entry: Entry) => void):
 
 class GamesDialog {
   readonly #search = make("input", { type: "search", placeholder: "Players, event, opening, year…", "aria-label": "Search the games", "data-testid": "games-search", autocomplete: "off" });
-  readonly #count = make("p", { className: "count", role: "status", "data-testid": "games-count" });
-  readonly #list = make("ul", { className: "rows", "aria-label": "Games", "data-testid": "games-list" });
+  readonly #count = make("p", { className: "stored-count", role: "status", "data-testid": "games-count" });
+  readonly #list = make("ul", { className: "stored-games", "aria-label": "Games", "data-testid": "games-list" });
   readonly #more = make("button", { type: "button" }, "Show more");
   readonly #clear = make("button", { type: "button", "data-testid": "games-clear" }, "Remove all");
   readonly #remark = make("p", { className: "quiet" });
@@ -101,19 +102,19 @@ class GamesDialog {
   #row(entry: Entry): HTMLElement {
     const { event, date, opening, plies, result } = entry;
     const when = date.replaceAll(".??", "").replaceAll(".", "-");
-    const about = [event, when, opening, `${Math.ceil(plies / 2)} moves`].filter(Boolean).join(" · ");
+    const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")].filter(Boolean).join(" · ");
     const name = nameOf(entry);
     const button = make(
       "button",
-      { type: "button", className: "row", "data-testid": "stored-game" },
-      make("span", { className: "title" }, make("span", { className: "who" }, [entry.white, entry.black].some(Boolean) ? `${entry.white || "?"} – ${entry.black || "?"}` : name), ...(result ? [make("span", { className: "result" }, ` ${result.replace("1/2-1/2", "½-½")}`)] : [])),
-      make("span", { className: "about" }, about),
+      { type: "button", className: "stored-game", "data-testid": "stored-game" },
+      make("span", { className: "stored-title" }, make("span", {}, [entry.white, entry.black].some(Boolean) ? `${entry.white || "?"} – ${entry.black || "?"}` : name), ...(result ? [make("span", { className: "stored-result" }, ` ${result.replace("1/2-1/2", "½-½")}`)] : [])),
+      make("span", { className: "stored-about" }, about),
     );
     button.addEventListener("click", () => {
       this.#dialog.close();
       this.open(entry);
     });
-    const remove = make("button", { type: "button", className: "remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, "×");
+    const remove = make("button", { type: "button", className: "stored-remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, "×");
     remove.addEventListener("click", () => void this.#remove(entry));
     return make("li", { "data-id": entry.id }, button, remove);
   }
@@ -164,7 +165,7 @@ class GamesDialog {
   }
 
   #rows(): HTMLElement[] {
-    return [...this.#list.querySelectorAll<HTMLElement>("button.row")];
+    return [...this.#list.querySelectorAll<HTMLElement>("button.stored-game")];
   }
 }
 

@@ -1,4 +1,5 @@
 /** The menu of games: famous ones, those opened last, and the way to all that were opened. */
+import { plural } from "./cost";
 import { byId, make } from "./dom";
 import { famous } from "./famous";
 import type { Game } from "./game";
@@ -68,5 +69,5 @@ export class GameMenu {
 export function nameOf({ white, black, date, event, plies }: Entry): string {
   const when = year(date);
   if (white || black) return `${surname(white || "?")} – ${surname(black || "?")}${when && `, ${when}`}`;
-  return [event || "A game", `${Math.ceil(plies / 2)} moves`].join(", ");
+  return [event || "A game", plural(Math.ceil(plies / 2), "move")].join(", ");
 }

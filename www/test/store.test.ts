@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { openStore, type Stored } from "../src/store";
+
+const game = (id: string, opened: number, text = "1. e4 *", source?: string): Stored => ({
+  ...{ id, white: "", black: "", event: "", date: "", result: "", opening: "", plies: 1, opened, size: text.length, text },
+  ...(source ? { source } : {}),
+});
+const ids = async (store: Awaited<ReturnType<typeof openStore>>) => (await store.list()).map(({ id }) => id);
+
+// There is no IndexedDB here, as in some private windows; tests/browser/games.test.mjs has it.
+describe("the games that were opened", () => {
+  it("stand newest first, each once, with the longer text", async () => {
+    const store = await openStore();
+    expect(store.isLasting).toBe(false);
+    await store.keep([game("a", 1, "1. e4 {long} *"), game("b", 2)]);
+    await store.keep([game("a", 3)]);
+    expect(await ids(store)).toEqual(["a", "b"]);
+    expect(await store.text("a")).toBe("1. e4 {long} *");
+    await store.keep([game("b", 4, "1. e4 {longer still} *", "lichess:q7ZvsdUF")]);
+    expect(await ids(store)).toEqual(["b", "a"]);
+    expect(await store.text("lichess:q7ZvsdUF")).toBe("1. e4 {longer still} *");
+  });
+
+  it("go, the oldest first, when there are too many or their texts are too long", async () => {
+    const store = await openStore({ games: 3, characters: 100 });
+    expect(await store.keep([game("a", 1), game("b", 2), game("c", 3), game("d", 4)])).toBe(1);
+    expect(await ids(store)).toEqual(["d", "c", "b"]);
+    expect(await store.keep([game("e", 5, "x".repeat(90))])).toBe(2);
+    expect(await ids(store)).toEqual(["e", "d"]);
+  });
+
+  it("can be removed, one or all", async () => {
+    const store = await openStore();
+    await store.keep([game("a", 1), game("b", 2)]);
+    await store.remove("a");
+    expect([await ids(store), await store.text("a")]).toEqual([["b"], undefined]);
+    await store.clear();
+    expect(await ids(store)).toEqual([]);
+  });
+});
