@@ -163,9 +163,9 @@ export class Session {
     this.page.notice("");
     this.state.enter(game, node);
     write(format(game, node), true);
-    void shorten(game).then((shorter) => {
-      if (shorter && this.state.game === game) write(format(game, this.state.node));
-    });
+    const rewrite = (isShorter: boolean) => isShorter && this.state.game === game && write(format(game, this.state.node));
+    // A browser that cannot deflate keeps the long link.
+    shorten(game).then(rewrite, () => {});
   }
 
   async #keep(game: Game): Promise<void> {
