@@ -46,7 +46,7 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: ["index.html", "how.html", "bookmarklet.html"] },
+    rolldownOptions: { input: ["index.html", "how.html", "bookmarklet.html", "embed.html"] },
   },
   server: { fs: { allow: [".."] } },
 });

@@ -1,4 +1,5 @@
 // What the pages of these tests have as globals.
+/// <reference types="shelfish/game" />
 declare var shelfish: typeof import("shelfish");
 declare var database: import("shelfish").Database;
 declare var remote: typeof import("shelfish/worker");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { ENGINES } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
@@ -110,3 +111,23 @@ test("a database that is not there is explained", async (t) => {
   const page = await shelf.page(t, { path: "site/how.html?db=missing/manifest.json", allow: /404/ });
   await page.waitForFunction(() => /no readable database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""));
 });
+
+for (const { name, missing, launch } of ENGINES) {
+  test(`${name} takes a lookup apart`, { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` }, async (t) => {
+    const { driver, close } = await launch();
+    t.after(close);
+    await driver.get(new URL("site/how.html", shelf.server.url).href);
+    // The page's policy lets no script in but its own; a driver may look at the document.
+    const read = (/** @type {string} */ script) => driver.executeScript(`return ${script}`);
+    const dots = "document.querySelectorAll('[data-testid=order] circle').length";
+    await driver.wait(async () => Number(await read(dots)) > 0, 30_000);
+    const shown = {
+      steps: await read("document.querySelectorAll('[data-testid=steps] li').length"),
+      request: await read("document.querySelector('.http').textContent"),
+      dots: Number(await read(dots)),
+    };
+    assert.equal(shown.steps, 7);
+    assert.match(String(shown.request), /Range: bytes=\d+-\d+/);
+    assert.equal(shown.dots % 2, 0);
+  });
+}

@@ -17,3 +17,7 @@ test("the module and its JavaScript take at most 113 kB in Brotli", () => {
 test("inside of JavaScript the module takes hardly more", () => {
   assert.ok(brotli("wasm.js") <= 1.05 * brotli("shelfish_bg.wasm"));
 });
+
+test("the viewer of games takes at most 22 kB in Brotli, with rules and pieces, and has no module in it", () => {
+  assert.ok(brotli("game.js") <= 22_000, String(brotli("game.js")));
+});

@@ -16,16 +16,18 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 5] = [
+const ENTRIES: [(&str, &str, bool); 6] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
     ("workerd", "workerd.ts", false),
     ("worker", "worker.ts", true),
+    ("game", "game.ts", true),
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 6] = ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "errors.d.ts", "types.d.ts"];
+const TYPES: [&str; 7] =
+    ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "game.d.ts", "errors.d.ts", "types.d.ts"];
 
 /// How the module is started once it is compiled, which wasm-bindgen has but does not export.
 const START: [(&str, &str); 2] = [
@@ -77,12 +79,17 @@ pub fn build() -> Result<PathBuf> {
     places::forget(&package.join("shelfish_bg.wasm"))?;
     let module = fs::read(package.join("shelfish_bg.wasm"))?;
     fs::write(package.join("wasm.js"), format!("export default \"{}\";\n", text(&module)))?;
-    for entry in fs::read_dir(&js)? {
-        let path = entry?.path();
-        if let Some(name) = path.file_name().filter(|name| name.to_string_lossy().ends_with(".ts")) {
-            copy(&path, &built.join(name))?;
+    fs::create_dir_all(built.join("game"))?;
+    for folder in ["", "game"] {
+        for entry in fs::read_dir(js.join(folder))? {
+            let path = entry?.path();
+            if let Some(name) = path.file_name().filter(|name| name.to_string_lossy().ends_with(".ts")) {
+                copy(&path, &built.join(folder).join(name))?;
+            }
         }
     }
+    // What the viewer of games is made with is not beside these copies.
+    let modules = js.join("node_modules");
     for (name, source, minify) in ENTRIES {
         // Each entry is a file of its own, which one request loads. Names are kept for who reads stacks, but not those of
         // what wasm-bindgen makes, which comes in afterwards.
@@ -96,6 +103,9 @@ pub fn build() -> Result<PathBuf> {
             let mut bundle = tool("esbuild");
             bundle.args([from, "--bundle", "--format=esm", "--target=es2022", "--sourcemap", "--log-level=warning"]);
             bundle.args(["--external:./wasm.js", "--external:./shelfish_bg.wasm", "--external:node:*"]);
+            if name == "game" {
+                bundle.arg("--external:./index.js").env("NODE_PATH", &modules);
+            }
             bundle.args(options);
             bundle.arg(format!("--outfile={to}"));
             call(bundle.current_dir(&built))?;
@@ -106,8 +116,12 @@ pub fn build() -> Result<PathBuf> {
     }
     fs::write(built.join("package.json"), "{ \"type\": \"module\" }\n")?;
     copy(&js.join("tsconfig.json"), &built.join("tsconfig.json"))?;
+    let chessops = modules.join("chessops/dist/types/*.d.ts");
+    let paths = format!(r#"{{ "paths": {{ "chessops/*": [{chessops:?}] }} }}"#);
+    let config = format!(r#"{{ "extends": "./tsconfig.json", "compilerOptions": {paths} }}"#);
+    fs::write(built.join("tsconfig.build.json"), config)?;
     let mut types = tool("tsc");
-    types.args(["--project", "tsconfig.json", "--typeRoots"]).arg(js.join("node_modules/@types"));
+    types.args(["--project", "tsconfig.build.json", "--typeRoots"]).arg(modules.join("@types"));
     call(types.current_dir(&built))?;
     for name in TYPES {
         copy(&built.join("types").join(name), &package.join(name))?;

@@ -1,0 +1,23 @@
+// The little of a framework that the element needs. Nothing is made of text, which a page's policy may forbid.
+
+import type { Drawing } from "./pieces.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+export function draw([tag, attributes, ...children]: Drawing): SVGElement {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.map(draw));
+  return element;
+}

@@ -1,0 +1,114 @@
+// The main line of a PGN, or a single position: what there is to step through.
+
+import { makeFen, parseFen } from "chessops/fen";
+import { type Evaluation as Given, isMate, isPawns, parseComment, parsePgn, startingPosition } from "chessops/pgn";
+import { makeSanAndPlay, parseSan } from "chessops/san";
+import { Chess } from "chessops/chess";
+import type { Position } from "chessops/chess";
+import { isNormal, type NormalMove } from "chessops/types";
+import { makeUci } from "chessops/util";
+
+/** A score from White's point of view, and where it is from. */
+export interface Known {
+  cp?: number | undefined;
+  mate?: number | undefined;
+  depth?: number | undefined;
+  /** The best move, in UCI. */
+  best?: string | undefined;
+  from: "database" | "pgn";
+}
+
+/** A position of the line, and the move that led to it. */
+export interface Ply {
+  fen: string;
+  /** Empty at the start. */
+  san: string;
+  uci: string;
+  /** "12." or "12…", empty at the start. */
+  number: string;
+  /** Squares that the move left and reached, a1 = 0; for castling, those of the king. */
+  squares: readonly number[];
+  /** The square of a king in check. */
+  check?: number | undefined;
+  /** How the game ended here: 1 White won, −1 Black, 0 nobody. */
+  over?: -1 | 0 | 1 | undefined;
+  comment: string;
+  glyph: string;
+  /** An evaluation that the PGN has. */
+  given?: Known | undefined;
+}
+
+/** A game as it is shown. */
+export interface Line {
+  plies: Ply[];
+  headers: ReadonlyMap<string, string>;
+  /** What is wrong with it; the plies before are good. */
+  fault?: string | undefined;
+}
+
+const GLYPHS: Readonly<Record<number, string>> = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!" };
+
+/** Reads a position in FEN. */
+export function fromFen(fen: string): Line {
+  const headers = new Map<string, string>();
+  try {
+    const setup = parseFen(fen.trim()).unwrap();
+    return { plies: [ply(Chess.fromSetup(setup).unwrap())], headers };
+  } catch (cause) {
+    return { plies: [ply(Chess.default())], headers, fault: `fen: ${(cause as Error).message}, found ${fen.slice(0, 100)}` };
+  }
+}
+
+/** Reads the first game of a PGN: its main line, up to the first move that is not legal. */
+export function fromPgn(pgn: string): Line {
+  const [game] = parsePgn(pgn);
+  const headers = game?.headers ?? new Map<string, string>();
+  const start = startingPosition(headers);
+  if (!game || start.isErr) {
+    const variant = headers.get("Variant");
+    const fault = !game ? "there is no game in it" : variant && !/^(standard|chess\s?960|from position)$/i.test(variant) ? `the variant ${variant} is not shown` : "its starting position is none";
+    return { plies: [ply(Chess.default())], headers, fault: `pgn: ${fault}` };
+  }
+  const position = start.value;
+  if (position.rules !== "chess") return { plies: [ply(Chess.default())], headers, fault: `pgn: the variant ${headers.get("Variant")} is not shown` };
+  const plies = [{ ...ply(position), comment: (game.comments ?? []).map((text) => parseComment(text).text).join(" ") }];
+  for (const data of game.moves.mainline()) {
+    const move = parseSan(position, data.san);
+    const number = `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
+    if (!move || !isNormal(move)) return { plies, headers, fault: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal` };
+    const squares = moved(position, move);
+    const uci = makeUci(move);
+    const san = makeSanAndPlay(position, move);
+    const comments = (data.comments ?? []).map(parseComment);
+    const given = comments.find(({ evaluation }) => evaluation)?.evaluation;
+    plies.push({
+      ...ply(position),
+      ...{ san, uci, number, squares },
+      comment: comments.map(({ text }) => text).filter(Boolean).join(" "),
+      glyph: (data.nags ?? []).map((nag) => GLYPHS[nag] ?? "").join(""),
+      given: given && known(given),
+    });
+  }
+  return { plies, headers };
+}
+
+function ply(position: Position): Ply {
+  const outcome = position.outcome();
+  return {
+    fen: makeFen(position.toSetup(), { epd: true }),
+    ...{ san: "", uci: "", number: "", squares: [], comment: "", glyph: "" },
+    check: position.isCheck() ? position.board.kingOf(position.turn) : undefined,
+    over: position.isCheckmate() || position.isStalemate() ? (outcome?.winner === "white" ? 1 : outcome?.winner === "black" ? -1 : 0) : undefined,
+  };
+}
+
+/** Castling is "king takes rook" here, whatever the PGN; it is shown by the king's squares. */
+function moved(position: Position, { from, to }: NormalMove): number[] {
+  const isCastling = position.board.get(from)?.role === "king" && position.board.get(to)?.color === position.turn;
+  return [from, isCastling ? (from & 56) + (to > from ? 6 : 2) : to];
+}
+
+function known(given: Given): Known | undefined {
+  if (isPawns(given)) return { cp: Math.round(100 * given.pawns), depth: given.depth, from: "pgn" };
+  return isMate(given) && given.mate !== 0 ? { mate: given.mate, depth: given.depth, from: "pgn" } : undefined;
+}

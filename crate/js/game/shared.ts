@@ -1,0 +1,32 @@
+// Databases that the elements of a page share: each is opened once.
+
+import type { Database, open } from "../index.js";
+import type { Known } from "./line.js";
+
+type Opener = typeof open;
+
+const databases = new Map<string, Promise<Database>>();
+
+/** Evaluations of positions, `undefined` where the database has none. Rejects if it cannot be read at all. */
+export async function evaluate(named: string, fens: readonly string[], opener: () => Promise<Opener>, signal: AbortSignal): Promise<(Known | undefined)[]> {
+  const url = named.replace(/\/$/, "/manifest.json");
+  let opening = databases.get(url);
+  if (!opening) {
+    opening = opener().then((open) => open(url));
+    databases.set(url, opening);
+    // The next element tries again.
+    opening.catch(() => databases.delete(url));
+  }
+  const database = await opening;
+  const answers = await database.lookupMany(fens, { signal, castling: "standard" });
+  const failure = answers.find((answer) => answer instanceof Error && !OVER.test((answer as { code?: string }).code ?? ""));
+  if (failure instanceof Error && answers.every((answer) => answer instanceof Error)) throw failure;
+  return answers.map((answer) => {
+    if (!answer || answer instanceof Error) return undefined;
+    const [{ cp, mate, uci }] = answer.best.pvs;
+    return { cp, mate, depth: answer.best.depth, best: uci[0], from: "database" };
+  });
+}
+
+/** A game that is over needs no evaluation. */
+const OVER = /^(checkmate|stalemate)$/;

@@ -1,0 +1,290 @@
+// <shelfish-game> on pages of others: what it shows, how it is stepped through, what it loads and when.
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { makeFen } from "chessops/fen";
+import { parsePgn, startingPosition } from "chessops/pgn";
+import { parseSan } from "chessops/san";
+import { ENGINES, evaluate } from "./support/engines.mjs";
+import { lab } from "./support/lab.mjs";
+import { DUMPS, ROOT } from "./support/paths.mjs";
+import { best, truth } from "./support/truth.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+const PGN = String(readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8").split(/\n(?=\[Event )/).find((pgn) => pgn.includes("Morphy")));
+/** It leaves the database after some moves. */
+const STRANGE = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 h5 5. a3 h4 6. b4 Rh5 7. Bb2 Rg5 8. O-O";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => {
+  shelf = await lab();
+  cpSync(join(ROOT, "static-shards/famous.pgn"), join(shelf.root, "famous.pgn"));
+  const page = (/** @type {string} */ body) => `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Games</title><script type="module" src="pkg/game.js"></script><body style="margin:0">${body}</body></html>`;
+  writeFileSync(join(shelf.root, "text.html"), page(`<shelfish-game database="db/">${PGN}</shelfish-game>`));
+  writeFileSync(join(shelf.root, "below.html"), page(`<div style="height:3000px"></div><shelfish-game database="db/" pgn="${STRANGE}"></shelfish-game>`));
+});
+after(() => shelf.close());
+
+/** Positions and moves of a game, as chessops has them. */
+function played(/** @type {string} */ pgn) {
+  const [game] = parsePgn(pgn);
+  assert.ok(game);
+  const position = startingPosition(game.headers).unwrap();
+  const plies = [{ san: "", fen: makeFen(position.toSetup(), { epd: true }) }];
+  for (const { san } of game.moves.mainline()) {
+    const move = parseSan(position, san);
+    assert.ok(move);
+    position.play(move);
+    plies.push({ san, fen: makeFen(position.toSetup(), { epd: true }) });
+  }
+  return plies;
+}
+
+const source = truth(...DUMPS);
+/** The score of the dumps, as the element writes it; empty if they have none. */
+function score(/** @type {string} */ fen) {
+  const { cp = 0, mate } = best(source.get(fen) ?? [])?.pvs[0] ?? {};
+  if (!source.has(fen)) return "";
+  if (mate !== undefined) return `#${mate}`.replace("-", "−");
+  return `${cp > 0 ? "+" : cp < 0 ? "−" : ""}${Math.abs(cp / 100).toFixed(2)}`;
+}
+
+/** A page with elements of these attributes, the first of which is `game`. */
+async function show(/** @type {import("node:test").TestContext} */ t, /** @type {Record<string, string>[]} */ elements, options = {}) {
+  const page = await shelf.page(t, options);
+  await page.evaluate(async (elements) => {
+    await import(String(new URL("pkg/game.js", document.baseURI)));
+    for (const attributes of elements) {
+      const element = document.createElement("shelfish-game");
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+      document.body.append(element);
+    }
+  }, elements);
+  return page;
+}
+
+const facts = (/** @type {Page} */ page) => page.locator("shelfish-game .facts").first();
+/** Waits until the database has answered. */
+const answered = (/** @type {Page} */ page) => page.waitForFunction(() => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""));
+const ply = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("shelfish-game")?.ply);
+
+test("it shows the moves of a game with the scores of the database, and each position as one steps", async (t) => {
+  const page = await show(t, [{ pgn: PGN, database: "db/" }]);
+  await answered(page);
+  const plies = played(PGN);
+  const shown = await page.locator("shelfish-game .moves button").evaluateAll((buttons) => buttons.map(({ childNodes }) => [childNodes[0]?.textContent, childNodes[1]?.textContent]));
+  assert.deepEqual(shown, plies.slice(1).map(({ san, fen }) => [san, score(fen)]));
+  assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), plies.length - 1);
+  await page.evaluate(() => {
+    Object.assign(globalThis, { heard: [] });
+    document.addEventListener("ply", (event) => /** @type {any} */ (globalThis).heard.push(/** @type {CustomEvent} */ (event).detail));
+  });
+  await page.locator("shelfish-game .graph").focus();
+  for (const _ of plies.slice(1)) await page.keyboard.press("ArrowRight");
+  const heard = await page.evaluate(() => /** @type {any} */ (globalThis).heard);
+  assert.deepEqual(heard.map((/** @type {any} */ { ply, fen, san }) => ({ ply, fen, san })), plies.slice(1).map((each, n) => ({ ply: n + 1, ...each })));
+  assert.match(await facts(page).innerText(), /Checkmate/);
+  assert.equal(await page.locator("shelfish-game .score").innerText(), "1–0");
+  // 1 White king, and what is told to those who do not see.
+  assert.match(String(await page.locator("shelfish-game .squares").getAttribute("aria-label")), /White: king c1.*Black: .*king e8/);
+  assert.match(await page.locator("shelfish-game .said").innerText(), /17\. Rd8#, checkmate/);
+});
+
+test("it is stepped through by keys, buttons, moves, the graph and taps", async (t) => {
+  const context = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const page = await show(t, [{ pgn: PGN, database: "db/", ply: "4" }], { context });
+  await answered(page);
+  assert.equal(await ply(page), 4);
+  await page.getByLabel("Next move").click();
+  assert.equal(await ply(page), 5);
+  await page.keyboard.press("Home");
+  assert.equal(await ply(page), 0);
+  assert.ok(await page.getByLabel("Previous move").isDisabled());
+  await page.keyboard.press("End");
+  assert.equal(await ply(page), 33);
+  await page.locator("shelfish-game .moves button").nth(2).click();
+  assert.equal(await ply(page), 3);
+  const board = await page.locator("shelfish-game .place").boundingBox();
+  const graph = await page.locator("shelfish-game .graph").boundingBox();
+  assert.ok(board && graph);
+  await page.touchscreen.tap(board.x + 0.8 * board.width, board.y + 20);
+  assert.equal(await ply(page), 4);
+  await page.touchscreen.tap(board.x + 0.2 * board.width, board.y + 20);
+  assert.equal(await ply(page), 3);
+  await page.mouse.click(graph.x + graph.width - 1, graph.y + 10);
+  assert.equal(await ply(page), 33);
+  assert.equal(await page.locator("shelfish-game .graph").getAttribute("aria-valuetext"), "17. Rd8#, checkmate");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+});
+
+test("what the database does not know is said, hatched, and not drawn across", async (t) => {
+  const page = await show(t, [{ pgn: STRANGE, database: "db/", ply: "12" }]);
+  await answered(page);
+  assert.equal(await facts(page).innerText(), "Not in the database");
+  assert.ok(await page.locator("shelfish-game .bar").evaluate((bar) => bar.classList.contains("unknown")));
+  const known = played(STRANGE).map(({ fen }) => source.has(fen));
+  const runs = known.filter((is, n) => is && !known[n - 1]).length;
+  assert.ok(runs > 0 && known.includes(false));
+  assert.equal(await page.locator("shelfish-game .white-share").count(), runs);
+  const drawn = await page.locator("shelfish-game .black-share").evaluateAll((shares) => shares.reduce((sum, share) => sum + Number(share.getAttribute("width")), 0));
+  assert.ok(drawn <= (600 * known.filter(Boolean).length) / (known.length - 1));
+});
+
+test("several on a page share one open database", async (t) => {
+  const page = await show(t, [{ pgn: PGN, database: "db/" }, { pgn: STRANGE, database: "db/manifest.json" }, { fen: played(PGN)[1]?.fen ?? "", database: "db/" }], { context: { viewport: { width: 600, height: 3000 } } });
+  await page.waitForFunction(() => [...document.querySelectorAll("shelfish-game")].every((game) => /Depth|database/.test(game.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
+  const manifests = (await shelf.server.requests()).filter(({ path }) => path === "/db/manifest.json");
+  assert.equal(manifests.length, 1);
+});
+
+test("it loads the package and the database when it comes into view", async (t) => {
+  const page = await shelf.page(t, { path: "below.html" });
+  await page.waitForFunction(() => customElements.get("shelfish-game"));
+  await page.waitForLoadState("networkidle");
+  const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname).filter((path) => path.includes("/")));
+  assert.deepEqual((await loaded()).sort(), ["/pkg/game.js"]);
+  await page.evaluate(() => document.querySelector("shelfish-game")?.scrollIntoView());
+  await answered(page);
+  assert.ok((await loaded()).includes("/pkg/index.js"));
+});
+
+test("the game may be the element's text, or come from a URL", async (t) => {
+  const page = await shelf.page(t, { path: "text.html" });
+  await answered(page);
+  assert.equal(await page.locator("shelfish-game .moves button").count(), 33);
+  assert.match(await page.locator("shelfish-game .player.below").innerText(), /Morphy/);
+  const other = await show(t, [{ src: "famous.pgn", database: "db/" }]);
+  await other.waitForFunction(() => Number(document.querySelector("shelfish-game")?.plies) > 10);
+});
+
+test("a change of its attributes is shown", async (t) => {
+  const page = await show(t, [{ pgn: PGN, database: "db/" }]);
+  await answered(page);
+  await page.evaluate((pgn) => {
+    const game = document.querySelector("shelfish-game");
+    if (!game) return;
+    game.pgn = pgn;
+    game.orientation = "black";
+    game.setAttribute("theme", "dark");
+  }, STRANGE);
+  await page.waitForFunction(() => document.querySelector("shelfish-game")?.plies === 15);
+  assert.ok(await page.locator("shelfish-game .bar").evaluate((bar) => bar.classList.contains("flipped")));
+  assert.equal(await page.locator("shelfish-game").evaluate((game) => getComputedStyle(game).colorScheme), "dark");
+  await page.evaluate(() => void (/** @type {any} */ (document.querySelector("shelfish-game")).ply = 99));
+  assert.equal(await ply(page), 15);
+});
+
+test("evaluations that the PGN has are shown as such, where there is no database", async (t) => {
+  const page = await show(t, [{ pgn: "1. e4 { [%eval 0.3,20] } e5 { best by test [%eval #-3] } 2. Nf3", ply: "1" }]);
+  assert.equal(await page.locator("shelfish-game .score").innerText(), "+0.30");
+  assert.equal(await facts(page).innerText(), "Depth 20, from the PGN");
+  await page.locator("shelfish-game .graph").press("ArrowRight");
+  assert.equal(await page.locator("shelfish-game .score").innerText(), "#−3");
+  assert.equal(await page.locator("shelfish-game .comment").innerText(), "best by test");
+});
+
+for (const [what, attributes, plies, words] of /** @type {const} */ ([
+  ["a move that is not legal", { pgn: "1. e4 e5 2. Ke3 Nc6" }, 2, /move 2\. Ke3 is not legal/],
+  ["a variant", { pgn: '[Variant "Atomic"]\n\n1. e4 e5' }, 0, /variant Atomic is not shown/],
+  ["a FEN that is none", { fen: "8/8/8/8 w - -" }, 0, /fen: .*8\/8\/8\/8 w/],
+  ["a database that is not there", { pgn: STRANGE, database: "missing/" }, 15, /404/],
+  ["a PGN that is not there", { src: "missing.pgn" }, 0, /missing\.pgn was answered with status 404/],
+])) {
+  test(`${what} is named, and what is good is shown`, async (t) => {
+    const page = await show(t, [attributes], { allow: /404/ });
+    await page.locator("shelfish-game .fault:not([hidden])").waitFor();
+    assert.match(await page.locator("shelfish-game .fault").innerText(), words);
+    assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), plies);
+  });
+}
+
+test("it takes the room that it has", async (t) => {
+  const page = await show(t, [{ pgn: PGN, database: "db/" }], { context: { viewport: { width: 1000, height: 900 } } });
+  await answered(page);
+  const isBeside = () =>
+    page.evaluate(() => {
+      const part = (/** @type {string} */ name) => document.querySelector("shelfish-game")?.shadowRoot?.querySelector(name)?.getBoundingClientRect();
+      return Number(part(".moves")?.left) >= Number(part(".place")?.right);
+    });
+  assert.equal(await isBeside(), true);
+  await page.evaluate(() => void (/** @type {HTMLElement} */ (document.querySelector("shelfish-game")).style.width = "320px"));
+  await page.waitForFunction(() => Number(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".place")?.getBoundingClientRect().width) < 320);
+  assert.equal(await isBeside(), false);
+});
+
+test("nothing is asked of any other host, under a strict policy", async (t) => {
+  const page = await shelf.page(t);
+  /** @type {string[]} */
+  const foreign = [];
+  page.on("request", (request) => !request.url().startsWith(shelf.server.url) && !request.url().startsWith("data:") && foreign.push(request.url()));
+  await page.evaluate(() => {
+    const policy = document.createElement("meta");
+    policy.httpEquiv = "Content-Security-Policy";
+    policy.content = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'";
+    document.head.append(policy);
+  });
+  await page.evaluate(async (pgn) => {
+    await import(String(new URL("pkg/game.js", document.baseURI)));
+    const game = document.createElement("shelfish-game");
+    game.pgn = pgn;
+    game.database = "db/";
+    document.body.append(game);
+  }, PGN);
+  await answered(page);
+  assert.deepEqual(foreign, []);
+});
+
+test("the page that shows it writes lines that show the same on another page", async (t) => {
+  const page = await shelf.page(t, { path: "site/embed.html" });
+  await answered(page);
+  for (const given of [PGN, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"]) {
+    await page.getByTestId("pgn").fill(given);
+    await page.getByTestId("ply").fill("8");
+    await answered(page);
+    const code = (await page.getByTestId("code").innerText()).replaceAll("shelfish/game.js", "pkg/game.js").replaceAll("evals/", "db/");
+    writeFileSync(join(shelf.root, "copied.html"), `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Copied</title><body>${code}`);
+    const copied = await shelf.page(t, { path: "copied.html" });
+    await answered(copied);
+    const last = played(PGN)[8];
+    assert.equal(await copied.locator("shelfish-game .score").innerText(), given === PGN ? score(String(last?.fen)) : score(given.replace(/ 0 1$/, "")));
+    assert.equal(await copied.evaluate(() => document.querySelector("shelfish-game")?.plies), given === PGN ? 33 : 0);
+  }
+});
+
+test("the page that shows it says how it was copied, and fits a phone", async (t) => {
+  const page = await shelf.page(t, { path: "site/embed.html", context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, permissions: ["clipboard-read", "clipboard-write"] } });
+  await answered(page);
+  await page.getByTestId("copy").click();
+  await page.waitForFunction(() => document.querySelector("[data-testid=copy]")?.textContent === "Copied");
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.getByTestId("code").evaluate((code) => code.textContent));
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+});
+
+for (const { name, missing, launch } of ENGINES) {
+  test(`${name} shows a game and steps through it`, { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` }, async (t) => {
+    const { driver, close } = await launch();
+    t.after(close);
+    await driver.manage().setTimeouts({ script: 30_000 });
+    await driver.get(new URL("text.html", shelf.server.url).href);
+    const shown = await evaluate(driver, async () => {
+      await customElements.whenDefined("shelfish-game");
+      const game = document.querySelector("shelfish-game");
+      const part = (/** @type {string} */ name) => game?.shadowRoot?.querySelector(name);
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      for (let tries = 0; tries < 600 && !/Depth/.test(part(".facts")?.textContent ?? ""); tries++) await frame();
+      const first = [part(".score")?.textContent, part(".facts")?.textContent];
+      part(".graph")?.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+      await frame();
+      return { first, ply: game?.ply, last: part(".score")?.textContent, men: part(".squares")?.querySelectorAll(".man").length, height: game?.getBoundingClientRect().height };
+    });
+    const [start] = played(PGN);
+    assert.deepEqual(shown.first, [score(String(start?.fen)), `Depth ${best(source.get(String(start?.fen)) ?? [])?.depth}`]);
+    assert.equal(shown.ply, 33);
+    assert.equal(shown.last, "1–0");
+    assert.equal(shown.men, (played(PGN).at(-1)?.fen.split(" ")[0]?.match(/[a-z]/gi) ?? []).length);
+    assert.ok(Number(shown.height) > 300);
+  });
+}

@@ -1,0 +1,84 @@
+/** The page that shows the viewer for other pages, and writes the lines that put it there. */
+import "./embed.css";
+import { ShelfishGame } from "shelfish/game";
+import { open } from "shelfish";
+import pgns from "../../../static-shards/famous.pgn?raw";
+import { byId, make } from "../dom";
+import { confine } from "../policy";
+import { bindTheme } from "../theme";
+
+bindTheme();
+// Of this site's bundle; on other pages the element loads the package that lies beside it.
+ShelfishGame.open = open;
+
+const DATABASE = new URL("db/", document.baseURI).href;
+confine(new URL(DATABASE));
+const shown = byId<ShelfishGame>("shown");
+const text = byId<HTMLTextAreaElement>("pgn");
+const ply = byId<HTMLInputElement>("ply");
+const orientation = byId<HTMLSelectElement>("orientation");
+const look = byId<HTMLSelectElement>("look");
+
+const games = pgns.split(/\n(?=\[Event )/);
+const game = (name: string) => games.find((pgn) => pgn.includes(`"${name}`)) ?? games[0] ?? "";
+
+/** Whether it is a position rather than a game. */
+const isFen = (text: string): boolean => /^\s*([1-8pnbrqkPNBRQK]+\/){7}[1-8pnbrqkPNBRQK]+\s/.test(text);
+
+function show(): void {
+  const given = text.value.trim();
+  const [name, other] = isFen(given) ? ["fen", "pgn"] : ["pgn", "fen"];
+  shown.removeAttribute(other);
+  if (shown.getAttribute(name) !== given) shown.setAttribute(name, given);
+  for (const [name, value] of [["orientation", orientation.value], ["theme", look.value], ["ply", ply.value]] as const) {
+    if (value) shown.setAttribute(name, value);
+    else shown.removeAttribute(name);
+  }
+  write();
+}
+
+/** Writes the HTML that shows what is shown here. */
+function write(): void {
+  const given = text.value.trim();
+  const attributes = [
+    'database="evals/"',
+    ...(isFen(given) ? [`fen="${escaped(given).replaceAll('"', "&quot;")}"`] : []),
+    ...(Number(ply.value) > 0 ? [`ply="${Number(ply.value)}"`] : []),
+    ...(orientation.value === "black" ? ['orientation="black"'] : []),
+    ...(look.value ? [`theme="${look.value}"`] : []),
+  ];
+  const inside = isFen(given) ? "" : `\n${escaped(given)}\n`;
+  byId("code").textContent = `<script type="module" src="shelfish/game.js"></script>\n\n<shelfish-game ${attributes.join(" ")}>${inside}</shelfish-game>`;
+}
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+shown.addEventListener("ply", (event) => {
+  ply.value = String(event.detail.ply);
+  write();
+});
+byId("form").addEventListener("input", show);
+byId("form").addEventListener("submit", (event) => event.preventDefault());
+byId("copy").addEventListener("click", () => {
+  const said = byId("copied");
+  navigator.clipboard.writeText(byId("code").textContent ?? "").then(
+    () => (said.textContent = byId("copy").textContent = "Copied"),
+    () => {
+      // Where pages may not write there, what is selected can be copied by hand.
+      getSelection()?.selectAllChildren(byId("code"));
+      said.textContent = byId("copy").textContent = "Selected: copy it by hand";
+    },
+  );
+});
+
+text.value = game("Byrne");
+ply.value = "33";
+shown.database = DATABASE;
+show();
+
+for (const [name, at] of [["Kasparov", 47], ["Paul Morphy", 31]] as const) {
+  const element = make("shelfish-game", { database: DATABASE });
+  element.pgn = game(name);
+  element.setAttribute("ply", String(at));
+  byId("pair").append(element);
+}
