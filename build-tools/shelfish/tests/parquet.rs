@@ -90,7 +90,7 @@ fn an_export_builds_the_database_that_it_came_from() {
     assert!(fixture.files("both") == fixture.files("db"), "kinds of sources mix");
 }
 
-/// The first positions of the famous games, as pyarrow 26 writes what the card of Lichess' data set at Hugging Face says:
+/// The first positions of `tests/data/evaluations.jsonl.zst`, as pyarrow 26 writes what the card of Lichess' data set at Hugging Face says:
 /// every number an int64, every column may be null.
 fn pyarrow(compression: &str) -> PathBuf {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/parquet");
@@ -100,8 +100,8 @@ fn pyarrow(compression: &str) -> PathBuf {
 #[test]
 fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
     let fixture = Fixture::new();
-    let famous = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
-    let text = zstd::decode_all(File::open(famous).unwrap()).unwrap();
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/evaluations.jsonl.zst");
+    let text = zstd::decode_all(File::open(dump).unwrap()).unwrap();
     let lines = text.split_inclusive(|&byte| byte == b'\n').take(150).collect::<Vec<_>>().concat();
     fixture.build(&[&fixture.file("dump", lines)], &[]).succeeds();
     for compression in ["snappy", "gzip"] {

@@ -25,7 +25,7 @@ fn random(what: &str) -> Rng {
     rng
 }
 
-/// The database of the famous games: its manifest as a text, and a file of it.
+/// A database of 1,574 positions: its manifest as a text, and a file of it.
 struct Database {
     manifest: Manifest,
     text: String,
@@ -34,7 +34,7 @@ struct Database {
 
 fn database() -> Database {
     let dir = tempfile::tempdir().unwrap();
-    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/evaluations.jsonl.zst");
     let options = Options {
         sources: vec![dump.as_path().into()],
         bases: Vec::new(),
