@@ -1,8 +1,10 @@
 //! `shelfish serve`: a static file server for development, as a good static host would serve a database.
 //!
-//! Single ranges (206 with `Content-Range`, 416 beyond the end), strong ETags and 304, every origin welcome, no
-//! compression, `no-cache` so that a rebuilt file is seen at once. It can be as slow as a given network, for measuring.
+//! Single ranges (206 with `Content-Range`, 416 beyond the end), strong ETags and 304, every origin welcome, text
+//! compressed and shards whole, `no-cache` so that a rebuilt file is seen at once. It can be as slow as a given network,
+//! for measuring.
 
+mod compress;
 mod network;
 mod site;
 #[cfg(test)]

@@ -15,7 +15,8 @@ use axum::{
     http::{
         HeaderName, HeaderValue, Method, StatusCode,
         header::{
-            ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_RANGE, LAST_MODIFIED, LOCATION, RANGE,
+            ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, LAST_MODIFIED,
+            LOCATION, RANGE,
         },
     },
     middleware::{self, Next},
@@ -30,6 +31,7 @@ use tower_http::{
     set_header::SetResponseHeaderLayer,
 };
 
+use super::compress::{Compressor, compress};
 use super::network::Network;
 use super::{Args, ServeError};
 use crate::shown::shown;
@@ -58,7 +60,8 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .ignore_multi_range_requests(true)
         .not_found_service(missing.into_service());
     let within = middleware::from_fn_with_state(Arc::<Path>::from(args.dir.as_path()), within);
-    let files = Router::new().fallback_service(files).layer(middleware::from_fn(ranges)).layer(within);
+    let compress = middleware::from_fn_with_state(Arc::<Compressor>::default(), compress);
+    let files = Router::new().fallback_service(files).layer(middleware::from_fn(ranges)).layer(within).layer(compress);
 
     let app = if base.is_empty() {
         files
@@ -75,7 +78,7 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
         .allow_headers(Any)
         .allow_private_network(true)
-        .expose_headers([ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED])
+        .expose_headers([ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED])
         .max_age(Duration::from_secs(24 * 60 * 60));
     let mut app = app
         .layer(SetResponseHeaderLayer::if_not_present(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
@@ -99,8 +102,27 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
 /// the name of another host.
 async fn within(State(root): State<Arc<Path>>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
-    match spawn_blocking(move || is_within(&root, &path)).await {
+    let found = spawn_blocking({
+        let root = Arc::clone(&root);
+        move || is_within(&root, &path)
+    });
+    match found.await {
         Ok(Ok(true)) => next.run(request).await,
+        _ => missing(root, request.method() == Method::HEAD).await,
+    }
+}
+
+/// What static hosts say of a file that is not there: their own words, or those of the site's `404.html`.
+async fn missing(root: Arc<Path>, is_head: bool) -> Response {
+    let page = spawn_blocking(move || match is_within(&root, "/404.html") {
+        Ok(true) => std::fs::read(root.join("404.html")).ok(),
+        _ => None,
+    });
+    match page.await {
+        Ok(Some(page)) => {
+            let body = if is_head { Vec::new() } else { page };
+            (StatusCode::NOT_FOUND, [(CONTENT_TYPE, "text/html; charset=utf-8")], body).into_response()
+        }
         _ => MISSING.into_response(),
     }
 }

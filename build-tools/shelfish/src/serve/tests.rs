@@ -1,16 +1,16 @@
-use std::time::Instant;
+use std::{io::Read, time::Instant};
 
 use axum::{
     Router,
     body::Body,
     extract::Request,
     http::{
-        HeaderMap, HeaderName, Method,
+        HeaderMap, HeaderName, HeaderValue, Method,
         header::{
             ACCEPT_ENCODING, ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
             ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS,
             ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
-            CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, LOCATION, ORIGIN, RANGE,
+            CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, LOCATION, ORIGIN, RANGE, VARY,
         },
     },
 };
@@ -234,12 +234,127 @@ fn types_are_those_that_browsers_insist_on() -> Test {
 }
 
 #[test]
-fn nothing_is_compressed_nor_cached_unasked() -> Test {
-    let site = site(&[])?;
-    for path in ["/", SHARD, "/db/manifest.json"] {
-        let answer = site.get(path, &[(ACCEPT_ENCODING, "gzip, br, zstd")])?;
-        assert_eq!((answer.header(CONTENT_ENCODING), answer.header(CACHE_CONTROL)), ("", "no-cache"), "{path}");
+fn the_coding_is_the_one_that_the_client_weighs_most() {
+    for (asked, coding) in [
+        ("", None),
+        ("identity", None),
+        ("deflate, zstd", None),
+        ("gzip", Some("gzip")),
+        ("GZIP", Some("gzip")),
+        ("gzip, br", Some("br")),
+        ("gzip, deflate, br, zstd", Some("br")),
+        ("br;q=0.5, gzip;q=0.8", Some("gzip")),
+        ("br;q=0, gzip", Some("gzip")),
+        ("br;q=0, gzip;q=0.0", None),
+        ("br; q=1.0 , gzip", Some("br")),
+        ("*", Some("br")),
+        ("*;q=0", None),
+        ("br;q=0, *", Some("gzip")),
+        ("identity, gzip;q=0.5", None),
+        ("identity;q=0.5, gzip", Some("gzip")),
+        ("br;q=nonsense", None),
+        (";;,,;q=,", None),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT_ENCODING, asked.parse().unwrap_or(HeaderValue::from_static("")));
+        assert_eq!(compress::wanted(&headers).map(compress::Coding::name), coding, "{asked}");
     }
+    assert_eq!(compress::wanted(&HeaderMap::new()), None);
+}
+
+fn decoded(answer: &Answer) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let mut plain = Vec::new();
+    match answer.header(CONTENT_ENCODING) {
+        "br" => brotli::BrotliDecompress(&mut answer.body.as_slice(), &mut plain)?,
+        "gzip" => drop(flate2::read::GzDecoder::new(answer.body.as_slice()).read_to_end(&mut plain)?),
+        _ => plain.clone_from(&answer.body),
+    }
+    Ok(plain)
+}
+
+#[test]
+fn text_and_modules_are_compressed_for_clients_that_take_it() -> Test {
+    let site = site(&[])?;
+    let text = "import { open } from \"shelfish\"; ".repeat(200);
+    for name in ["page.html", "main.js", "style.css", "module.wasm", "db/manifest.json", "card.svg", "robots.txt"] {
+        std::fs::write(site.dir.path().join(name), &text)?;
+        let path = format!("/{name}");
+        let plain = site.get(&path, &[])?;
+        assert_eq!((plain.header(CONTENT_ENCODING), plain.header(CONTENT_LENGTH)), ("", "6600"), "{name}");
+        assert!(plain.header(VARY).contains("accept-encoding"), "{name}");
+        let mut tags = vec![plain.header(ETAG).to_owned()];
+        for coding in ["br", "gzip"] {
+            // The second time out of memory.
+            for _ in 0..2 {
+                let answer = site.get(&path, &[(ACCEPT_ENCODING, coding)])?;
+                assert_eq!((answer.status, answer.header(CONTENT_ENCODING)), (200, coding), "{name}");
+                assert_eq!(answer.header(CONTENT_LENGTH), answer.body.len().to_string());
+                assert_eq!(answer.header(CONTENT_TYPE), plain.header(CONTENT_TYPE));
+                assert!(answer.header(VARY).contains("accept-encoding"), "{name}");
+                assert!(answer.body.len() < 200, "{name}: {} bytes", answer.body.len());
+                assert_eq!(decoded(&answer)?, text.as_bytes());
+                let head = site.ask(Method::HEAD, &path, &[(ACCEPT_ENCODING, coding)])?;
+                assert!(head.body.is_empty());
+                for header in [CONTENT_LENGTH, CONTENT_ENCODING, ETAG] {
+                    assert_eq!(head.header(header.clone()), answer.header(header), "{name}");
+                }
+                tags.push(answer.header(ETAG).to_owned());
+            }
+        }
+        tags.dedup();
+        assert_eq!(tags.len(), 3, "each coding has its tag: {tags:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_unchanged_compressed_file_is_answered_with_304_and_a_changed_one_is_not() -> Test {
+    let site = site(&[])?;
+    let path = site.dir.path().join("main.js");
+    std::fs::write(&path, "x".repeat(500))?;
+    for coding in ["br", "gzip"] {
+        let ask = |tag: &str| site.get("/main.js", &[(ACCEPT_ENCODING, coding), (IF_NONE_MATCH, tag)]);
+        let etag = site.get("/main.js", &[(ACCEPT_ENCODING, coding)])?.header(ETAG).to_owned();
+        for tag in [&etag, &format!("\"other\", {etag}"), &format!("W/{etag}")] {
+            let same = ask(tag)?;
+            assert_eq!((same.status, same.header(ETAG), same.body.len()), (304, etag.as_str(), 0), "{tag}");
+            assert!(same.header(VARY).contains("accept-encoding"));
+        }
+        assert_eq!(ask("\"other\"")?.status, 200);
+        std::fs::write(&path, "y".repeat(600))?;
+        let changed = ask(&etag)?;
+        assert_eq!((changed.status, decoded(&changed)?), (200, "y".repeat(600).into_bytes()));
+        std::fs::write(&path, "x".repeat(500))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn shards_and_parts_are_never_compressed_and_nothing_is_cached_unasked() -> Test {
+    let site = site(&[])?;
+    let all = (ACCEPT_ENCODING, "gzip, br, zstd");
+    let shard = site.get(SHARD, std::slice::from_ref(&all))?;
+    assert_eq!((shard.header(CONTENT_ENCODING), shard.header(VARY).contains("encoding")), ("", false));
+    assert_eq!(shard.body, self::shard());
+    for path in [SHARD, "/style.css", "/db/manifest.json"] {
+        let part = site.get(path, &[all.clone(), (RANGE, "bytes=0-0")])?;
+        assert_eq!((part.status, part.header(CONTENT_ENCODING), part.body.len()), (206, "", 1), "{path}");
+        assert_eq!(site.get(path, std::slice::from_ref(&all))?.header(CACHE_CONTROL), "no-cache", "{path}");
+    }
+    let head = site.ask(Method::HEAD, SHARD, &[all])?;
+    assert_eq!((head.header(CONTENT_LENGTH), head.body.len()), ("1000", 0));
+    Ok(())
+}
+
+#[test]
+fn what_is_empty_or_missing_is_not_compressed() -> Test {
+    let site = site(&[])?;
+    std::fs::write(site.dir.path().join("empty.js"), "")?;
+    let all = (ACCEPT_ENCODING, "gzip, br");
+    let empty = site.get("/empty.js", std::slice::from_ref(&all))?;
+    assert_eq!((empty.status, empty.header(CONTENT_ENCODING), empty.body.len()), (200, "", 0));
+    let missing = site.get("/missing.js", &[all])?;
+    assert_eq!((missing.status, missing.header(CONTENT_ENCODING)), (404, ""));
     Ok(())
 }
 
@@ -257,6 +372,21 @@ fn what_is_not_there_is_404_and_nothing_above_the_directory_is_served() -> Test 
         assert_eq!(site.get(path, &[])?.status, 404, "{path}");
     }
     assert_eq!(site.ask(Method::POST, "/", &[])?.status, 405);
+    Ok(())
+}
+
+#[test]
+fn a_site_says_in_its_own_words_what_is_missing() -> Test {
+    let site = site(&[])?;
+    std::fs::write(site.dir.path().join("404.html"), "<title>Not here</title>")?;
+    for path in ["/missing", "/db/missing.shelf", "/a/b/c", "/%00"] {
+        let answer = site.get(path, &[])?;
+        assert_eq!((answer.status, answer.body.as_slice()), (404, b"<title>Not here</title>".as_slice()), "{path}");
+        assert_eq!(answer.header(CONTENT_TYPE), "text/html; charset=utf-8");
+        assert_eq!(site.get(path, &[(RANGE, "bytes=0-1")])?.status, 404, "{path}");
+        let head = site.ask(Method::HEAD, path, &[])?;
+        assert_eq!((head.status, head.body.len()), (404, 0), "{path}");
+    }
     Ok(())
 }
 
