@@ -1,52 +1,29 @@
-import { defineConfig, type Plugin } from "vite";
-import { bookmarklet } from "./build/bookmarklet";
-import { openings } from "./build/openings";
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+import { bookmarklet } from "./build/bookmarklet.ts";
+import { head } from "./build/head.ts";
+import { offline } from "./build/offline.ts";
+import { openings } from "./build/openings.ts";
 
-/**
- * The policy of the built page: nothing but its own files. Where the database may come from is narrowed further
- * by the page itself (src/policy.ts), because `?db=` may name another host. Chessground sets one harmless style attribute.
- */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "style-src 'self'",
-  "style-src-attr 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self' https: http:",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
-
-const policy: Plugin = {
-  name: "content-security-policy",
-  apply: "build",
-  transformIndexHtml: () => [
-    { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: POLICY }, injectTo: "head-prepend" },
-  ],
-};
-
-/** The lookup module starts to travel with the page rather than after its script. */
-const preload: Plugin = {
-  name: "preload-wasm",
-  apply: "build",
-  transformIndexHtml: {
-    order: "post",
-    handler: (_html, { bundle, path }) =>
-      Object.keys(bundle ?? {})
-        .filter((name) => !path.endsWith("/bookmarklet.html") && name.endsWith(".wasm"))
-        .map((name) => ({ tag: "link", attrs: { rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${name}` }, injectTo: "head" })),
-  },
-};
+const here = fileURLToPath(new URL(".", import.meta.url));
+const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
+/** `cargo xtask site` sets both. */
+const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } = process.env;
 
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [openings, policy, preload, bookmarklet],
+  plugins: [bookmarklet, openings, head({ url, database }), offline()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: ["index.html", "how.html", "bookmarklet.html", "embed.html"] },
+    rolldownOptions: {
+      input: { ...Object.fromEntries(pages.map((name) => [name.replace(".html", ""), here + name])), sw: `${here}src/worker/sw.ts` },
+      // A service worker keeps its name, and governs the folder that it is in.
+      output: { entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js") },
+    },
   },
   server: { fs: { allow: [".."] } },
 });

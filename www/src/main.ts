@@ -11,10 +11,12 @@ import { Graph } from "./graph";
 import { inspect } from "./inspector/mount";
 import { bindKeys } from "./keyboard";
 import { Lookups } from "./lookups";
+import { manifestUrl } from "./manifest-url";
 import { MoveList } from "./moves";
 import { players } from "./names";
 import { navigation } from "./navigation";
 import { notice } from "./notice";
+import { keepForOffline } from "./offline";
 import { bindOpenDialog } from "./open-dialog";
 import { nameOpenings } from "./opening-name";
 import { Players } from "./players";
@@ -58,7 +60,11 @@ state.on(({ game, node }) => {
   if (node) controls(state.node);
 });
 const lookups = new Lookups(state, client);
-state.on(({ known }) => known && describeDatabase());
+state.on(({ known }) => {
+  if (!known) return;
+  describeDatabase();
+  keepForOffline();
+});
 
 const openDialog = bindOpenDialog((input) => session.open(input));
 bindTheme();
@@ -111,13 +117,6 @@ bindKeys({
   p: () => void copy(toPgn(state.game)).then((done) => done && notice("PGN copied.")),
   "?": () => void help(),
 });
-
-/** The database that the address names, else the one that was set, else the one beside the page. */
-function manifestUrl(set: string | undefined): URL {
-  const named = new URLSearchParams(location.search).get("db") ?? set ?? "db/manifest.json";
-  // An address that cannot be read is a manifest that cannot be found: it says so in its place.
-  return URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
-}
 
 function describeDatabase(): void {
   if (!client.manifest) return;

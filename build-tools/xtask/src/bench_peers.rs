@@ -11,8 +11,9 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    demo, npm,
+    npm,
     shell::{call, command, relative, release_binary, root, say, target_dir},
+    site,
     stamp::Stamp,
     tools,
 };
@@ -51,7 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
     npm::build()?;
     tools::npm_ci("tests")?;
     tools::npm_ci("tests/peers")?;
-    demo::cli()?;
+    site::cli()?;
     let files = files(&evals)?;
     say("Measuring");
     let mut bench = command(tools::node()?);

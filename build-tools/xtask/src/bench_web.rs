@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::{
-    demo, npm,
+    npm,
     shell::{call, command, release_binary, root, say, target_dir},
+    site,
     stamp::Stamp,
     tools,
 };
@@ -43,7 +44,7 @@ pub fn run(args: &Args) -> Result<()> {
     let chromium = tools::chromium()?;
     npm::build()?;
     tools::npm_ci("tests")?;
-    demo::cli()?;
+    site::cli()?;
     let db = match &args.db {
         Some(db) => root().join(db),
         None => database(&evals)?,
@@ -58,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// The database of a dump, built once.
-fn database(evals: &Path) -> Result<PathBuf> {
+pub fn database(evals: &Path) -> Result<PathBuf> {
     let database = target_dir().join("bench").join("db");
     let shelfish = release_binary("shelfish");
     let stamp = Stamp::new("bench", &database, &[evals.to_path_buf(), shelfish.clone()])?;

@@ -1,15 +1,18 @@
 //! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
 
 mod bench_attack;
+mod bench_page;
 mod bench_peers;
 mod bench_web;
 mod demo;
 mod fuzz;
 mod npm;
+mod pictures;
 mod places;
 mod sample;
 mod shell;
 mod shrink;
+mod site;
 mod stamp;
 mod test;
 mod tools;
@@ -25,16 +28,22 @@ use clap::Parser;
 enum Chore {
     /// Build the sample database, the WebAssembly and the site, and serve them on this machine
     Demo(demo::Args),
+    /// Build the folder that is deployed: the pages and a database
+    Site(site::Args),
     /// Check and test everything, in a real browser too
     Test(test::Args),
     /// Cut the sample dump of `static-shards` out of a larger dump
     Sample(sample::Args),
+    /// Draw the icons and the picture that previews of links show
+    Pictures,
     /// Build the npm package into `crate/pkg`
     Npm,
     /// Measure what hostile blocks and manifests cost a reader
     BenchAttack,
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
+    /// Measure what a visitor of the site waits for in a headless Chromium over an emulated network
+    BenchPage(bench_page::Args),
     /// Measure this product beside its peers in a headless Chromium over an emulated network
     BenchPeers(bench_peers::Args),
 }
@@ -42,11 +51,14 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Demo(args) => demo::run(&args),
+        Chore::Site(args) => site::run(&args),
         Chore::Test(args) => test::run(&args),
         Chore::Sample(args) => sample::run(&args),
+        Chore::Pictures => pictures::draw(),
         Chore::Npm => npm::build().map(drop),
         Chore::BenchAttack => bench_attack::run(),
         Chore::BenchWeb(args) => bench_web::run(&args),
+        Chore::BenchPage(args) => bench_page::run(&args),
         Chore::BenchPeers(args) => bench_peers::run(&args),
     };
     match done {

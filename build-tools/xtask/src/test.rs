@@ -9,9 +9,9 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    demo, fuzz, npm,
+    fuzz, npm,
     shell::{call, cargo, command, npm as npm_command, release_binary, root, say, target_dir, watch},
-    tools, web_app,
+    site as deployed, tools, web_app,
 };
 
 /// Options of `cargo xtask test`.
@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
     Step { name: "data", about: "whole data sets, where they are at hand", run: data },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
     Step { name: "toolchains", about: "the npm package, packed, by bundlers and runtimes", run: toolchains },
-    Step { name: "site", about: "the demo site: types, tests, build", run: site },
+    Step { name: "site", about: "the site: types, tests, build; the workflow that deploys it", run: site },
     Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
 ];
 
@@ -181,9 +181,12 @@ fn toolchains(args: &Args) -> Result<Tally> {
 }
 
 fn site(_: &Args) -> Result<Tally> {
-    demo::site()?;
+    deployed::pages(None, None)?;
     let www = root().join("www");
     let types = check(npm_command().args(["run", "check"]).current_dir(&www))?;
+    tools::npm_ci("tests")?;
+    let workflow = ["tests/node_modules/@action-validator/cli/cli.mjs", ".github/workflows/pages.yml"];
+    let types = types.and(check(command(tools::node()?).args(workflow))?);
     Ok(types.and(counted(npm_command().arg("test").current_dir(&www), vitest_counts)?))
 }
 
@@ -192,7 +195,7 @@ fn browser(args: &Args) -> Result<Tally> {
     tools::engines();
     tools::npm_ci("tests")?;
     release_tools()?;
-    let site = demo::assemble(&demo::default_out())?;
+    let site = deployed::sample(&deployed::default_out())?;
     let app = web_app::build()?;
     let mut node = command(tools::node()?);
     node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("SHELFISH_WEB_APP", app).env("PATH", tools::path());

@@ -12,7 +12,8 @@ import { SHELFISH } from "./paths.mjs";
  * @param {string[]} options
  */
 export async function serve(directory, ...options) {
-  const child = spawn(SHELFISH, ["serve", directory, "--port", "0", "--log", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const port = options.includes("--port") ? [] : ["--port", "0"];
+  const child = spawn(SHELFISH, ["serve", directory, ...port, "--log", ...options], { stdio: ["ignore", "pipe", "pipe"] });
   /** @type {Served[]} */
   let log = [];
   createInterface({ input: child.stderr }).on("line", (line) => {

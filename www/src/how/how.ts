@@ -4,6 +4,7 @@ import { duration, plural, size } from "../cost";
 import { explain } from "../database";
 import { byId, make } from "../dom";
 import { famous } from "../famous";
+import { manifestUrl } from "../manifest-url";
 import { Inspector } from "../inspector/inspector";
 import { confine } from "../policy";
 import { bindTheme } from "../theme";
@@ -22,8 +23,7 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
   ["One that nobody asked for", "8/8/8/3k4/8/8/3K4/N7 w - - 0 1"],
 ];
 
-const named = new URLSearchParams(location.search).get("db") ?? "db/manifest.json";
-const url = URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
+const url = manifestUrl();
 confine(url);
 bindTheme();
 

@@ -1,0 +1,262 @@
+// The site without a connection: its own files come from the service worker, positions from IndexedDB. "Without a
+// connection" is a server that is gone, which the browser does not know beforehand.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { ENGINES, evaluate } from "./support/engines.mjs";
+import { FLAGS, kept } from "./support/lab.mjs";
+import { CHROMIUM, SITE } from "./support/paths.mjs";
+import { serve } from "./support/serve.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {import("playwright-core").Browser} */
+let browser;
+before(async () => void (browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })));
+after(() => browser.close());
+
+/** A copy of the site, and a server for it that can go and come back at the same address. */
+async function host(/** @type {import("node:test").TestContext} */ t) {
+  const root = mkdtempSync(join(tmpdir(), "shelfish-offline-"));
+  cpSync(SITE, root, { recursive: true });
+  let server = await serve(root);
+  const { url } = server;
+  t.after(async () => {
+    await server.close();
+    rmSync(root, { recursive: true });
+  });
+  return {
+    root,
+    url,
+    requests: () => server.requests(),
+    leave: () => server.close(),
+    comeBack: async () => void (server = await serve(root, "--port", new URL(url).port)),
+  };
+}
+
+async function visit(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ url) {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.goto(url);
+  return page;
+}
+
+/** Waits until the page shows an evaluation. */
+const answered = (/** @type {Page} */ page) =>
+  page.waitForFunction(() => /^Depth \d/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""), null, { timeout: 15_000 });
+
+/** Waits until the service worker has all files and the page. */
+const controlled = (/** @type {Page} */ page) => page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+
+/** Waits until a version other than this one has all files; gives its address of storage. */
+async function renewed(/** @type {Page} */ page, /** @type {string} */ before) {
+  await page.waitForFunction(
+    async (before) => {
+      const registration = await navigator.serviceWorker.getRegistration();
+      const newest = (await caches.keys()).at(-1);
+      return newest !== before && !registration?.installing && !registration?.waiting && registration?.active?.state === "activated";
+    },
+    before,
+    { polling: 100 },
+  );
+}
+
+const newest = (/** @type {Page} */ page) => page.evaluate(async () => String((await caches.keys()).at(-1)));
+
+const integrity = (/** @type {string} */ file) => `sha256-${createHash("sha256").update(readFileSync(file)).digest("base64")}`;
+
+/** Makes another version of the site as a build does: another page, its script under another name, their hashes. */
+function publish(/** @type {string} */ root, /** @type {string} */ title) {
+  const page = join(root, "index.html");
+  const html = readFileSync(page, "utf8");
+  const script = String(/assets\/index-[^"]*\.js/.exec(html)?.[0]);
+  const next = `assets/index-${title}.js`;
+  renameSync(join(root, script), join(root, next));
+  writeFileSync(page, html.replace(script, next).replace(/<title>.*?<\/title>/, `<title>${title}</title>`).replace("<head>", `<head><meta name="version" content="${title}">`));
+  const worker = join(root, "sw.js");
+  const [constants = "", ...code] = readFileSync(worker, "utf8").split("\n");
+  const list = /** @type {[string, string][]} */ (JSON.parse(String(/FILES=(\[.*\]),VERSION/.exec(constants)?.[1])));
+  const files = list.map(([path]) => (path === script ? next : path)).map((path) => [path, integrity(join(root, path))]);
+  writeFileSync(worker, [`const FILES=${JSON.stringify(files)},VERSION=${JSON.stringify(title)};`, ...code].join("\n"));
+  return { script, next };
+}
+
+const version = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("meta[name=version]")?.getAttribute("content") ?? null);
+
+test("after a visit the page opens without a connection, and positions that were seen answer", async (t) => {
+  const site = await host(t);
+  const page = await visit(t, site.url);
+  await answered(page);
+  const score = await page.getByTestId("score").textContent();
+  await kept(page, 2);
+  await controlled(page);
+  await site.leave();
+
+  await page.reload();
+  await answered(page);
+  assert.equal(await page.getByTestId("score").textContent(), score);
+  assert.ok((await page.locator("#board piece").count()) >= 32, "the board is drawn");
+  const styled = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.notEqual(styled, "rgba(0, 0, 0, 0)");
+
+  // Far from what was read.
+  await page.goto(`${site.url}#fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1`);
+  await page.getByTestId("error").waitFor();
+  const said = await page.getByTestId("error").textContent();
+  assert.match(String(said), /cannot be reached/);
+  assert.match(String(said), /positions that you have seen before still answer/i);
+  await page.goto(site.url);
+  await answered(page);
+
+  await site.comeBack();
+  await page.goto(`${site.url}#moves=e2e4,e7e5,g1f3&ply=3`);
+  await answered(page);
+});
+
+test("nothing of the database passes through the service worker", async (t) => {
+  const site = await host(t);
+  const page = await visit(t, site.url);
+  await answered(page);
+  await controlled(page);
+  await page.reload();
+  await answered(page);
+  await site.requests();
+  await page.goto(`${site.url}#game=kasparov-topalov-1999&ply=30`);
+  await page.reload();
+  await answered(page);
+  const asked = await site.requests();
+  assert.ok(asked.some(({ path, status }) => path.startsWith("/db/") && status === 206), "ranges come from the host");
+  const own = asked.filter(({ path }) => !path.startsWith("/db/"));
+  assert.ok(own.every(({ path }) => path === "/sw.js"), own.map(({ path }) => path).join(" "));
+  const stored = await page.evaluate(async () => {
+    const all = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+    return all.flat().map(({ url }) => new URL(url).pathname);
+  });
+  assert.ok(stored.includes("/index.html") && !stored.some((path) => path.startsWith("/db/")), stored.join(" "));
+});
+
+test("a new version takes over at the next navigation, and an open page keeps the scripts of its own", async (t) => {
+  const site = await host(t);
+  const page = await visit(t, site.url);
+  await answered(page);
+  await controlled(page);
+  const first = await newest(page);
+  const { script, next } = publish(site.root, "second");
+
+  await page.reload();
+  assert.equal(await version(page), null, "a page that was kept is shown at once");
+  await renewed(page, first);
+  const lazy = (/** @type {string} */ path) => page.evaluate(async (path) => (await fetch(path)).status, path);
+  assert.equal(await lazy(script), 200, "no longer at the host, but of this page's version");
+
+  await page.reload();
+  await answered(page);
+  assert.equal(await version(page), "second");
+  assert.equal(await page.evaluate(() => document.querySelector("script[src]")?.getAttribute("src")), `./${next}`);
+
+  const second = await newest(page);
+  publish(site.root, "third");
+  await page.reload();
+  await renewed(page, second);
+  await page.reload();
+  assert.equal(await version(page), "third");
+  assert.ok((await page.evaluate(() => caches.keys())).length <= 2, "versions do not pile up");
+});
+
+test("a version that is only half uploaded is not shown", async (t) => {
+  const site = await host(t);
+  const page = await visit(t, site.url);
+  await answered(page);
+  await controlled(page);
+  const first = await newest(page);
+  const { next } = publish(site.root, "second");
+  const whole = readFileSync(join(site.root, next));
+  writeFileSync(join(site.root, next), "throw new Error('half a file");
+
+  const refused = page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    return new Promise((resolve) => {
+      registration.addEventListener("updatefound", () => {
+        const worker = registration.installing;
+        worker?.addEventListener("statechange", () => worker.state === "redundant" && resolve(true));
+      });
+      void registration.update();
+    });
+  });
+  assert.equal(await refused, true);
+  await page.reload();
+  await answered(page);
+  assert.equal(await version(page), null);
+
+  writeFileSync(join(site.root, next), whole);
+  await page.reload();
+  await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistration())?.installing === null);
+  await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
+  await page.waitForFunction(async () => !(await navigator.serviceWorker.getRegistration())?.installing);
+  await page.reload();
+  await answered(page);
+  assert.equal(await version(page), "second");
+  assert.notEqual(await newest(page), first);
+});
+
+test("Chromium offers to install the site", async (t) => {
+  const site = await host(t);
+  const folder = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
+  // A browser context of its own is incognito, where nothing is installed.
+  const context = await chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: FLAGS });
+  t.after(async () => {
+    await context.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await answered(page);
+  const session = await context.newCDPSession(page);
+  const { errors, data } = await session.send("Page.getAppManifest");
+  assert.deepEqual(errors, []);
+  assert.equal(JSON.parse(String(data)).short_name, "Shelfish");
+  const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+  assert.deepEqual(installabilityErrors, []);
+});
+
+const firefox = ENGINES.find(({ name }) => name === "Firefox");
+test("in Firefox, too, the page opens without a connection", { skip: firefox?.missing.length ? `${firefox.missing.join(", ")} not found` : false }, async (t) => {
+  const site = await host(t);
+  const session = await firefox?.launch();
+  assert.ok(session);
+  t.after(() => session.close());
+  const { driver } = session;
+  const facts = () => driver.executeScript("return document.querySelector('[data-testid=facts]')?.textContent ?? ''");
+  const known = () => driver.wait(async () => /^Depth \d/.test(String(await facts())), 20_000);
+  await driver.get(site.url);
+  await known();
+  await evaluate(driver, async () => void (await navigator.serviceWorker.ready));
+  await driver.wait(() => driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'"), 20_000);
+  await driver.wait(async () => /** @type {number} */ (await evaluate(driver, entries)) >= 2, 20_000);
+  await site.leave();
+  await driver.navigate().refresh();
+  await known();
+  await driver.get(`${site.url}#fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1`);
+  await driver.wait(() => driver.executeScript("return /still answer/.test(document.querySelector('[data-testid=error]')?.textContent ?? '')"), 20_000);
+});
+
+/** How many entries IndexedDB has. */
+async function entries() {
+  const done = (/** @type {IDBRequest} */ request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  let sum = 0;
+  for (const { name } of await indexedDB.databases()) {
+    const connection = await done(indexedDB.open(String(name)));
+    if (connection.objectStoreNames.contains("entries")) sum += await done(connection.transaction("entries").objectStore("entries").count());
+    connection.close();
+  }
+  return sum;
+}

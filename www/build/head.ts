@@ -1,0 +1,85 @@
+/** What the build writes into the head of every page: its policy, what is to travel early, what links to it show. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import type { HtmlTagDescriptor, Plugin } from "vite";
+
+/** What of a site differs from one deployment to another. */
+export interface Deployment {
+  /** Where the site will be, with a slash at the end; without it nothing names absolute addresses. */
+  url?: string;
+  /** The manifest of the database, absolute or relative to the pages. */
+  database: string;
+}
+
+/**
+ * The policy of a built page: its own files, and inline what the build has put there. Where the database may come from is
+ * narrowed further by the page itself (src/policy.ts), because `?db=` may name another host. Chessground sets one harmless
+ * style attribute.
+ */
+const policy = (html: string) =>
+  [
+    "default-src 'none'",
+    ["script-src 'self' 'wasm-unsafe-eval'", ...hashes(html, "script")].join(" "),
+    ["style-src 'self'", ...hashes(html, "style")].join(" "),
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self' https: http:",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+
+const hashes = (html: string, tag: "script" | "style") =>
+  [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, text]) => `'sha256-${createHash("sha256").update(text ?? "").digest("base64")}'`);
+
+const of = (html: string, pattern: RegExp) => pattern.exec(html)?.[1]?.trim() ?? "";
+
+export function head({ url, database }: Deployment): Plugin {
+  const early = readFileSync(new URL("./early.js", import.meta.url), "utf8").trim();
+  return {
+    name: "shelfish-head",
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { path, bundle, server }) {
+        const name = basename(path);
+        const isMissing = name === "404.html";
+        const files = Object.keys(bundle ?? {});
+        const link = (attrs: Record<string, string | boolean>): HtmlTagDescriptor => ({ tag: "link", attrs, injectTo: "head" });
+        const meta = (attrs: Record<string, string>): HtmlTagDescriptor => ({ tag: "meta", attrs, injectTo: "head" });
+        const tags: HtmlTagDescriptor[] = [];
+
+        if (!isMissing) {
+          tags.push(link({ rel: "manifest", href: "./manifest.webmanifest" }), link({ rel: "apple-touch-icon", href: "./icon-180.png" }));
+          tags.push(meta({ property: "og:type", content: "website" }), meta({ property: "og:site_name", content: "Shelfish" }));
+          tags.push(meta({ property: "og:title", content: of(html, /<title>(.*?)<\/title>/s) }));
+          tags.push(meta({ property: "og:description", content: of(html, /<meta name="description" content="(.*?)"/s) }));
+        }
+        if (url && !isMissing) {
+          const own = new URL(name === "index.html" ? "./" : name, url).href;
+          tags.push(link({ rel: "canonical", href: own }), meta({ property: "og:url", content: own }));
+          tags.push(meta({ property: "og:image", content: new URL("card.png", url).href }));
+          tags.push(meta({ property: "og:image:width", content: "1200" }), meta({ property: "og:image:height", content: "630" }));
+          tags.push(meta({ property: "og:image:alt", content: "A chess board, and beside it shelves of plain files" }));
+          tags.push(meta({ name: "twitter:card", content: "summary_large_image" }));
+        }
+        // The module travels with the page rather than after its script; so does the manifest (early.js).
+        const module = files.find((file) => /(^|\/)shelfish_bg-[^/]*\.wasm$/.test(file));
+        const reads = ["index.html", "how.html"].includes(name);
+        if (reads && module) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${module}` }));
+        const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("ASKS", String(reads));
+        // It sets the theme before the first paint, and runs before any style sheet, which it would wait for.
+        const first: HtmlTagDescriptor = { tag: "script", children: script, injectTo: "head-prepend" };
+        if (server) return [first];
+        if (!isMissing) tags.unshift(first);
+
+        // The page for what is missing stands in for addresses of any depth.
+        const rooted = isMissing && url ? html.replaceAll('href="./', `href="${new URL(url).pathname}`) : html;
+        const inline = isMissing ? rooted : `${rooted}<script>${script}</script>`;
+        tags.unshift({ tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: policy(inline) }, injectTo: "head-prepend" });
+        return { html: rooted, tags };
+      },
+    },
+  };
+}
