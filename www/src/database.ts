@@ -101,7 +101,7 @@ export function explain(error: unknown): Explanation {
     case "version":
       return { title: "This database is of another version.", advice: `${detail}. Rebuild the database, or update this page.` };
     case "network":
-      return { title: "The database cannot be reached.", advice: navigator.onLine ? `${detail}. ${again}` : "You are offline. Positions that you have seen before still answer." };
+      return { title: "The database cannot be reached.", advice: `${navigator.onLine ? `${detail}. ${again}` : "You are offline."} Positions that you have seen before still answer.` };
     case "timeout":
       return { title: "The database takes too long to answer.", advice: `${detail}. ${again}` };
     case "range":

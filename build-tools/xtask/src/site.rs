@@ -70,7 +70,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     };
     let pages = pages(elsewhere.as_deref(), base)?;
     // A folder that is neither new nor one of ours would be emptied.
-    if out.is_dir() && !out.join("sw.js").is_file() && fs::read_dir(out)?.next().is_some() {
+    if out.is_dir() && !out.join(".nojekyll").is_file() && fs::read_dir(out)?.next().is_some() {
         bail!("{} has other files in it: name a folder that is new, or an older site", out.display());
     }
     let inputs: Vec<PathBuf> = [Some(pages.clone()), folder.clone()].into_iter().flatten().collect();

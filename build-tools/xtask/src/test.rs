@@ -57,6 +57,11 @@ const STEPS: &[Step] = &[
     Step { name: "toolchains", about: "the npm package, packed, by bundlers and runtimes", run: toolchains },
     Step { name: "site", about: "the site: types, tests, build; the workflow that deploys it", run: site },
     Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
+    Step {
+        name: "lighthouse",
+        about: "the site as Lighthouse judges it, on a phone and on a desktop",
+        run: lighthouse,
+    },
 ];
 
 /// Runs the steps.
@@ -200,6 +205,21 @@ fn browser(args: &Args) -> Result<Tally> {
     let mut node = command(tools::node()?);
     node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("SHELFISH_WEB_APP", app).env("PATH", tools::path());
     node_tests(args, "tests/browser", &mut node)
+}
+
+fn lighthouse(args: &Args) -> Result<Tally> {
+    if let Err(error) = tools::npm_ci("tests/lighthouse") {
+        say(format!("NOT TESTED by Lighthouse: {error:#}"));
+        return Ok(Tally::default());
+    }
+    let chromium = tools::chromium()?;
+    let site = deployed::sample(&deployed::default_out())?;
+    let mut node = command(tools::node()?);
+    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site);
+    if args.all {
+        node.env("SHELFISH_LONG", "1");
+    }
+    node_tests(args, "tests/lighthouse", &mut node)
 }
 
 /// The native program, for tests that need a database or a server, and the attacks.

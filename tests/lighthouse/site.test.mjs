@@ -1,0 +1,59 @@
+// What Lighthouse says of the pages of the site, on its phone and on its desktop: 95 of 100 in each category, or what to mend.
+// SHELFISH_LONG=1 asks it about every page.
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { launch } from "chrome-launcher";
+import lighthouse, { desktopConfig } from "lighthouse";
+import { CHROMIUM, SITE } from "../browser/support/paths.mjs";
+import { serve } from "../browser/support/serve.mjs";
+
+const LEAST = 95;
+const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"];
+
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
+/** @type {Awaited<ReturnType<typeof launch>>} */
+let chrome;
+before(async () => {
+  server = await serve(SITE);
+  chrome = await launch({ chromePath: CHROMIUM, chromeFlags: ["--headless=new", "--no-sandbox", "--disable-gpu"] });
+});
+after(async () => {
+  chrome.kill();
+  await server.close();
+});
+
+const pages = readdirSync(SITE).filter((name) => name.endsWith(".html") && name !== "404.html");
+const asked = process.env.SHELFISH_LONG ? pages : pages.filter((name) => name === "index.html");
+
+for (const name of asked) {
+  for (const [device, config] of /** @type {const} */ ([["phone", undefined], ["desktop", desktopConfig]])) {
+    test(`${name} on a ${device}`, async (t) => {
+      const url = new URL(name === "index.html" ? "" : name, server.url).href;
+      /** @type {Record<string, number>} */
+      const scores = {};
+      /** @type {string[]} */
+      let faults = [];
+      // How fast it is depends on what else the machine does: the better of two counts.
+      for (let tries = 0; tries < 2; tries++) {
+        const result = await lighthouse(url, { port: chrome.port, output: "json", logLevel: "error", onlyCategories: tries ? ["performance"] : CATEGORIES }, config);
+        assert.ok(result, "a report");
+        const { categories, audits, runtimeError } = result.lhr;
+        assert.equal(runtimeError, undefined);
+        faults = [];
+        for (const [id, { score, auditRefs }] of Object.entries(categories)) {
+          scores[id] = Math.max(scores[id] ?? 0, Math.round(Number(score) * 100));
+          for (const ref of auditRefs) {
+            const audit = audits[ref.id];
+            if (ref.weight > 0 && audit && audit.score !== null && audit.score < 0.9) faults.push(`${id}: ${audit.title}${audit.displayValue ? `, ${audit.displayValue}` : ""}`);
+          }
+        }
+        if (Number(scores.performance) >= LEAST) break;
+      }
+      t.diagnostic(JSON.stringify(scores));
+      assert.deepEqual(Object.keys(scores).sort(), [...CATEGORIES].sort());
+      for (const [id, score] of Object.entries(scores)) assert.ok(score >= LEAST, `${id}: ${score}\n${faults.join("\n")}`);
+    });
+  }
+}
