@@ -53,11 +53,19 @@ const answered = (/** @type {Page} */ page) =>
 /** Waits until the service worker has all files and the page. */
 const controlled = (/** @type {Page} */ page) => page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
 
-/** Waits until a version is what the service worker answers with. */
-async function renewed(/** @type {Page} */ page, /** @type {string} */ title) {
-  const shown = async () => (await (await fetch("index.html")).text()).match(/name="version" content="(.*?)"/)?.[1];
+/**
+ * Waits until a version has taken over. What is asked of the service worker itself would put its update off.
+ * @param {Page} page
+ * @param {string} title
+ */
+async function renewed(page, title) {
+  const taken = async (/** @type {string} */ title) => {
+    const isKept = (await caches.keys()).some((name) => name.endsWith(` ${title}`));
+    const registration = await navigator.serviceWorker.getRegistration();
+    return isKept && !registration?.installing && !registration?.waiting && registration?.active?.state === "activated";
+  };
   for (let tries = 0; tries < 600; tries++) {
-    if ((await page.evaluate(shown)) === title) return;
+    if (await page.evaluate(taken, title)) return;
     await page.waitForTimeout(100);
   }
   assert.fail(`${title} has not taken over`);
@@ -181,6 +189,7 @@ test("a version that is only half uploaded is not shown", async (t) => {
     });
   });
   assert.equal(await refused, true);
+  assert.equal((await page.evaluate(() => caches.keys())).length, 1, "nothing of it is left");
   await page.reload();
   await answered(page);
   assert.equal(await version(page), null);

@@ -7,6 +7,7 @@ import { famous } from "../famous";
 import { manifestUrl } from "../manifest-url";
 import { Inspector } from "../inspector/inspector";
 import { confine } from "../policy";
+import { load } from "../settings";
 import { bindTheme } from "../theme";
 import { diagram } from "./diagram";
 import { canonical } from "./key";
@@ -23,7 +24,7 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
   ["One that nobody asked for", "8/8/8/3k4/8/8/3K4/N7 w - - 0 1"],
 ];
 
-const url = manifestUrl();
+const url = manifestUrl(load().database);
 confine(url);
 bindTheme();
 

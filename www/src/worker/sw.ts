@@ -18,6 +18,7 @@ const PREFIX = `shelfish-site ${SCOPE.pathname} `;
 const NAME = PREFIX + VERSION;
 const PATHS = new Set(FILES.map(([path]) => path));
 
+/** Gets all files of this version, or leaves nothing. */
 async function fill(): Promise<void> {
   const cache = await caches.open(NAME);
   const add = async ([path, integrity]: [string, string]) => {
@@ -28,7 +29,11 @@ async function fill(): Promise<void> {
     const type = answer.headers.get("content-type") ?? "";
     await cache.put(url, new Response(await answer.blob(), { headers: { "content-type": type } }));
   };
-  await Promise.all(FILES.map(add));
+  const added = await Promise.allSettled(FILES.map(add));
+  const failed = added.find((each) => each.status === "rejected");
+  if (!failed) return;
+  await caches.delete(NAME);
+  throw failed.reason;
 }
 
 /** Versions before this one go; the last of them stays while pages are open that may be of it. */
