@@ -9,8 +9,8 @@ import { type Read, Traffic } from "./traffic";
 
 /** Colours of the legend, in its order, with what they stand for. */
 const LEGEND: readonly (readonly [keyof Palette, string])[] = [
-  ["network", "read from the host"],
-  ["indexedDB", "from IndexedDB"],
+  ["network", "host"],
+  ["indexedDB", "IndexedDB"],
   ["file", "not read"],
 ];
 
@@ -92,11 +92,10 @@ export class Inspector {
     const whole = manifest ? ` of ${size(manifest.bytes)}` : "";
     this.#totals.replaceChildren(make("strong", {}, size(bytes)), `${whole}, `, make("strong", {}, plural(requests, "request")), ", no server");
     const figures: [string, string][] = [
-      ["Blocks, host", (stats?.networkBlocks ?? 0).toLocaleString("en")],
+      ["From host", (stats?.networkBlocks ?? 0).toLocaleString("en")],
       ["IndexedDB", (stats?.indexedDBHits ?? 0).toLocaleString("en")],
-      ["memory", (stats?.memoryHits ?? 0).toLocaleString("en")],
-      ["Largest block", largest ? size(largest.bytes) : "–"],
-      ["Shards", (manifest?.shards.length ?? 0).toLocaleString("en")],
+      ["Memory", (stats?.memoryHits ?? 0).toLocaleString("en")],
+      ["Largest", largest ? size(largest.bytes) : "–"],
     ];
     this.#figures.replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
     this.#summary.textContent = `The last ${plural(last.length, "request")}`;
