@@ -76,13 +76,6 @@ export class DatabaseClient {
   }
 }
 
-/** The database that the address names, else the one that was set, else the one beside the page. */
-export function manifestUrl(set: string | undefined): URL {
-  const named = new URLSearchParams(location.search).get("db") ?? set ?? "db/manifest.json";
-  // An address that cannot be read is a manifest that cannot be found: it says so in its place.
-  return URL.canParse(named, document.baseURI) ? new URL(named, document.baseURI) : new URL(encodeURIComponent(named), document.baseURI);
-}
-
 /** Whether there is nothing to evaluate, which the board says itself. */
 const isOver = (error: unknown) =>
   error instanceof ShelfishError && (error.code === "checkmate" || error.code === "stalemate");

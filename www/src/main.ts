@@ -2,7 +2,7 @@
 import { Board } from "./board";
 import { Continuations } from "./continuations";
 import { plural, size } from "./cost";
-import { DatabaseClient, manifestUrl } from "./database";
+import { DatabaseClient } from "./database";
 import { bindDock } from "./dock";
 import { byId } from "./dom";
 import { EvaluationPanel } from "./evaluation";

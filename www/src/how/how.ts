@@ -1,7 +1,7 @@
 /** The page that takes lookups apart, on the database that is open. */
 import "./how.css";
 import { duration, plural, size } from "../cost";
-import { explain, manifestUrl } from "../database";
+import { explain } from "../database";
 import { byId, make } from "../dom";
 import { famous } from "../famous";
 import { manifestUrl } from "../manifest-url";
