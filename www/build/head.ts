@@ -34,6 +34,8 @@ const policy = (html: string) =>
 const hashes = (html: string, tag: "script" | "style") =>
   [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, text]) => `'sha256-${createHash("sha256").update(text ?? "").digest("base64")}'`);
 
+const CHARSET = /<meta charset="utf-8" ?\/?>/;
+
 const of = (html: string, pattern: RegExp) => pattern.exec(html)?.[1]?.trim() ?? "";
 
 export function head({ url, database }: Deployment): Plugin {
@@ -70,15 +72,14 @@ export function head({ url, database }: Deployment): Plugin {
         if (reads && module) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${module}` }));
         const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("ASKS", String(reads));
         // It sets the theme before the first paint, and runs before any style sheet, which it would wait for.
-        const first: HtmlTagDescriptor = { tag: "script", children: script, injectTo: "head-prepend" };
-        if (server) return [first];
-        if (!isMissing) tags.unshift(first);
+        const first = isMissing ? "" : `<script>${script}</script>`;
+        if (server) return html.replace(CHARSET, `$&${first}`);
 
         // The page for what is missing stands in for addresses of any depth.
         const rooted = isMissing && url ? html.replaceAll('href="./', `href="${new URL(url).pathname}`) : html;
-        const inline = isMissing ? rooted : `${rooted}<script>${script}</script>`;
-        tags.unshift({ tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: policy(inline) }, injectTo: "head-prepend" });
-        return { html: rooted, tags };
+        const csp = `<meta http-equiv="Content-Security-Policy" content="${policy(rooted + first)}">`;
+        // Browsers look for the charset in the first kilobyte.
+        return { html: rooted.replace(CHARSET, (charset) => `${charset}\n    ${csp}\n    ${first}`), tags };
       },
     },
   };
