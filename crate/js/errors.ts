@@ -6,6 +6,7 @@
  * | code | what it means |
  * |---|---|
  * | `fen` | The text is not the FEN of a position that can be played on; the message says which field is wrong. |
+ * | `pgn` | The text is not a game in PGN; the message says in which line, and what was found there. |
  * | `manifest` | What is at the URL is not a manifest of a Shelfish database of evaluations. |
  * | `integrity` | The manifest is another one than that of `integrity`. |
  * | `version` | The database is of a later format than this package reads. |
@@ -23,6 +24,7 @@
  */
 export type ErrorCode =
   | "fen"
+  | "pgn"
   | "manifest"
   | "integrity"
   | "version"

@@ -3,11 +3,13 @@
 
 import { type Failure, ShelfishError } from "./errors.js";
 import { platform, ready } from "./load.js";
-import { type Database as Engine, open as openEngine } from "./shelfish.js";
+import { type Database as Engine, imports, open as openEngine, start } from "./shelfish.js";
 import type { Eval, LookupOptions, Manifest, OpenOptions, Source, Stats, Told } from "./types.js";
 
 export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
 export type * from "./types.js";
+
+const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "open(url, { wasm })" };
 
 const make = (failure: Failure, cause?: unknown) => new ShelfishError(failure, cause);
 
@@ -131,7 +133,7 @@ export async function open(database: string | URL | Source, options?: OpenOption
   }
   const loading = new Promise<void>((resolve, reject) => {
     signal?.addEventListener("abort", () => reject(aborted()), { once: true });
-    ready(wasm).then(resolve, reject);
+    ready(MODULE, wasm).then(resolve, reject);
   });
   try {
     await loading;

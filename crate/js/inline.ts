@@ -2,7 +2,8 @@
 
 import { platform } from "./load.js";
 import { bytes } from "./text.js";
+import text from "./wasm.js";
 
-platform.wasm = bytes;
+platform.wasm = () => bytes(text);
 
 export * from "./index.js";

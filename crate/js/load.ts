@@ -1,8 +1,18 @@
 // Loading the WASM module: where it comes from, and what to say if it does not.
 
 import { ShelfishError } from "./errors.js";
-import { imports, start } from "./shelfish.js";
 import type { Source, Wasm } from "./types.js";
+
+/** The module of an entry. */
+export interface Module {
+  /** How wasm-bindgen starts it. */
+  imports: () => WebAssembly.Imports;
+  start: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void;
+  /** What is imported to have it, the file that it is in, and what takes it as `wasm`: for what is said if it is missing. */
+  entry: string;
+  file: string;
+  call: string;
+}
 
 /** What depends on where the package runs; its entries fill it in. */
 export const platform: {
@@ -16,7 +26,10 @@ export const platform: {
   },
 };
 
-const INLINE = 'import from "shelfish/inline" (see "Toolchains" in the README)';
+/** The module that is loaded: each entry has one, and is a bundle of its own. */
+let own: Module;
+
+const inline = () => `import from "${own.entry}/inline" (see "Toolchains" in the README)`;
 
 let loading: Promise<WebAssembly.Module> | undefined;
 
@@ -24,10 +37,8 @@ let loading: Promise<WebAssembly.Module> | undefined;
  * The module, compiled once: as the first caller gives it, or else as it comes with the package. A failure is not final.
  *
  * Rejects with a {@link ShelfishError}.
- *
- * @internal
  */
-export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
   // One that is not looked at may fail unheard.
   Promise.resolve(given).catch(() => {});
   loading ??= take(given).catch((cause: unknown) => {
@@ -40,11 +51,12 @@ export function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modu
 
 let starting: Promise<void> | undefined;
 
-/** Loads the module and starts it, once. */
-export async function ready(given?: Wasm | PromiseLike<Wasm>): Promise<void> {
+/** Loads a module and starts it, once. */
+export async function ready(wanted: Module, given?: Wasm | PromiseLike<Wasm>): Promise<void> {
+  own = wanted;
   const module = await load(given);
-  starting ??= WebAssembly.instantiate(module, imports()).then(
-    (instance) => start(instance, module),
+  starting ??= WebAssembly.instantiate(module, own.imports()).then(
+    (instance) => own.start(instance, module),
     (cause: unknown) => {
       starting = undefined;
       throw cause;
@@ -63,7 +75,7 @@ async function take(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modul
     try {
       wasm = platform.wasm();
     } catch (cause) {
-      throw failed(`the bundle does not know its own URL: ${INLINE}`, undefined, cause);
+      throw failed(`the bundle does not know its own URL: ${inline()}`, undefined, cause);
     }
   } else {
     wasm = await given;
@@ -135,7 +147,7 @@ async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Pr
     const isForbidden = /\bCSP\b|Content.Security|unsafe-eval|disallowed/i.test(message);
     const what =
       "; the Content-Security-Policy of a page needs script-src 'wasm-unsafe-eval', a Worker at Cloudflare " +
-      'import wasm from "shelfish/shelfish_bg.wasm" and open(url, { wasm })';
+      `import wasm from "shelfish/${own.file}" and ${own.call}`;
     throw failed(message + (isForbidden ? what : ""), url, cause);
   }
 }
@@ -144,5 +156,5 @@ async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Pr
 function advice(url: string) {
   return PREBUNDLED.test(url) || /\/@(fs|id)\//.test(url)
     ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }'
-    : `if a bundler left it out, ${INLINE}, or put it there, or say where it is: open(url, { wasm })`;
+    : `if a bundler left it out, ${inline()}, or put it there, or say where it is: ${own.call}`;
 }

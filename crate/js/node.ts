@@ -8,8 +8,9 @@ import { type ErrorCode, ShelfishError } from "./errors.js";
 import { platform } from "./load.js";
 import { bytes } from "./text.js";
 import type { Source } from "./types.js";
+import text from "./wasm.js";
 
-platform.wasm = bytes;
+platform.wasm = () => bytes(text);
 platform.source = (database) => {
   const text = String(database);
   // A scheme of one letter is a drive of Windows.

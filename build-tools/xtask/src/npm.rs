@@ -16,41 +16,51 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 6] = [
+const ENTRIES: [(&str, &str, bool); 9] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
     ("workerd", "workerd.ts", false),
     ("worker", "worker.ts", true),
     ("game", "game.ts", true),
+    ("analysis", "analysis-browser.ts", true),
+    ("analysis-inline", "analysis-inline.ts", false),
+    ("analysis-workerd", "analysis-workerd.ts", false),
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 7] =
-    ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "game.d.ts", "errors.d.ts", "types.d.ts"];
+const TYPES: [&str; 8] =
+    ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "game.d.ts", "analysis.d.ts", "errors.d.ts", "types.d.ts"];
 
-/// How the module is started once it is compiled, which wasm-bindgen has but does not export.
+/// The modules: the crate of each, the name of what is made of it, and the file that has it as a text.
+const MODULES: [(&str, &str, &str); 2] =
+    [("crate/wasm", "shelfish", "wasm.js"), ("crate/analysis/wasm", "shelfish_analysis", "analysis-wasm.js")];
+
+/// How a module is started once it is compiled, which wasm-bindgen has but does not export.
 const START: [(&str, &str); 2] = [
-    ("shelfish.js", "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n"),
+    ("js", "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n"),
     (
-        "shelfish.d.ts",
+        "d.ts",
         "export function imports(): WebAssembly.Imports;\n\
          export function start(instance: WebAssembly.Instance, module: WebAssembly.Module): void;\n",
     ),
 ];
 
-/// Letters that stand for bytes in `wasm.js`, which `crate/js/text.ts` reads: what neither charsets nor quotes change.
-/// The last two begin what takes two letters.
+/// Letters that stand for bytes in the texts of modules, which `crate/js/text.ts` reads: what neither charsets nor quotes
+/// change. The last two begin what takes two letters.
 const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 
 /// Builds the package unless it is up to date; gives its directory.
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
-    let inputs = [crate_dir.join("src"), crate_dir.join("wasm"), crate_dir.join("Cargo.toml"), js.clone()];
-    let inputs =
-        [&inputs[..], &["Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file))]
-            .concat();
+    let inputs = ["src", "wasm", "analysis", "Cargo.toml"].map(|name| crate_dir.join(name));
+    let inputs = [
+        &inputs[..],
+        &[js.clone()],
+        &["Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file)),
+    ]
+    .concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
         return Ok(package);
@@ -64,21 +74,24 @@ pub fn build() -> Result<PathBuf> {
     for directory in [&built, &package].into_iter().filter(|directory| directory.exists()) {
         fs::remove_dir_all(directory)?;
     }
-    let mut pack = command(wasm_pack);
-    pack.args(["build", "crate/wasm", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
-    pack.args(["--no-opt", "--no-pack", "--out-name", "shelfish", "--out-dir"]).arg(&built);
-    call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
-    shrink(&built.join("shelfish_bg.wasm"), &built.join("shelfish.js"))?;
-    for (name, text) in START {
-        append(&built.join(name), text)?;
+    fs::create_dir_all(&package)?;
+    for (source, name, texts) in MODULES {
+        let mut pack = command(&wasm_pack);
+        pack.args(["build", source, "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
+        pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&built);
+        call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
+        let file = format!("{name}_bg.wasm");
+        shrink(&built.join(&file), &built.join(format!("{name}.js")))?;
+        for (ending, text) in START {
+            append(&built.join(format!("{name}.{ending}")), text)?;
+        }
+        optimise(&built.join(&file), &package.join(&file))?;
+        places::forget(&package.join(&file))?;
+        let module = fs::read(package.join(&file))?;
+        fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
     }
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
-    fs::create_dir_all(&package)?;
-    optimise(&built.join("shelfish_bg.wasm"), &package.join("shelfish_bg.wasm"))?;
-    places::forget(&package.join("shelfish_bg.wasm"))?;
-    let module = fs::read(package.join("shelfish_bg.wasm"))?;
-    fs::write(package.join("wasm.js"), format!("export default \"{}\";\n", text(&module)))?;
     fs::create_dir_all(built.join("game"))?;
     for folder in ["", "game"] {
         for entry in fs::read_dir(js.join(folder))? {
@@ -96,13 +109,13 @@ pub fn build() -> Result<PathBuf> {
         let face = format!("{name}-face.js");
         let entry = format!("package/{name}.js");
         let steps = [
-            (source, &face, vec!["--keep-names", "--external:./shelfish.js"]),
+            (source, &face, vec!["--keep-names", "--external:./shelfish.js", "--external:./shelfish_analysis.js"]),
             (&face, &entry, minify.then_some("--minify").into_iter().collect()),
         ];
         for (from, to, options) in steps {
             let mut bundle = tool("esbuild");
             bundle.args([from, "--bundle", "--format=esm", "--target=es2022", "--sourcemap", "--log-level=warning"]);
-            bundle.args(["--external:./wasm.js", "--external:./shelfish_bg.wasm", "--external:node:*"]);
+            bundle.args(["--external:./*wasm.js", "--external:./*.wasm", "--external:node:*"]);
             if name == "game" {
                 bundle.arg("--external:./index.js").env("NODE_PATH", &modules);
             }
@@ -126,7 +139,7 @@ pub fn build() -> Result<PathBuf> {
     for name in TYPES {
         copy(&built.join("types").join(name), &package.join(name))?;
     }
-    for name in ["shelfish_bg.wasm.d.ts", "package.json", "README.md"] {
+    for name in ["shelfish_bg.wasm.d.ts", "shelfish_analysis_bg.wasm.d.ts", "package.json", "README.md"] {
         copy(&js.join(name), &package.join(name))?;
     }
     copy(&root().join("LICENSE"), &package.join("LICENSE"))?;

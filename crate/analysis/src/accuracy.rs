@@ -1,0 +1,130 @@
+//! How accurate moves are, and how accurate a side played.
+//!
+//! The formulas are those of <https://lichess.org/page/accuracy> and of lila's `AccuracyPercent`.
+
+/// The accuracy of a move in percent, by the winning chances of its side before and after it, in percent.
+///
+/// The source is `AccuracyPercent.fromWinPercents` of lila: 103.1668 exp(−0.04354 d) − 3.1669, and 1 for what engines do
+/// not see, where d is what was lost; at most 100, at least 0.
+///
+/// ```
+/// use shelfish_analysis::accuracy::of_move;
+/// assert_eq!(of_move(50.0, 60.0), 100.0);
+/// assert!((of_move(60.0, 50.0) - 64.58).abs() < 0.01);
+/// assert_eq!(of_move(100.0, 0.0), 0.0);
+/// ```
+pub fn of_move(before: f64, after: f64) -> f64 {
+    if after >= before {
+        return 100.0;
+    }
+    let raw = 103.166_810_071_164_9 * (-0.043_544_153_867_539_51 * (before - after)).exp() - 3.166_924_740_191_411;
+    (raw + 1.0).clamp(0.0, 100.0)
+}
+
+/// Of how many positions in a row the volatility is taken, by the number of moves: a tenth, at least 2, at most 8.
+fn window(moves: usize) -> usize {
+    (moves / 10).clamp(2, 8)
+}
+
+/// The weight of each move, which is the volatility around it: the standard deviation of White's chances, at least 0.5 and
+/// at most 12. `percents` are those of the positions; of those that are not known nothing is taken.
+fn weights(percents: &[Option<f64>]) -> impl Iterator<Item = f64> {
+    let moves = percents.len().saturating_sub(1);
+    let size = window(moves);
+    (0..moves).map(move |n| {
+        // A window ends after the move; the first ones are all the same.
+        let end = (n + 2).max(size).min(percents.len());
+        let known: Vec<f64> = percents[end.saturating_sub(size)..end].iter().flatten().copied().collect();
+        deviation(&known).clamp(0.5, 12.0)
+    })
+}
+
+/// Of the whole population.
+fn deviation(values: &[f64]) -> f64 {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt()
+}
+
+/// The accuracy of a side in a game, in percent; nothing if nothing is known of its moves.
+///
+/// `percents` are White's winning chances in the positions of the game, in percent, and `accuracies` those of its moves,
+/// one fewer; of these the side's are the first, third and so on, or if not `first` the second, fourth and so on.
+///
+/// The source is `AccuracyPercent.gameAccuracy` of lila: the mean of two means, one weighted by volatility and a harmonic
+/// one. What is not known is left out of both, and of the volatility; Lichess knows all of a game.
+pub fn of_side(percents: &[Option<f64>], accuracies: &[Option<f64>], first: bool) -> Option<f64> {
+    let moves = accuracies.iter().zip(weights(percents)).skip(usize::from(!first)).step_by(2);
+    let known: Vec<(f64, f64)> = moves.filter_map(|(accuracy, weight)| Some(((*accuracy)?, weight))).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let total: f64 = known.iter().map(|(_, weight)| weight).sum();
+    let weighted = known.iter().map(|(accuracy, weight)| accuracy * weight).sum::<f64>() / total;
+    // `Maths.harmonicMean` of lila, where what is below 1 counts as 1.
+    let harmonic = known.len() as f64 / known.iter().map(|(accuracy, _)| 1.0 / accuracy.max(1.0)).sum::<f64>();
+    Some((weighted + harmonic) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn windows_are_those_of_lichess() {
+        assert_eq!([0, 1, 19, 20, 45, 80, 200].map(window), [2, 2, 2, 2, 4, 8, 8]);
+        // 40 moves, windows of 4: the first three moves have the first window, then each the one that ends after it.
+        let percents: Vec<Option<f64>> = (0..41).map(|n| Some(if n == 4 { 90.0 } else { 50.0 })).collect();
+        let weights: Vec<f64> = weights(&percents).collect();
+        assert_eq!(weights.len(), 40);
+        assert_eq!(weights[..3], [0.5; 3]);
+        assert_eq!(weights[3..7], [12.0; 4]);
+        assert_eq!(weights[7..], [0.5; 33]);
+    }
+
+    #[test]
+    fn a_side_has_the_mean_of_a_weighted_and_a_harmonic_mean() {
+        // Two moves of the first side, in windows of two positions: deviations 5 and 1.
+        let percents = [50.0, 40.0, 40.0, 38.0, 38.0].map(Some);
+        let accuracies = [60.0, 100.0, 90.0, 100.0].map(Some);
+        let expected = ((60.0 * 5.0 + 90.0 * 1.0) / 6.0 + 2.0 / (1.0 / 60.0 + 1.0 / 90.0)) / 2.0;
+        let found = of_side(&percents, &accuracies, true).unwrap_or_default();
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        assert_eq!(of_side(&percents, &accuracies, false), Some(100.0));
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let percents = [Some(50.0), Some(40.0), None, Some(38.0), Some(38.0)];
+        let accuracies = [Some(60.0), None, None, Some(100.0)];
+        assert_eq!(of_side(&percents, &accuracies, true), Some(60.0));
+        assert_eq!(of_side(&percents, &[None; 4], true), None);
+        assert_eq!(of_side(&[], &[], true), None);
+    }
+
+    proptest! {
+        #[test]
+        fn accuracy_is_a_percentage_and_falls_with_what_is_lost(before in 0.0..100.0, after in 0.0..100.0, more in 0.0..100.0) {
+            let accuracy = of_move(before, after);
+            prop_assert!((0.0..=100.0).contains(&accuracy));
+            prop_assert!(of_move(before, after - more) <= accuracy);
+        }
+
+        #[test]
+        fn a_side_is_no_better_than_its_best_move_and_no_worse_than_its_worst(
+            game in prop::collection::vec((prop::option::of(0.0..100.0), prop::option::of(0.0..100.0)), 0..200),
+        ) {
+            let (percents, mut accuracies): (Vec<_>, Vec<Option<f64>>) = game.into_iter().unzip();
+            accuracies.pop();
+            for first in [true, false] {
+                let own = || accuracies.iter().skip(usize::from(!first)).step_by(2).flatten().copied();
+                let (least, most) = (own().fold(100.0, f64::min), own().fold(0.0, f64::max));
+                match of_side(&percents, &accuracies, first) {
+                    Some(side) => prop_assert!(side >= least - 1e-9 && side <= most.max(1.0) + 1e-9),
+                    None => prop_assert_eq!(own().count(), 0),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Writing what is known of a game into its PGN.
+
+use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Position as _};
+
+use crate::known::Known;
+use crate::pgn::{Line, Note, PgnGame, Step, evaluation};
+use crate::report::{Report, ReportError, report};
+
+/// The most moves of a better line that are written.
+const MAX_LINE: usize = 12;
+
+/// The glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?` and `?!`.
+const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
+
+/// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, and the lines that were
+/// better as variations. What was written there stays, but for other evaluations; a move that has a glyph keeps
+/// it. `known` is as for [`report()`], which is what it returns.
+///
+/// ```
+/// use shelfish_analysis::{Known, annotate, pgn};
+/// let mut game = pgn::read("1. f3 {A bad start.} 1... e5 2. g4 Qh4# 0-1", 1)?;
+/// let known = [Known::cp(-90, 30), Known::cp(-80, 30), Known::mate(-1, 30)].map(Some);
+/// annotate(&mut game, &[&[None], &known[..], &[None]].concat())?;
+/// let expected = "1. f3 $2 { [%eval -0.90,30] A bad start.} 1... e5 { [%eval -0.80,30] } 2. g4 $4 { [%eval #-1,30] } \
+///     2... Qh4# 0-1\n";
+/// assert_eq!(game.to_string(), expected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of [`report()`].
+pub fn annotate(game: &mut PgnGame, known: &[Option<Known>]) -> Result<Report, ReportError> {
+    let report = report(&game.game, known)?;
+    let positions: Vec<Chess> = game.game.positions().collect();
+    if let Some(Some(known)) = known.first() {
+        evaluate(&mut game.line.notes, &positions[0], known);
+    }
+    for (n, (step, told)) in game.line.moves.iter_mut().zip(&report.moves).enumerate() {
+        if let Some(known) = &known[n + 1] {
+            evaluate(&mut step.notes, &positions[n + 1], known);
+        }
+        let Some(judgment) = told.judgment else { continue };
+        let has_glyph = step.notes.iter().any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
+        if !has_glyph {
+            step.notes.insert(0, Note::Nag(judgment.nag()));
+        }
+        if told.best.is_some()
+            && let Some(known) = &known[n]
+        {
+            vary(&mut step.notes, &positions[n], known);
+        }
+    }
+    Ok(report)
+}
+
+/// Writes the evaluation of a position into the first comment, or in place of the one that is there.
+fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
+    // What is over needs none.
+    if position.is_game_over() {
+        return;
+    }
+    let value = crate::pgn::value(known.score, known.depth);
+    let comments = || {
+        notes
+            .iter()
+            .enumerate()
+            .filter_map(|(n, note)| Some((n, if let Note::Comment(text) = note { text } else { return None })))
+    };
+    let place = comments().find(|(_, text)| evaluation(text).is_some()).or_else(|| comments().next()).map(|(n, _)| n);
+    match place.and_then(|n| notes.get_mut(n)) {
+        Some(Note::Comment(text)) => *text = crate::pgn::with_evaluation(text, &value),
+        _ => {
+            let after_glyphs = notes.iter().take_while(|note| matches!(note, Note::Nag(_))).count();
+            notes.insert(after_glyphs, Note::Comment(crate::pgn::with_evaluation("", &value)));
+        }
+    }
+}
+
+/// Writes the better line, unless there is one that begins alike.
+fn vary(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
+    let mut position = position.clone();
+    let mut moves = Vec::new();
+    for m in known.line.iter().take(MAX_LINE) {
+        // What is no longer legal is left out with all that follows.
+        let Ok(m) = m.to_move(&position) else { break };
+        moves.push(Step { san: SanPlus::from_move_and_play_unchecked(&mut position, m), notes: Vec::new() });
+    }
+    let Some(first) = moves.first() else { return };
+    let is_there = |note: &Note| matches!(note, Note::Variation(line) if line.moves.first().is_some_and(|step| step.san.san == first.san.san));
+    if !notes.iter().any(is_there) {
+        notes.push(Note::Variation(Line { notes: Vec::new(), moves }));
+    }
+}

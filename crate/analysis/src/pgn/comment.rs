@@ -1,0 +1,127 @@
+//! Commands in comments.
+
+use shelfish::eval::Score;
+
+/// The score of the command `[%eval 0.17]`, `[%eval 0.17,18]`, `[%eval #-3]` or `[%eval #-3,18]`, and the depth behind
+/// the comma. The score is from White's point of view, as Lichess writes it.
+///
+/// ```
+/// use shelfish_analysis::{Score, pgn::evaluation};
+/// assert_eq!(evaluation("[%eval 0.17] [%clk 0:01:30]"), Some((Score::Cp(17), None)));
+/// assert_eq!(evaluation("[%clk 0:01:30][%eval #-3,18] Ouch."), Some((Score::Mate(-3), Some(18))));
+/// assert_eq!(evaluation("[%eval nonsense]"), None);
+/// ```
+pub fn evaluation(comment: &str) -> Option<(Score, Option<u16>)> {
+    let (_, command) = comment.split_once("[%eval ")?;
+    let (value, _) = command.split_once(']')?;
+    let (score, depth) = match value.split_once(',') {
+        Some((score, depth)) => (score, Some(depth.trim().parse().ok()?)),
+        None => (value, None),
+    };
+    let score = match score.trim().strip_prefix('#') {
+        Some(moves) => Score::Mate(moves.parse().ok()?),
+        None => Score::Cp(centipawns(score.trim())?),
+    };
+    score.is_in_range().then_some((score, depth))
+}
+
+/// Pawns with any number of decimals.
+fn centipawns(text: &str) -> Option<i32> {
+    let (sign, digits) = match text.as_bytes().first()? {
+        b'-' => (-1, &text[1..]),
+        b'+' => (1, &text[1..]),
+        _ => (1, text),
+    };
+    let (pawns, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(pawns) || !is_number(decimals) || pawns.len() + decimals.len() == 0 || pawns.len() > 7 {
+        return None;
+    }
+    let decimal = |n: usize| decimals.as_bytes().get(n).map_or(0, |digit| i32::from(digit - b'0'));
+    let whole = pawns.bytes().fold(0, |sum, digit| 10 * sum + i32::from(digit - b'0'));
+    Some(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i32::from(decimal(2) >= 5)))
+}
+
+/// The comment with the command `[%eval]` of this value, at the place of the one that was there or before all else.
+pub(crate) fn with_evaluation(comment: &str, value: &str) -> String {
+    let command = format!("[%eval {value}]");
+    let place = comment.find("[%eval ").and_then(|start| Some((start, start + comment[start..].find(']')? + 1)));
+    match place {
+        Some((start, end)) => [&comment[..start], &command, &comment[end..]].concat(),
+        None if comment.trim().is_empty() => format!(" {command} "),
+        None => format!(" {command} {}", comment.trim_start()),
+    }
+}
+
+/// A score as the command has it.
+pub(crate) fn value(score: Score, depth: Option<u16>) -> String {
+    let score = match score {
+        Score::Cp(cp) => {
+            let sign = if cp < 0 { "-" } else { "" };
+            format!("{sign}{}.{:02}", cp.unsigned_abs() / 100, cp.unsigned_abs() % 100)
+        }
+        Score::Mate(moves) => format!("#{moves}"),
+    };
+    match depth {
+        Some(depth) => format!("{score},{depth}"),
+        None => score,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn evaluations_are_read_as_they_are_written() {
+        for (comment, expected) in [
+            ("[%eval 1.84]", Some((Score::Cp(184), None))),
+            ("[%eval -0.05,20]", Some((Score::Cp(-5), Some(20)))),
+            ("[%eval 3]", Some((Score::Cp(300), None))),
+            ("[%eval .5]", Some((Score::Cp(50), None))),
+            ("[%eval +0.3]", Some((Score::Cp(30), None))),
+            ("[%eval 0.125]", Some((Score::Cp(13), None))),
+            ("[%eval #4]", Some((Score::Mate(4), None))),
+            ("before [%csl Ga4] [%eval #-4,33] after", Some((Score::Mate(-4), Some(33)))),
+            ("[%eval #0]", None),
+            ("[%eval ]", None),
+            ("[%eval -]", None),
+            ("[%eval .]", None),
+            ("[%eval 1e9]", None),
+            ("[%eval 99999999]", None),
+            ("[%eval 0.17,x]", None),
+            ("[%eval 0.17", None),
+            ("0.17", None),
+        ] {
+            assert_eq!(evaluation(comment), expected, "{comment}");
+        }
+    }
+
+    #[test]
+    fn an_evaluation_replaces_the_one_before_and_leaves_the_rest() {
+        for (comment, expected) in [
+            ("", " [%eval 0.20,30] "),
+            (" [%eval -1.00] [%clk 0:01:30] ", " [%eval 0.20,30] [%clk 0:01:30] "),
+            (" [%clk 0:01:30] ", " [%eval 0.20,30] [%clk 0:01:30] "),
+            ("Ouch!", " [%eval 0.20,30] Ouch!"),
+            ("[%clk 0:01:30][%eval #3]", "[%clk 0:01:30][%eval 0.20,30]"),
+        ] {
+            assert_eq!(with_evaluation(comment, "0.20,30"), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(cp in -999_999_999..999_999_999, depth in prop::option::of(any::<u16>())) {
+            let comment = with_evaluation("", &value(Score::Cp(cp), depth));
+            prop_assert_eq!(evaluation(&comment), Some((Score::Cp(cp), depth)));
+        }
+
+        #[test]
+        fn any_comment_is_read_or_not(comment in ".*", more in "\\[%eval [-+#0-9.,x]*\\]?.*") {
+            evaluation(&comment);
+            evaluation(&more);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Reading a game.
+
+use shakmaty::san::{San, SanPlus};
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::position::Position;
+
+use super::error::{Fault, PgnError};
+use super::token::{Token, Tokens};
+use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Step};
+use crate::Game;
+
+/// Signs that are written after moves, and the numeric annotation glyphs that they stand for.
+const SIGNS: [(&str, u8); 20] = [
+    ("!", 1),
+    ("?", 2),
+    ("!!", 3),
+    ("??", 4),
+    ("!?", 5),
+    ("?!", 6),
+    ("□", 7),
+    ("=", 10),
+    ("∞", 13),
+    ("+=", 14),
+    ("⩲", 14),
+    ("=+", 15),
+    ("⩱", 15),
+    ("±", 16),
+    ("+/-", 16),
+    ("∓", 17),
+    ("-/+", 17),
+    ("+-", 18),
+    ("-+", 19),
+    ("N", 146),
+];
+
+/// Results as they are written, and as the standard has them.
+const RESULTS: [(&str, &str); 9] = [
+    ("1-0", "1-0"),
+    ("0-1", "0-1"),
+    ("1/2-1/2", "1/2-1/2"),
+    ("1/2", "1/2-1/2"),
+    ("½-½", "1/2-1/2"),
+    ("1–0", "1-0"),
+    ("0–1", "0-1"),
+    ("½–½", "1/2-1/2"),
+    ("*", "*"),
+];
+
+/// Whether a variant is played by the rules of chess, by the value of the tag `Variant`.
+pub fn is_chess(variant: &str) -> bool {
+    let variant: String = variant.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_lowercase()).collect();
+    matches!(
+        variant.as_str(),
+        "" | "?" | "standard" | "chess" | "normal" | "chess960" | "fischerandom" | "fischerrandom" | "fromposition"
+    )
+}
+
+/// Reads a game. `line` is the number of the text's first line, for errors.
+///
+/// ```
+/// use shelfish_analysis::pgn;
+/// let game = pgn::read("[White \"Tal\"]\n\n1. e4 {[%eval 0.3]} e5 (1... c5 $1) 2. Nf3 *", 1)?;
+/// assert_eq!((game.tag("White"), game.game.moves().len()), (Some("Tal"), 3));
+/// let error = pgn::read("1. e4 e5\n2. Sf3", 1).unwrap_err();
+/// assert_eq!(error.to_string(), "line 2: expected a move in English letters, found Sf3");
+/// # Ok::<(), pgn::PgnError>(())
+/// ```
+///
+/// # Errors
+///
+/// The text has no game, a move of the main line is not legal, something is neither a move nor anything else of PGN, or the
+/// game is beyond [`MAX_BYTES`], [`MAX_MOVES`] or [`MAX_DEPTH`].
+pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
+    if text.len() > MAX_BYTES {
+        return Err(PgnError { line, fault: Fault::TooLong });
+    }
+    let mut tokens = Tokens::new(text, line);
+    let mut reading = Reading::default();
+    // A line that a token begins in, not the one it ends in.
+    loop {
+        let start = tokens.line();
+        let Some(token) = tokens.next() else { break };
+        let at = |fault| PgnError { line: if matches!(fault, Fault::Comment) { start } else { tokens.line() }, fault };
+        reading.take(token?).map_err(at)?;
+    }
+    reading.finish().map_err(|fault| PgnError { line: tokens.line(), fault })
+}
+
+#[derive(Default)]
+struct Reading {
+    tags: Vec<(String, String)>,
+    /// The position after the main line, once tags are over.
+    position: Option<(Chess, Chess)>,
+    fullmoves: u32,
+    moves: Vec<Move>,
+    /// The main line, and the variations that are open.
+    lines: Vec<Line>,
+    result: Option<&'static str>,
+}
+
+impl Reading {
+    fn take(&mut self, token: Token) -> Result<(), Fault> {
+        if let Token::Tag(name, value) = token {
+            return self.tag(name, value);
+        }
+        self.begin()?;
+        match token {
+            Token::Tag(..) => {}
+            Token::Comment(text) => self.note(Note::Comment(text.replace('}', ")"))),
+            Token::Open => {
+                let is_empty = self.lines.last().is_none_or(|line| line.moves.is_empty());
+                if is_empty || self.lines.len() > MAX_DEPTH {
+                    return Err(if is_empty { Fault::Parenthesis } else { Fault::TooDeep });
+                }
+                self.lines.push(Line::default());
+            }
+            Token::Close => {
+                let line = if self.lines.len() > 1 { self.lines.pop() } else { None };
+                self.note(Note::Variation(line.ok_or(Fault::Parenthesis)?));
+            }
+            Token::Word(word) => self.word(word)?,
+        }
+        Ok(())
+    }
+
+    fn tag(&mut self, name: &str, value: &str) -> Result<(), Fault> {
+        if self.position.is_some() {
+            return Err(Fault::Tag(format!("[{name} among the moves")));
+        }
+        let mut escaped = false;
+        let plain = value.chars().filter(|c| {
+            escaped = *c == '\\' && !escaped;
+            !escaped
+        });
+        self.tags.push((name.to_owned(), plain.collect()));
+        Ok(())
+    }
+
+    /// Tags are over.
+    fn begin(&mut self) -> Result<(), Fault> {
+        if self.position.is_some() {
+            return Ok(());
+        }
+        let tag = |name: &str| self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str());
+        if let Some(variant) = tag("Variant").filter(|variant| !is_chess(variant)) {
+            return Err(Fault::Variant(variant.to_owned()));
+        }
+        let fen = tag("FEN").filter(|fen| !fen.trim().is_empty());
+        let start = match fen {
+            Some(fen) => fen.parse::<Position>().map_err(Fault::Fen)?.chess().clone(),
+            None => Chess::default(),
+        };
+        let counter = fen.and_then(|fen| fen.split_ascii_whitespace().nth(5)?.parse().ok());
+        // Beyond this no game goes on.
+        self.fullmoves = counter.unwrap_or(1).clamp(1, 1_000_000);
+        self.position = Some((start.clone(), start));
+        self.lines.push(Line::default());
+        Ok(())
+    }
+
+    /// Notes something after the last move of the line that is open.
+    fn note(&mut self, note: Note) {
+        if let Some(line) = self.lines.last_mut() {
+            line.moves.last_mut().map_or(&mut line.notes, |step| &mut step.notes).push(note);
+        }
+    }
+
+    /// A word: a move number, a move with signs after it, glyphs or the result.
+    fn word(&mut self, word: &str) -> Result<(), Fault> {
+        if let Some((_, result)) = RESULTS.into_iter().find(|(written, _)| *written == word) {
+            if self.lines.len() > 1 {
+                // Of a game that a variation quotes.
+                return Ok(());
+            }
+            self.result = Some(result);
+            return Ok(());
+        }
+        if let Some(nag) = word.strip_prefix('$') {
+            self.note(Note::Nag(nag.parse().map_err(|_| Fault::Word(word.to_owned()))?));
+            return Ok(());
+        }
+        let text = without_number(word);
+        if text.is_empty() || matches!(text, "e.p." | "ep" | "e.p" | "ep.") {
+            return Ok(());
+        }
+        let end = text.trim_end_matches(['!', '?', '□', '∞', '⩲', '⩱', '±', '∓']).len();
+        let (text, sign) = text.split_at(end);
+        if !text.is_empty() && sign_of(text).is_none() {
+            self.step(text, word)?;
+        } else if let Some(nag) = sign_of(text) {
+            self.note(Note::Nag(nag));
+        }
+        if !sign.is_empty() {
+            self.note(Note::Nag(sign_of(sign).ok_or_else(|| Fault::Word(word.to_owned()))?));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, text: &str, word: &str) -> Result<(), Fault> {
+        let san = san(text).ok_or_else(|| Fault::Word(word.to_owned()))?;
+        if self.lines.len() == 1 {
+            if self.result.is_some() {
+                return Err(Fault::AfterResult(word.to_owned()));
+            }
+            if self.moves.len() == MAX_MOVES {
+                return Err(Fault::TooManyMoves);
+            }
+            let Some((_, position)) = &mut self.position else { return Ok(()) };
+            let illegal = |_| Fault::Move { ply: self.moves.len(), found: text.to_owned() };
+            let played = san.san.to_move(position).map_err(illegal)?;
+            position.play_unchecked(played);
+            self.moves.push(played);
+        }
+        if let Some(line) = self.lines.last_mut() {
+            line.moves.push(Step { san, notes: Vec::new() });
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<PgnGame, Fault> {
+        if self.tags.is_empty() && self.position.is_none() {
+            return Err(Fault::Empty);
+        }
+        self.begin()?;
+        match (self.position, self.lines.len(), self.lines.pop()) {
+            (Some((start, _)), 1, Some(line)) => {
+                let game = Game::new(start, self.moves);
+                Ok(PgnGame { tags: self.tags, line, result: self.result, game, fullmoves: self.fullmoves })
+            }
+            _ => Err(Fault::Parenthesis),
+        }
+    }
+}
+
+fn sign_of(text: &str) -> Option<u8> {
+    SIGNS.into_iter().find(|(sign, _)| *sign == text).map(|(_, nag)| nag)
+}
+
+/// A word without the number of a move before it, such as `12.` or `12...`; castling with zeros has none.
+fn without_number(word: &str) -> &str {
+    if word.starts_with("0-0") {
+        return word;
+    }
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.trim_start_matches(['.', '…'])
+}
+
+/// A move in English letters or figurines.
+fn san(text: &str) -> Option<SanPlus> {
+    let plain = text.chars().map(|c| match c {
+        '♔' | '♚' => 'K',
+        '♕' | '♛' => 'Q',
+        '♖' | '♜' => 'R',
+        '♗' | '♝' => 'B',
+        '♘' | '♞' => 'N',
+        // A pawn's figurine is left out below.
+        '♙' | '♟' => 'P',
+        '–' | '—' => '-',
+        '×' => 'x',
+        c => c,
+    });
+    let plain: String = plain.filter(|c| *c != '\u{fe0e}' && *c != '\u{fe0f}').collect();
+    let plain = plain.strip_prefix('P').unwrap_or(&plain);
+    if matches!(plain, "--" | "Z0" | "null" | "@@@@") {
+        return Some(SanPlus { san: San::Null, suffix: None });
+    }
+    // Some write two signs of check, or one of mate: what they mean follows from the position.
+    let plain = plain.trim_end_matches("e.p.").trim_end_matches("++");
+    let plain = match plain.as_bytes().first()? {
+        b'0' => plain.replace('0', "O"),
+        b'O' => plain.to_owned(),
+        // Long notation: `Ng1-f3`.
+        _ => plain.replace('-', ""),
+    };
+    let san = SanPlus::from_ascii(plain.as_bytes()).ok()?;
+    (!matches!(san.san, San::Put { .. })).then_some(san)
+}

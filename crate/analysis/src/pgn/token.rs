@@ -1,0 +1,130 @@
+//! The words of a game's text.
+
+use super::error::{Fault, PgnError};
+
+/// A word, and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// A tag, its value with its escapes.
+    Tag(&'a str, &'a str),
+    /// What may be a move, a glyph or a result.
+    Word(&'a str),
+    /// A comment, without what it stands between.
+    Comment(&'a str),
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+}
+
+/// The words of a text in order.
+#[derive(Clone, Debug)]
+pub struct Tokens<'a> {
+    rest: &'a str,
+    /// The number of the line that `rest` begins in.
+    line: u64,
+    /// Whether nothing but blanks stands before `rest` in its line.
+    is_line_start: bool,
+}
+
+/// Where a word ends.
+fn is_end(c: char) -> bool {
+    c.is_ascii_whitespace() || matches!(c, '{' | '}' | '(' | ')' | ';' | '$')
+}
+
+impl<'a> Tokens<'a> {
+    pub fn new(text: &'a str, line: u64) -> Tokens<'a> {
+        Tokens { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line, is_line_start: true }
+    }
+
+    /// The number of the line that is read.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Takes so many bytes.
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(length);
+        self.line += taken.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        self.rest = rest;
+        taken
+    }
+
+    /// Takes the rest of the line, without its end.
+    fn take_line(&mut self) -> &'a str {
+        let end = self.rest.find('\n').unwrap_or(self.rest.len());
+        self.take(end).trim_end_matches('\r')
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(c) = self.rest.chars().next() {
+            match c {
+                '\n' => self.is_line_start = true,
+                // What is for programs alone, by the standard of PGN.
+                '%' if self.is_line_start => {
+                    self.take_line();
+                    continue;
+                }
+                c if c.is_ascii_whitespace() || c == '\u{a0}' || c == '\u{feff}' => {}
+                _ => return,
+            }
+            self.take(c.len_utf8());
+        }
+    }
+
+    fn fault(&self, fault: Fault) -> PgnError {
+        PgnError { line: self.line, fault }
+    }
+
+    fn tag(&mut self) -> Result<Token<'a>, PgnError> {
+        let line = self.line;
+        let text = self.take_line();
+        let parts = || {
+            let (name, rest) = text.strip_prefix('[')?.trim_start().split_once('"')?;
+            let mut escaped = false;
+            let end = rest.find(|c| {
+                let is_end = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                is_end
+            })?;
+            let (value, rest) = rest.split_at(end);
+            let name = name.trim_end();
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-+/".contains(c));
+            // Some programs leave the bracket out.
+            (is_name && matches!(rest[1..].trim(), "]" | "")).then_some(Token::Tag(name, value))
+        };
+        parts().ok_or_else(|| PgnError { line, fault: Fault::Tag(text.to_owned()) })
+    }
+
+    fn next_token(&mut self) -> Result<Option<Token<'a>>, PgnError> {
+        self.skip_blanks();
+        let Some(c) = self.rest.chars().next() else { return Ok(None) };
+        let is_line_start = core::mem::replace(&mut self.is_line_start, false);
+        let token = match c {
+            '[' if is_line_start => self.tag()?,
+            '{' => {
+                let end = self.rest.find('}').ok_or_else(|| self.fault(Fault::Comment))?;
+                let comment = &self.take(end + 1)[1..end];
+                Token::Comment(comment)
+            }
+            ';' => Token::Comment(self.take_line().trim_start_matches(';')),
+            '(' | ')' => {
+                self.take(1);
+                if c == '(' { Token::Open } else { Token::Close }
+            }
+            _ => {
+                let end = self.rest[c.len_utf8()..].find(is_end).map_or(self.rest.len(), |end| c.len_utf8() + end);
+                Token::Word(self.take(end))
+            }
+        };
+        Ok(Some(token))
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Result<Token<'a>, PgnError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_token().transpose()
+    }
+}

@@ -1,0 +1,117 @@
+//! Where middlegame and endgame begin.
+
+use serde::Serialize;
+use shakmaty::{Bitboard, Board, ByColor};
+
+/// The phases of a game, by the number of moves played before each begins. A game may have neither, or go from the opening
+/// to the endgame.
+///
+/// The source is `Divider` of scalachess. The middlegame begins when ten pieces are left (queens, rooks, bishops and
+/// knights of both sides), when a side has fewer than four men on its first rank, or when the men of both sides are mixed:
+/// each group of 2 × 2 squares counts by who stands there and how far up, and all together count more than 150. The endgame
+/// begins when six pieces are left.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Phases {
+    /// Moves before the middlegame.
+    pub middlegame: Option<usize>,
+    /// Moves before the endgame.
+    pub endgame: Option<usize>,
+}
+
+impl Phases {
+    /// The phases of a game with these boards, first and last included.
+    pub fn of<'a>(boards: impl IntoIterator<Item = &'a Board>) -> Phases {
+        let mut phases = Phases::default();
+        let mut begun = None;
+        for (ply, board) in boards.into_iter().enumerate() {
+            let pieces = (board.occupied() & !board.kings() & !board.pawns()).count();
+            if begun.is_none() && (pieces <= 10 || is_developed(board) || mixedness(board) > 150) {
+                begun = Some(ply);
+            }
+            if begun.is_some() && pieces <= 6 {
+                phases.endgame = Some(ply);
+                break;
+            }
+        }
+        phases.middlegame = begun.filter(|ply| phases.endgame.is_none_or(|endgame| *ply < endgame));
+        phases
+    }
+}
+
+/// Whether a side has few men on its first rank.
+fn is_developed(board: &Board) -> bool {
+    let first = ByColor { white: Bitboard(0xff), black: Bitboard(0xff << 56) };
+    shakmaty::Color::ALL.into_iter().any(|side| (board.by_color(side) & *first.get(side)).count() < 4)
+}
+
+/// How much the men of both sides are mixed, over all groups of 2 × 2 squares.
+fn mixedness(board: &Board) -> usize {
+    let group = |rank: usize, file: usize| Bitboard(0x0303 << (file + 8 * rank));
+    let groups = (0..7).flat_map(|rank| (0..7).map(move |file| (rank + 1, group(rank, file))));
+    groups.map(|(rank, group)| mixed(rank, (board.white() & group).count(), (board.black() & group).count())).sum()
+}
+
+/// What a group counts whose lower rank is `rank`, from 1 to 7, by the men of each side in it.
+fn mixed(rank: usize, white: usize, black: usize) -> usize {
+    match (white, black) {
+        (1, 0) => 9 - rank,
+        (2, 0) if rank > 2 => rank,
+        (3 | 4, 0) if rank > 1 => rank + 2,
+        (0, 1) => 1 + rank,
+        (1, 1) => 5 + rank.abs_diff(3),
+        (2, 1) => 4 + rank,
+        (3, 1) => 5 + rank,
+        (0, 2) if rank < 6 => 8 - rank,
+        (1, 2) => 10 - rank,
+        (2, 2) => 7,
+        (0, 3 | 4) if rank < 7 => 10 - rank,
+        (1, 3) => 11 - rank,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Game;
+
+    fn phases(fen: Option<&str>, moves: &str) -> Phases {
+        let game = Game::from_uci(fen, moves.split_whitespace()).expect("a game");
+        let boards: Vec<Board> = game.positions().map(|chess| shakmaty::Position::board(&chess).clone()).collect();
+        Phases::of(&boards)
+    }
+
+    #[test]
+    fn an_opening_has_no_other_phase() {
+        assert_eq!(phases(None, "e2e4 e7e5 g1f3 b8c6"), Phases::default());
+        assert_eq!(mixedness(&Board::default()), 0);
+    }
+
+    #[test]
+    fn the_middlegame_begins_when_a_first_rank_is_left() {
+        // White castles long after five men have left the first rank, king and rook stay there with two others.
+        let moves =
+            "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 e1c1 e8c8 g1f3 g8f6 e2e3 e7e6 f1e2 f8e7 h1e1 h8e8 e2f1 e7f8";
+        assert_eq!(phases(None, moves).middlegame, Some(15));
+    }
+
+    #[test]
+    fn few_pieces_are_an_endgame_from_the_start() {
+        let found = phases(Some("4k3/pppp4/8/8/8/8/PPPP4/R3K3 w - - 0 1"), "a1b1");
+        assert_eq!(found, Phases { middlegame: None, endgame: Some(0) });
+        let eleven = "rn1qkbnr/pppppppp/8/8/8/8/PPPPPPPP/R1BQKB1R w KQkq - 0 1";
+        assert_eq!(phases(Some(eleven), "a2a3").middlegame, None);
+        let ten = "rn1qkb1r/pppppppp/8/8/8/8/PPPPPPPP/R1BQKB1R w KQkq - 0 1";
+        assert_eq!(phases(Some(ten), "a2a3"), Phases { middlegame: Some(0), endgame: None });
+    }
+
+    #[test]
+    fn both_sides_alone_count_alike_from_their_own_side() {
+        // As the source has them: alone, the groups of either side are mirror images, but not together.
+        for rank in 1..=7 {
+            for men in 1..=4 {
+                assert_eq!(mixed(rank, men, 0), mixed(8 - rank, 0, men), "{men} on {rank}");
+            }
+        }
+    }
+}

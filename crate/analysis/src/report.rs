@@ -1,0 +1,255 @@
+//! The report of a game.
+
+use core::fmt;
+
+use serde::Serialize;
+use shakmaty::san::SanPlus;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Color, File, Move, Position as _};
+
+use crate::accuracy;
+use crate::chances::INITIAL;
+use crate::contradiction::{Estimate, Evidence, Verdict, verdict};
+use crate::game::Game;
+use crate::judgment::Judgment;
+use crate::known::{Known, Value};
+use crate::phases::Phases;
+
+/// What is known of a game's moves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// One for each move.
+    pub moves: Vec<MoveReport>,
+    /// Where middlegame and endgame begin.
+    pub phases: Phases,
+    /// White's moves together.
+    pub white: SideReport,
+    /// Black's moves together.
+    pub black: SideReport,
+    /// Positions of the game, one more than moves.
+    pub positions: usize,
+    /// How many of them are known: evaluated, over by the rules, or the starting position.
+    pub known: usize,
+}
+
+/// What is known of a move. Where the position before or after it is not known, or the two contradict each other, there is
+/// no figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MoveReport {
+    /// The number of the move, from 1: that of the position after it.
+    pub ply: usize,
+    /// The move in SAN.
+    pub san: String,
+    /// Winning chances that the move lost, from 0 to 2.
+    pub loss: Option<f64>,
+    /// Centipawns that the move lost, no score beyond ±1000 counting as more.
+    pub centipawns: Option<i32>,
+    /// The accuracy of the move in percent.
+    pub accuracy: Option<f64>,
+    /// What is said of the move, if it was bad.
+    pub judgment: Option<Judgment>,
+    /// Whether it would be judged, but that the two evaluations contradict each other: see
+    /// [`contradiction`](crate::contradiction).
+    pub withheld: bool,
+    /// The best move of the evaluation before it in UCI, if another was played. Castling is `e1g1` where the king stands on
+    /// the e-file and the rook in the corner, else `b1a1`, from the king to the rook.
+    pub best: Option<String>,
+}
+
+/// The moves of a side together.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SideReport {
+    /// Its moves.
+    pub moves: usize,
+    /// How many of them the figures rest on: the positions before and after them are known and agree.
+    pub judged: usize,
+    /// How many would be judged, but that two evaluations contradict each other.
+    pub withheld: usize,
+    /// `?!`
+    pub inaccuracies: usize,
+    /// `?`
+    pub mistakes: usize,
+    /// `??`
+    pub blunders: usize,
+    /// The mean of the centipawns that its moves lost. The source is `AccuracyCP` of lila.
+    pub average_centipawn_loss: Option<f64>,
+    /// Its accuracy in percent: see [`accuracy::of_side`].
+    pub accuracy: Option<f64>,
+}
+
+/// Why evaluations are not those of a game's positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// There are more or fewer than positions.
+    Count {
+        /// Positions of the game.
+        expected: usize,
+        /// Evaluations.
+        found: usize,
+    },
+    /// A best line begins with a move that is not legal there: the evaluation is that of another position.
+    Line {
+        /// The evaluation, from 0.
+        index: usize,
+        /// The move.
+        found: UciMove,
+    },
+}
+
+impl fmt::Display for ReportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReportError::Count { expected, found } => {
+                write!(f, "evaluations: expected {expected}, one more than moves, found {found}")
+            }
+            ReportError::Line { index, found } => {
+                write!(f, "evaluations[{index}].line: {found} is not legal there, it is that of another position")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ReportError {}
+
+/// Reports on a game by the evaluations of its positions, `known[0]` that of the start and `known[n]` that after move n.
+///
+/// A position that is over needs none, as the rules tell what it is worth, and one that is given is not looked at. The
+/// starting position of chess without one counts as 0.15, as at Lichess. The move that mates counts in no average, as
+/// Lichess leaves it out.
+///
+/// # Errors
+///
+/// There are not as many evaluations as positions, or one is that of another position.
+pub fn report(game: &Game, known: &[Option<Known>]) -> Result<Report, ReportError> {
+    let expected = game.moves().len() + 1;
+    if known.len() != expected {
+        return Err(ReportError::Count { expected, found: known.len() });
+    }
+    let positions: Vec<Chess> = game.positions().collect();
+    let mut evidence: Vec<Option<Evidence>> = positions
+        .iter()
+        .zip(known)
+        .map(|(position, known)| Some(Evidence::of(estimate(position, known.as_ref())?)))
+        .collect();
+    let mut best = Vec::with_capacity(game.moves().len());
+    for (index, ((position, played), known)) in positions.iter().zip(game.moves()).zip(known).enumerate() {
+        let m = best_move(position, known.as_ref()).map_err(|found| ReportError::Line { index, found })?;
+        if m == Some(*played)
+            && let [Some(before), Some(after)] = &mut evidence[index..index + 2]
+        {
+            before.link(after);
+        }
+        best.push(m.filter(|m| m != played));
+    }
+
+    let moves: Vec<MoveReport> = positions
+        .iter()
+        .zip(game.moves())
+        .zip(evidence.windows(2))
+        .zip(best)
+        .enumerate()
+        .map(|(n, (((position, played), evidence), best))| {
+            let report = MoveReport {
+                ply: n + 1,
+                san: SanPlus::from_move(position.clone(), *played).to_string(),
+                loss: None,
+                centipawns: None,
+                accuracy: None,
+                judgment: None,
+                withheld: false,
+                best: best.map(uci),
+            };
+            match evidence {
+                [Some(before), Some(after)] => report.judged(before, after, position.turn()),
+                _ => report,
+            }
+        })
+        .collect();
+
+    let values: Vec<Option<Value>> = evidence.iter().map(|evidence| Some(evidence.as_ref()?.own().value)).collect();
+    let first = game.start().turn();
+    let side = |side: Color| SideReport::of(&moves, &values, side == first);
+    Ok(Report {
+        phases: Phases::of(positions.iter().map(|position| position.board())),
+        white: side(Color::White),
+        black: side(Color::Black),
+        positions: expected,
+        known: values.iter().flatten().count(),
+        moves,
+    })
+}
+
+/// What a position is worth by the rules, by its evaluation, or by convention.
+fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
+    if let Some(value) = Value::by_the_rules(position) {
+        return Some(Estimate { value, depth: None });
+    }
+    match known {
+        Some(known) => Some(Estimate { value: known.score.into(), depth: known.depth }),
+        None if *position == Chess::default() => Some(Estimate { value: Value::Cp(INITIAL), depth: None }),
+        None => None,
+    }
+}
+
+/// The first move of an evaluation's line, if it has one.
+fn best_move(position: &Chess, known: Option<&Known>) -> Result<Option<Move>, UciMove> {
+    let Some(first) = known.and_then(|known| known.line.first()) else { return Ok(None) };
+    first.to_move(position).map(Some).map_err(|_| first.clone())
+}
+
+/// A move in UCI. Only castling that begins as in standard chess can be written as there.
+pub(crate) fn uci(m: Move) -> String {
+    let is_standard = match m {
+        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
+        _ => true,
+    };
+    m.to_uci(if is_standard { CastlingMode::Standard } else { CastlingMode::Chess960 }).to_string()
+}
+
+impl MoveReport {
+    /// With what follows of the evidence.
+    fn judged(mut self, before: &Evidence, after: &Evidence, mover: Color) -> MoveReport {
+        match verdict(before, after, mover) {
+            Verdict::Withheld => self.withheld = true,
+            Verdict::Told(judgment) => {
+                let (before, after) = (before.own().value, after.own().value);
+                let lost = |before: f64, after: f64| mover.fold_wb(before - after, after - before).max(0.0);
+                self.judgment = judgment;
+                self.loss = Some(lost(before.chances(), after.chances()));
+                self.centipawns =
+                    Some(mover.fold_wb(1, -1) * (before.centipawns() - after.centipawns())).map(|cp| cp.max(0));
+                let percent = |value: Value| mover.fold_wb(value.percent(), 100.0 - value.percent());
+                self.accuracy = Some(accuracy::of_move(percent(before), percent(after)));
+            }
+        }
+        self
+    }
+}
+
+impl SideReport {
+    /// The moves of the side that moved `first`, or of the other.
+    fn of(moves: &[MoveReport], values: &[Option<Value>], first: bool) -> SideReport {
+        let own = || moves.iter().skip(usize::from(!first)).step_by(2);
+        let count = |judgment| own().filter(|m| m.judgment == Some(judgment)).count();
+        // The move that mates is left out of the averages.
+        let mates = usize::from(matches!(values.last(), Some(Some(Value::Mated(_)))));
+        let (counted, values) = (&moves[..moves.len() - mates], &values[..values.len() - mates]);
+        let percents: Vec<Option<f64>> = values.iter().map(|value| value.map(Value::percent)).collect();
+        let accuracies: Vec<Option<f64>> = counted.iter().map(|m| m.accuracy).collect();
+        let losses: Vec<i32> =
+            counted.iter().skip(usize::from(!first)).step_by(2).filter_map(|m| m.centipawns).collect();
+        let sum: i64 = losses.iter().copied().map(i64::from).sum();
+        SideReport {
+            moves: own().count(),
+            judged: own().filter(|m| m.loss.is_some()).count(),
+            withheld: own().filter(|m| m.withheld).count(),
+            inaccuracies: count(Judgment::Inaccuracy),
+            mistakes: count(Judgment::Mistake),
+            blunders: count(Judgment::Blunder),
+            average_centipawn_loss: (!losses.is_empty()).then(|| sum as f64 / losses.len() as f64),
+            accuracy: accuracy::of_side(&percents, &accuracies, first),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Reports of games: gaps, ends, castling, and what they say of games that Lichess has judged.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Color};
+use shelfish::position::Position;
+use shelfish_analysis::pgn::{Note, PgnGame, Splitter, evaluation, read};
+use shelfish_analysis::{Game, Judgment, Known, Report, ReportError, Score, judge, report};
+
+fn game(fen: Option<&str>, moves: &str) -> Game {
+    Game::from_uci(fen, moves.split_whitespace()).unwrap()
+}
+
+fn with_line(mut known: Known, line: &str) -> Known {
+    known.line = line.split(' ').map(|m| m.parse().unwrap()).collect();
+    known
+}
+
+#[test]
+fn nothing_is_filled_in_where_nothing_is_known() {
+    let game = game(None, "e2e4 e7e5 g1f3 b8c6");
+    let known = [Some(Known::cp(20, 30)), Some(Known::cp(25, 30)), None, Some(Known::cp(-200, 30)), None];
+    let report = report(&game, &known).unwrap();
+    assert_eq!((report.positions, report.known), (5, 3));
+    assert_eq!(report.moves.iter().map(|m| m.loss.is_some()).collect::<Vec<_>>(), [true, false, false, false]);
+    assert_eq!((report.white.moves, report.white.judged, report.black.judged), (2, 1, 0));
+    assert_eq!((report.white.accuracy, report.black.accuracy), (Some(100.0), None));
+    assert_eq!((report.white.average_centipawn_loss, report.black.average_centipawn_loss), (Some(0.0), None));
+}
+
+#[test]
+fn only_the_starting_position_of_chess_is_known_by_convention() {
+    let known = [None, Some(Known::cp(-50, 20))];
+    let start = report(&game(None, "g2g4"), &known).unwrap();
+    assert_eq!((start.known, start.moves[0].centipawns), (2, Some(65)));
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
+    assert_eq!(report(&game(Some(fen), "g2g4"), &known).unwrap().known, 1);
+}
+
+#[test]
+fn games_that_are_over_are_known_by_the_rules() {
+    // Mate: never a mistake, and in no average.
+    let mate =
+        report(&game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"), &[Some(Known::cp(700, 20)), None]).unwrap();
+    assert_eq!((mate.known, mate.moves[0].accuracy, mate.moves[0].judgment), (2, Some(100.0), None));
+    assert_eq!((mate.white.judged, mate.white.accuracy), (1, None));
+    // Stalemate of a side that was won is a blunder.
+    let fen = "7k/8/5K2/8/8/8/8/6Q1 w - - 0 1";
+    let stalemate = report(&game(Some(fen), "g1g6"), &[Some(Known::mate(2, 20)), None]).unwrap();
+    assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
+    // An evaluation of what is over is not looked at.
+    let stalemate = report(&game(Some(fen), "g1g6"), &[Some(Known::mate(2, 20)), Some(Known::cp(900, 20))]).unwrap();
+    assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
+}
+
+#[test]
+fn the_better_move_is_told_and_the_best_is_not_judged() {
+    let known = [with_line(Known::cp(30, 20), "d2d4 d7d5"), with_line(Known::cp(-40, 20), "e7e5")].map(Some);
+    let played = report(&game(None, "g2g4"), &known).unwrap();
+    assert_eq!((played.moves[0].judgment, played.moves[0].best.as_deref()), (Some(Judgment::Inaccuracy), Some("d2d4")));
+    let played = report(&game(None, "d2d4"), &known).unwrap();
+    assert_eq!((played.moves[0].judgment, played.moves[0].best.as_deref()), (None, None));
+    assert!(played.moves[0].withheld && played.moves[0].loss.is_none());
+    assert_eq!((played.white.withheld, played.white.judged), (1, 0));
+}
+
+#[test]
+fn castling_is_one_move_however_it_is_written() {
+    let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+    for line in ["e1g1", "e1h1"] {
+        for played in ["e1g1", "e1h1"] {
+            let known = [Some(with_line(Known::cp(0, 20), line)), None];
+            assert_eq!(report(&game(Some(fen), played), &known).unwrap().moves[0].best, None);
+        }
+        let known = [Some(with_line(Known::cp(0, 20), line)), None];
+        assert_eq!(report(&game(Some(fen), "a1a2"), &known).unwrap().moves[0].best.as_deref(), Some("e1g1"));
+    }
+    let chess960 = "4k3/8/8/8/8/8/P7/RK5R w HA - 0 1";
+    let known = [Some(with_line(Known::cp(0, 20), "b1h1")), None];
+    assert_eq!(report(&game(Some(chess960), "a2a3"), &known).unwrap().moves[0].best.as_deref(), Some("b1h1"));
+}
+
+#[test]
+fn evaluations_of_other_positions_are_refused() {
+    let played = game(None, "e2e4");
+    assert_eq!(report(&played, &[None]), Err(ReportError::Count { expected: 2, found: 1 }));
+    let error = report(&played, &[Some(with_line(Known::cp(0, 20), "e7e5")), None]).unwrap_err();
+    assert_eq!(error.to_string(), "evaluations[0].line: e7e5 is not legal there, it is that of another position");
+    assert!(Game::from_uci(Some("8/8/8/8/8/8/8/8 w - -"), []).is_err());
+    let error = Game::from_uci(None, ["e2e4", "e2e4"]).unwrap_err();
+    assert_eq!(error.to_string(), "moves[1]: expected a legal move in UCI such as e2e4, found e2e4");
+}
+
+#[test]
+fn black_may_begin() {
+    let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    let known = [30, 300, 300].map(|cp| Some(Known::cp(cp, 20)));
+    let report = report(&game(Some(fen), "f7f6 d2d4"), &known).unwrap();
+    assert_eq!((report.black.blunders, report.black.moves, report.white.moves), (1, 1, 1));
+    assert_eq!(report.black.average_centipawn_loss, Some(270.0));
+    assert_eq!(report.white.accuracy, Some(100.0));
+}
+
+/// A file of the folder of shared data, decompressed, if it is there.
+fn shared(name: &str) -> Option<Vec<u8>> {
+    let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).inspect_err(|_| eprintln!("NOT TESTED: {path} is not there")).ok()?;
+    Some(if name.ends_with(".zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes })
+}
+
+fn games(text: &str) -> Vec<PgnGame> {
+    let mut splitter = Splitter::default();
+    let mut texts: Vec<String> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if splitter.begins_game(line.as_bytes()) {
+            texts.push(String::new());
+        }
+        texts.last_mut().unwrap().push_str(line);
+    }
+    texts.iter().filter_map(|text| read(text, 1).ok()).collect()
+}
+
+/// The evaluations in the comments of a game.
+fn given(game: &PgnGame) -> Vec<Option<Known>> {
+    let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
+    let found = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
+    let known = |(score, depth)| Known { score, depth, line: Vec::new() };
+    notes.map(|notes| notes.iter().find_map(found).map(known)).collect()
+}
+
+/// What Lichess says of a move, by its glyph.
+fn glyph(notes: &[Note]) -> Option<Judgment> {
+    notes.iter().find_map(|note| match note {
+        Note::Nag(6) => Some(Judgment::Inaccuracy),
+        Note::Nag(2) => Some(Judgment::Mistake),
+        Note::Nag(4) => Some(Judgment::Blunder),
+        _ => None,
+    })
+}
+
+/// The grade that the exporter of Lichess' database gives a move that its site has judged. It knows which moves those are,
+/// as their better lines are stored, but grades them by centipawns, as the site did before it went by winning chances:
+/// `Advice.scala` of lichess-org/database.
+fn exported(before: Score, after: Score, mover: Color) -> Option<Judgment> {
+    match (before, after) {
+        (Score::Cp(before), Score::Cp(after)) => {
+            let lost = mover.fold_wb(1, -1) * (before.clamp(-1000, 1000) - after.clamp(-1000, 1000));
+            let grades = [(300, Judgment::Blunder), (100, Judgment::Mistake), (50, Judgment::Inaccuracy)];
+            grades.into_iter().find(|(least, _)| lost >= *least).map(|(_, judgment)| judgment)
+        }
+        (before, after) => judge(before.into(), after.into(), mover),
+    }
+}
+
+/// In the games that carry both evaluations and glyphs of Lichess, those moves are judged that Lichess judges. Of the
+/// others one or two would be: Lichess does not judge the best move, which the PGN does not tell.
+#[test]
+fn moves_are_judged_as_lichess_did() {
+    let Some(text) = shared("games-lichess.pgn.zst") else { return };
+    let games = games(&String::from_utf8_lossy(&text));
+    let analysed = games.iter().filter(|game| game.line.moves.iter().any(|step| glyph(&step.notes).is_some()));
+    let (mut count, mut moves, mut glyphs, mut same_grade, mut others) = (0, 0, 0, 0, Vec::new());
+    for game in analysed {
+        let known = given(game);
+        let report = report(&game.game, &known).unwrap();
+        count += 1;
+        for (n, (told, step)) in report.moves.iter().zip(&game.line.moves).enumerate() {
+            // The move that mates has no evaluation behind it.
+            let (before, Some(after)) = (&known[n], &known[n + 1]) else { continue };
+            let before = before.as_ref().map_or(Score::Cp(15), |known| known.score);
+            let theirs = glyph(&step.notes);
+            moves += 1;
+            glyphs += usize::from(theirs.is_some());
+            if told.judgment.is_some() != theirs.is_some() {
+                others.push(format!(
+                    "{} {}. {} {before} to {}",
+                    game.tag("Site").unwrap_or_default(),
+                    n / 2 + 1,
+                    told.san,
+                    after.score
+                ));
+            } else if theirs.is_some() {
+                let mover = if n % 2 == 0 { Color::White } else { Color::Black };
+                assert_eq!(exported(before, after.score, mover), theirs, "{told:?}");
+                same_grade += usize::from(told.judgment == theirs);
+            }
+        }
+    }
+    println!("{count} games, {moves} moves, {glyphs} with glyphs: all but {} judged alike: {others:#?}", others.len());
+    println!("{same_grade} of {glyphs} have the same grade by winning chances as by centipawns");
+    assert!(count >= 30 && glyphs >= 450);
+    assert!(others.len() <= 2, "{others:#?}");
+}
+
+/// A file of evaluations: the deepest of each position, as Lichess advises.
+fn evaluations(text: &[u8]) -> HashMap<Position, Known> {
+    let parse = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let position: Position = record["fen"].as_str().unwrap().parse().unwrap();
+        let evaluation =
+            record["evals"].as_array().unwrap().iter().max_by_key(|evaluation| evaluation["depth"].as_u64()).unwrap();
+        let pv = &evaluation["pvs"][0];
+        let score = match pv["cp"].as_i64() {
+            Some(cp) => Score::Cp(cp as i32),
+            None => Score::Mate(pv["mate"].as_i64().unwrap() as i32),
+        };
+        let line = pv["line"].as_str().unwrap().split(' ').map(|m| m.parse::<UciMove>().unwrap()).collect();
+        (position, Known { score, depth: evaluation["depth"].as_u64().map(|depth| depth as u16), line })
+    };
+    std::str::from_utf8(text).unwrap().lines().map(parse).collect()
+}
+
+fn reports(games: &[PgnGame], known: &HashMap<Position, Known>) -> Vec<Report> {
+    let of = |chess: Chess| known.get(&Position::from_chess(&chess)).cloned();
+    games.iter().map(|game| report(&game.game, &game.game.positions().map(of).collect::<Vec<_>>()).unwrap()).collect()
+}
+
+/// The evaluations at depth 17 to 20 contradict each other; those that were made from each game's end do not. What is
+/// printed by the first must not be nonsense by the second.
+#[test]
+fn evaluations_that_contradict_each_other_make_no_blunders() {
+    let (Some(games_text), Some(shallow), Some(deep)) =
+        (shared("famous.pgn"), shared("evals-famous.jsonl.zst"), shared("evals-famous-deep.jsonl.zst"))
+    else {
+        return;
+    };
+    let games = games(&String::from_utf8_lossy(&games_text));
+    assert_eq!(games.len(), 22);
+    let (known, truth) = (evaluations(&shallow), evaluations(&deep));
+    let (reports, truths) = (reports(&games, &known), reports(&games, &truth));
+    let (mut printed, mut withheld, mut wrong, mut naive) = (0, 0, Vec::new(), 0);
+    for ((game, told), truth) in games.iter().zip(&reports).zip(&truths) {
+        let positions: Vec<Chess> = game.game.positions().collect();
+        for (n, (told, truth)) in told.moves.iter().zip(&truth.moves).enumerate() {
+            let is_fine = truth.judgment.is_none() && !truth.withheld;
+            if told.judgment.is_some() {
+                printed += 1;
+                let best =
+                    known.get(&Position::from_chess(&positions[n])).and_then(|known| known.line.first().cloned());
+                assert_ne!(best, Some(game.game.moves()[n].to_uci(CastlingMode::Chess960)), "the best move was judged");
+                if is_fine && told.judgment >= Some(Judgment::Mistake) {
+                    wrong.push((game.tag("White").unwrap_or_default().to_owned(), told.clone()));
+                }
+            }
+            withheld += usize::from(told.withheld);
+            naive += usize::from(told.withheld && is_fine);
+        }
+    }
+    println!(
+        "{printed} judgments, {withheld} withheld, of which {naive} are of moves that are fine by the deeper ones"
+    );
+    println!("mistakes and blunders that are none by the deeper ones: {wrong:#?}");
+    assert!(printed > 50 && naive > 0);
+    assert!(wrong.len() * 20 <= printed, "{}", wrong.len());
+}
+
+/// Six plies of Kasparov against Topalov as they were evaluated at depth 20, three pawns up and down from ply to ply.
+#[test]
+fn the_show_piece_is_not_misjudged() {
+    let mut lines = include_str!("contradiction.tsv").lines().filter(|line| !line.starts_with('#'));
+    let fen = lines.next().unwrap();
+    let (mut moves, mut known) = (Vec::new(), Vec::new());
+    for line in lines {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [played, cp, depth, best] = fields[..] else { panic!("{line}") };
+        known.push(Some(with_line(Known::cp(cp.parse().unwrap(), depth.parse().unwrap()), best)));
+        moves.extend((played != "-").then_some(played));
+    }
+    let report = report(&game(Some(fen), &moves.join(" ")), &known).unwrap();
+    assert!(report.moves.iter().any(|m| m.withheld), "{report:#?}");
+    assert_eq!(report.moves.iter().filter(|m| m.judgment.is_some()).count(), 0, "{report:#?}");
+}

@@ -1,0 +1,170 @@
+//! The WASM module of `shelfish/analysis`: reports and annotated PGN as JavaScript takes them.
+//!
+//! Evaluations come as numbers and text, which the package's TypeScript makes of its objects; reports go as plain objects.
+//! What is wrong goes as an object with a `code` and a `message`.
+#![cfg(target_arch = "wasm32")]
+
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess};
+use shelfish_analysis::pgn::{self, Note, PgnError, PgnGame, Splitter};
+use shelfish_analysis::{Game, GameError, Known, ReportError, Score};
+use wasm_bindgen::prelude::*;
+
+/// Smaller and faster than the allocator of the standard library.
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
+/// What went wrong, with its code as documented in the package.
+#[derive(Serialize)]
+struct Failure {
+    code: &'static str,
+    message: String,
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> JsValue {
+        plain(&failure)
+    }
+}
+
+impl Failure {
+    fn usage(message: impl ToString) -> Failure {
+        Failure { code: "usage", message: message.to_string() }
+    }
+}
+
+impl From<GameError> for Failure {
+    fn from(error: GameError) -> Failure {
+        let code = if matches!(error, GameError::Fen(_)) { "fen" } else { "usage" };
+        Failure { code, message: error.to_string() }
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<PgnError> for Failure {
+    fn from(error: PgnError) -> Failure {
+        Failure { code: "pgn", message: error.to_string() }
+    }
+}
+
+/// Of what is written here, nothing can fail.
+fn plain(value: &impl Serialize) -> JsValue {
+    value.serialize(&Serializer::json_compatible()).unwrap_or_default()
+}
+
+/// Numbers that one evaluation is made of: centipawns, moves to mate and depth, each NaN where there is none.
+const NUMBERS: usize = 3;
+
+/// Evaluations from three numbers each, and best lines in UCI, one a line of text.
+fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<Known>>, Failure> {
+    let mut lines = lines.split('\n');
+    let known = |(index, numbers): (usize, &[f64])| {
+        let line = lines.next().unwrap_or_default();
+        let [cp, mate, depth] = numbers else { return Ok(None) };
+        let score = match (cp.is_nan(), mate.is_nan()) {
+            (true, true) => return Ok(None),
+            (false, _) => Score::Cp(*cp as i32),
+            (true, _) => Score::Mate(*mate as i32),
+        };
+        if !score.is_in_range() {
+            let message =
+                format!("evaluations[{index}]: expected a score, and no mate in 0, as a game that is over needs none");
+            return Err(Failure::usage(message));
+        }
+        let uci = |text: &str| UciMove::from_ascii(text.as_bytes());
+        let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
+        let line =
+            line.map_err(|_| Failure::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
+        Ok(Some(Known { score, depth: (!depth.is_nan()).then_some(*depth as u16), line }))
+    };
+    numbers.chunks(NUMBERS).enumerate().map(known).collect()
+}
+
+/// Reports on a game: moves in UCI with blanks between them.
+#[wasm_bindgen]
+pub fn report(fen: Option<String>, moves: &str, numbers: &[f64], lines: &str) -> Result<JsValue, JsValue> {
+    let work = || -> Result<_, Failure> {
+        let game = Game::from_uci(fen.as_deref(), moves.split(' ').filter(|text| !text.is_empty()))?;
+        Ok(shelfish_analysis::report(&game, &evaluations(numbers, lines)?)?)
+    };
+    Ok(plain(&work()?))
+}
+
+/// Annotates the first game of a PGN.
+#[wasm_bindgen]
+pub fn annotate(text: &str, numbers: &[f64], lines: &str) -> Result<String, JsValue> {
+    let work = || -> Result<_, Failure> {
+        let mut game = first_game(text)?;
+        shelfish_analysis::annotate(&mut game, &evaluations(numbers, lines)?)?;
+        Ok(game.to_string())
+    };
+    Ok(work()?)
+}
+
+/// A game as it was read.
+#[derive(Serialize)]
+struct Read {
+    tags: Vec<(String, String)>,
+    moves: Vec<String>,
+    positions: Vec<String>,
+    evaluations: Vec<Option<Given>>,
+}
+
+/// An evaluation from a comment.
+#[derive(Serialize)]
+struct Given {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cp: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mate: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u16>,
+    source: &'static str,
+}
+
+/// Reads the first game of a PGN.
+#[wasm_bindgen]
+pub fn read(text: &str) -> Result<JsValue, JsValue> {
+    let game = first_game(text)?;
+    let positions: Vec<Chess> = game.game.positions().collect();
+    let notes = core::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
+    Ok(plain(&Read {
+        moves: game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect(),
+        positions: positions.iter().map(|position| fen(position)).collect(),
+        evaluations: notes.map(|notes| given(notes)).collect(),
+        tags: game.tags,
+    }))
+}
+
+fn fen(position: &Chess) -> String {
+    shakmaty::fen::Epd::from_position(position, shakmaty::EnPassantMode::Legal).to_string()
+}
+
+fn given(notes: &[Note]) -> Option<Given> {
+    let comment = |note: &Note| if let Note::Comment(text) = note { pgn::evaluation(text) } else { None };
+    let (score, depth) = notes.iter().find_map(comment)?;
+    let (cp, mate) = match score {
+        Score::Cp(cp) => (Some(cp), None),
+        Score::Mate(moves) => (None, Some(moves)),
+    };
+    Some(Given { cp, mate, depth, source: "pgn" })
+}
+
+fn first_game(text: &str) -> Result<PgnGame, Failure> {
+    let mut splitter = Splitter::default();
+    let mut at = 0;
+    let begins = text.split_inclusive('\n').filter_map(|line| {
+        let start = at;
+        at += line.len();
+        splitter.begins_game(line.as_bytes()).then_some(start)
+    });
+    let end = begins.skip(1).next().unwrap_or(text.len());
+    Ok(pgn::read(&text[..end], 1)?)
+}

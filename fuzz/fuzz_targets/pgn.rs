@@ -1,0 +1,20 @@
+//! Any text is a game or an error, wherever it is cut; a game is written as it was read, and annotated without loss.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use shelfish_analysis::pgn::{PgnGame, Splitter, read};
+use shelfish_analysis::{Known, annotate};
+
+fuzz_target!(|text: &str| {
+    let mut splitter = Splitter::default();
+    let begins = text.lines().filter(|line| splitter.begins_game(line.as_bytes())).count();
+    assert!(begins <= text.lines().count());
+    let Ok(mut game) = read(text, 1) else { return };
+    let written = game.to_string();
+    let again = read(&written, 1).expect("a game that was written is read");
+    assert_eq!(PgnGame { result: again.result, ..game.clone() }, again);
+    let score = |n: usize| Known::cp((n as i32 * 7919) % 1500 - 750, 20);
+    let known: Vec<Option<Known>> = (0..=game.game.moves().len()).map(|n| Some(score(n))).collect();
+    annotate(&mut game, &known).expect("as many as positions");
+    assert_eq!(read(&game.to_string(), 1).expect("an annotated game is read").game, again.game);
+});

@@ -1,0 +1,37 @@
+// `shelfish/analysis` in a browser: its module is loaded when it is first needed, and not before.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { lab } from "./support/lab.mjs";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+test("a game is reported on from a database's answers, after one request for the module", async (t) => {
+  const page = await shelf.page(t);
+  const report = await page.evaluate(async () => {
+    const entry = "/pkg/analysis.js";
+    /** @type {typeof import("shelfish/analysis")} */
+    const { load, known } = await import(entry);
+    const analysis = await load();
+    const { moves, positions } = analysis.read("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *");
+    const database = await shelfish.open("db/manifest.json");
+    const evaluations = (await database.lookupMany(positions)).map(known);
+    database.close();
+    return analysis.report({ moves, evaluations });
+  });
+  const modules = (await shelf.server.requests()).filter(({ path }) => path.endsWith("analysis_bg.wasm"));
+  assert.equal(modules.length, 1);
+  assert.deepEqual([report.moves.map(({ san }) => san), report.known], [["e4", "e5", "Nf3", "Nc6", "Bb5", "a6"], 7]);
+  for (const { judged, accuracy, blunders } of [report.white, report.black]) {
+    assert.deepEqual([judged, blunders], [3, 0]);
+    assert.ok(accuracy && accuracy > 85, String(accuracy));
+  }
+});
+
+test("a page that only looks positions up loads nothing of it", async (t) => {
+  const page = await shelf.page(t);
+  await page.evaluate(async () => (await shelfish.open("db/manifest.json")).close());
+  assert.ok((await shelf.server.requests()).every(({ path }) => !path.includes("analysis")));
+});

@@ -1,0 +1,151 @@
+// `shelfish/analysis` in Node: a report from a database's answers, annotated PGN, and what is said of wrong arguments.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
+
+const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+/** @type {typeof import("shelfish/analysis")} */
+const { load, known, ShelfishError } = await import(at("analysis-inline.js"));
+const analysis = await load();
+
+const MATE = "1. f3 { Hm. [%clk 0:03:00] } 1... e5 2. g4 ( 2. e4 { better } ) 2... Qh4# 0-1";
+/** @type {(import("shelfish/analysis").Known | null)[]} */
+const EVALUATIONS = [
+  { cp: 20, depth: 30, line: ["e2e4", "e7e5"] },
+  { cp: -90, depth: 28, line: ["e7e5"] },
+  { cp: -80, depth: 28, line: ["d2d4", "e5d4"] },
+  { mate: -1, depth: 99 },
+  null,
+];
+
+test("a game is reported on", () => {
+  const { moves, evaluations } = analysis.read(MATE);
+  assert.deepEqual(evaluations, Array(5).fill(null));
+  const report = analysis.report({ moves, evaluations: EVALUATIONS });
+  assert.deepEqual(report.moves.map(({ san, judgment, best }) => [san, judgment, best]), [
+    ["f3", "mistake", "e2e4"],
+    ["e5", null, null],
+    ["g4", "blunder", "d2d4"],
+    ["Qh4#", null, null],
+  ]);
+  assert.deepEqual([report.positions, report.known, report.phases], [5, 5, { middlegame: null, endgame: null }]);
+  const { accuracy, ...white } = report.white;
+  assert.deepEqual(white, { moves: 2, judged: 2, withheld: 0, inaccuracies: 0, mistakes: 1, blunders: 1, averageCentipawnLoss: 515 });
+  assert.ok(accuracy && accuracy > 20 && accuracy < 40);
+});
+
+test("what is not known is null", () => {
+  const { moves, white } = analysis.report({ moves: ["e2e4", "e7e5"], evaluations: [null, undefined, null] });
+  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, withheld: false, best: null };
+  assert.deepEqual(moves, [{ ply: 1, san: "e4", ...nothing }, { ply: 2, san: "e5", ...nothing }]);
+  assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
+});
+
+test("evaluations that contradict each other say nothing", () => {
+  const line = ["e2e4", "e7e5"];
+  const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 200, depth: 20, line }, { cp: 0, depth: 20 }] });
+  assert.deepEqual([moves[0]?.withheld, moves[0]?.judgment, moves[0]?.loss], [true, null, null]);
+});
+
+test("a PGN is annotated, and what was written in it stays", () => {
+  const annotated = analysis.annotate(MATE, EVALUATIONS);
+  const expected =
+    "{ [%eval 0.20,30] } 1. f3 $2 { [%eval -0.90,28] Hm. [%clk 0:03:00] } ( 1. e4 e5 ) 1... e5 { [%eval -0.80,28] } " +
+    "2. g4 $4 { [%eval #-1,99] } ( 2. e4 { better } ) ( 2. d4 exd4 ) 2... Qh4# 0-1\n";
+  assert.equal(annotated, expected);
+  assert.equal(analysis.annotate(annotated, EVALUATIONS), expected);
+  assert.deepEqual(analysis.read(annotated).evaluations.slice(1, 4), [
+    { cp: -90, depth: 28, source: "pgn" },
+    { cp: -80, depth: 28, source: "pgn" },
+    { mate: -1, depth: 99, source: "pgn" },
+  ]);
+});
+
+test("of a file of games the first is read", () => {
+  const { tags, moves, positions } = analysis.read('[White "♔ \\"A\\""]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 *\n');
+  assert.deepEqual(tags, [["White", '♔ "A"'], ["Black", "B"]]);
+  assert.deepEqual(moves, ["e2e4"]);
+  assert.deepEqual(positions, [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+  ]);
+});
+
+test("Chess960: castling either way, from a FEN", () => {
+  const fen = "4k3/8/8/8/8/8/P7/RK5R w HA - 0 1";
+  const report = (/** @type {string} */ move) => analysis.report({ fen, moves: [move], evaluations: [{ cp: 0, line: ["b1h1"] }, { cp: 0 }] });
+  assert.deepEqual(report("b1h1").moves[0]?.best, null);
+  assert.deepEqual([report("a2a3").moves[0]?.best, report("a2a3").known], ["b1h1", 2]);
+});
+
+test("what a database answers is an evaluation, what it cannot answer is a gap", async (t) => {
+  /** @type {typeof import("shelfish")} */
+  const { open } = await import(at("node.js"));
+  const database = await open(join(ROOT, "tests/data/database/db"));
+  t.after(() => database.close());
+  const { positions } = analysis.read(MATE);
+  const answers = await database.lookupMany(positions);
+  const evaluations = answers.map(known);
+  assert.equal(evaluations.length, 5);
+  assert.deepEqual(evaluations[0], { cp: 36, mate: undefined, depth: 20, knodes: 575, source: "database", line: answers[0] && "best" in answers[0] && answers[0].best.pvs[0].uci });
+  assert.equal(evaluations[4], null);
+  assert.deepEqual([known(null), known(undefined)], [null, null]);
+});
+
+test("wrong arguments are named", () => {
+  /** @type {[work: () => unknown, code: string, message: RegExp][]} */
+  const cases = [
+    [() => analysis.report({ moves: ["e2e4", "e2e4"], evaluations: [null, null, null] }), "usage", /^moves\[1\]: .*e2e4/],
+    [() => analysis.report({ moves: ["e4"], evaluations: [null, null] }), "usage", /^moves\[0\]: .*UCI/],
+    [() => analysis.report({ moves: ["e2e4 e7e5"], evaluations: [null, null] }), "usage", /^moves\[0\]/],
+    [() => analysis.report({ moves: ["e2e4"], evaluations: [null] }), "usage", /^evaluations: expected 2.* found 1/],
+    [() => analysis.report({ fen: "8/8/8/8/8/8/8/8 w - -", moves: [], evaluations: [null] }), "fen", /board is empty/],
+    [() => analysis.report({ moves: [], evaluations: [{ cp: 0, mate: 1 }] }), "usage", /^evaluations\[0\]: .*cp or mate/],
+    [() => analysis.report({ moves: [], evaluations: [{ cp: 0.5 }] }), "usage", /^evaluations\[0\]/],
+    [() => analysis.report({ moves: [], evaluations: [{ mate: 0 }] }), "usage", /^evaluations\[0\]/],
+    [() => analysis.report({ moves: [], evaluations: [{ cp: 0, depth: NaN }] }), "usage", /^evaluations\[0\]\.depth/],
+    [() => analysis.report({ moves: [], evaluations: [{ cp: 0, line: ["?"] }] }), "usage", /^evaluations\[0\]\.line/],
+    [() => analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 0, line: ["e7e5"] }, null] }), "usage", /another position/],
+    [() => analysis.report(/** @type {any} */ ({})), "usage", /^moves: expected a list/],
+    [() => analysis.report(/** @type {any} */ ({ moves: [] })), "usage", /^evaluations: expected a list/],
+    [() => analysis.read("1. e4 e5\n2. Sf3"), "pgn", /^line 2: .*Sf3/],
+    [() => analysis.annotate("1. e4", [null]), "usage", /expected 2/],
+    [() => analysis.read(""), "pgn", /there is no game/],
+  ];
+  for (const [work, code, message] of cases) {
+    assert.throws(work, (error) => {
+      assert.ok(error instanceof ShelfishError, `${error}`);
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      return true;
+    });
+  }
+});
+
+test("the module is taken as `wasm`, once, and a failure names it", async () => {
+  const bytes = readFileSync(join(PACKAGE, "shelfish_analysis_bg.wasm"));
+  for (const [n, wasm] of [bytes, pathToFileURL(join(PACKAGE, "shelfish_analysis_bg.wasm")), undefined].entries()) {
+    const fresh = await import(`${at("analysis.js")}?${n}`);
+    const [one, other] = await Promise.all([fresh.load({ wasm }), fresh.load({ wasm: 7 })]);
+    assert.deepEqual(one.read("1. e4").moves, other.read("1. e4").moves);
+  }
+  const fresh = await import(`${at("analysis.js")}?failing`);
+  const message = /WASM module cannot be loaded.*"shelfish\/analysis\/inline".*load\(\{ wasm \}\)/;
+  await assert.rejects(fresh.load({ wasm: "http://127.0.0.1:1/a.wasm" }), message);
+  assert.ok(await fresh.load());
+});
+
+test("a long game takes no time to speak of", () => {
+  const moves = Array.from({ length: 300 }, (_, n) => ["g1f3", "g8f6", "f3g1", "f6g8"][n % 4] ?? "");
+  const evaluations = Array.from({ length: 301 }, (_, n) => ({ cp: n % 50, depth: 20 }));
+  analysis.report({ moves, evaluations });
+  const start = performance.now();
+  const report = analysis.report({ moves, evaluations });
+  const time = performance.now() - start;
+  assert.equal(report.known, 301);
+  // Some 5 ms on a machine of our size; ten times that if it is busy.
+  assert.ok(time < 200, `${time} ms`);
+});
