@@ -112,14 +112,17 @@ fn clippy(_: &Args) -> Result<Tally> {
 
 fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
-    let packages = ["shelfish", "shelfish-wasm", "shelfish-analysis-wasm", "shelfish-web-app"].into_iter().flat_map(|name| ["--package", name]);
+    let packages = ["shelfish", "shelfish-wasm", "shelfish-analysis-wasm", "shelfish-web-app"]
+        .into_iter()
+        .flat_map(|name| ["--package", name]);
     let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
     check(cargo().arg("clippy").args(packages).args(target))
 }
 
 fn doc(_: &Args) -> Result<Tally> {
     let mut doc = cargo();
-    doc.args(["doc", "--package", "shelfish", "--package", "shelfish-analysis", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-D warnings");
+    doc.args(["doc", "--package", "shelfish", "--package", "shelfish-analysis", "--no-deps", "--all-features"])
+        .env("RUSTDOCFLAGS", "-D warnings");
     let doc = check(&mut doc)?;
     tools::wasm_target()?;
     let mut web = cargo();

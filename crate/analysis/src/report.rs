@@ -196,7 +196,7 @@ fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
 /// The first move of an evaluation's line, if it has one.
 fn best_move(position: &Chess, known: Option<&Known>) -> Result<Option<Move>, UciMove> {
     let Some(first) = known.and_then(|known| known.line.first()) else { return Ok(None) };
-    first.to_move(position).map(Some).map_err(|_| first.clone())
+    first.to_move(position).map(Some).map_err(|_| *first)
 }
 
 /// A move in UCI. Only castling that begins as in standard chess can be written as there.

@@ -104,6 +104,8 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     {
         let position: Position = fen.parse()?;
         put("fen", n, fen.as_bytes())?;
+        let game = format!("[FEN \"{fen} 0 1\"]\n\n1. e4 {{[%eval 0.17,20]}} ( 1. d4 $1 ) 1... O-O ; x\n 2. Nf3?! *\n");
+        put("pgn", n, game.as_bytes())?;
         put("key", n, position.key().as_bytes())?;
         put("block", n, &block[..block.len() - SEAL])?;
         let database = dir.join("database");
