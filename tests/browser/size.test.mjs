@@ -14,10 +14,10 @@ test("the module and its JavaScript take at most 113 kB in Brotli", () => {
   assert.ok(sum <= 113_000, sizes.map((pair) => pair.join(" ")).join(", "));
 });
 
-test("the analysis and its JavaScript take at most 48 kB in Brotli, and are no part of it", () => {
+test("the analysis and its JavaScript take at most 49 kB in Brotli, and are no part of it", () => {
   const sizes = ["analysis.js", "shelfish_analysis_bg.wasm"].map((name) => /** @type {const} */ ([name, brotli(name)]));
   const sum = sizes.reduce((sum, [, size]) => sum + size, 0);
-  assert.ok(sum <= 48_000, sizes.map((pair) => pair.join(" ")).join(", "));
+  assert.ok(sum <= 49_000, sizes.map((pair) => pair.join(" ")).join(", "));
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("analysis"));
 });
 
