@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parseFen } from "chessops/fen";
 import { lab } from "./support/lab.mjs";
+import { longGame } from "./support/long.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -68,6 +69,13 @@ test("variations are chosen, entered and left by keys", async (t) => {
   await page.locator("#moves [aria-current][data-testid=start]").waitFor();
   await page.keyboard.press("End");
   assert.equal(await current(page), "Nc6");
+  await page.keyboard.press("Shift+ArrowLeft");
+  await page.locator("#moves [data-testid=variation-move]", { hasText: "d4" }).click();
+  await at(page, "promote").click();
+  assert.deepEqual(await page.locator("#moves [data-testid=move] .san").allTextContents(), ["e4", "e6", "d4"]);
+  await page.locator("#moves [data-testid=variation-move]", { hasText: "c5" }).click();
+  await at(page, "remove").click();
+  assert.deepEqual(await page.locator("#moves [data-testid=variation-move] .san").allTextContents(), ["e5", "Nf3", "Nc6"]);
   await at(page, "start").click();
   assert.ok(await at(page, "first").isDisabled(), "the list leads back to the start");
 });
@@ -195,4 +203,61 @@ test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\[White "Paul Morphy"\][^]*1\. e4 e5 2\. Nf3 d6/);
   const [file] = await Promise.all([page.waitForEvent("download"), at(page, "download-pgn").click()]);
   assert.equal(file.suggestedFilename(), "morphy-isouard-1858.pgn");
+});
+
+test("a step touches as little of the page in a game of 300 moves as in one of 20", async (t) => {
+  const touched = [];
+  for (const moves of [20, 300]) {
+    const page = await shelf.page(t, { path: "site/" });
+    await paste(page, longGame(moves));
+    await reads(page, "coverage", /^\d+ of \d+ positions/);
+    await page.getByTestId("report-share").waitFor({ state: "attached" });
+    await page.keyboard.press("ArrowRight");
+    touched.push(
+      await page.evaluate(async () => {
+        let count = 0;
+        const observer = new MutationObserver((records) => (count += records.reduce((sum, { addedNodes, removedNodes }) => sum + 1 + addedNodes.length + removedNodes.length, 0)));
+        for (const id of ["moves", "graph", "report"]) observer.observe(document.getElementById(id) ?? document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+        for (let step = 0; step < 10; step++) {
+          document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+          await new Promise((done) => requestAnimationFrame(done));
+        }
+        return count;
+      }),
+    );
+  }
+  const [short = 0, long = 0] = touched;
+  assert.ok(short > 20 && short < 200, `${short} changes in ten steps`);
+  assert.equal(long, short);
+});
+
+test("the report counts bad moves, leads to them, and says what it rests on", async (t) => {
+  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } } });
+  // Evaluations of the PGN alone: White hangs a queen, Black a pawn; between them a gap.
+  await paste(page, "[White \"Ann\"]\n[Black \"Bob\"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *");
+  await reads(page, "report-share", /Rests on \d of 9 moves; \d+ of 10 positions are known/);
+  await at(page, "white-blunder").click();
+  assert.equal(await current(page), "Rh3");
+  assert.equal(await page.locator("#moves [aria-current] .glyph").textContent(), "??");
+  await reads(page, "judgment", /^Blunder\./);
+  assert.ok((await page.locator("#graph .bad.blunder").count()) === 1);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("b");
+  assert.equal(await current(page), "Rh3");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("i");
+  assert.equal(await page.locator("#moves [aria-current] .glyph").textContent(), "?!");
+});
+
+test("the PGN is downloaded with evaluations", async (t) => {
+  const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=3" });
+  await page.getByTestId("report-share").waitFor({ state: "attached" });
+  await at(page, "share").click();
+  const [file] = await Promise.all([page.waitForEvent("download"), at(page, "download-annotated").click()]);
+  assert.equal(file.suggestedFilename(), "morphy-isouard-1858-annotated.pgn");
+  let text = "";
+  for await (const part of await file.createReadStream()) text += part;
+  assert.match(text, /\[White "Paul Morphy"\]/);
+  assert.ok((text.match(/\[%eval /g) ?? []).length > 20, text);
 });

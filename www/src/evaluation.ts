@@ -30,11 +30,13 @@ export class EvaluationPanel {
   readonly #cost = byId("cost");
   readonly #live = byId("live");
   #speaking = 0;
+  #scrolled = false;
 
   constructor(
     private readonly state: State,
     private readonly actions: PanelActions,
   ) {
+    this.#lines.addEventListener("scroll", () => (this.#scrolled = true), { passive: true });
     const unfold = byId("unfold");
     unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
     state.on(({ node, known, status }) => {
@@ -144,7 +146,9 @@ export class EvaluationPanel {
     const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
     const items = lines.map(({ score, line }) => lineItem(score, node.position, line, actions));
     this.#lines.replaceChildren(...(items.length > 0 ? [make("ol", { "aria-label": "Lines, best first" }, ...items)] : []));
-    this.#lines.scrollTop = 0;
+    // Asking for the place would lay the page out once more in each step.
+    if (this.#scrolled) this.#lines.scrollTop = 0;
+    this.#scrolled = false;
   }
 
   #say(score: string, facts: string, shallow = false, borrowed = false): void {

@@ -1,6 +1,7 @@
 /** The evaluation along the game: what is known is drawn, what is not is hatched, and one can go along it. */
 import { byId, make } from "./dom";
 import { moveNumber, type Node } from "./game";
+import { glyphOf } from "./judgment";
 import { bestKnown, type Knowledge } from "./knowledge";
 import type { State } from "./state";
 
@@ -26,8 +27,8 @@ export class Graph {
     for (const [name, value] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Position of the game", "aria-valuemin": "0" })) root.setAttribute(name, value);
     this.#bindPointer();
     root.addEventListener("keydown", (event) => this.#key(event));
-    state.on(({ tree, node, known }) => {
-      const grown = tree || (known && this.#line.some(({ fen }) => known.has(fen)));
+    state.on(({ tree, node, known, report }) => {
+      const grown = tree || report || (known && this.#line.some(({ fen }) => known.has(fen)));
       if (grown) this.#draw();
       if (grown || node) this.#mark();
     });
@@ -88,19 +89,40 @@ export class Graph {
       mark.style.width = `${width / 10}%`;
       return mark;
     };
+    const at = (mark: HTMLElement, ply: number) => {
+      mark.style.left = `${this.#x(ply) / 10}%`;
+      return mark;
+    };
     this.#marks.replaceChildren(
+      ...this.#phases().map(({ name, ply }) => at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, name), ply)),
       ...gaps.map(([from, to]) => place("gap", this.#x(from), this.#x(to) - this.#x(from))),
       ...lone.map(({ known, ply }) => {
-        const mark = make("i", { className: isOwn(known) ? "lone" : "lone borrowed" });
-        mark.style.left = `${this.#x(ply) / 10}%`;
+        const mark = at(make("i", { className: isOwn(known) ? "lone" : "lone borrowed" }), ply);
         mark.style.top = `${y(known)}%`;
         return mark;
+      }),
+      ...this.#line.flatMap((node, ply) => {
+        const known = this.#known[ply];
+        const { kind } = ply > 0 ? glyphOf(node, this.state) : {};
+        if (!kind || !known) return [];
+        const mark = at(make("i", { className: `bad ${kind}` }), ply);
+        mark.style.top = `${y(known)}%`;
+        return [mark];
       }),
     );
     this.#root.classList.toggle("empty", last < 1);
     this.#root.setAttribute("aria-valuemax", String(last));
     this.#root.setAttribute("aria-disabled", String(last < 1));
     this.#tell();
+  }
+
+  /** The phases of the game and where they begin. */
+  #phases(): { name: string; ply: number }[] {
+    const phases = this.state.assessment?.report.phases;
+    if (!phases) return [];
+    const { middlegame, endgame } = phases;
+    const begin = (name: string, ply: number | null) => (ply === null ? [] : [{ name, ply }]);
+    return [...(middlegame === 0 || endgame === 0 ? [] : [{ name: "Opening", ply: 0 }]), ...begin("Middlegame", middlegame), ...begin("Endgame", endgame)];
   }
 
   /** Says what share of the game is known, and from where. */
@@ -139,7 +161,8 @@ export class Graph {
   #words(node: Node, known: Knowledge | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
     const from = known?.source === "line" ? " from a line" : known?.source === "pgn" ? " from the PGN" : "";
-    return `${move}, ${known ? known.text + from : "not known"}`;
+    const kind = node.parent && glyphOf(node, this.state).kind;
+    return `${move}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
   }
 
   #x(ply: number): number {

@@ -13,6 +13,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Enter", "type a move, such as Nf3, O-O or e7e8q"],
   ["o", "open a game or a position"],
   ["g", "list the games that you opened"],
+  ["g", "your games"],
   ["c", "copy the FEN"],
   ["p", "copy the PGN"],
   ["?", "this list"],

@@ -1,11 +1,14 @@
 /** Keys that work anywhere on the page, except where somebody types. */
-import { isField } from "./dom";
+import { byId, isField } from "./dom";
 
 /** Binds keys, named as in `KeyboardEvent.key`, letters and arrows with "Shift+" before them where it is held, to actions. */
 export function bindKeys(actions: Record<string, () => void>): void {
+  const promotion = byId("promotion");
+  const dialogs = document.getElementsByTagName("dialog");
+  // Dialogs and the choice of a promotion have keys of their own.
+  const isTaken = () => !promotion.hidden || [...dialogs].some(({ open }) => open);
   document.addEventListener("keydown", (event) => {
-    // Dialogs and the choice of a promotion have keys of their own.
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open], #promotion:not([hidden])")) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTaken()) return;
     const { target, key } = event;
     if (isField(target)) return;
     // A list of choices keeps its own keys; left and right mean nothing to it.

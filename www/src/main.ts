@@ -9,6 +9,7 @@ import { EvaluationPanel } from "./evaluation";
 import type { Game, Node } from "./game";
 import { Graph } from "./graph";
 import { inspect } from "./inspector/mount";
+import { JudgmentRow, KINDS, nextOf } from "./judgment";
 import { bindKeys } from "./keyboard";
 import { Lookups } from "./lookups";
 import { manifestUrl } from "./manifest-url";
@@ -22,6 +23,8 @@ import { nameOpenings } from "./opening-name";
 import { Players } from "./players";
 import { confine } from "./policy";
 import { Preview } from "./preview";
+import { Reporter } from "./report";
+import { ReportPanel } from "./report-panel";
 import { copy, toPgn } from "./save";
 import { Session } from "./session";
 import { dress, load } from "./settings";
@@ -54,12 +57,15 @@ const sides = new Players(state);
 new MoveList(state, () => session.menu.offers());
 new Graph(state);
 nameOpenings(state);
+new JudgmentRow(state, preview.show);
+new ReportPanel(state);
 new Continuations(state, client, preview.show);
 state.on(({ game, node }) => {
   if (game) title(state.game);
   if (node) controls(state.node);
 });
 const lookups = new Lookups(state, client);
+const reporter = new Reporter(state);
 state.on(({ known }) => {
   if (!known) return;
   describeDatabase();
@@ -92,7 +98,7 @@ for (const [id, action] of Object.entries({ first, previous, next, last, flip, s
 
 // What is not needed at first comes when it is asked for.
 const help = async () => (await import("./help-dialog")).showHelp();
-const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, async () => toPgn(state.game));
+const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, () => reporter.annotated(toPgn(state.game)));
 const set = async () => (await import("./settings-dialog")).showSettings(client);
 for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", () => void action());
 state.on(({ node, game }) => {
@@ -109,6 +115,7 @@ bindKeys({
   Home: first,
   End: last,
   " ": () => document.querySelector<HTMLElement>("#lines .line button")?.click(),
+  ...jumps(),
   f: flip,
   Enter: bindTyped(state),
   o: openDialog,
@@ -117,6 +124,15 @@ bindKeys({
   p: () => void copy(toPgn(state.game)).then((done) => done && notice("PGN copied.")),
   "?": () => void help(),
 });
+
+/** Keys that go to the next bad move of a kind; with Shift to the one before. */
+function jumps(): Record<string, () => void> {
+  const keys = KINDS.flatMap((kind) => {
+    const key = kind.charAt(0);
+    return [[key, 1], [`Shift+${key}`, -1]].map(([name, by]) => [name, () => state.go(nextOf(state, kind, by as 1 | -1))] as const);
+  });
+  return Object.fromEntries(keys);
+}
 
 function describeDatabase(): void {
   if (!client.manifest) return;

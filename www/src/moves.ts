@@ -1,6 +1,7 @@
 /** The move list: the main line in two columns with its scores, comments and variations in between. */
 import { byId, make } from "./dom";
 import { type Game, lineFrom, moveNumber, type Node } from "./game";
+import { glyphOf } from "./judgment";
 import { bestKnown } from "./knowledge";
 import type { State } from "./state";
 
@@ -29,9 +30,9 @@ export class MoveList {
       const node = button && this.#nodes.get(button);
       if (node) state.go(node);
     });
-    state.on(({ tree, node, known, choice }) => {
+    state.on(({ tree, node, known, choice, report }) => {
       if (tree) this.#draw(state.game);
-      else if (known) this.#refresh(known);
+      else if (report || (known && [...this.#entries.keys()].some(({ fen }) => known.has(fen)))) this.#refresh();
       if (node) this.#mark();
       if (node || choice) this.#point();
     });
@@ -71,12 +72,18 @@ export class MoveList {
   }
 
   /** Fills in what has become known, and touches nothing else. */
-  #refresh(known: ReadonlySet<string>): void {
-    if (![...this.#entries.keys()].some(({ fen }) => known.has(fen))) return;
+  #refresh(): void {
     for (const [node, entry] of this.#entries) this.#fill(node, entry);
   }
 
-  #fill(node: Node, { button, score }: Entry): void {
+  #fill(node: Node, { button, glyph, score }: Entry): void {
+    if (!node.parent) return;
+    const { text: sign, kind, byAuthor } = glyphOf(node, this.state);
+    if (glyph.textContent !== sign) {
+      glyph.textContent = sign;
+      glyph.className = `glyph ${kind ?? ""}`;
+      glyph.title = sign && byAuthor ? "As the PGN has it" : "";
+    }
     if (!score) return;
     const known = bestKnown(node, this.state.answers);
     const text = known && known.source !== "rules" ? known.text : "";
@@ -95,7 +102,7 @@ export class MoveList {
     const list = make("div", { className: "list", role: "group", "aria-label": "Moves of the game" });
     const start = make("button", { type: "button", className: "start", tabIndex: -1, "data-testid": "start" }, "Start");
     this.#enlist(game.root, { button: start, glyph: start, score: undefined });
-    list.append(start, ...this.#aside(game.root.notes?.comment));
+    list.append(start, ...this.#aside(game.root.notes.comment));
     let row: HTMLElement | undefined;
     for (const node of main) {
       const { parent } = node;
@@ -107,7 +114,7 @@ export class MoveList {
         list.append(row);
       }
       row.append(this.#move(node, true));
-      const aside = this.#aside(node.notes?.comment, parent.children.slice(1));
+      const aside = this.#aside(node.notes.comment, parent.children.slice(1));
       if (aside.length > 0) {
         if (white) row.append(make("span", { className: "gap" }, "…"));
         list.append(...aside);
@@ -136,7 +143,7 @@ export class MoveList {
       const number = index === 0 || parent.position.turn === "white" ? [make("span", { className: "number" }, moveNumber(parent.position))] : [];
       // The first move's own siblings are the caller's business.
       const branches = index === 0 ? [] : parent.children.slice(1).map((sibling) => make("span", { className: "branch" }, ...this.#variation(sibling)));
-      const comment = node.notes?.comment ? [make("span", { className: "comment" }, node.notes.comment), " "] : [];
+      const comment = node.notes.comment ? [make("span", { className: "comment" }, node.notes.comment), " "] : [];
       return [make("span", { className: "ply" }, ...number, this.#move(node, false)), ...comment, ...branches];
     });
   }

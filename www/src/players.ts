@@ -60,7 +60,7 @@ export class Players {
 function clock(node: Node, color: Color): string {
   let at: Node | undefined = node;
   // A player's last move is one or two plies up.
-  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes?.clock !== undefined) return time(at.notes.clock);
+  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return time(at.notes.clock);
   return "";
 }
 

@@ -43,6 +43,7 @@ export class Promotion {
 
   /** Closes it without an answer. */
   close(): void {
+    if (!this.#done) return;
     document.removeEventListener("pointerdown", this.#dismiss);
     this.#root.hidden = true;
     this.#done = undefined;

@@ -2,6 +2,7 @@
 import type { Eval } from "shelfish";
 import type { Explanation } from "./database";
 import { Game, type Node, type Step } from "./game";
+import type { Assessment } from "./report";
 
 /** What has changed; a view looks at what concerns it. */
 export interface Changes {
@@ -15,6 +16,8 @@ export interface Changes {
   known?: ReadonlySet<string>;
   /** Another move is chosen to go on with. */
   choice?: true;
+  /** The report of the game was made, or is no longer true. */
+  report?: true;
   /** How the lookup of the position on the board stands. */
   status?: true;
 }
@@ -34,6 +37,7 @@ export class State {
   #game = new Game();
   #node = this.#game.root;
   #choice: Node | undefined;
+  #assessment: Assessment | undefined;
   #status: Status = {};
   readonly #answers = new Map<string, Eval | null>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
@@ -49,6 +53,11 @@ export class State {
   /** The move that goes on from here: the one that was chosen, else the main one. */
   get choice(): Node | undefined {
     return this.#choice ?? this.#node.children[0];
+  }
+
+  /** The report of the main line, once it is made. */
+  get assessment(): Assessment | undefined {
+    return this.#assessment;
   }
 
   get status(): Status {
@@ -114,6 +123,13 @@ export class State {
       known.add(fen);
     }
     if (known.size > 0) this.#tell({ known });
+  }
+
+  /** Notes the report of the main line; undefined: there is none. */
+  assess(assessment: Assessment | undefined): void {
+    if (assessment === this.#assessment) return;
+    this.#assessment = assessment;
+    this.#tell({ report: true });
   }
 
   /** Notes how the lookup stands. */
