@@ -1,6 +1,6 @@
 /** What is said of moves: glyphs and words, the author's own before the page's; and the line that was better. */
 import { byId, make } from "./dom";
-import { moveNumber, type Node, steps } from "./game";
+import { type Node, steps } from "./game";
 import { bestKnown } from "./knowledge";
 import { type LineActions, lineMoves } from "./lines";
 import { variationOf } from "./navigation";
@@ -66,7 +66,7 @@ export class JudgmentRow {
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
     const known = bestKnown(parent, answers);
     const line = best && known?.line[0] === move.best ? steps(parent.position, known.line) : best ? [best] : [];
-    const words = best ? `${name}. Best was ${moveNumber(parent.position)} ${best.san}: ` : `${name}.`;
+    const words = best ? `${name}. Best was ` : `${name}.`;
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };
     this.#root.replaceChildren(make("strong", {}, words), ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
   }
