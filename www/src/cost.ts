@@ -43,8 +43,9 @@ export function summary(cost: Cost): string {
 /** Bytes in steps of 1000, as browsers' own tools count. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${decimals(bytes / 1000)} kB`;
-  return bytes < 1e9 ? `${decimals(bytes / 1e6)} MB` : `${decimals(bytes / 1e9)} GB`;
+  // What would be rounded to a thousand is one of the next.
+  if (bytes < 999_500) return `${decimals(bytes / 1000)} kB`;
+  return bytes < 999_500_000 ? `${decimals(bytes / 1e6)} MB` : `${decimals(bytes / 1e9)} GB`;
 }
 
 /** Milliseconds, with a decimal where it says something. */
@@ -59,4 +60,4 @@ export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-const decimals = (value: number): string => (value < 100 ? value.toFixed(1) : Math.round(value).toString());
+const decimals = (value: number): string => (value < 99.95 ? value.toFixed(1) : Math.round(value).toString());

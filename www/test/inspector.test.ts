@@ -1,5 +1,6 @@
 import type { FetchedRange, Manifest } from "shelfish";
 import { describe, expect, it } from "vitest";
+import { size } from "../src/cost";
 import { layout, place, surroundings } from "../src/inspector/layout";
 import { Traffic } from "../src/inspector/traffic";
 
@@ -87,4 +88,10 @@ describe("what was read", () => {
     for (let start = 0; start < 30_000; start++) traffic.add(request({ start, end: start + 1 }));
     expect([traffic.last.length, traffic.ranges.size, traffic.last[0]?.number]).toEqual([50, 20_000, 30_000]);
   });
+});
+
+it("sizes that round to a thousand are one of the next unit", () => {
+  expect([999, 1000, 99_940, 99_960, 999_499, 999_500, 999_499_999, 999_500_000].map(size)).toEqual([
+    "999 B", "1.0 kB", "99.9 kB", "100 kB", "999 kB", "1.0 MB", "999 MB", "1.0 GB",
+  ]);
 });
