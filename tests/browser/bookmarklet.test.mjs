@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { after, before, suite, test } from "node:test";
+import { after, afterEach, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { parsePgn, startingPosition } from "chessops/pgn";
@@ -138,6 +138,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
     /** @type {import("./support/bookmarks.mjs").Presser} */
     let browser;
     before(async () => void (browser = await launch({ link, port: fixtures.port })));
+    afterEach(() => browser.closeTab());
     after(() => browser?.close());
 
     for (const [what, expected] of CASES) {
@@ -154,8 +155,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
           assert.equal(said, undefined);
           holds(String(tab), expected);
         }
-        await browser.closeTab();
-      });
+        });
     }
 
     test("the board that is opened shows the game", async () => {
@@ -165,14 +165,23 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       for (let tries = 0; tries < 100 && (await browser.inTab(moves)) !== OPERA; tries++) await sleep(100);
       assert.equal(await browser.inTab(moves), OPERA);
       assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
-      await browser.closeTab();
+    });
+
+    test("of several games the first is shown, and the menu has the others", async () => {
+      await browser.visit("http://blog.test/?any-viewers");
+      await browser.press();
+      const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
+      for (let tries = 0; tries < 100 && !(await browser.inTab(notice)); tries++) await sleep(100);
+      assert.equal(await browser.inTab(notice), "2 games opened: the menu has them.");
+      const menu = `[...document.querySelectorAll("[data-testid=games] option")].map(({ textContent }) => textContent).filter((name) => /^[AB] –/.test(name)).length`;
+      for (let tries = 0; tries < 100 && (await browser.inTab(menu)) < 2; tries++) await sleep(100);
+      assert.equal(await browser.inTab(menu), 2);
     });
 
     test("a page that is isolated from others does not keep it from opening the board", async () => {
       await browser.visit("http://blog.test/?any-textarea&isolated");
       const { tab } = await browser.press();
       assert.match(String(tab), /#pgn=/);
-      await browser.closeTab();
     });
 
     test("where a page may open no window, the board is opened in its place", async () => {

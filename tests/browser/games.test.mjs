@@ -36,6 +36,7 @@ before(async () => {
   server = await lichess({
     q7ZvsdUF: { status: "resign", pgn: PGN },
     running1: { status: "started", pgn: PGN.replace("1-0", "*") },
+    Unclear1: { pgn: PGN },
     Busy1234: 429,
     Broken12: 500,
     Atomic12: { status: "mate", pgn: PGN.replace("Standard", "Atomic") },
@@ -159,6 +160,7 @@ test("a game of Lichess is fetched by its address, once, and names itself in the
 
 for (const [id, reason] of /** @type {const} */ ([
   ["running1", /still being played/],
+  ["Unclear1", /does not say whether this game is over/],
   ["Missing1", /has no game of this id/],
   ["Busy1234", /too many requests.*Wait a minute/],
   ["Broken12", /status 500/],

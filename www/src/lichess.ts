@@ -23,6 +23,7 @@ export async function fetchGame(id: string, signal: AbortSignal): Promise<Game> 
   const { status, pgn } = answer;
   if (status === "created" || status === "started")
     throw new InputError("This game is still being played: looking at it with an engine’s help would be unfair. Open it when it is over.");
+  if (typeof status !== "string") throw new InputError("Lichess does not say whether this game is over, so it is not opened.");
   if (typeof pgn !== "string") throw new InputError("Lichess gave an answer without a PGN.");
   const [game] = read(pgn).games;
   if (!game) throw new InputError("Lichess gave an answer without a game.");

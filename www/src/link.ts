@@ -6,7 +6,7 @@
 import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "./fault";
 import { Game, lineFrom, type Node, path, uci } from "./game";
-import { read, readFen } from "./input";
+import { read, readFen, type Refused } from "./input";
 import { isSilent } from "./notes";
 import { toPgn } from "./save";
 import { boundedText } from "./streams";
@@ -25,6 +25,9 @@ export interface Linked {
   side?: "black" | "white";
   /** The link was too short for comments and variations, which may be stored here. */
   abridged: boolean;
+  /** What else its PGN has: more games, and those that cannot be opened. */
+  others: Game[];
+  refused: Refused[];
 }
 
 /** Longest link that is made. Chats and mails cut longer ones. */
@@ -69,13 +72,9 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
   const [id = "", side] = lichess?.split("/") ?? [];
-  const game = slug
-    ? sources.famous(slug)
-    : id
-      ? await sources.lichess(id)
-      : pgn || folded
-        ? read(folded ? await inflated(folded) : spaced(pgn ?? "")).games[0]
-        : undefined;
+  const { games, refused } = pgn || folded ? read(folded ? await inflated(folded) : spaced(pgn ?? "")) : { games: [], refused: [] };
+  const [first, ...others] = games;
+  const game = slug ? sources.famous(slug) : id ? await sources.lichess(id) : first;
   if (slug && !game) throw new InputError(`The link names a game that is not here: ${clip(slug)}.`);
   const linked = game ?? played(fields.get("fen"), fields.get("moves"));
   if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
@@ -86,6 +85,8 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
     game: linked,
     node: follow(linked, at, fields.get("line")),
     abridged: fields.has("abridged"),
+    others,
+    refused,
     ...(side === "black" || side === "white" ? { side } : {}),
   };
 }

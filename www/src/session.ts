@@ -149,7 +149,11 @@ export class Session {
       this.page.notice("");
       this.state.enter(game, game === linked.game ? linked.node : along(game, linked.node));
       if (linked.side) this.page.turn(linked.side);
-      if (game.headers.size > 0) void this.#keep(game);
+      const { others, refused } = linked;
+      if (others.length > 0 || refused.length > 0) this.page.notice(others.length > 0 ? `${plural(others.length + 1, "game")} opened: the menu has them.` : "", refused);
+      // The first one last, which puts it on top.
+      for (const other of others.reverse()) await this.library.keepGame(other);
+      if (game.headers.size > 0 || others.length > 0) void this.#keep(game);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof InputError)) throw error;

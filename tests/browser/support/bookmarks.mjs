@@ -196,9 +196,11 @@ export async function firefoxWith({ link, port }) {
     },
     async inTab(read) {
       await driver.switchTo().window(String(await other()));
-      const value = await driver.executeScript(`return ${read}`);
-      await driver.switchTo().window(first);
-      return value;
+      try {
+        return await driver.executeScript(`return ${read}`);
+      } finally {
+        await driver.switchTo().window(first);
+      }
     },
     async closeTab() {
       const handle = await other();

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 
 /**
  * What it has: by id, an answer as the API gives it with `pgnInJson=true`, or the status of a refusal.
- * @typedef {Record<string, { status: string, pgn: string } | number>} Games
+ * @typedef {Record<string, { status?: string, pgn: string } | number>} Games
  */
 
 /** @param {Games} games */
