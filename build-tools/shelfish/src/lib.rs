@@ -1,5 +1,6 @@
 //! The commands of `shelfish`, one module each.
 
+pub mod analyse;
 pub mod bench;
 pub mod build;
 pub mod database;

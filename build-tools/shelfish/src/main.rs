@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish_cli::shown::shown;
-use shelfish_cli::{bench, build, export, lookup, serve, stats, verify};
+use shelfish_cli::{analyse, bench, build, export, lookup, serve, stats, verify};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -20,6 +20,8 @@ enum Command {
     Build(build::command::Args),
     /// Look positions up
     Lookup(lookup::Args),
+    /// Report on games: mistakes, accuracy, average centipawn loss
+    Analyse(analyse::Args),
     /// Say what a database holds
     Stats(stats::Args),
     /// Read every byte of a database and check it
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Build(args) => build::command::run(args),
         Command::Lookup(args) => lookup::run(args),
+        Command::Analyse(args) => analyse::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),

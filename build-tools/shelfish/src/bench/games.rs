@@ -12,6 +12,7 @@ use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
 use serde::Serialize;
 use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
+use shelfish_analysis::pgn::is_chess;
 
 use crate::build::dump::{Dump, Source};
 
@@ -158,12 +159,6 @@ impl Visitor for Replay {
     fn end_game(&mut self, (_, positions): Self::Movetext) -> Self::Output {
         (positions.len() > 1).then_some(positions)
     }
-}
-
-/// Whether a variant is played by the rules of chess.
-fn is_chess(variant: &str) -> bool {
-    let variant = variant.to_ascii_lowercase().replace([' ', '-'], "");
-    matches!(variant.as_str(), "standard" | "chess" | "normal" | "chess960" | "fischerandom" | "fromposition")
 }
 
 #[cfg(test)]

@@ -1,0 +1,111 @@
+//! `shelfish analyse`: reports for people and programs, annotated PGN, what is not known, what cannot be read.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::*;
+use serde_json::Value;
+
+/// A game, and evaluations of its positions but for the one after 1... e5.
+const GAME: &str = "[White \"A\"]\n[Black \"B\"]\n\n1. f3 {Hm.} e5 {[%eval -0.80,18]} 2. g4 ( 2. e4 $1 ) Qh4# 0-1\n";
+const DUMP: &str = r#"{"fen":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -","evals":[{"pvs":[{"cp":20,"line":"e2e4 e7e5"}],"knodes":100,"depth":30}]}
+{"fen":"rnbqkbnr/pppppppp/8/8/8/5P2/PPPPP1PP/RNBQKBNR b KQkq -","evals":[{"pvs":[{"cp":-90,"line":"e7e5"}],"knodes":100,"depth":28}]}
+{"fen":"rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq -","evals":[{"pvs":[{"mate":-1,"line":"d8h4"}],"knodes":1,"depth":99}]}
+"#;
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", DUMP);
+    fixture.build(&[&dump], &[]).succeeds();
+    fixture
+}
+
+fn analyse(fixture: &Fixture, games: &str, args: &[&str]) -> Run {
+    let db = fixture.path("db");
+    let args = [&["analyse", "-", "-d", db.to_str().unwrap()], args].concat();
+    shelfish_with(args, games.as_bytes())
+}
+
+#[test]
+fn a_report_for_people_says_what_it_rests_on() {
+    let run = analyse(&fixture(), GAME, &[]);
+    assert!(run.err.contains("1 games, 5 positions, 4 of them known (80.0 %)"), "{}", run.err);
+    let report = run.succeeds();
+    for line in [
+        "1. A - B 0-1",
+        "   2 moves, 4 of 5 positions known",
+        "   White    39.3 %              110    0    1    0  1 of 2",
+        "   Black         -                -    0    0    0  1 of 2",
+        "   1. f3?         +0.20 to -0.90; better 1. e4 e5",
+    ] {
+        assert!(report.lines().any(|found| found == line), "{line}\n{report}");
+    }
+}
+
+#[test]
+fn evaluations_of_the_game_are_taken_where_they_are_asked_for() {
+    let fixture = fixture();
+    let told = |args: &[&str]| -> Value { serde_json::from_str(&analyse(&fixture, GAME, args).succeeds()).unwrap() };
+    let without = told(&["--json"]);
+    assert_eq!((&without["known"], &without["evaluations"][2]), (&4.into(), &Value::Null));
+    assert_eq!(without["moves"][2]["judgment"], Value::Null);
+    let with = told(&["--json", "--use-pgn-evals"]);
+    assert_eq!(with["known"], 5);
+    assert_eq!(with["evaluations"][2], serde_json::json!({ "cp": -80, "depth": 18, "line": "", "source": "pgn" }));
+    let first = serde_json::json!({ "cp": 20, "depth": 30, "line": "e2e4 e7e5", "source": "database" });
+    assert_eq!(with["evaluations"][0], first);
+    assert_eq!(with["moves"][2]["judgment"], "blunder");
+    assert_eq!((&with["moves"][0]["best"], &with["moves"][0]["uci"], &with["moves"][0]["ply"]), (&"e2e4".into(), &"f2f3".into(), &1.into()));
+    assert_eq!((&with["white"]["mistakes"], &with["white"]["blunders"], &with["black"]["judged"]), (&1.into(), &1.into(), &2.into()));
+    assert_eq!((&with["game"], &with["line"], &with["tags"]["White"]), (&1.into(), &1.into(), &"A".into()));
+}
+
+#[test]
+fn pgn_is_annotated_and_keeps_what_was_written() {
+    let fixture = fixture();
+    let expected = "[White \"A\"]\n[Black \"B\"]\n\n{ [%eval 0.20,30] } 1. f3 $2 { [%eval -0.90,28] Hm.} ( 1. e4 e5 ) \
+        1... e5 {[%eval -0.80,18]} 2. g4 { [%eval #-1,99] } ( 2. e4 $1 ) 2... Qh4# 0-1\n\n";
+    assert_eq!(analyse(&fixture, GAME, &["--pgn"]).succeeds(), expected);
+    // Into a file, and of its own output the same.
+    let (games, out) = (fixture.file("games.pgn", expected), fixture.path("out.pgn"));
+    let db = fixture.path("db");
+    let args = ["analyse", games.to_str().unwrap(), "-d", db.to_str().unwrap(), "--pgn", "-o", out.to_str().unwrap()];
+    shelfish(args).succeeds();
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), expected);
+    let onto = ["analyse", games.to_str().unwrap(), "-d", db.to_str().unwrap(), "--pgn", "-o", games.to_str().unwrap()];
+    shelfish(onto).fails(&["is read"]);
+}
+
+#[test]
+fn bad_games_are_named_and_the_others_get_through() {
+    let fixture = fixture();
+    let games = format!("{GAME}\n[White \"C\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n\n[White \"D\"]\n\n1. e4 e5\n2. Sf3 *\n\n{GAME}");
+    let run = analyse(&fixture, &games, &["--json"]);
+    assert_eq!(run.code, 1);
+    for words in [
+        "standard input, game 2, line 9: the variant is Atomic",
+        "standard input, game 3, line 14: expected a move in English letters, found Sf3",
+        "2 games could not be read",
+    ] {
+        assert!(run.err.contains(words), "{words}\n{}", run.err);
+    }
+    let lines: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.iter().map(|line| line["game"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert!(lines[1]["error"].as_str().unwrap().starts_with("the variant is Atomic"));
+    assert_eq!((&lines[3]["known"], &lines[3]["line"]), (&4.into(), &16.into()));
+}
+
+#[test]
+fn compressed_games_are_read_and_what_is_not_there_is_named() {
+    let fixture = fixture();
+    let db = fixture.path("db");
+    let games = fixture.path("games.pgn.zst");
+    std::fs::write(&games, zstd::encode_all(GAME.as_bytes(), 1).unwrap()).unwrap();
+    let args = ["analyse", games.to_str().unwrap(), "-d", db.to_str().unwrap(), "--quiet"];
+    let run = shelfish(args);
+    assert_eq!(run.err, "");
+    assert!(run.succeeds().starts_with("1. A - B 0-1"));
+    let missing = fixture.path("missing.pgn");
+    shelfish(["analyse", missing.to_str().unwrap(), "-d", db.to_str().unwrap()]).fails(&["missing.pgn"]);
+    assert_eq!(shelfish(["analyse", "x", "-d", "db", "--json", "--pgn"]).code, 2);
+}
