@@ -34,7 +34,7 @@ fn a_report_for_people_says_what_it_rests_on() {
     for line in [
         "1. A - B 0-1",
         "   2 moves, 4 of 5 positions known",
-        "   White    39.3 %              110    0    1    0  1 of 2",
+        "   White     64.4 %              110    0    1    0  1 of 2",
         "   Black         -                -    0    0    0  1 of 2",
         "   1. f3?         +0.20 to -0.90; better 1. e4 e5",
     ] {
@@ -55,8 +55,14 @@ fn evaluations_of_the_game_are_taken_where_they_are_asked_for() {
     let first = serde_json::json!({ "cp": 20, "depth": 30, "line": "e2e4 e7e5", "source": "database" });
     assert_eq!(with["evaluations"][0], first);
     assert_eq!(with["moves"][2]["judgment"], "blunder");
-    assert_eq!((&with["moves"][0]["best"], &with["moves"][0]["uci"], &with["moves"][0]["ply"]), (&"e2e4".into(), &"f2f3".into(), &1.into()));
-    assert_eq!((&with["white"]["mistakes"], &with["white"]["blunders"], &with["black"]["judged"]), (&1.into(), &1.into(), &2.into()));
+    assert_eq!(
+        (&with["moves"][0]["best"], &with["moves"][0]["uci"], &with["moves"][0]["ply"]),
+        (&"e2e4".into(), &"f2f3".into(), &1.into())
+    );
+    assert_eq!(
+        (&with["white"]["mistakes"], &with["white"]["blunders"], &with["black"]["judged"]),
+        (&1.into(), &1.into(), &2.into())
+    );
     assert_eq!((&with["game"], &with["line"], &with["tags"]["White"]), (&1.into(), &1.into(), &"A".into()));
 }
 
@@ -79,7 +85,9 @@ fn pgn_is_annotated_and_keeps_what_was_written() {
 #[test]
 fn bad_games_are_named_and_the_others_get_through() {
     let fixture = fixture();
-    let games = format!("{GAME}\n[White \"C\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n\n[White \"D\"]\n\n1. e4 e5\n2. Sf3 *\n\n{GAME}");
+    let games = format!(
+        "{GAME}\n[White \"C\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n\n[White \"D\"]\n\n1. e4 e5\n2. Sf3 *\n\n{GAME}"
+    );
     let run = analyse(&fixture, &games, &["--json"]);
     assert_eq!(run.code, 1);
     for words in [

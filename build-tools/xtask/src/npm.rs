@@ -29,8 +29,16 @@ const ENTRIES: [(&str, &str, bool); 9] = [
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 8] =
-    ["index.d.ts", "inline.d.ts", "node.d.ts", "worker.d.ts", "game.d.ts", "analysis.d.ts", "errors.d.ts", "types.d.ts"];
+const TYPES: [&str; 8] = [
+    "index.d.ts",
+    "inline.d.ts",
+    "node.d.ts",
+    "worker.d.ts",
+    "game.d.ts",
+    "analysis.d.ts",
+    "errors.d.ts",
+    "types.d.ts",
+];
 
 /// The modules: the crate of each, the name of what is made of it, and the file that has it as a text.
 const MODULES: [(&str, &str, &str); 2] =

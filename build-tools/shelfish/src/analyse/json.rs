@@ -59,7 +59,8 @@ impl Evaluation {
 pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
     let Analysed { number, line, game, known, origins } = analysed;
     let played = game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string());
-    let evaluations = known.iter().zip(origins).map(|(known, origin)| Some(Evaluation::new(known.as_ref()?, (*origin)?)));
+    let evaluations =
+        known.iter().zip(origins).map(|(known, origin)| Some(Evaluation::new(known.as_ref()?, (*origin)?)));
     let told = Game {
         game: *number,
         line: *line,

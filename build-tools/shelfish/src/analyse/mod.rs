@@ -227,7 +227,11 @@ async fn tell(
             report
         } else {
             let report = report(&analysed.game.game, &analysed.known)?;
-            if args.json { json::tell(out, &analysed, &report)? } else { people::tell(out, &analysed, &report)? }
+            if args.json {
+                json::tell(out, &analysed, &report)?
+            } else {
+                people::tell(out, &analysed, &report)?
+            }
             report
         };
         totals.positions += report.positions as u64;

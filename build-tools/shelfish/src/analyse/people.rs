@@ -93,7 +93,8 @@ struct Side<'a>(&'a SideReport);
 
 impl std::fmt::Display for Side<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let SideReport { moves, judged, inaccuracies, mistakes, blunders, average_centipawn_loss, accuracy, .. } = self.0;
+        let SideReport { moves, judged, inaccuracies, mistakes, blunders, average_centipawn_loss, accuracy, .. } =
+            self.0;
         match accuracy {
             Some(accuracy) => write!(f, "{accuracy:7.1} %")?,
             None => write!(f, "{:>9}", "-")?,
