@@ -62,13 +62,10 @@ const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXY
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
-    let inputs = ["src", "wasm", "analysis", "Cargo.toml"].map(|name| crate_dir.join(name));
-    let inputs = [
-        &inputs[..],
-        &[js.clone()],
-        &["Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file)),
-    ]
-    .concat();
+    let parts = ["src", "wasm", "analysis", "Cargo.toml"].map(|name| crate_dir.join(name));
+    let rest =
+        ["crate/js", "Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file));
+    let inputs = [&parts[..], &rest].concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
         return Ok(package);
