@@ -111,7 +111,10 @@ fn decoded(text: Vec<u8>) -> String {
 mod tests {
     use super::*;
 
-    fn games(text: &[u8]) -> io::Result<Vec<(u64, u64, Result<usize, String>)>> {
+    /// The number of a game, its line, and its moves or what is wrong.
+    type Told = (u64, u64, Result<usize, String>);
+
+    fn games(text: &[u8]) -> io::Result<Vec<Told>> {
         let told = |entry: Entry| {
             let game = entry.game.map(|game| game.game.moves().len()).map_err(|error| error.to_string());
             (entry.number, entry.line, game)
