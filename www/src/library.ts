@@ -1,7 +1,6 @@
 /** The games at hand: famous ones, and those that were opened, which are kept in this browser. */
-import { famous } from "./famous";
+import type { Famous } from "./famous";
 import type { Game } from "./game";
-import { read } from "./input";
 import type { Checked } from "./pgn/read";
 import type { Source } from "./pgn/split";
 import { toPgn } from "./save";
@@ -17,19 +16,38 @@ const BATCH = 500;
 export class Library {
   /** The games opened last. */
   recent: readonly Entry[] = [];
+  /** The famous games, once they are loaded. */
+  offered: readonly Famous[] = [];
   /** Why games are not kept, or not all of them; empty if all is well. */
   remark = "";
   /** Games that were on the board: they keep the moves that were tried in them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
   readonly #famousIds = new Map<string, string>();
+  #offered: Promise<readonly Famous[]> | undefined;
   #store: Promise<GameStore> | undefined;
 
-  /** `changed` is called when `recent` has. */
+  /** `changed` is called when `recent` or `offered` has. */
   constructor(private readonly changed: () => void) {}
 
+  /** Loads the famous games, which the first evaluation does not wait for. */
+  offer(): Promise<readonly Famous[]> {
+    this.#offered ??= import("./famous").then(
+      ({ famous }) => {
+        this.offered = famous;
+        this.changed();
+        return famous;
+      },
+      (error: unknown) => {
+        this.#offered = undefined;
+        throw error;
+      },
+    );
+    return this.#offered;
+  }
+
   /** The famous game of this name. */
-  famous(slug: string): Game | undefined {
-    const game = this.#loaded.get(slug) ?? famous.find((each) => each.slug === slug)?.load();
+  async famous(slug: string): Promise<Game | undefined> {
+    const game = this.#loaded.get(slug) ?? (await this.offer()).find((each) => each.slug === slug)?.load();
     if (!game) return undefined;
     this.#loaded.set(slug, game);
     if (game.id) this.#famousIds.set(game.id, slug);
@@ -54,7 +72,9 @@ export class Library {
     const loaded = this.#loaded.get(key);
     if (loaded) return loaded;
     const text = await (await this.store()).text(key).catch(() => undefined);
-    const [game] = text === undefined ? [] : read(text).games;
+    if (text === undefined) return undefined;
+    const { read } = await import("./input");
+    const [game] = read(text).games;
     const [site, id] = key.split(":");
     if (game && site && id) game.origin = { ...game.origin, site, id };
     return game && this.same(game);

@@ -5,15 +5,16 @@
  */
 import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "./fault";
+import { positionOf } from "./fen";
 import { Game, lineFrom, type Node, path, uci } from "./game";
-import { read, readFen, type Refused } from "./input";
+import type { Refused } from "./input";
 import { isSilent } from "./notes";
 import { toPgn } from "./save";
 import { boundedText } from "./streams";
 
 /** Where games come from that a link only names. */
 export interface Sources {
-  famous(slug: string): Game | undefined;
+  famous(slug: string): Promise<Game | undefined>;
   lichess(id: string): Promise<Game>;
 }
 
@@ -72,9 +73,10 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
   const [id = "", side] = lichess?.split("/") ?? [];
-  const { games, refused } = pgn || folded ? read(folded ? await inflated(folded) : spaced(pgn ?? "")) : { games: [], refused: [] };
+  const text = folded ? await inflated(folded) : spaced(pgn ?? "");
+  const { games, refused } = text ? (await import("./input")).read(text) : { games: [], refused: [] };
   const [first, ...others] = games;
-  const game = slug ? sources.famous(slug) : id ? await sources.lichess(id) : first;
+  const game = slug ? await sources.famous(slug) : id ? await sources.lichess(id) : first;
   if (slug && !game) throw new InputError(`The link names a game that is not here: ${clip(slug)}.`);
   const linked = game ?? played(fields.get("fen"), fields.get("moves"));
   if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
@@ -111,7 +113,7 @@ function isTold(game: Game): boolean {
 }
 
 function played(fen: string | undefined, moves: string | undefined): Game {
-  const game = fen ? readFen(fen.replaceAll("_", " ")) : new Game();
+  const game = fen ? new Game(positionOf(fen.replaceAll("_", " ").trim())) : new Game();
   follow(game, game.root, moves);
   game.sourcePlies = game.mainline().length - 1;
   return game;

@@ -1,7 +1,6 @@
 /** The menu of games: famous ones, those opened last, and the way to all that were opened. */
 import { plural } from "./cost";
 import { byId, make } from "./dom";
-import { famous } from "./famous";
 import type { Game } from "./game";
 import type { Library } from "./library";
 import { players, surname, year } from "./names";
@@ -21,6 +20,7 @@ export interface Choices {
 /** The menu at the head of the page. */
 export class GameMenu {
   readonly #menu = byId<HTMLSelectElement>("games");
+  readonly #offers = make("ul", { className: "offers" });
 
   constructor(
     private readonly library: Library,
@@ -40,7 +40,7 @@ export class GameMenu {
 
   /** Lists the games, with the one on the board chosen. */
   show(current: Game): void {
-    const { recent } = this.library;
+    const { recent, offered } = this.library;
     const chosen = current.slug ?? (current.id ? `stored-${current.id}` : "");
     const option = (value: string, text: string) => make("option", { value, selected: value === chosen }, text);
     const group = (label: string, options: HTMLElement[]) => (options.length > 0 ? [make("optgroup", { label }, ...options)] : []);
@@ -48,20 +48,24 @@ export class GameMenu {
     this.#menu.replaceChildren(
       option("", "Starting position"),
       ...(isListed ? [] : [option(chosen, players(current.headers) || "This game")]),
-      ...group("Famous games", famous.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
+      ...group("Famous games", offered.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
       ...group("Opened", [...recent.map((entry) => option(`stored-${entry.id}`, nameOf(entry))), ...(recent.length > 0 ? [option("all", "All opened games…")] : [])]),
     );
+    if (this.#offers.childElementCount !== offered.length) this.#offers.replaceChildren(...this.#buttons());
   }
 
   /** What stands in place of moves before there are any. */
   offers(): HTMLElement {
-    const offers = famous.map((each) => {
+    return make("div", {}, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), this.#offers);
+  }
+
+  #buttons(): HTMLElement[] {
+    return this.library.offered.map((each) => {
       const label = [make("span", { className: "title" }, each.title), make("span", { className: "who" }, each.players)];
       const button = make("button", { type: "button", "data-testid": "offer" }, ...label);
       button.addEventListener("click", () => this.choices.famous(each.slug));
       return make("li", {}, button);
     });
-    return make("div", {}, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), make("ul", { className: "offers" }, ...offers));
   }
 }
 

@@ -4,12 +4,10 @@ import { plural } from "./cost";
 import { InputError } from "./fault";
 import { looksLikeFen, positionOf } from "./fen";
 import { Game, type Node, path } from "./game";
-import { decode, type Refused, survey } from "./input";
+import type { Refused } from "./input";
 import { Library } from "./library";
-import { fetchGame } from "./lichess";
 import { format, parse, shorten } from "./link";
 import { GameMenu } from "./menu";
-import { readGame } from "./pgn/read";
 import type { Source } from "./pgn/split";
 import { named } from "./sites";
 import type { State } from "./state";
@@ -31,7 +29,7 @@ export class Session {
   readonly library = new Library(() => this.menu.show(this.state.game));
   readonly menu = new GameMenu(this.library, {
     fresh: () => this.#pick(new Game()),
-    famous: (slug) => this.#pick(this.library.famous(slug) ?? new Game()),
+    famous: (slug) => void this.#famous(slug),
     stored: (entry) => void this.openStored(entry),
     all: () => void this.list(),
   });
@@ -47,6 +45,7 @@ export class Session {
       // A game that is put on the board writes its own entry of the history.
       if (node && !game) write(format(state.game, state.node));
     });
+    state.on(({ known, status }) => (known || (status && state.status.fault)) && void this.library.offer().catch(() => {}));
   }
 
   /** Follows the address bar, and fills the menu when there is time. */
@@ -64,7 +63,7 @@ export class Session {
       signal.throwIfAborted();
       const address = text.length < 500 ? named(text) : undefined;
       if (address?.kind === "lichess") {
-        const game = this.library.same(await fetchGame(address.id, signal));
+        const game = this.library.same(await fetched(address.id, signal));
         this.#pick(game, game.mainline()[address.ply ?? 0]);
         if (address.side) this.page.turn(address.side);
         void this.#keep(game);
@@ -75,6 +74,14 @@ export class Session {
       // What was opened meanwhile is on the board.
       if (!signal.aborted) throw error;
     }
+  }
+
+  async #famous(slug: string): Promise<void> {
+    const signal = this.#begin();
+    const game = await this.library.famous(slug).catch(() => undefined);
+    if (signal.aborted) return;
+    if (game) this.#pick(game);
+    else this.page.notice("This game cannot be loaded now. Try again.");
   }
 
   /** Puts a stored game on the board. */
@@ -103,7 +110,8 @@ export class Session {
   }
 
   /** Done when the first game is on the board; the others are checked and kept meanwhile. */
-  #openGames(text: string, signal: AbortSignal): Promise<void> {
+  async #openGames(text: string, signal: AbortSignal): Promise<void> {
+    const [{ survey }, { readGame }] = await Promise.all([import("./input"), import("./pgn/read")]);
     return new Promise((resolve, reject) => {
       let first: Game | undefined;
       let told = performance.now();
@@ -140,7 +148,7 @@ export class Session {
     try {
       const linked = await parse(fragment, {
         famous: (slug) => this.library.famous(slug),
-        lichess: async (id) => (await this.library.stored(`lichess:${id}`)) ?? fetchGame(id, signal),
+        lichess: async (id) => (await this.library.stored(`lichess:${id}`)) ?? fetched(id, signal),
       });
       if (signal.aborted) return;
       const whole = linked.abridged && linked.game.id ? await this.library.stored(linked.game.id) : undefined;
@@ -189,8 +197,14 @@ function along(game: Game, node: Node): Node {
   return path(node).reduce((at, step) => (step.move ? game.play(at, step.move) : at), game.root);
 }
 
+async function fetched(id: string, signal: AbortSignal): Promise<Game> {
+  const { fetchGame } = await import("./lichess");
+  return fetchGame(id, signal);
+}
+
 async function contents(file: File): Promise<string> {
   if (file.size > MAX_FILE) throw new InputError(`This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`);
+  const { decode } = await import("./input");
   try {
     return decode(new Uint8Array(await file.arrayBuffer()));
   } catch {

@@ -14,7 +14,7 @@ const opera = () => {
 };
 const asked: string[] = [];
 const find: Sources = {
-  famous: (slug) => (slug === "opera" ? opera() : undefined),
+  famous: async (slug) => (slug === "opera" ? opera() : undefined),
   lichess: async (id) => {
     asked.push(id);
     const game = read('[White "A"]\n\n1. e4 e5 *').games[0]!;
