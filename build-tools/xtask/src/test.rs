@@ -59,7 +59,7 @@ const STEPS: &[Step] = &[
     Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
     Step {
         name: "lighthouse",
-        about: "the site as Lighthouse judges it, on a phone and on a desktop",
+        about: "the site as Lighthouse judges it, on a phone and on a desktop; its performance with --all",
         run: lighthouse,
     },
 ];
