@@ -22,7 +22,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 /// let mut game = pgn::read("1. f3 {A bad start.} 1... e5 2. g4 Qh4# 0-1", 1)?;
 /// let known = [Known::cp(-90, 30), Known::cp(-80, 30), Known::mate(-1, 30)].map(Some);
 /// annotate(&mut game, &[&[None], &known[..], &[None]].concat())?;
-/// let expected = "1. f3 $2 { [%eval -0.90,30] A bad start.} 1... e5 { [%eval -0.80,30] } 2. g4 $4 { [%eval #-1,30] } \
+/// let expected = "1. f3 $6 { [%eval -0.90,30] A bad start.} 1... e5 { [%eval -0.80,30] } 2. g4 $4 { [%eval #-1,30] } \
 ///     2... Qh4# 0-1\n";
 /// assert_eq!(game.to_string(), expected);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

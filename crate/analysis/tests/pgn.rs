@@ -46,6 +46,8 @@ fn moves_are_read_in_every_spelling_that_means_the_same() {
         ("1. e4 e5 2. Nf3 Nf6 3. Bc4 Bc5 4. 0-0 0-0", "e4 e5 Nf3 Nf6 Bc4 Bc5 O-O O-O"),
         ("1. e2e4 e7-e5", "e4 e5"),
         ("1. e4 d5 2. e5 f5 3. exf6 e.p. *", "e4 d5 e5 f5 exf6"),
+        ("1. e4??? e5, 2. Nf3. 1-0\u{a0}", "e4 e5 Nf3"),
+        ("[FEN \"8/P7/8/8/8/2k5/7p/1K6 w - -\"]\n\n1. a8Q h1N", "a8=Q h1=N"),
         ("\u{feff}1. e4 *", "e4"),
         ("[Variant \"Chess960\"]\n[FEN \"4k3/8/8/8/8/8/P7/RK5R w HA - 0 1\"]\n\n1. O-O", "O-O"),
     ] {

@@ -10,11 +10,13 @@ use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Step};
 use crate::Game;
 
 /// Signs that are written after moves, and the numeric annotation glyphs that they stand for.
-const SIGNS: [(&str, u8); 20] = [
+const SIGNS: [(&str, u8); 22] = [
     ("!", 1),
     ("?", 2),
     ("!!", 3),
     ("??", 4),
+    ("!!!", 3),
+    ("???", 4),
     ("!?", 5),
     ("?!", 6),
     ("□", 7),
@@ -179,8 +181,8 @@ impl Reading {
             self.note(Note::Nag(nag.parse().map_err(|_| Fault::Word(word.to_owned()))?));
             return Ok(());
         }
-        let text = without_number(word);
-        if text.is_empty() || matches!(text, "e.p." | "ep" | "e.p" | "ep.") {
+        let text = without_number(word).trim_end_matches([',', '.']);
+        if text.is_empty() || matches!(text, "ep" | "e.p") {
             return Ok(());
         }
         let end = text.trim_end_matches(['!', '?', '□', '∞', '⩲', '⩱', '±', '∓']).len();
@@ -265,12 +267,21 @@ fn san(text: &str) -> Option<SanPlus> {
         return Some(SanPlus { san: San::Null, suffix: None });
     }
     // Some write two signs of check, or one of mate: what they mean follows from the position.
-    let plain = plain.trim_end_matches("e.p.").trim_end_matches("++");
+    let plain = plain.trim_end_matches("e.p").trim_end_matches("++");
     let plain = match plain.as_bytes().first()? {
         b'0' => plain.replace('0', "O"),
         b'O' => plain.to_owned(),
         // Long notation: `Ng1-f3`.
         _ => plain.replace('-', ""),
+    };
+    // A promotion without its sign.
+    let bare = plain.trim_end_matches(['+', '#']);
+    let plain = match bare.as_bytes() {
+        [b'a'..=b'h', .., b'1' | b'8', b'Q' | b'R' | b'B' | b'N'] => {
+            let (square, rest) = plain.split_at(bare.len() - 1);
+            [square, "=", rest].concat()
+        }
+        _ => plain,
     };
     let san = SanPlus::from_ascii(plain.as_bytes()).ok()?;
     (!matches!(san.san, San::Put { .. })).then_some(san)

@@ -29,7 +29,7 @@ pub struct Tokens<'a> {
 
 /// Where a word ends.
 fn is_end(c: char) -> bool {
-    c.is_ascii_whitespace() || matches!(c, '{' | '}' | '(' | ')' | ';' | '$')
+    c.is_ascii_whitespace() || matches!(c, '{' | '}' | '(' | ')' | ';' | '$' | '\u{a0}')
 }
 
 impl<'a> Tokens<'a> {
