@@ -4,6 +4,7 @@ pub mod analyse;
 pub mod bench;
 pub mod build;
 pub mod database;
+pub mod engine;
 pub mod export;
 pub mod lichess;
 pub mod lookup;

@@ -1,0 +1,243 @@
+//! One game: its moves, the scores that were told, and when it is over.
+
+use std::fmt::Write;
+
+use shakmaty::{
+    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, uci::UciMove, zobrist::Zobrist64,
+};
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// White won.
+    White,
+    /// Drawn.
+    Draw,
+    /// Black won.
+    Black,
+}
+
+impl Outcome {
+    /// The win of a colour.
+    pub fn win(color: Color) -> Outcome {
+        color.fold_wb(Outcome::White, Outcome::Black)
+    }
+
+    /// As in PGN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::White => "1-0",
+            Outcome::Draw => "1/2-1/2",
+            Outcome::Black => "0-1",
+        }
+    }
+}
+
+/// A game that is being played.
+#[derive(Clone)]
+pub struct Game {
+    start: Option<String>,
+    position: Chess,
+    keys: Vec<u64>,
+    moves: Vec<(UciMove, Option<i32>)>,
+    mode: CastlingMode,
+    /// Scores of the last plies, from White's point of view.
+    decided: i32,
+    level: u32,
+}
+
+/// When a game is judged though it could go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Adjudication {
+    /// A side that is said to be ahead by so many centipawns …
+    pub win: i32,
+    /// … for so many plies on end has won.
+    pub win_plies: i32,
+    /// Drawn if nobody is ahead by more centipawns …
+    pub draw: i32,
+    /// … for so many plies on end …
+    pub draw_plies: u32,
+    /// … from this ply on.
+    pub draw_from: usize,
+    /// Drawn after so many plies.
+    pub longest: usize,
+}
+
+impl Default for Adjudication {
+    fn default() -> Adjudication {
+        Adjudication { win: 1_200, win_plies: 5, draw: 8, draw_plies: 10, draw_from: 70, longest: 400 }
+    }
+}
+
+impl Default for Game {
+    fn default() -> Game {
+        Game::from(Chess::default(), None, CastlingMode::Standard)
+    }
+}
+
+impl Game {
+    /// A game from the initial position, or from `start`, the FEN of `position`.
+    pub fn from(position: Chess, start: Option<String>, mode: CastlingMode) -> Game {
+        let keys = vec![key(&position)];
+        Game { start, position, keys, moves: Vec::new(), mode, decided: 0, level: 0 }
+    }
+
+    /// A game from a FEN.
+    pub fn from_fen(fen: &str) -> Result<Game, String> {
+        let setup: Fen = fen.parse().map_err(|error| format!("{fen}: {error}"))?;
+        let mode = CastlingMode::detect(setup.as_setup());
+        let position = setup.into_position(mode).map_err(|error| format!("{fen}: {error}"))?;
+        Ok(Game::from(position, Some(fen.to_owned()), mode))
+    }
+
+    /// Where the game stands.
+    pub fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// How many plies were played.
+    pub fn plies(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Plays a move. `score`, in centipawns from White's point of view, is what a search that chose it told.
+    pub fn play(&mut self, m: Move, score: Option<i32>) {
+        self.moves.push((m.to_uci(self.mode), score));
+        self.position.play_unchecked(m);
+        if self.position.halfmoves() == 0 {
+            self.keys.clear();
+        }
+        self.keys.push(key(&self.position));
+    }
+
+    /// The move that an engine names, if it is legal.
+    pub fn legal(&self, text: &str) -> Option<Move> {
+        text.parse::<UciMove>().ok()?.to_move(&self.position).ok()
+    }
+
+    /// Notes a score that counts for [`Game::judged`].
+    pub fn note(&mut self, white: i32, rules: Adjudication) {
+        let side = if white >= rules.win {
+            1
+        } else if white <= -rules.win {
+            -1
+        } else {
+            0
+        };
+        self.decided = if side != 0 && self.decided.signum() != -side { self.decided + side } else { side };
+        self.level = if white.abs() <= rules.draw && self.plies() >= rules.draw_from { self.level + 1 } else { 0 };
+    }
+
+    /// The end by the rules of chess: mate, stalemate, too little material, fifty moves, a third repetition.
+    pub fn over(&self) -> Option<Outcome> {
+        match self.position.outcome() {
+            shakmaty::Outcome::Known(KnownOutcome::Decisive { winner }) => return Some(Outcome::win(winner)),
+            shakmaty::Outcome::Known(KnownOutcome::Draw) => return Some(Outcome::Draw),
+            shakmaty::Outcome::Unknown => {}
+        }
+        let here = self.keys.last();
+        let repeated = self.keys.iter().filter(|key| Some(*key) == here).count() >= 3;
+        (repeated || self.position.halfmoves() >= 100).then_some(Outcome::Draw)
+    }
+
+    /// The end by judgment of the scores that were noted.
+    pub fn judged(&self, rules: Adjudication) -> Option<Outcome> {
+        if self.decided.abs() >= rules.win_plies {
+            return Some(if self.decided > 0 { Outcome::White } else { Outcome::Black });
+        }
+        (self.level >= rules.draw_plies || self.plies() >= rules.longest).then_some(Outcome::Draw)
+    }
+
+    /// What follows `position` in UCI.
+    pub fn uci(&self) -> String {
+        let mut text = self.start.as_ref().map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
+        if !self.moves.is_empty() {
+            text.push_str(" moves");
+        }
+        for (m, _) in &self.moves {
+            let _ = write!(text, " {m}");
+        }
+        text
+    }
+
+    /// The game as a line: the FEN it starts from with `_` for blanks, its moves, each with the score of the search that
+    /// chose it after a colon, in centipawns from White's point of view, and the result.
+    pub fn line(&self, outcome: Outcome) -> String {
+        let start = Fen::from_position(&Chess::default(), EnPassantMode::Legal).to_string();
+        let mut text = self.start.as_ref().unwrap_or(&start).replace(' ', "_");
+        for (m, score) in &self.moves {
+            let _ = match score {
+                Some(score) => write!(text, " {m}:{score}"),
+                None => write!(text, " {m}"),
+            };
+        }
+        text.push(' ');
+        text.push_str(outcome.as_str());
+        text
+    }
+}
+
+fn key(position: &Chess) -> u64 {
+    let Zobrist64(key) = position.zobrist_hash(EnPassantMode::Legal);
+    key
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn play(game: &mut Game, moves: &str) {
+        for text in moves.split_whitespace() {
+            let m = game.legal(text).unwrap_or_else(|| panic!("{text} is not legal"));
+            game.play(m, None);
+        }
+    }
+
+    #[test]
+    fn mate_ends_a_game() {
+        let mut game = Game::default();
+        play(&mut game, "f2f3 e7e5 g2g4 d8h4");
+        assert_eq!(game.over(), Some(Outcome::Black));
+    }
+
+    #[test]
+    fn a_third_repetition_is_a_draw_and_a_second_is_none() {
+        let mut game = Game::default();
+        play(&mut game, "g1f3 g8f6 f3g1 f6g8");
+        assert_eq!(game.over(), None);
+        play(&mut game, "g1f3 g8f6 f3g1 f6g8");
+        assert_eq!(game.over(), Some(Outcome::Draw));
+    }
+
+    #[test]
+    fn fifty_moves_are_a_draw() {
+        let game = Game::from_fen("8/8/8/4k3/8/8/1R6/4K3 w - - 100 90").unwrap();
+        assert_eq!(game.over(), Some(Outcome::Draw));
+    }
+
+    #[test]
+    fn a_game_is_judged_when_scores_agree_for_long_enough() {
+        let rules = Adjudication::default();
+        let mut game = Game::default();
+        for score in [1_300, 1_300, 100, 1_300, 1_300, 1_300, 1_300] {
+            game.note(score, rules);
+        }
+        assert_eq!(game.judged(rules), None);
+        game.note(1_200, rules);
+        assert_eq!(game.judged(rules), Some(Outcome::White));
+        game.note(-1_200, rules);
+        assert_eq!(game.judged(rules), None);
+    }
+
+    #[test]
+    fn a_line_tells_start_moves_scores_and_result() {
+        let mut game = Game::default();
+        play(&mut game, "e2e4");
+        let reply = game.legal("e7e5").unwrap();
+        game.play(reply, Some(-12));
+        let expected = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 e2e4 e7e5:-12 1/2-1/2";
+        assert_eq!(game.line(Outcome::Draw), expected);
+        assert_eq!(game.uci(), "startpos moves e2e4 e7e5");
+    }
+}

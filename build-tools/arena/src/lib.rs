@@ -1,0 +1,8 @@
+//! Matches of UCI engines, and games for training.
+
+pub mod contest;
+pub mod game;
+pub mod openings;
+pub mod selfplay;
+pub mod stats;
+pub mod uci;

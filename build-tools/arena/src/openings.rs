@@ -1,0 +1,59 @@
+//! Openings that matches begin with.
+
+use shakmaty::{Move, Position as _, san::San};
+
+use crate::game::Game;
+
+/// Reads openings, one a line: a FEN, or moves as in PGN in the last of several columns, as the openings of Lichess are
+/// written (`eco\tname\tpgn`).
+///
+/// # Errors
+///
+/// The line that cannot be read.
+pub fn read(text: &str) -> Result<Vec<Game>, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#') && line != "eco\tname\tpgn"
+    });
+    lines.map(|(number, line)| opening(line).map_err(|error| format!("line {}: {error}", number + 1))).collect()
+}
+
+fn opening(line: &str) -> Result<Game, String> {
+    if line.contains('/') && !line.contains('\t') {
+        return Game::from_fen(line.trim());
+    }
+    let mut game = Game::default();
+    let moves = line.rsplit('\t').next().unwrap_or(line);
+    for word in moves.split_whitespace().filter(|word| !word.ends_with('.')) {
+        let m: Move = word
+            .parse::<San>()
+            .map_err(|_| format!("expected a move, found \"{word}\""))?
+            .to_move(game.position())
+            .map_err(|_| format!("\"{word}\" is not legal"))?;
+        game.play(m, None);
+    }
+    if game.position().is_game_over() {
+        return Err("the game is over".to_owned());
+    }
+    Ok(game)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_are_moves_or_positions() {
+        let text = "eco\tname\tpgn\nB20\tSicilian Defense\t1. e4 c5\n\n8/8/8/4k3/8/8/1R6/4K3 w - - 0 1\n";
+        let games = read(text).unwrap();
+        assert_eq!(games[0].uci(), "startpos moves e2e4 c7c5");
+        assert_eq!(games[1].uci(), "fen 8/8/8/4k3/8/8/1R6/4K3 w - - 0 1");
+    }
+
+    #[test]
+    fn the_line_that_is_wrong_is_named() {
+        let error = read("A00\tAmar\t1. Nh3\nA00\tNone\t1. e5").err();
+        assert_eq!(error.as_deref(), Some("line 2: \"e5\" is not legal"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Games of an engine against itself, for the training of a network: a line a game, as
+//! [`Game::line`](crate::game::Game::line) writes it.
+//!
+//! A game is made of its seed alone: a random opening, then moves of the engine at fixed nodes, here and there a random
+//! one, so that unbalanced positions are seen. Random moves have no score; what was decided before the last of them says
+//! nothing of the result.
+
+use std::{io::Write, time::Duration};
+
+use shakmaty::{Color, Position};
+
+use crate::{
+    game::{Adjudication, Game},
+    uci::{Engine, Error, Score, Setup},
+};
+
+/// Options of `arena selfplay`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The engine: a program, its arguments, options of UCI as NAME=VALUE
+    #[arg(long, default_value = "stockfish Hash=8")]
+    engine: String,
+    /// Nodes a move
+    #[arg(long, default_value_t = 1000)]
+    nodes: u64,
+    /// The seed of the first game
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// How many games
+    #[arg(long)]
+    games: u64,
+}
+
+/// One move in so many is random …
+const RANDOM_MOVE: u64 = 24;
+/// … up to this ply.
+const RANDOM_UNTIL: usize = 90;
+/// An opening after which somebody is ahead by more centipawns is not played.
+const BALANCED: i32 = 500;
+
+/// Plays the games and prints them.
+pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    let mut engine = Engine::start(&Setup::parse(&args.engine)?)?;
+    let mut out = std::io::stdout().lock();
+    for seed in args.first..args.first + args.games {
+        if let Some(line) = game(&mut engine, args.nodes, seed)? {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The game of a seed, or nothing if its opening is lost.
+fn game(engine: &mut Engine, nodes: u64, seed: u64) -> Result<Option<String>, Error> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut game = Game::default();
+    let rules = Adjudication { longest: 300, ..Adjudication::default() };
+    for _ in 0..random.usize(6..=10) {
+        if !play_random(&mut game, &mut random) {
+            return Ok(None);
+        }
+    }
+    engine.new_game()?;
+    let mut searched = 0;
+    loop {
+        if let Some(outcome) = game.over().or_else(|| game.judged(rules)) {
+            return Ok((searched > 0).then(|| game.line(outcome)));
+        }
+        if searched > 0 && game.plies() < RANDOM_UNTIL && random.u64(0..RANDOM_MOVE) == 0 {
+            play_random(&mut game, &mut random);
+            continue;
+        }
+        let answer = engine.search(&game.uci(), &format!("nodes {nodes}"), Duration::from_secs(60))?;
+        let m = game.legal(&answer.best).ok_or_else(|| Error::Line(answer.best.clone()))?;
+        let told = answer.score.map_or(0, Score::centipawns);
+        let white = if game.position().turn() == Color::White { told } else { -told };
+        if searched == 0 && white.abs() > BALANCED {
+            return Ok(None);
+        }
+        game.play(m, Some(white));
+        game.note(white, rules);
+        searched += 1;
+    }
+}
+
+fn play_random(game: &mut Game, random: &mut fastrand::Rng) -> bool {
+    let moves = game.position().legal_moves();
+    if moves.is_empty() {
+        return false;
+    }
+    game.play(moves[random.usize(0..moves.len())], None);
+    true
+}

@@ -1,0 +1,189 @@
+//! What a GUI says, as UCI has it. Words that are not understood are passed over, as the protocol asks.
+
+use std::time::Duration;
+
+/// A line of a GUI.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `uci`
+    Uci,
+    /// `isready`
+    IsReady,
+    /// `ucinewgame`
+    NewGame,
+    /// `setoption name … value …`
+    SetOption {
+        /// The option.
+        name: String,
+        /// Its value, empty for a button.
+        value: String,
+    },
+    /// `position …`
+    Position {
+        /// The FEN, or the initial position.
+        fen: Option<String>,
+        /// The moves from there.
+        moves: Vec<String>,
+    },
+    /// `go …`
+    Go(Go),
+    /// `stop`
+    Stop,
+    /// `ponderhit`
+    PonderHit,
+    /// `quit`
+    Quit,
+}
+
+/// What `go` asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Go {
+    /// The deepest iteration.
+    pub depth: Option<usize>,
+    /// So many nodes.
+    pub nodes: Option<u64>,
+    /// So much time.
+    pub move_time: Option<Duration>,
+    /// A mate in so many moves.
+    pub mate: Option<u32>,
+    /// Until `stop`.
+    pub infinite: bool,
+    /// Until `ponderhit` or `stop`.
+    pub ponder: bool,
+    /// What White and Black have left.
+    pub time: [Option<Duration>; 2],
+    /// What a move adds.
+    pub increment: [Duration; 2],
+    /// Moves until time is added.
+    pub moves_to_go: Option<u32>,
+    /// These moves only.
+    pub search_moves: Vec<String>,
+}
+
+impl Command {
+    /// Reads a line; nothing if it says nothing that the engine knows.
+    pub fn parse(line: &str) -> Option<Command> {
+        let mut words = line.split_ascii_whitespace();
+        loop {
+            // Words before the first known one are passed over.
+            return Some(match words.next()? {
+                "uci" => Command::Uci,
+                "isready" => Command::IsReady,
+                "ucinewgame" => Command::NewGame,
+                "setoption" => set_option(words),
+                "position" => position(words)?,
+                "go" => Command::Go(go(words)),
+                "stop" => Command::Stop,
+                "ponderhit" => Command::PonderHit,
+                "quit" => Command::Quit,
+                _ => continue,
+            });
+        }
+    }
+}
+
+fn set_option<'a>(words: impl Iterator<Item = &'a str>) -> Command {
+    let words: Vec<&str> = words.skip_while(|word| *word == "name").collect();
+    // A value may contain the word again.
+    let end = words.iter().position(|word| *word == "value").unwrap_or(words.len());
+    let value = words.get(end + 1..).unwrap_or_default().join(" ");
+    Command::SetOption { name: words[..end].join(" "), value }
+}
+
+fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Command> {
+    let fen = match words.next()? {
+        "startpos" => {
+            words.by_ref().find(|word| *word == "moves");
+            None
+        }
+        "fen" => Some(words.by_ref().take_while(|word| *word != "moves").collect::<Vec<_>>().join(" ")),
+        _ => return None,
+    };
+    Some(Command::Position { fen, moves: words.map(str::to_owned).collect() })
+}
+
+fn go<'a>(words: impl Iterator<Item = &'a str>) -> Go {
+    let mut go = Go::default();
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        // A clock that has run down is told as a negative number by some.
+        let mut number = || words.next_if(|word| word.parse::<i64>().is_ok()).and_then(|word| word.parse::<i64>().ok());
+        let mut count = || number().map(|number| number.max(0) as u64);
+        match word {
+            "depth" => go.depth = count().map(|depth| depth as usize),
+            "nodes" => go.nodes = count(),
+            "movetime" => go.move_time = count().map(Duration::from_millis),
+            "mate" => go.mate = count().map(|moves| moves.min(1_000) as u32),
+            "infinite" => go.infinite = true,
+            "ponder" => go.ponder = true,
+            "wtime" => go.time[0] = count().map(Duration::from_millis),
+            "btime" => go.time[1] = count().map(Duration::from_millis),
+            "winc" => go.increment[0] = Duration::from_millis(count().unwrap_or(0)),
+            "binc" => go.increment[1] = Duration::from_millis(count().unwrap_or(0)),
+            "movestogo" => go.moves_to_go = count().map(|moves| moves.min(1_000) as u32),
+            "searchmoves" => {
+                let is_move = |word: &&str| word.parse::<shakmaty::uci::UciMove>().is_ok();
+                while let Some(word) = words.next_if(is_move) {
+                    go.search_moves.push(word.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    go
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn positions_are_read_with_their_moves() {
+        let position = |fen: Option<&str>, moves: &[&str]| Command::Position {
+            fen: fen.map(str::to_owned),
+            moves: moves.iter().map(|m| (*m).to_owned()).collect(),
+        };
+        assert_eq!(Command::parse("position startpos"), Some(position(None, &[])));
+        assert_eq!(Command::parse(" position  startpos moves e2e4 e7e5\r"), Some(position(None, &["e2e4", "e7e5"])));
+        let fen = "8/8/8/4k3/8/8/8/4K3 w - - 0 1";
+        assert_eq!(Command::parse(&format!("position fen {fen}")), Some(position(Some(fen), &[])));
+        assert_eq!(Command::parse(&format!("position fen {fen} moves e1e2")), Some(position(Some(fen), &["e1e2"])));
+        assert_eq!(Command::parse("position"), None);
+        assert_eq!(Command::parse("position e4"), None);
+    }
+
+    #[test]
+    fn options_may_have_blanks_in_name_and_value() {
+        let parsed = Command::parse("setoption name Clear Hash");
+        assert_eq!(parsed, Some(Command::SetOption { name: "Clear Hash".to_owned(), value: String::new() }));
+        let parsed = Command::parse("setoption name EvalDatabase value /a b/name value");
+        let expected = Command::SetOption { name: "EvalDatabase".to_owned(), value: "/a b/name value".to_owned() };
+        assert_eq!(parsed, Some(expected));
+    }
+
+    #[test]
+    fn go_takes_clocks_limits_and_moves_in_any_order() {
+        let parsed = Command::parse("go searchmoves e2e4 d2d4 wtime 1000 btime -5 winc 10 binc 20 movestogo 7 ponder");
+        let expected = Go {
+            search_moves: vec!["e2e4".to_owned(), "d2d4".to_owned()],
+            time: [Some(MS(1_000)), Some(MS(0))],
+            increment: [MS(10), MS(20)],
+            moves_to_go: Some(7),
+            ponder: true,
+            ..Go::default()
+        };
+        assert_eq!(parsed, Some(Command::Go(expected)));
+        let parsed = Command::parse("go depth x nodes 99999999999999999999 infinite mate 3 movetime 50");
+        let expected = Go { infinite: true, mate: Some(3), move_time: Some(MS(50)), ..Go::default() };
+        assert_eq!(parsed, Some(Command::Go(expected)));
+    }
+
+    #[test]
+    fn unknown_words_are_passed_over() {
+        assert_eq!(Command::parse("joho debug isready"), Some(Command::IsReady));
+        assert_eq!(Command::parse("hello"), None);
+        assert_eq!(Command::parse(""), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! `shelfish engine`: the engine at a terminal or behind a GUI, by UCI.
+
+pub mod command;
+mod database;
+pub mod options;
+mod output;
+mod session;
+mod worker;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use crate::Outcome;
+
+pub use session::Session;
+
+/// Options of `shelfish engine`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Commands to run before those of standard input, one each: "position startpos" "go depth 12"
+    commands: Vec<String>,
+}
+
+/// The longest line that is read; a game of a thousand moves is shorter.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Speaks UCI on standard input and output.
+///
+/// # Errors
+///
+/// Standard input or output fails.
+pub fn run(args: &Args) -> Outcome {
+    let out: worker::Output = Arc::new(Mutex::new(Box::new(std::io::stdout())));
+    serve(&args.commands, BufReader::new(std::io::stdin()), out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Answers commands until `quit` or the end of the input. A search that has an end is waited for.
+pub fn serve(first: &[String], mut input: impl BufRead, out: worker::Output) -> std::io::Result<()> {
+    let mut session = Session::new(out);
+    for line in first {
+        if !session.say(line) {
+            return Ok(());
+        }
+        session.wait();
+    }
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = std::io::Read::take(&mut input, LONGEST_LINE).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            session.wait();
+            return Ok(());
+        }
+        if !session.say(&String::from_utf8_lossy(&line)) {
+            return Ok(());
+        }
+    }
+}
+
+fn print(out: &worker::Output, text: &str) {
+    if let Ok(mut out) = out.lock() {
+        // Whoever does not listen any more will close the input, too.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}

@@ -1,0 +1,46 @@
+//! What the engine says, as UCI has it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use shakmaty::{CastlingMode, Move};
+use shelfish_engine::{Bound, Line, Score};
+
+/// Castling moves as a GUI wants them.
+pub fn mode(chess960: bool) -> CastlingMode {
+    if chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
+}
+
+/// An `info` of a line of play.
+pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> String {
+    let score = match line.score {
+        Score::Cp(cp) => format!("cp {cp}"),
+        Score::Mate(moves) => format!("mate {moves}"),
+    };
+    let bound = match line.bound {
+        Bound::Exact => "",
+        Bound::Lower => " lowerbound",
+        Bound::Upper => " upperbound",
+    };
+    let speed = (u128::from(nodes) * 1_000_000 / time.as_micros().max(1)) as u64;
+    let mut text = format!(
+        "info depth {} seldepth {} multipv {} score {score}{bound} nodes {nodes} nps {speed} hashfull {} time {} pv",
+        line.depth,
+        line.deepest,
+        line.rank,
+        line.full,
+        time.as_millis(),
+    );
+    for m in &line.moves {
+        let _ = write!(text, " {}", m.to_uci(mode));
+    }
+    text.push('\n');
+    text
+}
+
+/// The move that ends a search, and what is expected after it. Without a legal move it is `(none)`.
+pub fn best_move(moves: &[Move], mode: CastlingMode) -> String {
+    let Some(best) = moves.first() else { return "bestmove (none)\n".to_owned() };
+    let ponder = moves.get(1).map(|m| format!(" ponder {}", m.to_uci(mode))).unwrap_or_default();
+    format!("bestmove {}{ponder}\n", best.to_uci(mode))
+}

@@ -1,0 +1,187 @@
+//! What the engine knows between two commands.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, Move, Position as _};
+use shelfish_engine::{Game, Histories, Limits, Position, Remaining, Table};
+
+use super::command::{Command, Go};
+use super::database::Database;
+use super::options::{Change, Options};
+use super::worker::{Output, Task, Worker};
+use super::{output, print};
+
+/// The engine's side of a conversation.
+pub struct Session {
+    out: Output,
+    options: Options,
+    game: Game,
+    table: Arc<Table>,
+    histories: Vec<Histories>,
+    database: Option<Arc<Database>>,
+    worker: Option<Worker>,
+}
+
+impl Session {
+    /// An engine that answers to `out`.
+    pub fn new(out: Output) -> Session {
+        let options = Options::default();
+        Session {
+            out,
+            table: Arc::new(Table::new(options.hash << 20)),
+            options,
+            game: Game::new(Position::default()),
+            histories: Vec::new(),
+            database: None,
+            worker: None,
+        }
+    }
+
+    /// Hears a line. False if it was the last.
+    pub fn say(&mut self, line: &str) -> bool {
+        match Command::parse(line) {
+            None => {}
+            Some(Command::Uci) => {
+                let about =
+                    concat!("id name Shelfish ", env!("CARGO_PKG_VERSION"), "\nid author the Shelfish authors\n");
+                print(&self.out, &format!("{about}{}uciok\n", Options::describe()));
+            }
+            Some(Command::IsReady) => print(&self.out, "readyok\n"),
+            Some(Command::NewGame) => {
+                self.halt();
+                self.table.clear();
+                self.histories.clear();
+            }
+            Some(Command::SetOption { name, value }) => {
+                self.halt();
+                match self.options.set(&name, &value) {
+                    Ok(Change::Hash) => {
+                        // The old table goes first: two might not fit.
+                        self.table = Arc::new(Table::new(0));
+                        self.table = Arc::new(Table::new(self.options.hash << 20));
+                    }
+                    Ok(Change::Database) => {
+                        self.database = None;
+                        if !self.options.database.is_empty() {
+                            match Database::open(&self.options.database) {
+                                Ok(database) => self.database = Some(Arc::new(database)),
+                                Err(error) => self.complain(&format!("EvalDatabase: {error}")),
+                            }
+                        }
+                    }
+                    Ok(Change::ClearHash) => self.table.clear(),
+                    Ok(Change::Value) => {}
+                    Err(error) => self.complain(&error),
+                }
+            }
+            Some(Command::Position { fen, moves }) => {
+                self.halt();
+                match game(fen.as_deref(), &moves) {
+                    Ok(game) => self.game = game,
+                    Err(error) => self.complain(&error),
+                }
+            }
+            Some(Command::Go(go)) => self.go(&go),
+            Some(Command::Stop) => self.halt(),
+            Some(Command::PonderHit) => self.worker.iter().for_each(Worker::ponder_hit),
+            Some(Command::Quit) => {
+                self.halt();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits for a search; one that has no end is stopped.
+    pub fn wait(&mut self) {
+        if self.worker.as_ref().is_some_and(Worker::is_held) {
+            self.halt();
+        }
+        self.collect();
+    }
+
+    fn go(&mut self, go: &Go) {
+        self.halt();
+        let position = self.game.position();
+        let white = position.turn().is_white();
+        let side = usize::from(!white);
+        let moves = go.search_moves.iter().filter_map(|text| legal(position.chess(), text)).collect();
+        let mut limits = Limits {
+            depth: go.depth,
+            nodes: go.nodes,
+            mate: go.mate,
+            moves,
+            lines: self.options.lines,
+            ..Limits::default()
+        };
+        let overhead = Duration::from_millis(self.options.overhead);
+        if let Some(time) = go.time[side] {
+            let clock = Remaining { time, increment: go.increment[side], moves: go.moves_to_go };
+            limits = limits.on_clock(clock, overhead);
+        }
+        if let Some(time) = go.move_time {
+            limits = limits.within(time);
+        }
+        let bounded = limits.depth.is_some() || limits.nodes.is_some() || limits.mate.is_some();
+        let hold = go.infinite || go.ponder || !(bounded || limits.deadline.is_some());
+        let task = Task {
+            game: self.game.clone(),
+            limits,
+            hold,
+            mode: output::mode(self.options.chess960),
+            database: self.database.clone(),
+        };
+        let mut histories = std::mem::take(&mut self.histories);
+        histories.resize_with(self.options.threads, Histories::default);
+        self.worker = Some(Worker::start(task, Arc::clone(&self.table), histories, Arc::clone(&self.out)));
+    }
+
+    /// Ends what is going on.
+    fn halt(&mut self) {
+        self.worker.iter().for_each(Worker::stop);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            self.histories = worker.join();
+        }
+    }
+
+    fn complain(&self, error: &str) {
+        print(&self.out, &format!("info string {}\n", crate::shown::shown(error)));
+    }
+}
+
+/// The game that `position` tells of.
+fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
+    let chess = fen.map_or_else(|| Ok(Chess::default()), chess)?;
+    let mut game = Game::new(Position::new(chess));
+    for text in moves {
+        let m = legal(game.position().chess(), text).ok_or_else(|| {
+            let fen = Fen::from_position(game.position().chess(), EnPassantMode::Legal);
+            format!("position: expected a legal move, found \"{text}\" in {fen}")
+        })?;
+        game.play(m);
+    }
+    Ok(game)
+}
+
+/// A position as the rest of the project takes it, and the plies since the last capture, which databases do not know.
+fn chess(fen: &str) -> Result<Chess, String> {
+    let position: shelfish::position::Position = fen.parse().map_err(|error| format!("position: {error}"))?;
+    let mut setup = position.chess().to_setup(EnPassantMode::Legal);
+    let counter = fen.split_ascii_whitespace().nth(4).and_then(|plies| plies.parse().ok());
+    setup.halfmoves = counter.unwrap_or(0);
+    let ignored = Chess::from_setup(setup, CastlingMode::Chess960)
+        .or_else(shakmaty::PositionError::ignore_too_much_material)
+        .or_else(shakmaty::PositionError::ignore_impossible_check);
+    Ok(ignored.unwrap_or_else(|_| position.chess().clone()))
+}
+
+fn legal(chess: &Chess, text: &str) -> Option<Move> {
+    text.parse::<UciMove>().ok()?.to_move(chess).ok()
+}

@@ -1,0 +1,184 @@
+//! Searches in threads of their own, so that the engine always listens.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use shakmaty::{CastlingMode, Move};
+use shelfish_engine::{Control, Game, Histories, Limits, Line, Table, search};
+
+use super::database::{Database, PATIENCE};
+use super::{output, print};
+
+/// Where answers go.
+pub type Output = Arc<Mutex<Box<dyn Write + Send>>>;
+
+/// What is to be searched, and how.
+pub struct Task {
+    /// The position and what led to it.
+    pub game: Game,
+    /// When to end.
+    pub limits: Limits,
+    /// Whether no answer is wanted before `stop` or `ponderhit`.
+    pub hold: bool,
+    /// How castling is written.
+    pub mode: CastlingMode,
+    /// What is asked first.
+    pub database: Option<Arc<Database>>,
+}
+
+/// A search that is going on.
+pub struct Worker {
+    signals: Arc<Signals>,
+    thread: JoinHandle<Vec<Histories>>,
+}
+
+/// What the listening thread tells the searching ones.
+struct Signals {
+    stop: AtomicBool,
+    /// The answer is held back, and no time counts.
+    held: Mutex<bool>,
+    released: Condvar,
+    /// When the time began to count.
+    since: Mutex<Instant>,
+    /// Nodes of the threads that help.
+    helped: Vec<AtomicU64>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Worker {
+    /// Begins a search with as many threads as there are histories.
+    pub fn start(task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
+        let signals = Arc::new(Signals {
+            stop: AtomicBool::new(false),
+            held: Mutex::new(task.hold),
+            released: Condvar::new(),
+            since: Mutex::new(Instant::now()),
+            helped: histories.iter().skip(1).map(|_| AtomicU64::new(0)).collect(),
+        });
+        let shared = Arc::clone(&signals);
+        let thread = thread::spawn(move || {
+            if let Some(best) = from_database(&task, &out) {
+                print(&out, &output::best_move(&best, task.mode));
+                return histories;
+            }
+            let lines = thread::scope(|scope| {
+                let Some((own, helpers)) = histories.split_first_mut() else { return Vec::new() };
+                for (index, histories) in helpers.iter_mut().enumerate() {
+                    let (task, table, signals) = (&task, &table, &shared);
+                    scope.spawn(move || {
+                        let limits = Limits { moves: task.limits.moves.clone(), lines: 1, ..Limits::default() };
+                        search(&task.game, table, histories, &limits, &mut Helper { index, signals })
+                    });
+                }
+                let mut main = Main { start: Instant::now(), mode: task.mode, out: &out, signals: &shared };
+                let lines = search(&task.game, &table, own, &task.limits, &mut main);
+                let mut held = locked(&shared.held);
+                while *held {
+                    held = shared.released.wait(held).unwrap_or_else(PoisonError::into_inner);
+                }
+                drop(held);
+                shared.stop.store(true, Relaxed);
+                lines
+            });
+            let best = lines.first().map(|line| line.moves.as_slice()).unwrap_or_default();
+            print(&out, &output::best_move(best, task.mode));
+            histories
+        });
+        Worker { signals, thread }
+    }
+
+    /// Lets time count from now on.
+    pub fn ponder_hit(&self) {
+        *locked(&self.signals.since) = Instant::now();
+        self.release();
+    }
+
+    /// Ends the search, which then answers.
+    pub fn stop(&self) {
+        self.signals.stop.store(true, Relaxed);
+        self.release();
+    }
+
+    /// Waits for the answer; what was learned comes back.
+    pub fn join(self) -> Vec<Histories> {
+        self.thread.join().unwrap_or_default()
+    }
+
+    /// Whether the answer waits for `stop` or `ponderhit`.
+    pub fn is_held(&self) -> bool {
+        *locked(&self.signals.held)
+    }
+
+    fn release(&self) {
+        *locked(&self.signals.held) = false;
+        self.signals.released.notify_all();
+    }
+}
+
+/// What the database says of the position is told; its best line comes back if that ends the search.
+fn from_database(task: &Task, out: &Output) -> Option<Vec<Move>> {
+    let limits = &task.limits;
+    // A database knows nothing of what was played before.
+    if !limits.moves.is_empty() || task.game.repeats() {
+        return None;
+    }
+    let patience = limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE));
+    match task.database.as_ref()?.lines(task.game.position().chess(), patience) {
+        Ok(lines) => {
+            let first = lines.first()?.moves.clone();
+            print(out, "info string from the database\n");
+            for line in lines.iter().take(limits.lines.max(1)) {
+                print(out, &output::info(line, line.nodes, Duration::ZERO, task.mode));
+            }
+            (!task.hold && lines.len() >= limits.lines).then_some(first)
+        }
+        Err(error) => {
+            print(out, &format!("info string {}\n", crate::shown::shown(&error)));
+            None
+        }
+    }
+}
+
+/// The thread that answers.
+struct Main<'a> {
+    start: Instant,
+    mode: CastlingMode,
+    out: &'a Output,
+    signals: &'a Signals,
+}
+
+impl Control for Main<'_> {
+    fn elapsed(&self) -> Duration {
+        if *locked(&self.signals.held) { Duration::ZERO } else { locked(&self.signals.since).elapsed() }
+    }
+
+    fn stopped(&self, _nodes: u64) -> bool {
+        self.signals.stop.load(Relaxed)
+    }
+
+    fn found(&mut self, line: &Line) {
+        let helped: u64 = self.signals.helped.iter().map(|nodes| nodes.load(Relaxed)).sum();
+        print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.mode));
+    }
+}
+
+/// A thread that helps by filling the table.
+struct Helper<'a> {
+    index: usize,
+    signals: &'a Signals,
+}
+
+impl Control for Helper<'_> {
+    fn stopped(&self, nodes: u64) -> bool {
+        if let Some(count) = self.signals.helped.get(self.index) {
+            count.store(nodes, Relaxed);
+        }
+        self.signals.stop.load(Relaxed)
+    }
+}

@@ -1,0 +1,185 @@
+//! `shelfish engine`, as GUIs talk to it.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use common::*;
+
+/// A running engine.
+struct Gui {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Gui {
+    fn new() -> Gui {
+        let mut child = command().arg("engine").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Gui { child, input, output }
+    }
+
+    fn say(&mut self, lines: &str) {
+        self.input.write_all(format!("{lines}\n").as_bytes()).unwrap();
+    }
+
+    /// The lines up to one that begins with a word; that one is the last.
+    fn until(&mut self, first: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the engine ended before {first}: {lines:?}");
+            lines.push(line.trim_end().to_owned());
+            if line.starts_with(first) {
+                return lines;
+            }
+        }
+    }
+
+    /// Ends it; it has nothing to say any more.
+    fn quit(mut self) {
+        self.say("quit");
+        assert!(self.child.wait().unwrap().success());
+        let mut line = String::new();
+        assert_eq!(self.output.read_line(&mut line).unwrap(), 0, "{line}");
+    }
+}
+
+fn best(lines: &[String]) -> &str {
+    lines.last().unwrap().split(' ').nth(1).unwrap()
+}
+
+#[test]
+fn it_introduces_itself_and_is_ready() {
+    let mut gui = Gui::new();
+    gui.say("uci");
+    let lines = gui.until("uciok");
+    assert!(lines[0].starts_with("id name Shelfish"));
+    for option in ["Hash", "Threads", "MultiPV", "Ponder", "UCI_Chess960", "EvalDatabase", "Move Overhead"] {
+        assert!(lines.iter().any(|line| line.starts_with(&format!("option name {option} type"))), "{option}");
+    }
+    gui.say("isready");
+    gui.until("readyok");
+    gui.quit();
+}
+
+#[test]
+fn every_limit_ends_in_a_move() {
+    let mut gui = Gui::new();
+    gui.say("position startpos moves e2e4 e7e5");
+    for limit in ["depth 4", "nodes 500", "movetime 20", "wtime 300 btime 300 winc 10 binc 10", "mate 3 depth 5"] {
+        gui.say(&format!("go {limit}"));
+        let lines = gui.until("bestmove");
+        assert_ne!(best(&lines), "(none)", "{limit}");
+    }
+    gui.say("go depth 4 searchmoves a2a3");
+    assert_eq!(best(&gui.until("bestmove")), "a2a3");
+    gui.quit();
+}
+
+#[test]
+fn an_infinite_search_answers_when_it_is_stopped_and_not_before() {
+    let mut gui = Gui::new();
+    // A mate in one is found at once; the answer waits all the same.
+    gui.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1\ngo infinite");
+    let lines = gui.until("info depth 20");
+    assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+    gui.say("isready");
+    let lines = gui.until("readyok");
+    assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+    gui.say("stop");
+    assert_eq!(best(&gui.until("bestmove")), "a1a8");
+    gui.quit();
+}
+
+#[test]
+fn a_guess_that_comes_true_is_thought_on_and_one_that_does_not_is_stopped() {
+    let mut gui = Gui::new();
+    gui.say("position startpos moves e2e4\ngo ponder wtime 200 btime 200");
+    gui.until("info depth 5");
+    gui.say("ponderhit");
+    gui.until("bestmove");
+    gui.say("go ponder wtime 200 btime 200");
+    gui.until("info depth 5");
+    gui.say("stop");
+    gui.until("bestmove");
+    gui.quit();
+}
+
+#[test]
+fn several_lines_and_threads_are_given_as_asked_for() {
+    let mut gui = Gui::new();
+    gui.say("setoption name MultiPV value 3\nsetoption name Threads value 2\nsetoption name Hash value 1\ngo depth 6");
+    let lines = gui.until("bestmove");
+    for rank in 1..=3 {
+        assert!(lines.iter().any(|line| line.contains("info depth 6 ") && line.contains(&format!(" multipv {rank} "))));
+    }
+    gui.quit();
+}
+
+#[test]
+fn castling_is_written_as_the_gui_wants_it() {
+    let mut gui = Gui::new();
+    gui.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1\ngo depth 3 searchmoves e1g1");
+    assert_eq!(best(&gui.until("bestmove")), "e1g1");
+    gui.say("setoption name UCI_Chess960 value true\ngo depth 3 searchmoves e1h1");
+    assert_eq!(best(&gui.until("bestmove")), "e1h1");
+    gui.quit();
+}
+
+#[test]
+fn a_game_that_is_over_has_no_move() {
+    let mut gui = Gui::new();
+    gui.say("position startpos moves f2f3 e7e5 g2g4 d8h4\ngo depth 5");
+    assert_eq!(best(&gui.until("bestmove")), "(none)");
+    gui.quit();
+}
+
+#[test]
+fn what_makes_no_sense_is_told_and_changes_nothing() {
+    let mut gui = Gui::new();
+    gui.say("position startpos moves e2e4");
+    gui.say("\nhello\nposition\nposition fen\ngo\0\nsetoption\nponderhit\nstop\nposition startpos moves e2e5");
+    gui.say("position fen 8/8/8/8/8/8/8/8 w - - 0 1\nposition fen k7/8/8/8/8/8/8/K7/8 w - -");
+    gui.say("setoption name Hash value -3\nsetoption name EvalDatabase value /no/such/folder\ngo depth 3");
+    let lines = gui.until("bestmove");
+    let told: Vec<&String> = lines.iter().filter(|line| line.starts_with("info string")).collect();
+    for words in ["e2e5", "empty", "ranks", "Hash", "/no/such/folder"] {
+        assert!(told.iter().any(|line| line.contains(words)), "{words}: {told:?}");
+    }
+    assert!(best(&lines)[1..].starts_with(['7', '8']), "Black moves after 1. e4: {lines:?}");
+    gui.quit();
+}
+
+#[test]
+fn the_end_of_the_input_ends_the_engine_after_its_answer() {
+    let run = shelfish_with(["engine", "position startpos", "go depth 4"], b"go depth 5\n");
+    let out = run.succeeds();
+    assert_eq!(out.matches("bestmove").count(), 2, "{out}");
+}
+
+#[test]
+fn a_database_is_asked_first_and_what_it_says_is_marked() {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", line(START, -31, "a2a4 e7e5", 1_234, 77));
+    fixture.build(&[&dump], &[]).succeeds();
+    let host = Host::new(&fixture);
+    for database in [fixture.path("db").display().to_string(), host.url("db")] {
+        let mut gui = Gui::new();
+        gui.say(&format!("setoption name EvalDatabase value {database}\ngo depth 3"));
+        let lines = gui.until("bestmove");
+        assert_eq!(best(&lines), "a2a4", "{lines:?}");
+        assert_eq!(lines[0], "info string from the database");
+        assert!(
+            lines[1].starts_with("info depth 77 ") && lines[1].contains(" score cp -31 nodes 1234000 "),
+            "{lines:?}"
+        );
+        gui.say("position startpos moves e2e4\ngo depth 3");
+        let lines = gui.until("bestmove");
+        assert!(lines[0].starts_with("info depth 1 "), "{lines:?}");
+        gui.quit();
+    }
+}

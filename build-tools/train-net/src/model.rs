@@ -1,0 +1,227 @@
+//! The network in floating point, its gradients, and the integers that are made of it.
+//!
+//! Nothing depends on how many cores there are, and no function of the system's mathematical library is used: the same
+//! samples give the same bytes everywhere.
+
+use shelfish_engine::network::{BUCKETS, BYTES, CENTIPAWNS, HIDDEN, INPUT_ONE, INPUTS, MAX_OUTPUT_WEIGHT, OUTPUT_ONE};
+
+use crate::sample::{NO_RESULT, Sample};
+
+/// All parameters one after the other: weights of inputs, biases, weights of outputs, biases of outputs.
+pub const PARAMETERS: usize = INPUTS * HIDDEN + HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS;
+const BIASES: usize = INPUTS * HIDDEN;
+const OUTPUTS: usize = BIASES + HIDDEN;
+const OUTPUT_BIASES: usize = OUTPUTS + BUCKETS * 2 * HIDDEN;
+
+/// The largest weight of an input that its byte can hold.
+const MAX_INPUT: f32 = 127.0 / INPUT_ONE as f32;
+/// The largest weight of an output.
+const MAX_OUTPUT: f32 = MAX_OUTPUT_WEIGHT as f32 / OUTPUT_ONE as f32;
+
+/// The parameters.
+#[derive(Clone)]
+pub struct Model(pub Vec<f32>);
+
+type Sums = [f32; HIDDEN];
+
+impl Model {
+    /// Small random weights.
+    pub fn random(random: &mut fastrand::Rng) -> Model {
+        let mut parameters = vec![0.0; PARAMETERS];
+        let mut fill = |range: std::ops::Range<usize>, width: f32| {
+            for parameter in &mut parameters[range] {
+                *parameter = (random.f32() * 2.0 - 1.0) * width;
+            }
+        };
+        fill(0..BIASES, 0.08);
+        fill(OUTPUTS..OUTPUT_BIASES, 0.08);
+        Model(parameters)
+    }
+
+    /// The range that a parameter must keep to.
+    pub fn limit(index: usize) -> f32 {
+        match index {
+            _ if index < BIASES => MAX_INPUT,
+            _ if (OUTPUTS..OUTPUT_BIASES).contains(&index) => MAX_OUTPUT,
+            _ => f32::INFINITY,
+        }
+    }
+
+    fn sums(&self, inputs: &[u16]) -> Sums {
+        let mut sums = [0.0; HIDDEN];
+        sums.copy_from_slice(&self.0[BIASES..OUTPUTS]);
+        for &input in inputs {
+            let weights = &self.0[usize::from(input) * HIDDEN..][..HIDDEN];
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum += weight;
+            }
+        }
+        sums
+    }
+
+    /// The output of a sample, whose sigmoid is the expected score.
+    pub fn output(&self, sample: &Sample) -> f32 {
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
+        let (us, them) = (self.sums(&ours[..count]), self.sums(&theirs[..count]));
+        let weights = &self.0[OUTPUTS + bucket * 2 * HIDDEN..][..2 * HIDDEN];
+        dot(&squares(&us), &weights[..HIDDEN])
+            + dot(&squares(&them), &weights[HIDDEN..])
+            + self.0[OUTPUT_BIASES + bucket]
+    }
+
+    /// Adds the gradient of a sample's error; the error comes back.
+    pub fn learn(&self, sample: &Sample, target: f32, gradient: &mut [f32]) -> f32 {
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
+        let sides = [&ours[..count], &theirs[..count]];
+        let sums = sides.map(|inputs| self.sums(inputs));
+        let squared = [squares(&sums[0]), squares(&sums[1])];
+        let first = OUTPUTS + bucket * 2 * HIDDEN;
+        let weights = [&self.0[first..][..HIDDEN], &self.0[first + HIDDEN..][..HIDDEN]];
+        let output = dot(&squared[0], weights[0]) + dot(&squared[1], weights[1]) + self.0[OUTPUT_BIASES + bucket];
+        let expected = sigmoid(output);
+        let error = expected - target;
+        let slope = 2.0 * error * expected * (1.0 - expected);
+        gradient[OUTPUT_BIASES + bucket] += slope;
+        for side in 0..2 {
+            let mut back = [0.0; HIDDEN];
+            let out = &mut gradient[first + side * HIDDEN..][..HIDDEN];
+            for i in 0..HIDDEN {
+                out[i] += slope * squared[side][i];
+                let sum = sums[side][i];
+                let inside = if sum > 0.0 && sum < 1.0 { 2.0 * sum } else { 0.0 };
+                back[i] = slope * weights[side][i] * inside;
+            }
+            let biases = &mut gradient[BIASES..OUTPUTS];
+            biases.iter_mut().zip(&back).for_each(|(sum, part)| *sum += part);
+            for &input in sides[side] {
+                let inputs = &mut gradient[usize::from(input) * HIDDEN..][..HIDDEN];
+                inputs.iter_mut().zip(&back).for_each(|(sum, part)| *sum += part);
+            }
+        }
+        error * error
+    }
+
+    /// The network as the engine reads it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(BYTES);
+        let input = |weight: &f32| ((weight * INPUT_ONE as f32).round().clamp(-127.0, 127.0) as i8) as u8;
+        bytes.extend(self.0[..BIASES].iter().map(input));
+        let mut words = |range: std::ops::Range<usize>, one: i32, most: i32| {
+            for parameter in &self.0[range] {
+                let number = (parameter * one as f32).round().clamp(-most as f32, most as f32) as i16;
+                bytes.extend(number.to_le_bytes());
+            }
+        };
+        words(BIASES..OUTPUTS, INPUT_ONE, 8_191);
+        words(OUTPUTS..OUTPUT_BIASES, OUTPUT_ONE, MAX_OUTPUT_WEIGHT);
+        words(OUTPUT_BIASES..PARAMETERS, INPUT_ONE * OUTPUT_ONE, 32_767);
+        bytes
+    }
+}
+
+/// The expected score that a sample teaches: its score, drawn by `share` towards the result where there is one.
+pub fn target(sample: &Sample, share: f32) -> f32 {
+    let score = sigmoid(f32::from(sample.score) / CENTIPAWNS as f32);
+    if sample.result == NO_RESULT {
+        return score;
+    }
+    score * (1.0 - share) + f32::from(sample.result) / 2.0 * share
+}
+
+/// 1 / (1 + e⁻ˣ), by multiplications and divisions alone: eˣ = (e^(x/1024))^1024.
+pub fn sigmoid(x: f32) -> f32 {
+    let small = f64::from(-x.clamp(-30.0, 30.0)) / 1_024.0;
+    let mut power = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
+    for _ in 0..10 {
+        power *= power;
+    }
+    (1.0 / (1.0 + power)) as f32
+}
+
+fn squares(sums: &Sums) -> Sums {
+    sums.map(|sum| {
+        let clipped = sum.clamp(0.0, 1.0);
+        clipped * clipped
+    })
+}
+
+/// In sixteen sums side by side, which the compiler may not make of one by itself.
+fn dot(a: &Sums, b: &[f32]) -> f32 {
+    let mut lanes = [0.0; 16];
+    for (a, b) in a.chunks_exact(16).zip(b.chunks_exact(16)) {
+        for i in 0..16 {
+            lanes[i] += a[i] * b[i];
+        }
+    }
+    lanes.iter().sum()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use shelfish_engine::{
+        Position,
+        network::{Accumulators, Network},
+    };
+
+    fn sample(fen: &str) -> (Position, Sample) {
+        let position: Position = fen.parse().unwrap();
+        let sample = Sample::new(&position, 0, None, false).unwrap();
+        (position, sample)
+    }
+
+    const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+    #[test]
+    fn the_sigmoid_is_that_of_the_formula() {
+        for x in [-40.0f32, -8.0, -1.0, 0.0, 0.3, 2.0, 12.0] {
+            let expected = 1.0 / (1.0 + (-f64::from(x.clamp(-30.0, 30.0))).exp());
+            assert!((f64::from(sigmoid(x)) - expected).abs() < 1e-6, "{x}");
+        }
+    }
+
+    /// Each derivative against a difference quotient.
+    #[test]
+    fn gradients_are_derivatives() {
+        let mut model = Model::random(&mut fastrand::Rng::with_seed(3));
+        let (_, sample) = sample(KIWIPETE);
+        let mut gradient = vec![0.0; PARAMETERS];
+        model.learn(&sample, 0.9, &mut gradient);
+        let mut checked = 0;
+        for index in (0..PARAMETERS).step_by(37) {
+            if gradient[index].abs() < 1e-4 {
+                continue;
+            }
+            let error = |model: &Model| f64::from(sigmoid(model.output(&sample)) - 0.9).powi(2);
+            let (before, step) = (model.0[index], 1e-2);
+            model.0[index] = before + step;
+            let up = error(&model);
+            model.0[index] = before - step;
+            let down = error(&model);
+            model.0[index] = before;
+            let quotient = (up - down) / (2.0 * f64::from(step));
+            let found = f64::from(gradient[index]);
+            assert!((quotient - found).abs() < 0.1 * found.abs() + 1e-4, "{index}: {quotient} and {found}");
+            checked += 1;
+        }
+        assert!(checked > 20, "{checked}");
+    }
+
+    /// What the engine computes in integers is what the model computes, but for rounding.
+    #[test]
+    fn the_integers_say_what_the_model_says() {
+        let mut model = Model::random(&mut fastrand::Rng::with_seed(5));
+        model.0[BIASES..OUTPUTS].fill(0.1);
+        model.0[OUTPUT_BIASES..].fill(0.7);
+        let network = Network::from_bytes(&model.to_bytes()).unwrap();
+        for fen in [KIWIPETE, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1"] {
+            let (position, sample) = sample(fen);
+            let exact = model.output(&sample) * CENTIPAWNS as f32;
+            let found = network.evaluate(&position, &Accumulators::of_position(&network, &position));
+            assert!((exact - found as f32).abs() < 8.0, "{exact} and {found}");
+        }
+    }
+}

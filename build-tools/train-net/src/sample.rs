@@ -1,0 +1,120 @@
+//! What the network learns from: positions with a score, as the side to move sees them.
+
+use shakmaty::{Color, Position as _, Role, Square};
+use shelfish_engine::{
+    Position,
+    network::{Perspective, bucket},
+};
+
+/// A position in 32 bytes. The side to move is turned to be White.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    occupied: u64,
+    /// Four bits a piece in the order of squares: the role, and 8 for a piece of the other side.
+    pieces: [u8; 16],
+    /// Centipawns to the side to move.
+    pub score: i16,
+    /// The result of the game to the side to move: 0, 1, 2 half points; 3 if it says nothing.
+    pub result: u8,
+    /// Not trained on, but tested with.
+    pub held_out: bool,
+}
+
+/// The result is not known, or what happened since says nothing of the position.
+pub const NO_RESULT: u8 = 3;
+/// Scores are cut here; beyond, everything is won.
+const MAX_SCORE: i32 = 3_000;
+
+impl Sample {
+    /// Of a position. `white` is the score and `result` the result in half points, both White's. Nothing if there are
+    /// more pieces than games have.
+    pub fn new(position: &Position, white: i32, result: Option<u8>, held_out: bool) -> Option<Sample> {
+        let board = position.chess().board();
+        if board.occupied().count() > 32 {
+            return None;
+        }
+        let turn = position.turn();
+        let turned: u8 = if turn == Color::White { 0 } else { 56 };
+        let mut all: Vec<(u8, u8)> = board
+            .iter()
+            .map(|(square, piece)| {
+                let theirs = if piece.color == turn { 0 } else { 8 };
+                (square as u8 ^ turned, piece.role as u8 | theirs)
+            })
+            .collect();
+        all.sort_unstable();
+        let (mut occupied, mut pieces) = (0, [0; 16]);
+        for (index, (square, piece)) in all.into_iter().enumerate() {
+            occupied |= 1 << square;
+            pieces[index / 2] |= piece << (index % 2 * 4);
+        }
+        let score = if turn == Color::White { white } else { -white }.clamp(-MAX_SCORE, MAX_SCORE) as i16;
+        let result = result.map_or(NO_RESULT, |half| if turn == Color::White { half } else { 2 - half });
+        Some(Sample { occupied, pieces, score, result, held_out })
+    }
+
+    /// The inputs of both perspectives, the side to move's first, written to `ours` and `theirs`; how many there are, and
+    /// the bucket.
+    pub fn inputs(&self, ours: &mut [u16; 32], theirs: &mut [u16; 32]) -> (usize, usize) {
+        let mut kings = [Square::A1; 2];
+        let mut all = [(Color::White, Role::Pawn, Square::A1); 32];
+        let (mut rest, mut count) = (self.occupied, 0);
+        while rest != 0 {
+            let square = Square::new(rest.trailing_zeros());
+            rest &= rest - 1;
+            let piece = self.pieces[count / 2] >> (count % 2 * 4) & 15;
+            let color = Color::from_white(piece & 8 == 0);
+            let role = Role::try_from(piece & 7).unwrap_or(Role::Pawn);
+            if role == Role::King {
+                kings[usize::from(color == Color::Black)] = square;
+            }
+            all[count] = (color, role, square);
+            count += 1;
+        }
+        let (us, them) = (Perspective::new(Color::White, kings[0]), Perspective::new(Color::Black, kings[1]));
+        for (index, &(color, role, square)) in all[..count].iter().enumerate() {
+            ours[index] = us.input(color, role, square) as u16;
+            theirs[index] = them.input(color, role, square) as u16;
+        }
+        (count, bucket(count))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    /// The inputs of a sample are those that the engine would use.
+    #[test]
+    fn a_sample_has_the_inputs_of_its_position() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
+        ] {
+            let position: Position = fen.parse().unwrap();
+            let board = position.chess().board();
+            let sample = Sample::new(&position, 50, Some(2), false).unwrap();
+            let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+            let (count, _) = sample.inputs(&mut ours, &mut theirs);
+            for (found, color) in [(ours, position.turn()), (theirs, !position.turn())] {
+                let perspective = Perspective::on(board, color);
+                let inputs =
+                    board.iter().map(|(square, piece)| perspective.input(piece.color, piece.role, square) as u16);
+                let mut expected: Vec<u16> = inputs.collect();
+                let mut found = found[..count].to_vec();
+                expected.sort_unstable();
+                found.sort_unstable();
+                assert_eq!(found, expected, "{fen}");
+            }
+        }
+    }
+
+    #[test]
+    fn scores_and_results_are_those_of_the_side_to_move() {
+        let position: Position = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1".parse().unwrap();
+        let sample = Sample::new(&position, 9_000, Some(2), true).unwrap();
+        assert_eq!((sample.score, sample.result), (-3_000, 0));
+        assert_eq!(Sample::new(&position, 0, None, true).unwrap().result, NO_RESULT);
+    }
+}

@@ -1,0 +1,199 @@
+//! The evaluation: a small network, in integers.
+//!
+//! 768 inputs (a colour, a role, a square) lead to [`HIDDEN`] sums, once as White sees the board and once as Black does,
+//! mirrored so that one's own king stands on the files a to d. The sums, clipped and squared, lead to one output, with
+//! weights by how many pieces there are. The architecture is the usual one of efficiently updatable networks
+//! (<https://www.chessprogramming.org/NNUE>).
+//!
+//! All arithmetic is exact, so that the numbers are the same on every target and however the compiler vectorises it.
+
+mod accumulator;
+mod features;
+
+use std::{fmt, sync::LazyLock};
+
+use shakmaty::Position as _;
+
+use crate::{Position, score::MAX_EVAL};
+
+pub use accumulator::Accumulators;
+pub use features::{INPUTS, Perspective};
+
+/// Sums of a perspective.
+pub const HIDDEN: usize = 64;
+/// Sets of output weights.
+pub const BUCKETS: usize = 8;
+/// What stands for 1 in the weights of inputs and in sums.
+pub const INPUT_ONE: i32 = 128;
+/// What stands for 1 in the weights of outputs.
+pub const OUTPUT_ONE: i32 = 64;
+/// The largest weight of an output: its product with a clipped sum fits into 16 bits.
+pub const MAX_OUTPUT_WEIGHT: i32 = 255;
+/// Centipawns for an output of 1, whose sigmoid is the expected score.
+pub const CENTIPAWNS: i32 = 200;
+
+/// The network as its file has it: weights of inputs (a byte each), biases of sums, weights of outputs by bucket (those of
+/// the side to move first), biases of outputs (16 bits each, little-endian).
+pub const BYTES: usize = INPUTS * HIDDEN + 2 * (HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS);
+
+/// The weights.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Network {
+    inputs: Vec<[i16; HIDDEN]>,
+    biases: [i16; HIDDEN],
+    outputs: [[[i16; HIDDEN]; 2]; BUCKETS],
+    output_biases: [i16; BUCKETS],
+}
+
+/// Bytes that are no network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetworkError {
+    /// There are too many or too few.
+    Length {
+        /// How many there are.
+        found: usize,
+    },
+    /// A weight of an output is too large.
+    Weight {
+        /// The weight.
+        found: i16,
+    },
+}
+
+impl fmt::Display for NetworkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NetworkError::Length { found } => write!(f, "a network has {BYTES} bytes, found {found}"),
+            NetworkError::Weight { found } => {
+                write!(f, "weights of outputs are within ±{MAX_OUTPUT_WEIGHT}, found {found}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NetworkError {}
+
+static EMBEDDED: LazyLock<Network> = LazyLock::new(|| {
+    Network::from_bytes(include_bytes!("../../network.bin")).expect("a test reads the network of the crate")
+});
+
+impl Network {
+    /// The network that comes with the crate.
+    pub fn embedded() -> &'static Network {
+        &EMBEDDED
+    }
+
+    /// Reads a network.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
+        if bytes.len() != BYTES {
+            return Err(NetworkError::Length { found: bytes.len() });
+        }
+        let (inputs, rest) = bytes.split_at(INPUTS * HIDDEN);
+        let mut inputs = inputs.iter().map(|&byte| i16::from(byte as i8));
+        let mut numbers = rest.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+        let mut next = || numbers.next().unwrap_or_default();
+        let network = Network {
+            inputs: (0..INPUTS).map(|_| std::array::from_fn(|_| inputs.next().unwrap_or_default())).collect(),
+            biases: std::array::from_fn(|_| next()),
+            outputs: std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| next()))),
+            output_biases: std::array::from_fn(|_| next()),
+        };
+        let weights = network.outputs.iter().flatten().flatten();
+        match weights.copied().find(|&weight| i32::from(weight).abs() > MAX_OUTPUT_WEIGHT) {
+            Some(found) => Err(NetworkError::Weight { found }),
+            None => Ok(network),
+        }
+    }
+
+    /// The evaluation in centipawns from the point of view of the side to move.
+    pub fn evaluate(&self, position: &Position, accumulators: &Accumulators) -> i32 {
+        let us = position.turn();
+        let bucket = bucket(position.chess().board().occupied().count());
+        let [ours, theirs] = &self.outputs[bucket];
+        let sum = weigh(accumulators.of(us), ours) + weigh(accumulators.of(!us), theirs);
+        let output = sum / INPUT_ONE + i32::from(self.output_biases[bucket]);
+        (output * CENTIPAWNS / (INPUT_ONE * OUTPUT_ONE)).clamp(-MAX_EVAL, MAX_EVAL)
+    }
+}
+
+/// Which set of output weights evaluates so many pieces.
+pub fn bucket(pieces: usize) -> usize {
+    (pieces.saturating_sub(2) / 4).min(BUCKETS - 1)
+}
+
+/// The sum of squares of clipped sums, weighted. The factors are 16 bits wide, for the instructions that multiply such
+/// numbers and add the products in 32 bits.
+fn weigh(sums: &[i16; HIDDEN], weights: &[i16; HIDDEN]) -> i32 {
+    let products = sums.iter().zip(weights).map(|(&sum, &weight)| {
+        let clipped = sum.clamp(0, INPUT_ONE as i16);
+        i32::from(clipped) * i32::from(clipped.wrapping_mul(weight))
+    });
+    products.sum()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_network_is_one_and_small_enough() {
+        let bytes = include_bytes!("../../network.bin");
+        assert!(Network::from_bytes(bytes).is_ok());
+        assert!(bytes.len() <= 64 << 10);
+    }
+
+    #[test]
+    fn bytes_that_are_no_network_are_refused() {
+        assert_eq!(Network::from_bytes(&[0; 3]).err(), Some(NetworkError::Length { found: 3 }));
+        let mut bytes = vec![0; BYTES];
+        assert!(Network::from_bytes(&bytes).is_ok());
+        bytes[INPUTS * HIDDEN + 2 * HIDDEN + 1] = 1;
+        assert_eq!(Network::from_bytes(&bytes).err(), Some(NetworkError::Weight { found: 256 }));
+    }
+
+    #[test]
+    fn buckets_go_by_four_pieces() {
+        assert_eq!([2, 5, 6, 32, 64].map(bucket), [0, 0, 1, 7, 7]);
+    }
+
+    /// With sums and weights at their limits nothing overflows: 64-bit arithmetic gives the same.
+    #[test]
+    fn sums_are_weighed_exactly() {
+        let mut state = 1_u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) as i16
+        };
+        for _ in 0..1_000 {
+            let sums: [i16; HIDDEN] = std::array::from_fn(|_| random() % 400);
+            let weights: [i16; HIDDEN] = std::array::from_fn(|_| random() % (MAX_OUTPUT_WEIGHT as i16 + 1));
+            let exact = |(&sum, &weight): (&i16, &i16)| i64::from(sum.clamp(0, 128)).pow(2) * i64::from(weight);
+            let expected: i64 = sums.iter().zip(&weights).map(exact).sum();
+            assert_eq!(i64::from(weigh(&sums, &weights)), expected);
+        }
+    }
+
+    /// The same numbers on every target: a checksum of evaluations, computed once.
+    #[test]
+    fn colours_changed_a_position_is_worth_the_same() {
+        let network = Network::embedded();
+        for (fen, changed) in [
+            (
+                "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+                "r3k2r/pppbbppp/2n2q1P/1P2p3/3pn3/BN2PNP1/P1PPQPB1/R3K2R b KQkq - 0 1",
+            ),
+            ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", "8/4p1p1/8/1r3P1K/kp5R/3P4/2P5/8 b - - 0 1"),
+        ] {
+            let value = |fen: &str| {
+                let position: Position = fen.parse().unwrap();
+                network.evaluate(&position, &Accumulators::of_position(network, &position))
+            };
+            assert_eq!(value(fen), value(changed));
+        }
+    }
+}

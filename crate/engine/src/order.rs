@@ -1,0 +1,130 @@
+//! The order in which moves are tried: the table's move, captures that lose nothing, killers, quiet moves by their
+//! histories, captures that lose something.
+
+use shakmaty::{Color, Move, Role};
+
+use crate::{
+    Position,
+    history::{Histories, PieceTo},
+    packed::Packed,
+    see,
+};
+
+/// A move and how soon it is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranked {
+    /// The move.
+    pub m: Move,
+    rank: i32,
+}
+
+const TABLE: i32 = 1 << 30;
+const GOOD_CAPTURE: i32 = 1 << 26;
+const KILLER: i32 = 1 << 24;
+const BAD_CAPTURE: i32 = -(1 << 26);
+
+/// What the order of moves depends on.
+pub struct Hints<'a> {
+    /// The move of the transposition table.
+    pub best: Packed,
+    /// Quiet moves that refuted siblings.
+    pub killers: [Packed; 2],
+    /// What was played one, two and four plies ago.
+    pub before: [Option<PieceTo>; 3],
+    /// What was learned.
+    pub histories: &'a Histories,
+}
+
+/// Whether a move takes something or makes a queen.
+pub fn is_noisy(m: Move) -> bool {
+    m.is_capture() || m.promotion() == Some(Role::Queen)
+}
+
+/// Ranks moves onto the end of a list, all legal ones or the noisy ones alone.
+pub fn rank(list: &mut Vec<Ranked>, position: &Position, hints: &Hints<'_>, noisy_only: bool) {
+    let color = position.turn();
+    let moves = position.legal_moves();
+    let moves = moves.iter().filter(|&&m| !noisy_only || is_noisy(m));
+    list.extend(moves.map(|&m| Ranked { m, rank: rank_of(m, color, hints) }));
+}
+
+fn rank_of(m: Move, color: Color, hints: &Hints<'_>) -> i32 {
+    let packed = Packed::from(m);
+    if packed == hints.best {
+        TABLE
+    } else if is_noisy(m) {
+        let gain = m.capture().map_or(0, see::value) + m.promotion().map_or(0, see::value);
+        GOOD_CAPTURE + gain * 32 + hints.histories.capture(color, m)
+    } else if packed == hints.killers[0] {
+        KILLER
+    } else if packed == hints.killers[1] {
+        KILLER - 1
+    } else {
+        hints.histories.quiet(color, m, &hints.before)
+    }
+}
+
+/// Brings the move to try next to the front of the rest, and gives it. A capture that loses material is found out here,
+/// when its turn has come, and put off.
+pub fn next(rest: &mut [Ranked], position: &Position) -> Option<Next> {
+    loop {
+        let best = (0..rest.len()).max_by_key(|&i| (rest[i].rank, std::cmp::Reverse(i)))?;
+        let Ranked { m, rank } = rest[best];
+        if (GOOD_CAPTURE / 2..TABLE).contains(&rank) && !see::wins(position, m, 0) {
+            rest[best].rank = rank - GOOD_CAPTURE + BAD_CAPTURE;
+            continue;
+        }
+        rest.swap(0, best);
+        return Some(Next { m, loses: rank < BAD_CAPTURE / 2 });
+    }
+}
+
+/// The move to try next.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    /// The move.
+    pub m: Move,
+    /// It is a capture that loses material.
+    pub loses: bool,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn ordered(fen: &str, best: &str, killer: &str) -> Vec<String> {
+        let position: Position = fen.parse().unwrap();
+        let packed = |text: &str| {
+            let m = text.parse::<shakmaty::uci::UciMove>().ok().and_then(|m| m.to_move(position.chess()).ok());
+            m.map_or(Packed::NONE, Packed::from)
+        };
+        let hints = Hints {
+            best: packed(best),
+            killers: [packed(killer), Packed::NONE],
+            before: [None; 3],
+            histories: &Histories::default(),
+        };
+        let mut list = Vec::new();
+        rank(&mut list, &position, &hints, false);
+        let mut names = Vec::new();
+        for i in 0..list.len() {
+            let next = next(&mut list[i..], &position).unwrap();
+            names.push(next.m.to_uci(shakmaty::CastlingMode::Standard).to_string());
+        }
+        names
+    }
+
+    #[test]
+    fn the_tables_move_is_first_and_killers_are_before_quiet_moves() {
+        let fen = "4k3/8/3p4/4n3/3P4/8/8/R3K3 w Q - 0 1";
+        let names = ordered(fen, "a1a8", "e1e2");
+        assert_eq!(names[..3], ["a1a8", "d4e5", "e1e2"]);
+    }
+
+    #[test]
+    fn a_capture_that_loses_material_is_last() {
+        let names = ordered("4k3/8/3p4/4n3/8/8/4Q3/4K3 w - - 0 1", "", "");
+        assert_eq!(names.last().map(String::as_str), Some("e2e5"));
+    }
+}

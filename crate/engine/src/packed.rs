@@ -1,0 +1,48 @@
+//! A move in 16 bits: from, to, promotion. Castling is the king's move to its rook, as in Chess960.
+
+use shakmaty::{Move, Role};
+
+/// A move in 16 bits, or none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packed(pub u16);
+
+impl Packed {
+    /// No move.
+    pub const NONE: Packed = Packed(0);
+
+    /// Whether there is a move.
+    pub fn is_some(self) -> bool {
+        self != Packed::NONE
+    }
+}
+
+impl From<Move> for Packed {
+    fn from(m: Move) -> Packed {
+        let from = m.from().unwrap_or(m.to()) as u16;
+        let promotion = m.promotion().map_or(0, |role: Role| role as u16);
+        Packed(from | (m.to() as u16) << 6 | promotion << 12)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::Position;
+
+    #[test]
+    fn no_two_moves_of_a_position_are_packed_alike() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+            "2k5/8/8/8/8/8/8/RK1R4 w AD - 0 1",
+        ] {
+            let moves = fen.parse::<Position>().unwrap().legal_moves();
+            let packed: HashSet<u16> = moves.iter().map(|&m| Packed::from(m).0).collect();
+            assert_eq!(packed.len(), moves.len());
+            assert!(!packed.contains(&Packed::NONE.0));
+        }
+    }
+}

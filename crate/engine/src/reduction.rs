@@ -1,0 +1,69 @@
+//! How much shallower late moves are searched.
+
+/// Depths and move numbers that the table knows.
+const SIZE: usize = 64;
+
+/// The binary logarithm in 1/1024, without floating point: each squaring gives one more binary digit. Equal on every
+/// target, as the search must be.
+const fn log2(x: usize) -> u64 {
+    let mut whole = x.ilog2() as u64;
+    let mut fraction = ((x as u64) << 32) >> whole;
+    let mut digits = 0;
+    while digits < 10 {
+        fraction = ((fraction as u128 * fraction as u128) >> 32) as u64;
+        whole <<= 1;
+        if fraction >= 2 << 32 {
+            fraction >>= 1;
+            whole += 1;
+        }
+        digits += 1;
+    }
+    whole
+}
+
+const BASE: u64 = 820;
+/// The natural logarithms' product is divided by this many hundredths; ln 2 squared is 0.48045.
+const DIVISOR: u64 = 225;
+
+const fn table() -> [[u16; SIZE]; SIZE] {
+    let mut table = [[0; SIZE]; SIZE];
+    let mut depth = 1;
+    while depth < SIZE {
+        let mut number = 1;
+        while number < SIZE {
+            let product = log2(depth) * log2(number) / 1_024 * 48_045 / 100_000;
+            table[depth][number] = (BASE + product * 100 / DIVISOR) as u16;
+            number += 1;
+        }
+        depth += 1;
+    }
+    table
+}
+
+static TABLE: [[u16; SIZE]; SIZE] = table();
+
+/// The reduction of the `number`th move (from 1) at a depth, in 1/1024 plies.
+pub fn reduction(depth: i32, number: usize) -> i32 {
+    i32::from(TABLE[depth.clamp(0, SIZE as i32 - 1) as usize][number.min(SIZE - 1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_those_of_the_formula() {
+        for x in 1..SIZE {
+            let expected = (x as f64).log2() * 1_024.0;
+            assert!((log2(x) as f64 - expected).abs() <= 1.0, "log2({x}) = {}, expected {expected}", log2(x));
+        }
+    }
+
+    #[test]
+    fn later_moves_and_deeper_searches_are_reduced_more() {
+        assert!(reduction(10, 20) > reduction(10, 5));
+        assert!(reduction(20, 10) > reduction(5, 10));
+        let expected = 820.0 + 1_024.0 * 10f64.ln() * 20f64.ln() / 2.25;
+        assert!((f64::from(reduction(10, 20)) - expected).abs() < 5.0);
+    }
+}
