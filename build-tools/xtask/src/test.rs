@@ -112,7 +112,7 @@ fn clippy(_: &Args) -> Result<Tally> {
 
 fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
-    let packages = ["shelfish", "shelfish-wasm", "shelfish-analysis-wasm", "shelfish-web-app"]
+    let packages = ["shelfish", "shelfish-wasm", "shelfish-analysis-wasm", "shelfish-engine", "shelfish-web-app"]
         .into_iter()
         .flat_map(|name| ["--package", name]);
     let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
@@ -121,15 +121,18 @@ fn clippy_wasm(_: &Args) -> Result<Tally> {
 
 fn doc(_: &Args) -> Result<Tally> {
     let mut doc = cargo();
-    doc.args(["doc", "--package", "shelfish", "--package", "shelfish-analysis", "--no-deps", "--all-features"])
-        .env("RUSTDOCFLAGS", "-D warnings");
+    let libraries =
+        ["shelfish", "shelfish-analysis", "shelfish-engine"].into_iter().flat_map(|name| ["--package", name]);
+    doc.arg("doc").args(libraries).args(["--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-D warnings");
     let doc = check(&mut doc)?;
     tools::wasm_target()?;
     let mut web = cargo();
     web.args(["doc", "--package", "shelfish", "--no-deps", "--features", "web", "--target", "wasm32-unknown-unknown"]);
     let doc = doc.and(check(web.env("RUSTDOCFLAGS", "-D warnings"))?);
     // What other crates would get; that it compiles the other steps show.
-    let packages = ["shelfish", "shelfish-analysis", "shelfish-cli"].into_iter().flat_map(|name| ["--package", name]);
+    let packages = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli"]
+        .into_iter()
+        .flat_map(|name| ["--package", name]);
     let package = ["package", "--no-verify", "--allow-dirty", "--quiet"];
     Ok(doc.and(check(cargo().args(package).args(packages))?))
 }
