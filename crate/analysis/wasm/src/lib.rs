@@ -137,7 +137,7 @@ pub fn read(text: &str) -> Result<JsValue, JsValue> {
     let notes = core::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
     Ok(plain(&Read {
         moves: game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect(),
-        positions: positions.iter().map(|position| fen(position)).collect(),
+        positions: positions.iter().map(fen).collect(),
         evaluations: notes.map(|notes| given(notes)).collect(),
         tags: game.tags,
     }))
@@ -160,11 +160,11 @@ fn given(notes: &[Note]) -> Option<Given> {
 fn first_game(text: &str) -> Result<PgnGame, Failure> {
     let mut splitter = Splitter::default();
     let mut at = 0;
-    let begins = text.split_inclusive('\n').filter_map(|line| {
+    let mut begins = text.split_inclusive('\n').filter_map(|line| {
         let start = at;
         at += line.len();
         splitter.begins_game(line.as_bytes()).then_some(start)
     });
-    let end = begins.skip(1).next().unwrap_or(text.len());
+    let end = begins.nth(1).unwrap_or(text.len());
     Ok(pgn::read(&text[..end], 1)?)
 }
