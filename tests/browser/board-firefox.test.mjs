@@ -1,7 +1,7 @@
 // The analysis board in Firefox, at the size of a phone and of a desk: real clicks and keys, an unbroken layout.
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { By, Key } from "selenium-webdriver";
+import { By, Key, until } from "selenium-webdriver";
 import { ENGINES } from "./support/engines.mjs";
 import { shelf } from "./support/lab.mjs";
 
@@ -62,7 +62,7 @@ for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "F
         );
         assert.deepEqual(outside, []);
         await find("help").isDisplayed().then((shown) => (shown ? find("help").click() : press("?")));
-        await find("help-dialog").isDisplayed();
+        await session.driver.wait(until.elementIsVisible(await session.driver.wait(until.elementLocated(By.css("[data-testid=help-dialog]")), 10_000)), 10_000);
         await press(Key.ESCAPE);
         await find("move-input").sendKeys("e5", Key.ENTER);
         await reads("move-error", /e5 is not legal/);

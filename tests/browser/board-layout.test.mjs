@@ -45,6 +45,8 @@ for (const size of SIZES) {
 
   test(`nothing moves while one steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
+    // The report puts glyphs into the list once, whenever it is made.
+    await page.waitForFunction(() => document.querySelector("#report")?.textContent?.includes("Accuracy"));
     await page.evaluate(() => {
       /** @type {any} */ (globalThis).shifts = [];
       new PerformanceObserver((list) => {
