@@ -125,9 +125,9 @@ for (const { name, missing, launch } of ENGINES) {
     test("the demo page shows what the dumps say of the starting position", async () => {
       const evaluation = best(truth(...DUMPS).get(START) ?? []);
       await session.driver.get(`${ground.server.url}site/`);
-      const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getText();
+      const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");
       const wanted = `Depth ${evaluation?.depth} `;
-      await session.driver.wait(async () => (await facts()).startsWith(wanted), 10_000, `facts begin with ${wanted}`);
+      await session.driver.wait(async () => (await facts())?.startsWith(wanted), 10_000, `facts begin with ${wanted}`);
     });
   });
 }
