@@ -45,7 +45,7 @@ export class Session {
       // A game that is put on the board writes its own entry of the history.
       if (node && !game) write(format(state.game, state.node));
     });
-    state.on(({ known, status }) => (known || (status && state.status.fault)) && void this.library.offer().catch(() => {}));
+    state.on(({ known, status }) => (known || (status && state.status.fault)) && this.#prepare());
   }
 
   /** Follows the address bar, and fills the menu when there is time. */
@@ -74,6 +74,11 @@ export class Session {
       // What was opened meanwhile is on the board.
       if (!signal.aborted) throw error;
     }
+  }
+
+  /** Loads what opening a game takes, so that it is there without a connection too. */
+  #prepare(): void {
+    Promise.all([this.library.offer(), import("./input"), import("./lichess")]).catch(() => {});
   }
 
   async #famous(slug: string): Promise<void> {
@@ -111,7 +116,7 @@ export class Session {
 
   /** Done when the first game is on the board; the others are checked and kept meanwhile. */
   async #openGames(text: string, signal: AbortSignal): Promise<void> {
-    const [{ survey }, { readGame }] = await Promise.all([import("./input"), import("./pgn/read")]);
+    const [{ survey }, { readGame }] = await part(Promise.all([import("./input"), import("./pgn/read")]));
     return new Promise((resolve, reject) => {
       let first: Game | undefined;
       let told = performance.now();
@@ -197,14 +202,23 @@ function along(game: Game, node: Node): Node {
   return path(node).reduce((at, step) => (step.move ? game.play(at, step.move) : at), game.root);
 }
 
+/** A part of the page that is loaded when it is needed. */
+async function part<T>(loading: Promise<T>): Promise<T> {
+  try {
+    return await loading;
+  } catch {
+    throw new InputError("A part of this page cannot be loaded. Try again when there is a connection.");
+  }
+}
+
 async function fetched(id: string, signal: AbortSignal): Promise<Game> {
-  const { fetchGame } = await import("./lichess");
+  const { fetchGame } = await part(import("./lichess"));
   return fetchGame(id, signal);
 }
 
 async function contents(file: File): Promise<string> {
   if (file.size > MAX_FILE) throw new InputError(`This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`);
-  const { decode } = await import("./input");
+  const { decode } = await part(import("./input"));
   try {
     return decode(new Uint8Array(await file.arrayBuffer()));
   } catch {
