@@ -192,6 +192,7 @@ test("a link carries the game with its names and the ply, and back and forward w
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => /^#pgnz=.*&ply=1$/.test(location.hash));
   const link = page.url();
+  await page.locator('#games optgroup[label="Famous games"] option').first().waitFor({ state: "attached" });
   await at(page, "games").selectOption({ index: 1 });
   await page.waitForFunction(() => location.hash.startsWith("#game="));
   await page.goBack();

@@ -22,6 +22,7 @@ async function panel(/** @type {Page} */ page) {
 
 /** Opens a game, whose positions are in several blocks, and waits until all of it was read. */
 async function openGame(/** @type {Page} */ page) {
+  await page.getByTestId("games").locator("optgroup option").first().waitFor({ state: "attached" });
   const labels = await page.getByTestId("games").locator("option").allInnerTexts();
   await page.getByTestId("games").selectOption({ label: String(labels.find((label) => label.includes("Opera"))) });
   await page.waitForFunction(() => Number(document.querySelector(".inspector .strip")?.getAttribute("data-ranges")) >= 4);

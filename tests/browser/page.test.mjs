@@ -86,6 +86,7 @@ for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["
     const { fens, over } = famous(white);
     const page = await shelf.page(t, SITE);
     await shows(page, START);
+    await page.locator("#games optgroup option").first().waitFor({ state: "attached" });
     const labels = await page.locator("#games option").allInnerTexts();
     const label = labels.find((label) => label.includes(String(/\w{6,}/.exec(white)?.[0])) && label.includes(title));
     assert.ok(label, labels.join("; "));
