@@ -136,7 +136,7 @@ mod tests {
     fn of_a_game_that_never_ends_only_a_part_is_kept() -> io::Result<()> {
         let mut pgn = b"[White \"A\"]\n\n{".to_vec();
         pgn.extend_from_slice(&b"long ".repeat(2 << 20));
-        pgn.extend_from_slice(b"}\n*\n\n[White \"B\"]\n\n1. e4 *\n");
+        pgn.extend_from_slice(b"}\n*\n\n[Event \"B\"]\n\n1. e4 *\n");
         let found = games(&pgn)?;
         assert_eq!(found[0], (1, 1, Err("line 1: the game is longer than 4 MiB".to_owned())));
         assert_eq!(found[1], (2, 6, Ok(1)));
