@@ -35,7 +35,7 @@ fn a_report_for_people_says_what_it_rests_on() {
         "1. A - B 0-1",
         "   2 moves, 4 of 5 positions known",
         "   White     64.4 %              110    0    1    0  1 of 2",
-        "   Black         -                -    0    0    0  1 of 2",
+        "   Black          -                -    0    0    0  1 of 2",
         "   1. f3?         +0.20 to -0.90; better 1. e4 e5",
     ] {
         assert!(report.lines().any(|found| found == line), "{line}\n{report}");
