@@ -34,6 +34,13 @@ fn all_that_is_written_is_kept() {
 }
 
 #[test]
+fn what_ends_a_line_within_a_tag_is_a_blank() {
+    let game = read("[White \"A\rB\"]\n\n1. e4 *", 1).unwrap();
+    assert_eq!(game.tag("White"), Some("A B"));
+    assert_eq!(read(&game.to_string(), 1).unwrap(), game);
+}
+
+#[test]
 fn moves_are_read_in_every_spelling_that_means_the_same() {
     for (pgn, expected) in [
         ("1.e4 e5 2.Nf3", "e4 e5 Nf3"),
@@ -82,6 +89,7 @@ fn what_is_no_game_is_refused_by_its_line_and_name() {
         ("1. e4 $", 1, "found $"),
         ("1. e4 $256", 1, "found $256"),
         ("1. e4 N@f3", 1, "found N@f3"),
+        ("1. e4 e6 2. P4e5", 1, "found P4e5"),
         ("[White Tal]\n\n1. e4", 1, "expected a tag"),
         ("[Variant \"Atomic\"]\n\n1. e4", 3, "the variant is Atomic"),
         (fen, 3, "the board is empty"),

@@ -1,7 +1,7 @@
 //! Reading a game.
 
 use shakmaty::san::{San, SanPlus};
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{Chess, Move, Position as _, Role};
 use shelfish::position::Position;
 
 use super::error::{Fault, PgnError};
@@ -134,6 +134,8 @@ impl Reading {
             escaped = *c == '\\' && !escaped;
             !escaped
         });
+        // A value has one line, however it ends.
+        let plain = plain.map(|c| if c == '\r' { ' ' } else { c });
         self.tags.push((name.to_owned(), plain.collect()));
         Ok(())
     }
@@ -284,5 +286,11 @@ fn san(text: &str) -> Option<SanPlus> {
         _ => plain,
     };
     let san = SanPlus::from_ascii(plain.as_bytes()).ok()?;
-    (!matches!(san.san, San::Put { .. })).then_some(san)
+    // A piece from the hand is another game's, and a pawn by its rank alone looks like the number of a move.
+    let is_odd = match san.san {
+        San::Normal { role, file, rank, .. } => role == Role::Pawn && file.is_none() && rank.is_some(),
+        San::Put { .. } => true,
+        _ => false,
+    };
+    (!is_odd).then_some(san)
 }

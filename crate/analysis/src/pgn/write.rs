@@ -12,7 +12,6 @@ impl fmt::Display for PgnGame {
             for c in value.chars() {
                 match c {
                     '"' | '\\' => write!(f, "\\{c}")?,
-                    '\n' | '\r' => f.write_str(" ")?,
                     c => write!(f, "{c}")?,
                 }
             }
