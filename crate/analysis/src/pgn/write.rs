@@ -12,6 +12,8 @@ impl fmt::Display for PgnGame {
             for c in value.chars() {
                 match c {
                     '"' | '\\' => write!(f, "\\{c}")?,
+                    // Tags are public: a caller may have put a line end into one.
+                    '\n' | '\r' => f.write_str(" ")?,
                     c => write!(f, "{c}")?,
                 }
             }
