@@ -234,7 +234,7 @@ impl SideReport {
         let own = || moves.iter().skip(usize::from(!first)).step_by(2);
         let count = |judgment| own().filter(|m| m.judgment == Some(judgment)).count();
         // The move that mates is left out of the averages.
-        let mates = usize::from(matches!(values.last(), Some(Some(Value::Mated(_)))));
+        let mates = usize::from(!moves.is_empty() && matches!(values.last(), Some(Some(Value::Mated(_)))));
         let (counted, values) = (&moves[..moves.len() - mates], &values[..values.len() - mates]);
         let percents: Vec<Option<f64>> = values.iter().map(|value| value.map(Value::percent)).collect();
         let accuracies: Vec<Option<f64>> = counted.iter().map(|m| m.accuracy).collect();

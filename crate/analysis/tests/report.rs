@@ -56,6 +56,16 @@ fn games_that_are_over_are_known_by_the_rules() {
 }
 
 #[test]
+fn a_game_without_moves_that_begins_in_mate_has_nothing_to_judge() {
+    let game = game(Some("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"), "");
+    let report = report(&game, &[None]).unwrap();
+    assert_eq!((report.positions, report.known, report.moves.len()), (1, 1, 0));
+    for side in [report.white, report.black] {
+        assert_eq!((side.moves, side.judged, side.accuracy, side.average_centipawn_loss), (0, 0, None, None));
+    }
+}
+
+#[test]
 fn the_better_move_is_told_and_the_best_is_not_judged() {
     let known = [with_line(Known::cp(30, 20), "d2d4 d7d5"), with_line(Known::cp(-40, 20), "e7e5")].map(Some);
     let played = report(&game(None, "g2g4"), &known).unwrap();
