@@ -57,7 +57,8 @@ for (const [name, says, codes] of RANGE_FAULTS) {
     t.after(() => bad.close());
     const page = await shelf.page(t, { allow });
     bad.fault = faults[name];
-    const failed = await attempt(page, `${bad.url}manifest.json`);
+    // Short only where it is what is tested: a busy machine may be silent for that long itself.
+    const failed = await attempt(page, `${bad.url}manifest.json`, codes.includes("timeout") ? {} : { timeout: 20_000 });
     assert.ok(codes.includes(failed.code), JSON.stringify(failed));
     assert.ok(failed.typed && failed.message.length > 10, failed.message);
     assert.ok(failed.url === undefined || failed.url.startsWith(bad.url), failed.url);
