@@ -5,16 +5,20 @@ import { bookmarklet } from "./build/bookmarklet.ts";
 import { head } from "./build/head.ts";
 import { offline } from "./build/offline.ts";
 import { openings } from "./build/openings.ts";
+import { pictures } from "./build/pictures.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 /** `cargo xtask site` sets both. */
 const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } = process.env;
 
+/** What the board and most other pages need. */
+const SHARED = /\/node_modules\/(chessops|@badrap)\/|\/src\/(cost|database|dom|fault|fen|game|hash|manifest-url|names|notes|policy|score|settings|theme|inspector\/idle|pgn\/letters)\.ts$|preload-helper/;
+
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [bookmarklet, openings, head({ url, database }), offline()],
+  plugins: [bookmarklet, openings, pictures, head({ url, database }), offline()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
@@ -22,7 +26,11 @@ export default defineConfig({
     rolldownOptions: {
       input: { ...Object.fromEntries(pages.map((name) => [name.replace(".html", ""), here + name])), sw: `${here}src/worker/sw.ts` },
       // A service worker keeps its name, and governs the folder that it is in.
-      output: { entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js") },
+      output: {
+        entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        // One file: over HTTP/1.1 a browser asks for six at a time, and the module must be among the first six.
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }] },
+      },
     },
   },
   server: { fs: { allow: [".."] } },

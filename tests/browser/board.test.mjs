@@ -143,7 +143,8 @@ test("the graph is a slider: keys, clicks and words, and what is unknown is hatc
   const page = await shelf.page(t, { path: "site/" });
   // 1.a4 a5 2.h4 h5 3.Ra3 leaves any database of good games.
   await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
-  await reads(page, "coverage", /\d+ of 13 positions known/);
+  // The answers come block by block; the opening alone is in the sample.
+  await reads(page, "coverage", /^([4-9]|1[0-2]) of 13 positions known/);
   const known = Number(/^\d+/.exec((await at(page, "coverage").textContent()) ?? ""));
   assert.ok(known >= 4 && known < 13, `${known}`);
   assert.ok((await page.locator("#graph .gap").count()) > 0, "the unknown is hatched");

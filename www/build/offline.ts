@@ -1,7 +1,7 @@
 /** Tells the service worker which files the site is made of, and what their bytes are. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import type { Plugin } from "vite";
 
 /** Files that no page needs by itself: for other sites, or for who looks into the code. */
@@ -15,7 +15,7 @@ export function offline(): Plugin {
   return {
     name: "shelfish-offline",
     apply: "build",
-    configResolved: (config) => void (folder = join(config.root, config.build.outDir)),
+    configResolved: (config) => void (folder = resolve(config.root, config.build.outDir)),
     closeBundle() {
       const files = readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

@@ -243,8 +243,8 @@ fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally>
     if let Some(filter) = &args.filter {
         node.arg(format!("--test-name-pattern={filter}"));
     }
-    // One file at a time: two browsers on two cores would only wait for each other.
-    counted(node.arg("--test-concurrency=1").args(files), node_counts)
+    // Two files at a time: the tests of slow networks mostly wait.
+    counted(node.arg("--test-concurrency=2").args(files), node_counts)
 }
 
 /// A command that passes or fails as one.
