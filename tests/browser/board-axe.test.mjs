@@ -1,8 +1,7 @@
-// What axe finds on the page, in both schemes and in its several states.
+// What axe finds on the pages, in both schemes, and on the board in its several states.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
+import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -11,17 +10,6 @@ import { lab } from "./support/lab.mjs";
 let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe finds, with where; its experimental rules and those of best practice are run too. */
-async function findings(/** @type {Page} */ page) {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { violations } = await /** @type {any} */ (globalThis).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"] });
-    return violations.map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes.map((/** @type {any} */ { html, any }) => `${html.slice(0, 160)} ${any[0]?.message ?? ""}`).join(" | ")}`);
-  });
-}
 
 const known = (/** @type {Page} */ page) => page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Depth"));
 
@@ -39,6 +27,12 @@ const STATES = {
   "the dialog that opens a game": { hash: "", act: (page) => page.getByTestId("open").click().then(() => page.getByTestId("open-dialog").waitFor()) },
 };
 
+/** The pages beside the board, and what is true when they are ready. */
+const PAGES = {
+  "how.html": () => document.querySelectorAll("[data-testid=order] svg").length > 1,
+  "embed.html": () => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""),
+};
+
 for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   for (const [width, height] of /** @type {const} */ ([[1366, 768], [360, 740]])) {
     for (const [state, { hash, act }] of Object.entries(STATES)) {
@@ -46,6 +40,13 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
         const page = await shelf.page(t, { path: `site/${hash}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
         if (act) await act(page);
         else await known(page);
+        assert.deepEqual(await findings(page), []);
+      });
+    }
+    for (const [name, ready] of Object.entries(PAGES)) {
+      test(`axe finds nothing on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
+        const page = await shelf.page(t, { path: `site/${name}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
+        await page.waitForFunction(ready);
         assert.deepEqual(await findings(page), []);
       });
     }

@@ -171,6 +171,21 @@ test("comments and evaluations of the PGN are shown as the PGN's", async (t) => 
   await reads(page, "coverage", /1 from the PGN/);
 });
 
+test("what the author of a PGN has drawn stands on the board at its move, and a word before a variation is shown", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await paste(page, "1. e4 { Look. [%cal Ge4e5,Rd1h5] [%csl Yd5] } ( { Or rather } 1. d4 d5 ) 1... c5 *");
+  await page.keyboard.press("Home");
+  const drawings = (/** @type {string} */ color) => page.locator(`#board svg [stroke="${color}"]`);
+  await reads(page, "moves", /Or rather/);
+  assert.equal(await drawings("#882020").count(), 0);
+  await page.keyboard.press("ArrowRight");
+  await drawings("#882020").waitFor({ state: "attached" });
+  assert.deepEqual(await Promise.all(["#15781B", "#882020", "#e68f00"].map((color) => drawings(color).count())), [1, 1, 1]);
+  assert.equal(await page.locator('#board svg circle[stroke="#e68f00"]').count(), 1);
+  await page.keyboard.press("ArrowRight");
+  await drawings("#882020").waitFor({ state: "detached" });
+});
+
 test("settings are kept: colours, pieces, the database", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await at(page, "settings").click();
@@ -204,6 +219,9 @@ test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\[White "Paul Morphy"\][^]*1\. e4 e5 2\. Nf3 d6/);
   const [file] = await Promise.all([page.waitForEvent("download"), at(page, "download-pgn").click()]);
   assert.equal(file.suggestedFilename(), "morphy-isouard-1858.pgn");
+  await at(page, "embed-link").click();
+  await reads(page, "code", /<shelfish-game[^]*\[White "Paul Morphy"\][^]*1\. e4 e5 2\. Nf3 d6/);
+  await page.locator("shelfish-game#shown [part=board], shelfish-game#shown cg-board").first().waitFor();
 });
 
 test("a step touches as little of the page in a game of 300 moves as in one of 20", async (t) => {

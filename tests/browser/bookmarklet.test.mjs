@@ -2,13 +2,12 @@
 // strictest Content-Security-Policy with Trusted Types; and the page that installs it. In Firefox it is a bookmark in the bar that
 // is clicked, in Chromium the navigation that a bookmark makes. What real pages look like next year no test can know.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, afterEach, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { chromiumWith, firefoxWith, missing, stage } from "./support/bookmarks.mjs";
+import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -211,7 +210,6 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
 
 // The page that installs it.
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PAGE = "site/bookmarklet.html";
 
 for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { width: 360, height: 740 }, true], ["a desk", { width: 1280, height: 800 }, false]])) {
@@ -221,9 +219,7 @@ for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { wi
       await page.click("summary");
       await page.getByTestId("paste-go").click();
       await page.getByTestId("bookmarklet").click();
-      await page.evaluate(AXE);
-      const { violations } = await page.evaluate(() => /** @type {any} */ (globalThis).axe.run());
-      assert.deepEqual(violations.map((/** @type {any} */ { id, nodes }) => [id, nodes.map((/** @type {any} */ node) => node.html)]), []);
+      assert.deepEqual(await findings(page), []);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
       const [paste, drag] = await Promise.all([".paste", ".drag"].map(async (name) => (await page.locator(name).boundingBox())?.y ?? 0));
       assert.equal(Number(paste) < Number(drag), hasTouch, "where one cannot drag, pasting comes first");

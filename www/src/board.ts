@@ -1,4 +1,4 @@
-/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows. */
+/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows of lines and drawings of the PGN. */
 import { Chessground } from "@lichess-org/chessground";
 import type { Api } from "@lichess-org/chessground/api";
 import type { DrawShape } from "@lichess-org/chessground/draw";
@@ -6,6 +6,7 @@ import type { Key } from "@lichess-org/chessground/types";
 import { normalizeMove, type Position } from "chessops/chess";
 import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
+import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
 import { makeSquare, parseSquare, squareRank } from "chessops/util";
 import { byId, calm } from "./dom";
@@ -20,6 +21,8 @@ export class Board {
   readonly #ground: Api;
   readonly #promotion = new Promotion();
   #node: Node | undefined;
+  #lines: DrawShape[] = [];
+  #drawn: DrawShape[] = [];
 
   /** `onMove` gets every legal move that a person makes. */
   constructor(private readonly onMove: (move: NormalMove) => void) {
@@ -50,6 +53,8 @@ export class Board {
       ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
       movable: { color: node.position.turn, dests: chessgroundDests(node.position) },
     });
+    const drawn = (node.notes.shapes ?? []).map(drawing);
+    if (drawn.length > 0 || this.#drawn.length > 0) this.#draw(this.#lines, drawn);
     byId("board").setAttribute("aria-label", describe(node));
     byId("position-text").textContent = pieces(node.position);
   }
@@ -64,7 +69,12 @@ export class Board {
       return [{ orig, dest, brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other" }];
     });
     // The best arrow lies on top.
-    this.#ground.setAutoShapes(shapes.reverse());
+    this.#draw(shapes.reverse(), this.#drawn);
+  }
+
+  #draw(lines: DrawShape[], drawn: DrawShape[]): void {
+    [this.#lines, this.#drawn] = [lines, drawn];
+    this.#ground.setAutoShapes([...lines, ...drawn]);
   }
 
   /** Whose side is below. */
@@ -105,6 +115,13 @@ function picture(position: Position, lastMove: string[] | undefined) {
     selected: undefined,
   };
 }
+
+/** What the author of a PGN has drawn: an arrow, or a circle round a square. */
+const drawing = ({ color, from, to }: CommentShape): DrawShape => ({
+  orig: makeSquare(from),
+  ...(to === from ? {} : { dest: makeSquare(to) }),
+  brush: color,
+});
 
 function describe(node: Node): string {
   const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san}. ` : "";

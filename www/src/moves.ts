@@ -143,8 +143,9 @@ export class MoveList {
       const number = index === 0 || parent.position.turn === "white" ? [make("span", { className: "number" }, moveNumber(parent.position))] : [];
       // The first move's own siblings are the caller's business.
       const branches = index === 0 ? [] : parent.children.slice(1).map((sibling) => make("span", { className: "branch" }, ...this.#variation(sibling)));
-      const comment = node.notes.comment ? [make("span", { className: "comment" }, node.notes.comment), " "] : [];
-      return [make("span", { className: "ply" }, ...number, this.#move(node, false)), ...comment, ...branches];
+      const remark = (text: string | undefined) => (text ? [make("span", { className: "comment" }, text), " "] : []);
+      const comment = remark(node.notes.comment);
+      return [...remark(node.notes.before), make("span", { className: "ply" }, ...number, this.#move(node, false)), ...comment, ...branches];
     });
   }
 

@@ -28,5 +28,7 @@ export function showShare(state: State, address: () => string, annotated: () => 
     action("download-annotated", "Download with evaluations", async () => (download(fileName(game).replace(/\.pgn$/, "-annotated.pgn"), await annotated()), "Downloaded.")),
   ];
   if ("share" in navigator) buttons.unshift(action("share-link", "Share the link…", () => navigator.share({ title: document.title, url: address() }).then(() => "Shared.", () => "")));
-  showDialog("share-dialog", "Take it along", make("div", { className: "choices" }, ...buttons), told);
+  const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;
+  const embed = make("p", { className: "quiet" }, make("a", { href, "data-testid": "embed-link" }, "Show this game on a page of your own"));
+  showDialog("share-dialog", "Take it along", make("div", { className: "choices" }, ...buttons), embed, told);
 }

@@ -71,8 +71,10 @@ byId("copy").addEventListener("click", () => {
   );
 });
 
-text.value = game("Byrne");
-ply.value = "33";
+// A game of the board (src/share-dialog.ts), or one that shows something.
+const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("pgn");
+text.value = given ?? game("Byrne");
+ply.value = given ? "" : "33";
 shown.database = DATABASE;
 show();
 
