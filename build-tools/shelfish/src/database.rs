@@ -1,4 +1,4 @@
-//! A database wherever it is: a directory, or a host.
+//! A database wherever it is: a directory, a host, or a bucket.
 
 use std::fmt;
 use std::future::Future;
@@ -14,11 +14,13 @@ use shelfish::source::integrity::Integrity;
 use shelfish::source::{Fault, Source, SourceError};
 use shelfish::table::Manifest;
 
+use crate::store::{Address, AddressError, Objects, Settings, StoreError};
+
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
 pub struct Args {
-    /// The database: a directory, or the URL of one
+    /// The database: a directory, or the URL of one: https://, s3://, gs:// or az://
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
     /// Seconds that a host has for an answer, and one more for every 16 KiB of it
@@ -29,35 +31,50 @@ pub struct Args {
     pub integrity: Option<Integrity>,
 }
 
-/// A URL that is not one of HTTP.
+/// A text that names no place of a database.
 #[derive(Debug)]
-pub struct SchemeError {
-    /// The scheme as it was given.
-    pub found: String,
+pub enum PlaceError {
+    /// The scheme of a URL that no database has.
+    Scheme(String),
+    /// The URL of a bucket, but not a whole one.
+    Bucket(AddressError),
+    /// The host cannot be asked.
+    Host(HostError),
+    /// The bucket cannot be opened.
+    Store(StoreError),
 }
 
-impl fmt::Display for SchemeError {
+impl fmt::Display for PlaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "found {}://, expected http://, https:// or a directory", self.found)
+        match self {
+            PlaceError::Scheme(found) => {
+                write!(f, "found {found}://, expected http://, https://, s3://, gs://, az:// or a directory")
+            }
+            PlaceError::Bucket(error) => error.fmt(f),
+            PlaceError::Host(error) => error.fmt(f),
+            PlaceError::Store(error) => error.fmt(f),
+        }
     }
 }
 
-impl std::error::Error for SchemeError {}
+impl std::error::Error for PlaceError {}
 
 /// Where a database is, as a person names it.
 ///
 /// # Errors
 ///
-/// It is a URL, but not one of HTTP.
-pub fn address(text: &str) -> Result<String, SchemeError> {
+/// It is a URL, but of no host and no bucket.
+pub fn address(text: &str) -> Result<String, PlaceError> {
     match scheme(text) {
-        Some(found) if !is_http(found) => Err(SchemeError { found: found.to_owned() }),
-        _ => Ok(text.to_owned()),
+        Some(found) if is_bucket(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
+        Some(found) if !is_http(found) => return Err(PlaceError::Scheme(found.to_owned())),
+        _ => {}
     }
+    Ok(text.to_owned())
 }
 
 /// The scheme of a URL. A letter alone is that of a drive, and what is there is a directory.
-fn scheme(text: &str) -> Option<&str> {
+pub fn scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once("://")?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     let is_scheme =
@@ -67,6 +84,10 @@ fn scheme(text: &str) -> Option<&str> {
 
 fn is_http(scheme: &str) -> bool {
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+fn is_bucket(scheme: &str) -> bool {
+    ["s3", "gs", "az", "azure"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 impl Args {
@@ -79,16 +100,23 @@ impl Args {
     ///
     /// # Errors
     ///
-    /// Its URL is none, or the system's certificates cannot be loaded.
-    pub fn source(&self) -> Result<Place, HostError> {
+    /// Its URL is none, the system's certificates cannot be loaded, or the environment does not say what a bucket takes.
+    pub fn source(&self) -> Result<Place, PlaceError> {
         let folder = self.database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
         let text = folder.unwrap_or(&self.database);
-        let files = if scheme(text).is_some() {
-            let timeout = Duration::from_secs(self.timeout);
-            Files::Host(Host::new(text, host::Options { timeout, ..Default::default() })?)
-        } else {
-            Files::Directory(Directory::new(if text.is_empty() { "." } else { text }))
+        let timeout = Duration::from_secs(self.timeout);
+        let files = match scheme(text) {
+            Some(found) if is_bucket(found) => {
+                let address = Address::parse(text).map_err(PlaceError::Bucket)?;
+                let settings = Settings { timeout: Some(timeout), ..Settings::default() };
+                Files::Bucket(Objects::open(&address, settings).map_err(PlaceError::Store)?)
+            }
+            Some(_) => {
+                let options = host::Options { timeout, ..Default::default() };
+                Files::Host(Host::new(text, options).map_err(PlaceError::Host)?)
+            }
+            None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
         };
         Ok(Place { files, integrity: self.integrity })
     }
@@ -105,6 +133,7 @@ pub struct Place {
 enum Files {
     Directory(Directory),
     Host(Host),
+    Bucket(Objects),
 }
 
 impl Place {
@@ -119,6 +148,7 @@ impl Source for Place {
         match &self.files {
             Files::Directory(directory) => directory.range(file, range).await,
             Files::Host(host) => host.range(file, range).await,
+            Files::Bucket(bucket) => bucket.range(file, range).await,
         }
     }
 
@@ -126,6 +156,7 @@ impl Source for Place {
         let bytes = match &self.files {
             Files::Directory(directory) => directory.whole(file, cap).await,
             Files::Host(host) => host.whole(file, cap).await,
+            Files::Bucket(bucket) => bucket.whole(file, cap).await,
         }?;
         match self.integrity {
             Some(expected) if file == Manifest::FILE && Integrity::of(&bytes) != expected => {
@@ -140,6 +171,7 @@ impl Source for Place {
         match &self.files {
             Files::Directory(directory) => directory.locate(file),
             Files::Host(host) => host.locate(file),
+            Files::Bucket(bucket) => bucket.locate(file),
         }
     }
 }
@@ -187,7 +219,13 @@ mod tests {
         for url in ["ftp://x", "letters://", "file:///db", "s3+http://x", "HTTPX://x"] {
             let error = address(url).err().ok_or(url)?.to_string();
             let (scheme, _) = url.split_once("://").ok_or(url)?;
-            assert_eq!(error, format!("found {scheme}://, expected http://, https:// or a directory"));
+            assert_eq!(
+                error,
+                format!("found {scheme}://, expected http://, https://, s3://, gs://, az:// or a directory")
+            );
+        }
+        for url in ["s3://", "gs:///x", "az://c/../d"] {
+            assert!(address(url).is_err(), "{url}");
         }
         for dir in
             [".", "C:\\db", "C://db", "c:/db", "a b/ü://x", "./ftp://x", "://", "1a://x", "http:", "ftp:x", "http"]

@@ -3,6 +3,7 @@
 pub mod analyse;
 pub mod bench;
 pub mod build;
+pub mod cache;
 pub mod database;
 pub mod engine;
 pub mod export;
@@ -11,10 +12,12 @@ pub mod lookup;
 pub mod ordered;
 mod output;
 mod progress;
+pub mod publish;
 pub mod scan;
 pub mod serve;
 pub mod shown;
 pub mod stats;
+pub mod store;
 pub mod summary;
 pub mod verify;
 

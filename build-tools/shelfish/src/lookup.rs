@@ -10,8 +10,10 @@ use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::position::{FenError, Position};
 use shelfish::reader::{Options, Reader, Stats};
+use shelfish::source::Source as _;
 
 use crate::Outcome;
+use crate::cache::{self, DiskCache};
 use crate::database::{self, Place};
 use crate::lichess::uci;
 use crate::shown::{self, beginning, shown};
@@ -27,11 +29,16 @@ const MAX_LINE: usize = 1024;
 #[command(after_help = "Examples:
   shelfish lookup -d db 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
   shelfish lookup -d https://example.org/evals --json --timing - < fens.txt
+  shelfish lookup -d s3://my-bucket/evals --cache-size 2GiB - < fens.txt
+
+Over the network, what was read is kept on disk and serves the next time; where no answer comes, it serves alone.
 
 Exit codes: 0 if every position could be looked up, found or not; 1 if not; 2 for wrong usage.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
+    #[command(flatten)]
+    cache: cache::Args,
     /// Positions as FEN of four or six fields, each quoted as one argument; `-` reads one a line from standard input
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
@@ -138,7 +145,8 @@ pub fn run(args: Args) -> Outcome {
 
 async fn look_up(place: Place, args: &Args) -> Outcome {
     let started = Instant::now();
-    let reader = Reader::<_, Eval>::open(place, Options::default()).await?;
+    let cache = if place.is_directory() { None } else { args.cache.open(&place.locate(""))? };
+    let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
     if args.timing && !args.json {
@@ -177,7 +185,7 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
 
 struct Session<'a, W: Write> {
     args: &'a Args,
-    reader: Reader<Place>,
+    reader: Reader<Place, Eval, Option<DiskCache>>,
     out: W,
     failed: bool,
     seen: Stats,

@@ -25,8 +25,8 @@ pub struct Work {
     pub total: Option<u64>,
     /// Whether it is measured in bytes.
     pub is_bytes: bool,
-    /// Positions so far.
-    pub positions: Arc<AtomicU64>,
+    /// Positions so far, where it is about them.
+    pub positions: Option<Arc<AtomicU64>>,
 }
 
 /// Reports on a phase until it is dropped.
@@ -83,9 +83,14 @@ fn bar(work: &Work) -> ProgressBar {
 }
 
 fn rate(work: &Work, start: Instant) -> String {
-    let positions = work.positions.load(Relaxed);
-    let per_second = positions as f64 / start.elapsed().as_secs_f64().max(0.001);
-    format!("{} positions, {}/s", HumanCount(positions), HumanCount(per_second as u64))
+    let a_second = |done: u64| (done as f64 / start.elapsed().as_secs_f64().max(0.001)) as u64;
+    match &work.positions {
+        Some(positions) => {
+            let positions = positions.load(Relaxed);
+            format!("{} positions, {}/s", HumanCount(positions), HumanCount(a_second(positions)))
+        }
+        None => format!("{}/s", HumanBytes(a_second(work.done.load(Relaxed)))),
+    }
 }
 
 fn line(work: &Work, start: Instant) -> String {

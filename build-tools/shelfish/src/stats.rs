@@ -175,7 +175,7 @@ fn scan(
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
     let done = Arc::new(AtomicU64::new(0));
     let total = Some(manifest.positions);
-    let work = Work { phase: "scanning", done: done.clone(), total, is_bytes: false, positions: done.clone() };
+    let work = Work { phase: "scanning", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
     let _progress = Progress::start(work, quiet);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut scanned = Scanned {

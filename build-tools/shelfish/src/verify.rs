@@ -133,7 +133,7 @@ pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
 fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
     let total = Some(manifest.positions);
-    let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: done.clone() };
+    let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
     let progress = Progress::start(work, quiet);
     report.shards = manifest.shards().len() as u64;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -138,6 +138,7 @@ fn doc(_: &Args) -> Result<Tally> {
 }
 
 fn rust(args: &Args) -> Result<Tally> {
+    tools::stores();
     let test = |packages: &[&str]| {
         let mut tests = cargo();
         tests.args(["test", "--no-fail-fast"]).args(packages);

@@ -82,6 +82,29 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     stamp.set()
 }
 
+/// Servers that speak the protocols of S3, Google and Azure, which tests of publishing start. What cannot be had is said,
+/// and not tested with.
+pub fn stores() {
+    for error in [python_stores(), npm_ci("tests/stores")].into_iter().filter_map(Result::err) {
+        say(format!("NOT TESTED with every store: {error:#}"));
+    }
+}
+
+fn python_stores() -> Result<()> {
+    let (home, wanted) = (tools().join("stores"), root().join("tests/stores/requirements.txt"));
+    let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let stamp = Stamp::new("pip", &home, std::slice::from_ref(&wanted))?;
+    if stamp.fresh() && bin.is_dir() {
+        return Ok(());
+    }
+    say(format!("Installing the Python packages of {}", crate::shell::relative(&wanted)));
+    let python = which(["python3", "python"]).ok_or_else(|| anyhow!("Python was not found"))?;
+    call(command(python).args(["-m", "venv"]).arg(&home))
+        .context("Python makes no environment; on Debian, python3-venv is missing")?;
+    call(command(bin.join("python")).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(&wanted))?;
+    stamp.set()
+}
+
 /// A Chromium or Chrome to test in.
 pub fn chromium() -> Result<PathBuf> {
     if let Some(path) = env::var_os("CHROMIUM").map(PathBuf::from) {

@@ -16,12 +16,14 @@ use shakmaty::CastlingMode;
 use shelfish::eval::Eval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
+use shelfish::source::Source as _;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
 use shelfish_analysis::{Known, annotate, report};
 
 use self::games::{Entry, Games};
 use crate::Outcome;
 use crate::build::dump::{Dump, Source};
+use crate::cache::{self, DiskCache};
 use crate::database::{self, Place};
 use crate::output;
 use crate::progress::{Progress, Work};
@@ -52,6 +54,8 @@ Exit codes: 0 if every game could be read and looked up; 1 if not, the others ar
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
+    #[command(flatten)]
+    cache: cache::Args,
     /// PGN, plain or compressed with zstd or gzip; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
@@ -131,7 +135,8 @@ pub fn run(args: Args) -> Outcome {
 
 async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: bool) -> Result<Totals, Failure> {
     let started = Instant::now();
-    let reader = Reader::<_, Eval>::open(place, Options::default()).await?;
+    let cache = if place.is_directory() { None } else { args.cache.open(&place.locate(""))? };
+    let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Source> = args.games.iter().map(|path| Source::from(path.as_path())).collect();
     let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));
@@ -140,7 +145,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
         done: read.clone(),
         total: sizes.sum::<Option<u64>>().filter(|total| *total > 0),
         is_bytes: true,
-        positions: positions.clone(),
+        positions: Some(positions.clone()),
     };
     // Reports on a terminal are progress enough, and a bar would run through them.
     let progress = Progress::start(work, args.quiet || is_terminal);
@@ -172,7 +177,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
 /// Looks up the positions of some games and tells what is known of each game.
 async fn tell(
     args: &Args,
-    reader: &Reader<Place>,
+    reader: &Reader<Place, Eval, Option<DiskCache>>,
     source: &Source,
     batch: Vec<Entry>,
     totals: &mut Totals,

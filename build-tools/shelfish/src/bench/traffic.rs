@@ -256,7 +256,7 @@ pub async fn measure(
         done: Arc::new(AtomicU64::new(0)),
         total: Some((ways.len() * games.count) as u64),
         is_bytes: false,
-        positions: Arc::new(AtomicU64::new(0)),
+        positions: Some(Arc::new(AtomicU64::new(0))),
     };
     let _progress = Progress::start(work.clone(), quiet);
     let mut replays = Vec::new();
@@ -318,7 +318,9 @@ impl Replayer {
             }
             by_game.push(tally);
             work.done.fetch_add(1, Relaxed);
-            work.positions.fetch_add(game.len() as u64, Relaxed);
+            if let Some(positions) = &work.positions {
+                positions.fetch_add(game.len() as u64, Relaxed);
+            }
         }
         let hits: u64 = by_game.iter().map(|tally| tally.hits).sum();
         let times = Link::all().map(|link| {

@@ -10,13 +10,12 @@ use std::sync::Arc;
 use shelfish::eval::Eval;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
-use shelfish::source::host::HostError;
 use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, RecordWeight, TableError};
 
 use super::Selection;
 use super::join::weight_of;
 use super::spool::{self, Surplus};
-use crate::database::{self, Place};
+use crate::database::{self, Place, PlaceError};
 use crate::ordered::{Ordered, ordered};
 use crate::scan::{RawBlock, Scan, ScanError};
 use crate::stats::column_bytes;
@@ -34,7 +33,7 @@ pub struct BaseError {
 #[derive(Debug)]
 pub enum BaseFault {
     /// The system does not let its host be asked.
-    Client(HostError),
+    Client(PlaceError),
     /// It has no manifest that can be read.
     Manifest(ReadError),
     /// Its manifest tells of a selection that this program does not know.

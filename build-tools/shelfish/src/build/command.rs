@@ -107,7 +107,7 @@ fn inline_pages(text: &str) -> Result<usize, String> {
 }
 
 /// Reads a size in bytes.
-fn size(text: &str, least: usize) -> Result<usize, String> {
+pub(crate) fn size(text: &str, least: usize) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
         "b" => 1,

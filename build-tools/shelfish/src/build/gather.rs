@@ -69,7 +69,7 @@ pub fn gather(
         positions: Arc::new(AtomicU64::new(0)),
     };
     let total = dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
-    let work = Work { phase: "reading", done: read, total, is_bytes: true, positions: job.positions.clone() };
+    let work = Work { phase: "reading", done: read, total, is_bytes: true, positions: Some(job.positions.clone()) };
     let progress = Progress::start(work, options.quiet);
 
     let (chunks, inbox) = sync_channel(workers);

@@ -16,7 +16,7 @@ mod rejects;
 pub mod rows;
 pub mod sort;
 pub mod spool;
-mod workspace;
+pub(crate) mod workspace;
 mod write;
 
 use std::collections::BTreeMap;

@@ -45,7 +45,8 @@ pub fn write(
     let positions = Arc::new(AtomicU64::new(0));
     // Positions that several runs hold count several times: enough for an estimate.
     let total = Some(runs.iter().map(|run| run.records).chain(bases.iter().map(Base::positions)).sum());
-    let work = Work { phase: "writing", done: positions.clone(), total, is_bytes: false, positions: positions.clone() };
+    let work =
+        Work { phase: "writing", done: positions.clone(), total, is_bytes: false, positions: Some(positions.clone()) };
     let progress = Progress::start(work, options.quiet);
 
     let runs = Merge::new(runs, run_files, options.max_memory / 2).map_err(at_temporary)?;

@@ -1,6 +1,8 @@
 //! Runs the program as a person would.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test may panic")]
 
+pub mod stores;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -35,7 +37,10 @@ impl Run {
 }
 
 pub fn command() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_shelfish"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_shelfish"));
+    // No cache that outlives a test: where there can be no folder.
+    command.env("XDG_CACHE_HOME", "/dev/null/none");
+    command
 }
 
 pub fn shelfish(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
@@ -169,4 +174,23 @@ pub fn line(fen: &str, cp: i32, moves: &str, knodes: u32, depth: u16) -> String 
     format!(
         r#"{{"fen":"{fen}","evals":[{{"pvs":[{{"cp":{cp},"line":"{moves}"}}],"knodes":{knodes},"depth":{depth}}}]}}"#
     )
+}
+
+/// Writes a database anew, into shards of about so many bytes, as those of large databases are many.
+pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
+    use shelfish::eval::Eval;
+    use shelfish::table::{Block, TableWriter, WriterOptions};
+    use shelfish_cli::{database, scan::Scan};
+
+    let place = database::Args::of(from.to_str().unwrap()).source().unwrap();
+    let manifest = database::wait(database::manifest(&place)).unwrap().unwrap();
+    fs::create_dir_all(to.join("scratch")).unwrap();
+    let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
+    let mut writer = TableWriter::<Eval>::create(to, &to.join("scratch"), options);
+    for block in Scan::new(place, manifest.into()).unwrap() {
+        let block = block.unwrap();
+        writer.append(&Block::<Eval>::open(&block.bytes, &block.at).unwrap().reuse(block.bytes).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    fs::remove_dir(to.join("scratch")).unwrap();
 }

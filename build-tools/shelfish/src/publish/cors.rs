@@ -1,0 +1,90 @@
+//! Letting pages of other sites read a bucket.
+
+use std::time::Duration;
+
+use axum::http::Request;
+use base64ct::{Base64, Encoding};
+use object_store::aws::AwsAuthorizer;
+use object_store::client::HttpRequestBody;
+use sha2::{Digest, Sha256};
+
+use crate::store::{Address, Kind, S3, Store};
+
+/// What S3 is told: any page may read ranges, and the headers by which a reader checks them.
+const S3_RULES: &str = "<CORSConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><CORSRule>\
+<ID>shelfish</ID><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>HEAD</AllowedMethod>\
+<AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Length</ExposeHeader><ExposeHeader>Content-Range</ExposeHeader>\
+<ExposeHeader>ETag</ExposeHeader><MaxAgeSeconds>86400</MaxAgeSeconds></CORSRule></CORSConfiguration>";
+
+/// Sets the rules where the store's API has them for a bucket, and says what was done or what is to be done by hand.
+pub(super) async fn allow(store: &Store, to: &Address) -> String {
+    let by_hand = by_hand(to);
+    let Some(s3) = store.objects().and_then(|objects| objects.s3()) else { return by_hand };
+    match set(s3).await {
+        Ok(true) => format!("pages of every site may read the bucket {}", to.bucket),
+        Ok(false) => format!(
+            "the bucket {} has rules of its own, which were left as they are; if pages cannot read it, {by_hand}",
+            to.bucket
+        ),
+        Err(why) => format!("the rules of the bucket {} were not set ({why}); {by_hand}", to.bucket),
+    }
+}
+
+/// Sets the rules unless there are others; whether they are ours now.
+async fn set(s3: &S3) -> Result<bool, String> {
+    let (status, body) = call(s3, "GET", "").await?;
+    if status == 200 {
+        return Ok(body.contains("<ID>shelfish</ID>"));
+    }
+    if status != 404 {
+        return Err(format!("the store answered with status {status}"));
+    }
+    match call(s3, "PUT", S3_RULES).await? {
+        (200..=299, _) => Ok(true),
+        (status, _) => Err(format!("the store answered with status {status}")),
+    }
+}
+
+async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let url = format!("{}?cors=", s3.bucket_url);
+    let mut request = Request::builder().method(method).uri(&url);
+    if !body.is_empty() {
+        request = request.header("x-amz-checksum-sha256", Base64::encode_string(&Sha256::digest(body)));
+    }
+    let mut request = request.body(HttpRequestBody::from(body.to_owned())).map_err(|error| text(&error))?;
+    let credential = s3.store.credentials().get_credential().await.map_err(|error| text(&error))?;
+    let signed = AwsAuthorizer::new(&credential, "s3", &s3.region).try_authorize(&mut request, None);
+    signed.map_err(|error| text(&error))?;
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().map_err(|error| text(&error))?;
+    let sent = client.request(request.method().clone(), url).headers(request.headers().clone()).body(body);
+    let answer = sent.send().await.map_err(|error| text(&error))?;
+    let status = answer.status().as_u16();
+    Ok((status, answer.text().await.map_err(|error| text(&error))?))
+}
+
+/// What a person does where there is no such API, or it did not serve.
+fn by_hand(to: &Address) -> String {
+    let (bucket, headers) = (&to.bucket, "Content-Length,Content-Range,ETag");
+    match to.kind {
+        Kind::S3 | Kind::R2 => format!(
+            "let pages of other sites read it:\n  aws s3api put-bucket-cors --bucket {bucket} --cors-configuration \
+             '{{\"CORSRules\":[{{\"AllowedOrigins\":[\"*\"],\"AllowedMethods\":[\"GET\",\"HEAD\"],\"AllowedHeaders\":[\"*\"],\
+             \"ExposeHeaders\":[\"Content-Length\",\"Content-Range\",\"ETag\"],\"MaxAgeSeconds\":86400}}]}}'"
+        ),
+        Kind::Google => format!(
+            "let pages of other sites read it:\n  echo '[{{\"origin\":[\"*\"],\"method\":[\"GET\",\"HEAD\"],\"responseHeader\":\
+             [\"Content-Length\",\"Content-Range\",\"ETag\",\"Range\"],\"maxAgeSeconds\":86400}}]' > cors.json\n  \
+             gcloud storage buckets update gs://{bucket} --cors-file=cors.json"
+        ),
+        Kind::Azure => format!(
+            "let pages of other sites read it (the rules are those of the whole account):\n  az storage cors add --services b \
+             --origins '*' --methods GET HEAD --allowed-headers '*' --exposed-headers {headers} --max-age 86400"
+        ),
+        Kind::Folder => {
+            "a folder has no rules: the host that serves it has to send Access-Control-Allow-Origin: *, as \
+             GitHub Pages does"
+                .to_owned()
+        }
+    }
+}

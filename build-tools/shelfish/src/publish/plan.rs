@@ -1,0 +1,124 @@
+//! What is to be sent: the shards that the store does not have.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use futures_util::{StreamExt, TryStreamExt};
+use indicatif::HumanBytes;
+use shelfish::eval::Eval;
+use shelfish::table::{Manifest, Shard};
+
+use super::PublishError;
+use crate::store::{Entry, Settings, Store};
+
+/// Shards that the current manifest does not name may be about to be removed by another run, if they are as old as this:
+/// they are sent again.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+/// The most that GitHub Pages takes of a site, and of a file.
+const PAGES_SITE: u64 = 1_000_000_000;
+const PAGES_FILE: u64 = 100_000_000;
+
+/// The database as it is here.
+pub(super) struct Local {
+    pub(super) manifest: Manifest,
+    /// The file of the manifest.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Local {
+    /// Reads the manifest, and looks whether its shards are there.
+    pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
+        let path = dir.join(Manifest::FILE);
+        let fault = |why: String| PublishError::Local { path: path.clone(), why };
+        let bytes = fs::read(&path).map_err(|error| fault(format!("{error}; expected the directory of a database")))?;
+        let manifest = Manifest::parse::<Eval>(&bytes).map_err(|error| fault(error.to_string()))?;
+        for shard in manifest.shards() {
+            let path = dir.join(&shard.file);
+            let fault = |why: String| PublishError::Local { path: path.clone(), why };
+            let found = fs::metadata(&path).map_err(|error| fault(error.to_string()))?.len();
+            if found != shard.bytes {
+                return Err(fault(format!("it has {found} bytes, the manifest tells of {}", shard.bytes)));
+            }
+        }
+        Ok(Local { manifest, bytes })
+    }
+}
+
+/// What is to be done.
+pub(super) struct Plan {
+    /// Shards that the store does not have, or not as they should be.
+    pub(super) send: Vec<Shard>,
+    /// What is there.
+    there: BTreeMap<String, Entry>,
+    /// How many shards were asked about.
+    pub(super) asked: u64,
+}
+
+/// Compares what is here with what is there: name, length, and the hash that was sent with the content.
+pub(super) async fn plan(
+    store: &Store,
+    local: &Local,
+    old: Option<&Manifest>,
+    jobs: usize,
+    now: SystemTime,
+) -> Result<Plan, PublishError> {
+    let there: BTreeMap<String, Entry> =
+        store.list("").await?.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
+    let is_live = |file: &str| old.is_some_and(|old| old.shards().iter().any(|shard| shard.file == file));
+    let is_at_hand = |shard: &Shard| {
+        there.get(&shard.file).is_some_and(|entry| {
+            let age = now.duration_since(entry.modified).unwrap_or_default();
+            entry.bytes == shard.bytes && (age < FRESH || is_live(&shard.file))
+        })
+    };
+    let (maybe, mut send): (Vec<Shard>, Vec<Shard>) = local.manifest.shards().iter().cloned().partition(is_at_hand);
+    let asked = maybe.len() as u64;
+    let ask = |shard: Shard| async { Ok::<_, PublishError>((!store.holds(&shard.file).await?).then_some(shard)) };
+    let wrong: Vec<Option<Shard>> =
+        futures_util::stream::iter(maybe).map(ask).buffered(4 * jobs.max(1)).try_collect().await?;
+    send.extend(wrong.into_iter().flatten());
+    Ok(Plan { send, there, asked })
+}
+
+impl Plan {
+    /// Bytes to be sent.
+    pub(super) fn bytes(&self) -> u64 {
+        self.send.iter().map(|shard| shard.bytes).sum()
+    }
+
+    /// Requests that write.
+    pub(super) fn writes(&self, changed: bool, settings: Settings) -> u64 {
+        // Two lists, and two files where the manifest changes.
+        self.send.iter().map(|shard| settings.requests(shard.bytes)).sum::<u64>() + 2 + 2 * u64::from(changed)
+    }
+
+    /// All requests: the manifest is read, too.
+    pub(super) fn requests(&self, changed: bool, settings: Settings) -> u64 {
+        self.writes(changed, settings) + self.asked + 1
+    }
+
+    /// Checks the limits of GitHub Pages, with what else is in the folder.
+    pub(super) fn check_pages(&self, local: &Local) -> Result<(), PublishError> {
+        let shards = local.manifest.shards();
+        if let Some(shard) = shards.iter().find(|shard| shard.bytes > PAGES_FILE) {
+            let why = format!(
+                "{} has {}, a file may have {}; a smaller --shard-size of `shelfish build` makes smaller files",
+                shard.file,
+                HumanBytes(shard.bytes),
+                HumanBytes(PAGES_FILE)
+            );
+            return Err(PublishError::Pages(why));
+        }
+        let is_ours = |name: &str| name == Manifest::FILE || shards.iter().any(|shard| shard.file == name);
+        let others: u64 = self.there.values().filter(|entry| !is_ours(&entry.name)).map(|entry| entry.bytes).sum();
+        let sum = local.manifest.bytes() + local.bytes.len() as u64 + others;
+        if sum > PAGES_SITE {
+            let why =
+                format!("the database and what else is in the folder have {} bytes, a site may have {PAGES_SITE}", sum);
+            return Err(PublishError::Pages(why));
+        }
+        Ok(())
+    }
+}

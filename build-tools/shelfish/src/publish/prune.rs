@@ -1,0 +1,97 @@
+//! Removing what no reader needs any more.
+//!
+//! Kept are the current manifest, the last ones before it, and those that were replaced a short time ago, as readers may
+//! still have them; and every shard that one of these names, or that was sent a short time ago, as somebody may be about
+//! to publish it. Nothing that has not the name of a shard is looked at.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
+
+use futures_util::{StreamExt, TryStreamExt};
+use shelfish::eval::Eval;
+use shelfish::table::Manifest;
+
+use super::{Prune, PublishError, SUPERSEDED};
+use crate::store::{Entry, Store, StoreError, StoreFault};
+
+/// What can go.
+#[derive(Default)]
+pub(super) struct Removal {
+    /// Shards.
+    pub(super) shards: Vec<Entry>,
+    /// Manifests that were replaced, by name.
+    manifests: Vec<String>,
+    /// Requests that looking and removing take.
+    pub(super) requests: u64,
+}
+
+/// Finds what can go. `replaced` is a manifest, with its name, that is about to be replaced.
+pub(super) async fn find(
+    store: &Store,
+    current: &Manifest,
+    replaced: Option<(String, Manifest)>,
+    rules: Prune,
+    now: SystemTime,
+) -> Result<Removal, PublishError> {
+    let age = |entry: &Entry| now.duration_since(entry.modified).unwrap_or(Duration::ZERO);
+    let mut past = store.list(SUPERSEDED).await?;
+    past.retain(|entry| is_digits(&entry.name, ".json"));
+    past.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.name.cmp(&b.name)));
+    let mut needed: BTreeSet<String> = names(current).collect();
+    needed.extend(replaced.iter().flat_map(|(_, manifest)| names(manifest)));
+    let mut removal = Removal { requests: 2, ..Removal::default() };
+    for (n, entry) in past.iter().enumerate() {
+        let name = format!("{SUPERSEDED}/{}", entry.name);
+        if n + 1 + usize::from(replaced.is_some()) >= rules.keep && age(entry) >= rules.grace {
+            removal.manifests.push(name);
+            continue;
+        }
+        removal.requests += 1;
+        let bytes = store.read(&name).await?.map(|file| file.bytes).unwrap_or_default();
+        // What its shards are is not known: none is removed.
+        let manifest = Manifest::parse::<Eval>(&bytes).map_err(|error| PublishError::InTheWay {
+            at: store.locate(&name),
+            why: format!("it is not a manifest that this Shelfish reads ({error}), so nothing was removed"),
+        })?;
+        needed.extend(names(&manifest));
+    }
+    removal.shards = store.list("").await?;
+    removal.shards.retain(|entry| {
+        is_digits(&entry.name, Manifest::SHARD_ENDING) && !needed.contains(&entry.name) && age(entry) >= rules.grace
+    });
+    removal.requests += (removal.shards.len() + removal.manifests.len()) as u64;
+    Ok(removal)
+}
+
+fn names(manifest: &Manifest) -> impl Iterator<Item = String> + '_ {
+    manifest.shards().iter().map(|shard| shard.file.clone())
+}
+
+/// Whether it is 32 hexadecimal digits and an ending.
+fn is_digits(name: &str, ending: &str) -> bool {
+    let digits = name.strip_suffix(ending);
+    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+}
+
+/// Removes it, if the manifest is still the one that it was judged by.
+pub(super) async fn remove(store: &Store, removal: &Removal, manifest: &[u8], jobs: usize) -> Result<(), PublishError> {
+    if removal.shards.is_empty() && removal.manifests.is_empty() {
+        return Ok(());
+    }
+    let now = store.read(Manifest::FILE).await?;
+    if now.is_none_or(|now| now.bytes != manifest) {
+        return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreFault::Conflict }.into());
+    }
+    // Manifests last: until then they tell what the shards were.
+    let shards: Vec<String> = removal.shards.iter().map(|entry| entry.name.clone()).collect();
+    for names in [shards, removal.manifests.clone()] {
+        let each = |name: String| async move { store.remove(&name).await };
+        futures_util::stream::iter(names)
+            .map(each)
+            .buffer_unordered(4 * jobs.max(1))
+            .try_collect::<()>()
+            .await
+            .map_err(PublishError::Store)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! The address of a store, as a person writes it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The stores that are known, and what is said of them where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Amazon S3, and what speaks its protocol.
+    S3,
+    /// Cloudflare R2, by S3's protocol.
+    R2,
+    /// Google Cloud Storage.
+    Google,
+    /// Azure Blob Storage.
+    Azure,
+    /// A folder of this machine.
+    Folder,
+}
+
+/// A folder in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Which store.
+    pub kind: Kind,
+    /// The URL without a slash at its end, or the path of a folder.
+    pub url: String,
+    /// Bucket or container; empty for a folder of this machine.
+    pub bucket: String,
+    /// The folder within the bucket, without slashes at its ends.
+    pub prefix: String,
+}
+
+/// A text that is no address of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AddressError {
+    /// A scheme that no store has, or that cannot be written to.
+    Scheme(String),
+    /// There is no bucket in it.
+    NoBucket(String),
+    /// A part of the path that stores treat otherwise than it reads.
+    Part(String),
+}
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AddressError::Scheme(found) => {
+                write!(f, "found {found}://, expected s3://BUCKET/FOLDER, gs://, az://, or a directory")
+            }
+            AddressError::NoBucket(url) => write!(f, "found {url}, expected the name of a bucket after ://"),
+            AddressError::Part(part) => write!(f, "found {part:?} in the path, expected names of folders"),
+        }
+    }
+}
+
+impl std::error::Error for AddressError {}
+
+impl Address {
+    /// Reads an address: `s3://`, `gs://`, `az://`, the URLs of R2 and Azure as their sites show them, or a directory.
+    ///
+    /// # Errors
+    ///
+    /// It is a URL, but of no store.
+    pub fn parse(text: &str) -> Result<Address, AddressError> {
+        let Some((scheme, rest)) = crate::database::scheme(text).and_then(|_| text.split_once("://")) else {
+            let url = text.to_owned();
+            return Ok(Address { kind: Kind::Folder, url, bucket: String::new(), prefix: String::new() });
+        };
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (kind, path) = match scheme.to_ascii_lowercase().as_str() {
+            "s3" => (Kind::S3, rest),
+            "gs" => (Kind::Google, rest),
+            "az" | "azure" => (Kind::Azure, rest),
+            "https" if host.ends_with(".r2.cloudflarestorage.com") => (Kind::R2, path),
+            "https" if host.ends_with(".blob.core.windows.net") => (Kind::Azure, path),
+            _ => return Err(AddressError::Scheme(scheme.to_owned())),
+        };
+        let path = path.trim_end_matches('/');
+        let (bucket, prefix) = path.split_once('/').unwrap_or((path, ""));
+        if bucket.is_empty() {
+            return Err(AddressError::NoBucket(text.to_owned()));
+        }
+        let is_plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['?', '#', '%']);
+        if let Some(part) = path.split('/').find(|part| !is_plain(part)) {
+            return Err(AddressError::Part(part.to_owned()));
+        }
+        let url = text.trim_end_matches('/').to_owned();
+        Ok(Address { kind, url, bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+    }
+
+    /// The folder of this machine, if it is one.
+    pub fn folder(&self) -> Option<&Path> {
+        (self.kind == Kind::Folder).then(|| Path::new(&self.url))
+    }
+
+    /// Where a file in it is, for messages.
+    pub fn locate(&self, name: &str) -> String {
+        match self.folder() {
+            Some(folder) => PathBuf::from(folder).join(name).display().to_string(),
+            None => format!("{}/{name}", self.url),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_are_told_by_their_urls() -> Result<(), AddressError> {
+        for (text, kind, bucket, prefix) in [
+            ("s3://b", Kind::S3, "b", ""),
+            ("S3://b/", Kind::S3, "b", ""),
+            ("s3://b/evals/2026/", Kind::S3, "b", "evals/2026"),
+            ("gs://b/evals", Kind::Google, "b", "evals"),
+            ("az://c/evals", Kind::Azure, "c", "evals"),
+            ("https://me.blob.core.windows.net/c/evals", Kind::Azure, "c", "evals"),
+            ("https://0123.r2.cloudflarestorage.com/b/x", Kind::R2, "b", "x"),
+            ("site/evals", Kind::Folder, "", ""),
+        ] {
+            let address = Address::parse(text)?;
+            assert_eq!((address.kind, &*address.bucket, &*address.prefix), (kind, bucket, prefix), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn other_urls_are_refused_with_what_was_found() {
+        for (text, words) in [
+            ("ftp://x/y", "found ftp://"),
+            ("https://example.org/db", "found https://"),
+            ("s3://", "bucket"),
+            ("s3:///x", "bucket"),
+            ("s3://b/../c", "\"..\""),
+            ("s3://b//c", "\"\""),
+            ("s3://b/c?d", "c?d"),
+        ] {
+            let error = Address::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

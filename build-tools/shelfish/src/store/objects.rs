@@ -1,0 +1,379 @@
+//! S3, Google Cloud Storage and Azure, through the crate `object_store`.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::path::Path as LocalPath;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::client::{HttpError, HttpErrorKind};
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path;
+use object_store::{
+    Attribute, Attributes, BackoffConfig, ClientOptions, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode,
+    PutMultipartOptions, PutOptions, RetryConfig,
+};
+use sha2::{Digest, Sha256};
+use shelfish::source::{Fault, Source, SourceError};
+use shelfish::table::Manifest;
+use tokio::sync::watch;
+
+use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreFault, brief, name_of};
+
+/// Parts of a file that are on their way at a time.
+const PARTS_AT_ONCE: usize = 2;
+/// The field of a file's metadata that holds the hash in a shard's name: it was sent with the content.
+const SHA256: &str = "sha256";
+
+/// A folder of a bucket.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    store: Arc<dyn ObjectStore>,
+    address: Address,
+    settings: Settings,
+    s3: Option<S3>,
+}
+
+/// What S3's protocol takes beyond files.
+#[derive(Clone, Debug)]
+pub struct S3 {
+    /// The store, for its credentials.
+    pub store: Arc<AmazonS3>,
+    /// Its region.
+    pub region: String,
+    /// The URL of the bucket.
+    pub bucket_url: String,
+}
+
+impl Objects {
+    /// Opens a folder of a bucket by what the environment says. Nothing is asked for yet.
+    ///
+    /// # Errors
+    ///
+    /// The environment is not complete.
+    pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
+        // Where there is a provider already, it stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let fault = |error| StoreError { at: address.url.clone(), fault: StoreFault::Other(Box::new(error)) };
+        let retry = RetryConfig {
+            backoff: BackoffConfig { max_backoff: Duration::from_secs(15), ..Default::default() },
+            max_retries: settings.retries.unwrap_or(8),
+            retry_timeout: settings.timeout.unwrap_or(Duration::from_secs(180)),
+        };
+        // A part may take long on a slow line, and is given up if the line is dead.
+        let client = ClientOptions::new()
+            .with_timeout(settings.timeout.unwrap_or(Duration::from_secs(600)))
+            .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
+            .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
+        let mut s3 = None;
+        let store: Arc<dyn ObjectStore> = match address.kind {
+            Kind::S3 | Kind::R2 => {
+                let mut builder = AmazonS3Builder::from_env().with_retry(retry);
+                builder = match address.kind {
+                    // The key is that of the account's endpoint, whatever the environment says of another store.
+                    Kind::R2 => {
+                        let host = address.url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+                        builder.with_endpoint(host).with_region("auto")
+                    }
+                    _ => builder,
+                };
+                let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+                // Who writes http:// means it: a server of their own.
+                let is_http = endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
+                let region = builder.get_config_value(&AmazonS3ConfigKey::Region);
+                let region = region.unwrap_or_else(|| "us-east-1".to_owned());
+                let bucket = &address.bucket;
+                let bucket_url = match &endpoint {
+                    Some(endpoint) => format!("{}/{bucket}", endpoint.trim_end_matches('/')),
+                    None => format!("https://s3.{region}.amazonaws.com/{bucket}"),
+                };
+                if builder.get_config_value(&AmazonS3ConfigKey::Checksum).is_none() {
+                    builder = builder.with_checksum_algorithm(Checksum::SHA256);
+                }
+                let client = if is_http { client.with_allow_http(true) } else { client };
+                let store = builder
+                    .with_client_options(client)
+                    .with_bucket_name(bucket)
+                    .with_region(&region)
+                    .with_conditional_put(S3ConditionalPut::ETagMatch)
+                    .build();
+                let store = Arc::new(store.map_err(fault)?);
+                s3 = Some(S3 { store: store.clone(), region, bucket_url });
+                store
+            }
+            Kind::Google => {
+                // That the emulators of Google's client libraries are on plain HTTP is in their key.
+                let client = client.with_allow_http(true);
+                let builder = GoogleCloudStorageBuilder::from_env().with_client_options(client).with_retry(retry);
+                Arc::new(builder.with_bucket_name(&address.bucket).build().map_err(fault)?)
+            }
+            Kind::Azure => {
+                let mut builder = MicrosoftAzureBuilder::from_env();
+                if let Some(host) = address.url.strip_prefix("https://")
+                    && let Some((account, _)) = host.split_once('.')
+                {
+                    builder = builder.with_account(account);
+                }
+                let emulator = builder.get_config_value(&AzureConfigKey::UseEmulator);
+                let is_emulator = emulator.is_some_and(|value| matches!(&*value, "true" | "1"));
+                let client = if is_emulator { client.with_allow_http(true) } else { client };
+                let builder = builder.with_client_options(client).with_retry(retry);
+                Arc::new(builder.with_container_name(&address.bucket).build().map_err(fault)?)
+            }
+            Kind::Folder => return Err(StoreError { at: address.url.clone(), fault: StoreFault::Missing }),
+        };
+        Ok(Objects { store, address: address.clone(), settings, s3 })
+    }
+
+    /// What S3's protocol takes beyond files, if it is spoken.
+    pub fn s3(&self) -> Option<&S3> {
+        self.s3.as_ref()
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// What went wrong, as readers know it.
+    fn source_error(&self, name: &str, error: Error) -> SourceError {
+        let fault = match &error {
+            Error::NotFound { .. } => Fault::Io(ErrorKind::NotFound, "there is no such file or bucket".to_owned()),
+            Error::PermissionDenied { .. } => Fault::Status(403),
+            Error::Unauthenticated { .. } => Fault::Status(401),
+            error if is_unreachable(error) => Fault::Network(brief(error)),
+            error => Fault::Io(ErrorKind::Other, brief(error)),
+        };
+        SourceError::new(self.locate(name), fault)
+    }
+
+    fn path(&self, name: &str) -> Path {
+        Path::from_iter(self.address.prefix.split('/').chain(name.split('/')).filter(|part| !part.is_empty()))
+    }
+
+    fn fault(&self, name: &str) -> impl Fn(Error) -> StoreError + use<> {
+        let at = self.locate(name);
+        move |error| {
+            let fault = match error {
+                Error::NotFound { .. } => StoreFault::Missing,
+                Error::Generic { .. } if is_no_bucket(&error) => StoreFault::Missing,
+                Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => StoreFault::Denied(Box::new(error)),
+                Error::Precondition { .. } | Error::AlreadyExists { .. } | Error::NotModified { .. } => {
+                    StoreFault::Conflict
+                }
+                Error::NotImplemented { .. } | Error::NotSupported { .. } => StoreFault::Unconditional,
+                error => StoreFault::Other(Box::new(error)),
+            };
+            StoreError { at: at.clone(), fault }
+        }
+    }
+
+    async fn get(&self, name: &str, cap: u64) -> Result<Option<(Bytes, object_store::UpdateVersion)>, StoreError> {
+        let found = self.store.get_opts(&self.path(name), GetOptions::default()).await.map_err(self.fault(name))?;
+        let version =
+            object_store::UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
+        if found.meta.size > cap {
+            return Ok(None);
+        }
+        let bytes = found.bytes().await.map_err(self.fault(name))?;
+        Ok(Some((bytes, version)))
+    }
+
+    pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
+        let path = self.path(folder);
+        let prefix = (path != Path::default()).then_some(&path);
+        let listed = self.store.list_with_delimiter(prefix).await.map_err(self.fault(folder))?;
+        let entry = |meta: object_store::ObjectMeta| {
+            let name = meta.location.filename()?.to_owned();
+            Some(Entry { name, bytes: meta.size, modified: meta.last_modified.into() })
+        };
+        Ok(listed.objects.into_iter().filter_map(entry).collect())
+    }
+
+    pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
+        match self.get(name, Manifest::MAX_BYTES as u64).await {
+            Err(StoreError { fault: StoreFault::Missing, .. }) => Ok(None),
+            Err(error) => Err(error),
+            Ok(Some((bytes, version))) => Ok(Some(Current { bytes: bytes.to_vec(), version })),
+            // Too long for a manifest: what it is is for the caller to refuse.
+            Ok(None) => {
+                let version = object_store::UpdateVersion { e_tag: None, version: None };
+                Ok(Some(Current { bytes: Vec::new(), version }))
+            }
+        }
+    }
+
+    pub(super) async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
+        let head = GetOptions::new().with_head(true);
+        let found = self.store.get_opts(&self.path(shard), head).await.map_err(self.fault(shard))?;
+        let told = found.attributes.get(&Attribute::Metadata(SHA256.into()));
+        Ok(told.is_some_and(|told| shard.strip_suffix(Manifest::SHARD_ENDING) == Some(told.as_ref())))
+    }
+
+    pub(super) async fn send(
+        &self,
+        shard: &str,
+        from: &LocalPath,
+        sent: &AtomicU64,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<(), StoreError> {
+        let here = |error| StoreError { at: from.display().to_string(), fault: StoreFault::Io(error) };
+        let stopped = || StoreError { at: self.locate(shard), fault: StoreFault::Stopped };
+        let wrong = |found| StoreError { at: from.display().to_string(), fault: StoreFault::Content { found } };
+        let mut file = File::open(from).map_err(here)?;
+        let bytes = file.metadata().map_err(here)?.len();
+        let mut attributes = attributes(Role::Shard);
+        let digits = shard.strip_suffix(Manifest::SHARD_ENDING).unwrap_or(shard).to_owned();
+        attributes.insert(Attribute::Metadata(SHA256.into()), digits.into());
+        let mut hash = Sha256::new();
+        let length = self.settings.part_bytes(bytes);
+        if bytes <= length {
+            let content = part(&mut file, bytes, &mut hash).map_err(here)?;
+            let found = name_of(hash);
+            if found != shard {
+                return Err(wrong(found));
+            }
+            let options = PutOptions { attributes, ..Default::default() };
+            let path = self.path(shard);
+            let put = self.store.put_opts(&path, content.into(), options);
+            let put = tokio::select! {
+                put = put => put,
+                _ = stop.wait_for(|stop| *stop) => return Err(stopped()),
+            };
+            put.map_err(self.fault(shard))?;
+            sent.fetch_add(bytes, Ordering::Relaxed);
+            return Ok(());
+        }
+        let options = PutMultipartOptions { attributes, ..Default::default() };
+        let mut upload = self.store.put_multipart_opts(&self.path(shard), options).await.map_err(self.fault(shard))?;
+        let mut under_way = FuturesUnordered::new();
+        let all = async {
+            loop {
+                let content = part(&mut file, length, &mut hash).map_err(here)?;
+                let (is_over, size) = (content.is_empty(), content.len() as u64);
+                if !is_over {
+                    let put = upload.put_part(content.into());
+                    under_way.push(async move { put.await.map(|()| size) });
+                }
+                while under_way.len() >= PARTS_AT_ONCE || (is_over && !under_way.is_empty()) {
+                    if let Some(done) = under_way.next().await {
+                        sent.fetch_add(done.map_err(self.fault(shard))?, Ordering::Relaxed);
+                    }
+                }
+                if is_over {
+                    let found = name_of(std::mem::take(&mut hash));
+                    return if found == shard { Ok(()) } else { Err(wrong(found)) };
+                }
+            }
+        };
+        let done = tokio::select! {
+            done = all => done,
+            _ = stop.wait_for(|stop| *stop) => Err(stopped()),
+        };
+        drop(under_way);
+        let done = match done {
+            Ok(()) => upload.complete().await.map(drop).map_err(self.fault(shard)),
+            error => error,
+        };
+        if done.is_err() {
+            // Parts without a whole are paid for until they are removed.
+            let _ = tokio::time::timeout(Duration::from_secs(5), upload.abort()).await;
+        }
+        done
+    }
+
+    pub(super) async fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.put(name, bytes, PutMode::Overwrite).await
+    }
+
+    pub(super) async fn replace(&self, before: Option<&Current>, bytes: &[u8]) -> Result<(), StoreError> {
+        let mode = match before {
+            _ if self.settings.unconditional => PutMode::Overwrite,
+            Some(before) => PutMode::Update(before.version.clone()),
+            None => PutMode::Create,
+        };
+        self.put(Manifest::FILE, bytes, mode).await
+    }
+
+    async fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<(), StoreError> {
+        let options = PutOptions { mode, attributes: attributes(Role::Manifest), ..Default::default() };
+        let put = self.store.put_opts(&self.path(name), bytes.to_vec().into(), options).await;
+        put.map(drop).map_err(self.fault(name))
+    }
+
+    pub(super) async fn remove(&self, name: &str) -> Result<(), StoreError> {
+        match self.store.delete(&self.path(name)).await.map_err(self.fault(name)) {
+            Err(StoreError { fault: StoreFault::Missing, .. }) => Ok(()),
+            removed => removed,
+        }
+    }
+}
+
+impl Source for Objects {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        let expected = range.end.saturating_sub(range.start);
+        let bytes = self.store.get_range(&self.path(file), range).await;
+        let bytes = bytes.map_err(|error| self.source_error(file, error))?;
+        match bytes.len() as u64 {
+            found if found < expected => Err(SourceError::new(self.locate(file), Fault::Short { expected, found })),
+            found if found > expected => Err(SourceError::new(self.locate(file), Fault::Long { expected })),
+            _ => Ok(bytes.into()),
+        }
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        let fault = |error| self.source_error(file, error);
+        let found = self.store.get_opts(&self.path(file), GetOptions::default()).await.map_err(fault)?;
+        if found.meta.size > cap {
+            return Err(SourceError::new(self.locate(file), Fault::Long { expected: cap }));
+        }
+        Ok(found.bytes().await.map_err(fault)?.into())
+    }
+
+    fn locate(&self, file: &str) -> String {
+        self.address.locate(file)
+    }
+}
+
+/// Whether a store says, in its own words, that it has no such bucket.
+fn is_no_bucket(error: &Error) -> bool {
+    let text = error.to_string();
+    ["NoSuchBucket", "ContainerNotFound"].iter().any(|code| text.contains(code))
+}
+
+/// Whether no answer came.
+fn is_unreachable(error: &Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<HttpError>() {
+            return matches!(
+                error.kind(),
+                HttpErrorKind::Connect | HttpErrorKind::Timeout | HttpErrorKind::Interrupted
+            );
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// The next bytes of a file, at most so many.
+fn part(file: &mut File, length: u64, hash: &mut Sha256) -> std::io::Result<Bytes> {
+    let mut content = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut content)?;
+    hash.update(&content);
+    Ok(content.into())
+}
+
+fn attributes(role: Role) -> Attributes {
+    Attributes::from_iter([
+        (Attribute::ContentType, role.content_type()),
+        (Attribute::CacheControl, role.cache_control()),
+    ])
+}

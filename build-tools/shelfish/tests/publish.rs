@@ -1,0 +1,382 @@
+//! `shelfish publish` against real servers of the stores' protocols, with kills, faults and others who publish.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use common::stores::{Do, Line, Protocol, Store, run};
+use common::{Fixture, reshard, sample, shelfish};
+use serde_json::Value;
+
+/// Two databases of several files: of all positions, and without some.
+fn databases() -> Fixture {
+    let fixture = Fixture::new();
+    let lines = sample();
+    let fewer: String =
+        lines.lines().enumerate().filter(|(n, _)| n % 700 != 3).map(|(_, line)| format!("{line}\n")).collect();
+    for (name, lines) in [("new", &lines), ("old", &fewer)] {
+        let dump = fixture.file(&format!("{name}.jsonl"), lines);
+        fixture.build_to(&format!("{name}-whole"), &[&dump], &[]).succeeds();
+        reshard(&fixture.path(&format!("{name}-whole")), &fixture.path(name), 6_000);
+    }
+    let names = |db: &str| fixture.files(db).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
+    let (new, old) = (names("new"), names("old"));
+    assert!(new.len() > 4 && new.intersection(&old).count() > 1 && new.difference(&old).count() > 1, "{new:?} {old:?}");
+    fixture
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn report(out: &str) -> Value {
+    serde_json::from_str(out).unwrap()
+}
+
+/// The manifests, whole, that a store may have.
+fn manifests(fixture: &Fixture) -> [Vec<u8>; 2] {
+    ["old", "new"].map(|db| fs::read(fixture.path(db).join("manifest.json")).unwrap())
+}
+
+/// Verifies what a store has, and says how many positions that are.
+#[track_caller]
+fn positions(store: &Store, url: &str) -> u64 {
+    let verified = report(&store.run(&["verify", "--quiet", "--json", "-d", url]).succeeds());
+    verified["positions"].as_u64().unwrap()
+}
+
+/// What every store has to do.
+fn publishes(protocol: Protocol) {
+    let Some(store) = Store::start(protocol) else { return };
+    let fixture = databases();
+    let (old, new, url) = (fixture.path("old"), fixture.path("new"), store.url("evals/monthly"));
+    // In parts, where the server has them.
+    let part = if protocol == Protocol::Google { "8MiB" } else { "4KiB" };
+    let publish = |db: &Path, more: &[&str]| {
+        let args = [&["publish", text(db), &url, "--json", "--quiet", "--part-size", part], more].concat();
+        report(&store.run(&args).succeeds())
+    };
+    let shards = fixture.files("old").len() as u64 - 1;
+    let planned = publish(&old, &["--dry-run"]);
+    assert_eq!((planned["sent_shards"].as_u64(), planned["changed"].as_bool()), (Some(shards), Some(true)));
+    assert!(planned["cost"]["requests_usd"].as_f64().unwrap() > 0.0);
+    store.run(&["stats", "-d", &url]).fails(&["manifest.json", "no such file"]);
+
+    let first = publish(&old, &[]);
+    for field in ["sent_shards", "sent_bytes", "requests", "bytes"] {
+        assert_eq!(first[field], planned[field], "{field}: what is done is what was said");
+    }
+    assert_eq!(positions(&store, &url), 1_571);
+    let again = publish(&old, &[]);
+    assert_eq!((again["sent_bytes"].as_u64(), again["changed"].as_bool()), (Some(0), Some(false)));
+
+    let second = publish(&new, &["--prune"]);
+    let sent = second["sent_shards"].as_u64().unwrap();
+    assert!(sent > 0 && sent < second["shards"].as_u64().unwrap(), "what is there is not sent: {second}");
+    assert_eq!(second["removed_files"], 0, "the database before is kept");
+    assert_eq!(positions(&store, &url), 1_574);
+    // A lookup, at the terminal.
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    store.run(&["lookup", "-d", &url, fen]).succeeds();
+
+    let pruned = publish(&new, &["--prune", "--keep", "1", "--grace", "0s"]);
+    assert_eq!(pruned["removed_files"].as_u64().unwrap(), sent, "as many shards as were replaced");
+    assert_eq!(positions(&store, &url), 1_574);
+    // Back to what was removed: it is sent again.
+    assert_eq!(publish(&old, &[])["sent_shards"].as_u64().unwrap(), sent);
+    assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn a_database_goes_to_s3_and_is_read_there() {
+    publishes(Protocol::S3);
+}
+
+#[test]
+fn a_database_goes_to_azure_and_is_read_there() {
+    publishes(Protocol::Azure);
+}
+
+#[test]
+fn a_database_goes_to_google_and_is_read_there() {
+    publishes(Protocol::Google);
+}
+
+#[test]
+fn files_are_served_as_what_they_are_and_pages_of_other_sites_may_read_them() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (db, url) = (fixture.path("new"), store.url("evals"));
+    let said = store.run(&["publish", text(&db), &url, "--cors"]).succeeds();
+    assert!(said.contains("pages of every site may read the bucket shelf"), "{said}");
+    let said = store.run(&["publish", text(&db), &url, "--cors"]).succeeds();
+    assert!(said.contains("pages of every site") && said.contains("0 of "), "{said}");
+    let manifest = store.headers("evals/manifest.json");
+    assert!(manifest.contains("content-type: application/json") && manifest.contains("max-age=60"), "{manifest}");
+    let (shard, _) = fixture.files("new").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    let shard = store.headers(&format!("evals/{shard}"));
+    assert!(shard.contains("content-type: model/mesh") && shard.contains("immutable"), "{shard}");
+}
+
+#[test]
+fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (old, new) = (fixture.path("old"), fixture.path("new"));
+    let pass = |_: &str, _: u64| Do::Pass;
+    // How many bytes there are.
+    let url = store.url("whole");
+    store.run(&["publish", text(&old), &url, "-q"]).succeeds();
+    let line = Line::new(store.at, pass);
+    let upload = ["publish", text(&new), "-q", "--jobs", "1", "--part-size", "4KiB"];
+    run(store.command_at(line.at).args(upload).arg(&url)).succeeds();
+    let bytes = line.sent.load(std::sync::atomic::Ordering::SeqCst);
+    assert!(bytes > 10_000);
+    let kills = if std::env::var_os("SHELFISH_LONG").is_some() { 200 } else { 6 };
+    let mut left = BTreeSet::new();
+    for n in 0..kills {
+        let url = store.url(&format!("kill-{n}"));
+        store.run(&["publish", text(&old), &url, "-q"]).succeeds();
+        let child: Arc<Mutex<Option<Child>>> = Arc::default();
+        let victim = child.clone();
+        // The last byte is that of the manifest.
+        let limit = if n + 1 == kills { bytes - 1 } else { 1 + bytes * n / kills };
+        let line = Line::until(store.at, pass, limit, move || {
+            if let Some(child) = &mut *victim.lock().unwrap() {
+                let _ = child.kill();
+            }
+        });
+        {
+            let mut child = child.lock().unwrap();
+            let mut command = store.command_at(line.at);
+            command.args(upload).arg(&url);
+            *child = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        }
+        loop {
+            // Not waited for under the lock that the killer takes.
+            if child.lock().unwrap().as_mut().unwrap().try_wait().unwrap().is_some() {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        left.insert(positions(&store, &url));
+        let done = store.run(&["publish", text(&new), &url, "-q", "--prune", "--keep", "1", "--grace", "0s", "--json"]);
+        let done = report(&done.succeeds());
+        assert_eq!(positions(&store, &url), 1_574, "killed after {limit} bytes, then run again: {done}");
+        let again =
+            store.run(&["publish", text(&new), &url, "-q", "--prune", "--keep", "1", "--grace", "0s", "--json"]);
+        assert_eq!(report(&again.succeeds())["removed_files"], 0, "nothing is left of the old one");
+    }
+    assert!(left.contains(&1_571) && left.iter().all(|positions| [1_571, 1_574].contains(positions)), "{left:?}");
+}
+
+#[test]
+fn an_upload_goes_on_after_an_interruption_and_says_so() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (db, url) = (fixture.path("new"), store.url("evals"));
+    let child: Arc<Mutex<Option<Child>>> = Arc::default();
+    let victim = child.clone();
+    let line = Line::until(
+        store.at,
+        |_, _| Do::Pass,
+        30_000,
+        move || {
+            if let Some(child) = &*victim.lock().unwrap() {
+                let pid = child.id().to_string();
+                let _ = std::process::Command::new("kill").args(["-INT", &pid]).status();
+            }
+        },
+    );
+    let mut command = store.command_at(line.at);
+    command.args(["publish", text(&db), &url, "-q", "--jobs", "1"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    *child.lock().unwrap() = Some(command.spawn().unwrap());
+    let status = loop {
+        if let Some(status) = child.lock().unwrap().as_mut().unwrap().try_wait().unwrap() {
+            break status;
+        }
+        std::thread::yield_now();
+    };
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.lock().unwrap().as_mut().unwrap().stderr.take().unwrap(), &mut said)
+        .unwrap();
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(said.contains("Run it again to go on"), "{said}");
+    let rest = report(&store.run(&["publish", text(&db), &url, "-q", "--json"]).succeeds());
+    let (sent, all) = (rest["sent_shards"].as_u64().unwrap(), rest["shards"].as_u64().unwrap());
+    assert!(sent > 0 && sent < all, "what arrived is not sent again: {rest}");
+    assert_eq!(positions(&store, &url), 1_574);
+}
+
+#[test]
+fn a_line_that_breaks_and_a_store_that_is_busy_are_overcome() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (db, url) = (fixture.path("new"), store.url("evals"));
+    let line = Line::new(store.at, |_, n| match n % 4 {
+        1 => Do::Answer("503 Slow Down"),
+        2 => Do::Cut(700),
+        _ => Do::Pass,
+    });
+    run(store.command_at(line.at).args(["publish", text(&db), &url, "-q"])).succeeds();
+    assert_eq!(positions(&store, &url), 1_574);
+}
+
+#[test]
+fn a_full_store_keeps_the_database_that_it_has() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let url = store.url("evals");
+    store.run(&["publish", text(&fixture.path("old")), &url, "-q"]).succeeds();
+    let is_write = |first: &str| first.starts_with("PUT") && first.contains(".silo");
+    let line = Line::new(
+        store.at,
+        move |first, _| {
+            if is_write(first) { Do::Answer("507 Insufficient Storage") } else { Do::Pass }
+        },
+    );
+    let new = fixture.path("new");
+    let args = ["publish", text(&new), &url, "-q", "--retries", "0"];
+    run(store.command_at(line.at).args(args)).fails(&["507", ".silo"]);
+    assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn who_publishes_second_is_told_and_nothing_is_mixed() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (old, new, url) = (fixture.path("old"), fixture.path("new"), store.url("evals"));
+    // Just before the manifest of the one arrives, the other publishes.
+    let mut other = store.command();
+    other.args(["publish", text(&new), &url, "-q"]);
+    let other = Mutex::new(Some(other));
+    let line = Line::new(store.at, move |first, _| {
+        if first.starts_with("PUT")
+            && first.contains("/evals/manifest.json")
+            && let Some(mut other) = other.lock().unwrap().take()
+        {
+            assert!(other.stdout(Stdio::null()).status().unwrap().success());
+        }
+        Do::Pass
+    });
+    run(store.command_at(line.at).args(["publish", text(&old), &url, "-q"]))
+        .fails(&["somebody else published meanwhile"]);
+    assert_eq!(positions(&store, &url), 1_574);
+    // Told so, one may publish all the same.
+    store.run(&["publish", text(&old), &url, "-q"]).succeeds();
+    assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn an_answer_that_is_lost_is_no_conflict() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (db, url, at) = (fixture.path("new"), store.url("evals"), store.at);
+    let manifest = manifests(&fixture)[1].clone();
+    // The store takes the manifest, and the answer is that it is too busy.
+    let line = Line::new(at, move |first, _| {
+        if first.starts_with("PUT") && first.contains("/evals/manifest.json") {
+            let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
+            let sign = [(sign.0.to_owned(), sign.1.to_owned())];
+            common::stores::http(at, "PUT", "/shelf/evals/manifest.json", &sign, &manifest);
+            return Do::Answer("412 Precondition Failed");
+        }
+        Do::Pass
+    });
+    run(store.command_at(line.at).args(["publish", text(&db), &url, "-q"])).succeeds();
+    assert_eq!(positions(&store, &url), 1_574);
+}
+
+#[test]
+fn what_is_not_ours_is_in_the_way_and_is_left() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (db, url) = (fixture.path("new"), store.url("app"));
+    let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
+    let sign = [(sign.0.to_owned(), sign.1.to_owned())];
+    common::stores::http(store.at, "PUT", "/shelf/app/manifest.json", &sign, br#"{"name":"an app"}"#);
+    store.run(&["publish", text(&db), &url, "-q"]).fails(&["app/manifest.json is in the way"]);
+    let (_, _, left) = common::stores::http(store.at, "GET", "/shelf/app/manifest.json", &sign, b"");
+    assert_eq!(left, br#"{"name":"an app"}"#);
+    store.run(&["publish", text(&db), "s3://nobody/x", "-q"]).fails(&["s3://nobody/x", "bucket"]);
+}
+
+#[test]
+fn a_damaged_file_is_not_sent() {
+    let fixture = databases();
+    let (db, to) = (fixture.path("new"), fixture.path("site"));
+    let (shard, mut bytes) = fixture.files("new").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    bytes[100] ^= 1;
+    fs::write(db.join(&shard), bytes).unwrap();
+    shelfish(["publish", text(&db), text(&to), "-q"]).fails(&[&shard, "damaged"]);
+    assert!(!to.join("manifest.json").exists());
+    fs::write(db.join(&shard), b"short").unwrap();
+    shelfish(["publish", text(&db), text(&to), "-q"]).fails(&[&shard, "it has 5 bytes"]);
+}
+
+#[test]
+fn a_folder_takes_a_database_like_a_store() {
+    let fixture = databases();
+    let (old, new, to) = (fixture.path("old"), fixture.path("new"), fixture.path("site"));
+    let publish = |db: &Path, more: &[&str]| {
+        let args = [&["publish", text(db), text(&to), "--json", "-q"], more].concat();
+        report(&shelfish(args).succeeds())
+    };
+    publish(&old, &["--pages"]);
+    assert_eq!(fixture.files("site"), fixture.files("old"));
+    assert_eq!(publish(&old, &[])["sent_shards"], 0);
+    fs::write(to.join("notes.txt"), "somebody's").unwrap();
+    publish(&new, &["--prune"]);
+    let pruned = publish(&new, &["--prune", "--keep", "1", "--grace", "0s"]);
+    assert!(pruned["removed_files"].as_u64().unwrap() > 0);
+    fixture.verify("site").succeeds();
+    assert_eq!(fs::read_to_string(to.join("notes.txt")).unwrap(), "somebody's");
+
+    // A damaged file is replaced, and one that another run may be about to remove is sent again.
+    let (shard, bytes) = fixture.files("new").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    fs::write(to.join(&shard), vec![7; bytes.len()]).unwrap();
+    assert_eq!(publish(&new, &[])["sent_shards"], 1);
+    fixture.verify("site").succeeds();
+    let names = |db: &str| fixture.files(db).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
+    let foreign = names("old").difference(&names("new")).next().unwrap().clone();
+    fs::copy(old.join(&foreign), to.join(&foreign)).unwrap();
+    let sent = publish(&old, &["--dry-run"])["sent_shards"].as_u64().unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(3 * 24 * 60 * 60);
+    fs::File::options().write(true).open(to.join(&foreign)).unwrap().set_modified(long_ago).unwrap();
+    assert_eq!(publish(&old, &["--dry-run"])["sent_shards"].as_u64().unwrap(), sent + 1);
+
+    shelfish(["publish", text(&to), text(&to)]).fails(&["is the database itself"]);
+    shelfish(["publish", text(&fixture.path("nothing")), text(&to)])
+        .fails(&["manifest.json", "expected the directory"]);
+}
+
+#[test]
+fn a_full_disk_keeps_the_database_that_is_there() {
+    let fixture = databases();
+    let (old, new, to) = (fixture.path("old"), fixture.path("new"), fixture.path("site"));
+    shelfish(["publish", text(&old), text(&to), "-q"]).succeeds();
+    // No file may have more than 4 blocks of 512 bytes: writing fails, as SIGXFSZ is ignored.
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_shelfish"));
+    run(command.args(["publish", text(&new), text(&to), "-q"])).fails(&[".silo"]);
+    fixture.verify("site").succeeds();
+    assert_eq!(fixture.export("site").len(), 1_571);
+}
+
+#[test]
+fn wrong_addresses_are_refused_with_what_is_expected() {
+    let fixture = Fixture::new();
+    for (url, words) in
+        [("ftp://x/y", "expected s3://"), ("s3://", "name of a bucket"), ("https://x.org/y", "found https://")]
+    {
+        let run = shelfish(["publish", text(fixture.dir.path()), url]);
+        assert_eq!(run.code, 2);
+        assert!(run.err.contains(words), "{}", run.err);
+    }
+}
