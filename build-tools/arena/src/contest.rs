@@ -27,21 +27,31 @@ pub struct Args {
     first: String,
     /// The engine that it is compared with
     second: String,
-    /// A file of openings: FENs, or lines as in Lichess' chess-openings
-    #[arg(long)]
-    openings: PathBuf,
-    /// What bounds a move, as after `go` in UCI: "nodes 5000", "movetime 100"
-    #[arg(long, default_value = "nodes 5000")]
-    go: String,
+    #[command(flatten)]
+    rules: Rules,
     /// What bounds a move of the second engine, if it differs
     #[arg(long)]
     second_go: Option<String>,
-    /// The most games
-    #[arg(long, default_value_t = 1000)]
-    games: usize,
     /// Stop when it is decided whether the first engine is HIGH Elo better or no better than LOW
     #[arg(long, value_name = "LOW,HIGH", value_parser = sprt)]
     sprt: Option<Sprt>,
+}
+
+/// How matches are played.
+#[derive(Clone, clap::Args)]
+pub struct Rules {
+    /// Files of openings: FENs, or lines as in Lichess' chess-openings
+    #[arg(long, required = true, num_args = 1..)]
+    openings: Vec<PathBuf>,
+    /// Leave out openings of fewer plies
+    #[arg(long, default_value_t = 0)]
+    least_plies: usize,
+    /// What bounds a move, as after `go` in UCI: "nodes 5000", "movetime 100"
+    #[arg(long, default_value = "nodes 5000")]
+    pub go: String,
+    /// The most games
+    #[arg(long, default_value_t = 1000)]
+    games: usize,
     /// Games at the same time
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
@@ -71,21 +81,41 @@ struct Tally {
     decided: Option<bool>,
 }
 
+impl Rules {
+    /// The openings, shuffled.
+    fn read(&self) -> Result<Vec<Game>, String> {
+        let mut openings = Vec::new();
+        for path in &self.openings {
+            let named = |error: String| format!("{}: {error}", path.display());
+            let text = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+            openings.extend(openings::read(&text).map_err(named)?);
+        }
+        openings.retain(|opening| opening.plies() >= self.least_plies);
+        fastrand::Rng::with_seed(self.seed).shuffle(&mut openings);
+        if openings.is_empty() { Err("there is no opening to play".to_owned()) } else { Ok(openings) }
+    }
+}
+
 /// Plays the match and prints how it goes.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    play_match(args).map(drop)
+}
+
+/// Plays a match without an early end, prints how it goes and gives the result.
+pub fn between(first: &str, second: &str, rules: &Rules) -> Result<Pairs, Box<dyn std::error::Error>> {
+    let (first, second) = (first.to_owned(), second.to_owned());
+    play_match(&Args { first, second, rules: rules.clone(), second_go: None, sprt: None })
+}
+
+fn play_match(args: &Args) -> Result<Pairs, Box<dyn std::error::Error>> {
     let (first, second) = (Setup::parse(&args.first)?, Setup::parse(&args.second)?);
-    let text = fs::read_to_string(&args.openings).map_err(|error| format!("{}: {error}", args.openings.display()))?;
-    let mut openings = openings::read(&text).map_err(|error| format!("{}: {error}", args.openings.display()))?;
-    fastrand::Rng::with_seed(args.seed).shuffle(&mut openings);
-    if openings.is_empty() {
-        return Err(format!("{} has no opening", args.openings.display()).into());
-    }
-    let pairs = args.games.div_ceil(2);
+    let openings = args.rules.read()?;
+    let pairs = args.rules.games.div_ceil(2);
     let next = AtomicUsize::new(0);
     let tally =
         Mutex::new(Tally { pairs: Pairs::default(), plies: 0, depths: [(0, 0); 2], failure: None, decided: None });
     thread::scope(|scope| {
-        for _ in 0..args.concurrency.clamp(1, 64) {
+        for _ in 0..args.rules.concurrency.clamp(1, 64) {
             scope.spawn(|| {
                 if let Err(error) = play_pairs(args, [&first, &second], &openings, pairs, &next, &tally)
                     && let Ok(mut tally) = tally.lock()
@@ -99,7 +129,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     report(args, &tally);
     match tally.failure {
         Some(failure) => Err(failure.into()),
-        None => Ok(()),
+        None => Ok(tally.pairs),
     }
 }
 
@@ -144,18 +174,18 @@ struct Played {
 
 /// Plays a game; `first` is the colour of the first engine. Who makes an illegal move loses.
 fn play(args: &Args, engines: &mut [Engine; 2], first: Color, mut game: Game) -> Result<Played, Error> {
-    let rules = Adjudication::default();
+    let adjudication = Adjudication::default();
     let start = game.plies();
     let mut depths = [(0, 0); 2];
     engines.iter_mut().try_for_each(Engine::new_game)?;
     let outcome = loop {
-        let judged = || if args.to_the_end { None } else { game.judged(rules) };
+        let judged = || if args.rules.to_the_end { None } else { game.judged(adjudication) };
         if let Some(outcome) = game.over().or_else(judged) {
             break outcome;
         }
         let turn = game.position().turn();
         let side = usize::from(turn != first);
-        let go = args.second_go.as_ref().filter(|_| side == 1).unwrap_or(&args.go);
+        let go = args.second_go.as_ref().filter(|_| side == 1).unwrap_or(&args.rules.go);
         let answer = engines[side].search(&game.uci(), go, PATIENCE)?;
         let Some(m) = game.legal(&answer.best) else {
             eprintln!("illegal move {} in {}", answer.best, game.uci());
@@ -164,7 +194,7 @@ fn play(args: &Args, engines: &mut [Engine; 2], first: Color, mut game: Game) ->
         depths[side] = (depths[side].0 + u64::from(answer.depth), depths[side].1 + 1);
         let white = answer.score.map_or(0, Score::centipawns) * if turn == Color::White { 1 } else { -1 };
         game.play(m, Some(white));
-        game.note(white, rules);
+        game.note(white, adjudication);
     };
     Ok(Played { outcome, plies: (game.plies() - start) as u64, depths })
 }

@@ -3,6 +3,8 @@
 pub mod contest;
 pub mod game;
 pub mod openings;
+pub mod rating;
 pub mod selfplay;
 pub mod stats;
+pub mod suite;
 pub mod uci;

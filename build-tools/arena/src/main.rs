@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use shelfish_arena::{contest, selfplay};
+use shelfish_arena::{contest, rating, selfplay, suite};
 
 /// Plays matches of UCI engines, and the games that the network is trained on.
 #[derive(Parser)]
@@ -17,14 +17,20 @@ struct Cli {
 enum Command {
     /// Play two engines against each other
     Match(contest::Args),
+    /// Play an engine against others whose rating is known
+    Rate(rating::Args),
     /// Play an engine against itself and print the games with their scores
     Selfplay(selfplay::Args),
+    /// Let an engine look for the best moves of positions
+    Suite(suite::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Match(args) => contest::run(&args),
+        Command::Rate(args) => rating::run(&args),
         Command::Selfplay(args) => selfplay::run(&args),
+        Command::Suite(args) => suite::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

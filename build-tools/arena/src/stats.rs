@@ -83,6 +83,13 @@ pub struct Elo {
     pub high: f64,
 }
 
+impl Elo {
+    /// The rating of an engine that is so much better than one of rating `other`.
+    pub fn above(self, other: f64) -> Elo {
+        Elo { value: other + self.value, low: other + self.low, high: other + self.high }
+    }
+}
+
 impl fmt::Display for Elo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:+.1} [{:+.1}, {:+.1}]", self.value, self.low, self.high)

@@ -5,6 +5,7 @@ mod bench_page;
 mod bench_peers;
 mod bench_web;
 mod demo;
+mod elo;
 mod fuzz;
 mod npm;
 mod pictures;
@@ -44,6 +45,8 @@ enum Chore {
     BenchWeb(bench_web::Args),
     /// Measure what a visitor of the site waits for in a headless Chromium over an emulated network
     BenchPage(bench_page::Args),
+    /// Measure the strength of the engine against Stockfish at several skill levels
+    Elo(elo::Args),
     /// Measure this product beside its peers in a headless Chromium over an emulated network
     BenchPeers(bench_peers::Args),
 }
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Chore::BenchAttack => bench_attack::run(),
         Chore::BenchWeb(args) => bench_web::run(&args),
         Chore::BenchPage(args) => bench_page::run(&args),
+        Chore::Elo(args) => elo::run(&args),
         Chore::BenchPeers(args) => bench_peers::run(&args),
     };
     match done {
