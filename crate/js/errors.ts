@@ -18,6 +18,7 @@
  * | `stale` | The database was replaced while it was open, and the new one cannot be read either. |
  * | `checkmate` | The side to move is checkmated: there is nothing to evaluate. |
  * | `stalemate` | The side to move has no move: there is nothing to evaluate. |
+ * | `engine` | An engine failed, or does not answer as engines do. |
  * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
  * | `closed` | The database was closed. |
  * | `usage` | An argument or option is not what it should be; the message names it. |
@@ -36,6 +37,7 @@ export type ErrorCode =
   | "stale"
   | "checkmate"
   | "stalemate"
+  | "engine"
   | "aborted"
   | "closed"
   | "usage";

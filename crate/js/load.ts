@@ -3,15 +3,18 @@
 import { ShelfishError } from "./errors.js";
 import type { Source, Wasm } from "./types.js";
 
-/** The module of an entry. */
-export interface Module {
-  /** How wasm-bindgen starts it. */
-  imports: () => WebAssembly.Imports;
-  start: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void;
-  /** What is imported to have it, the file that it is in, and what takes it as `wasm`: for what is said if it is missing. */
+/** What is imported to have a module, the file that it is in, and what takes it as `wasm`: for what is said if it is missing. */
+export interface Named {
   entry: string;
   file: string;
   call: string;
+}
+
+/** The module of an entry. */
+export interface Module extends Named {
+  /** How wasm-bindgen starts it. */
+  imports: () => WebAssembly.Imports;
+  start: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void;
 }
 
 /** What depends on where the package runs; its entries fill it in. */
@@ -27,7 +30,7 @@ export const platform: {
 };
 
 /** The module that is loaded: each entry has one, and is a bundle of its own. */
-let own: Module;
+let own: Named;
 
 const inline = () => `import from "${own.entry}/inline" (see "Toolchains" in the README)`;
 
@@ -51,12 +54,17 @@ function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
 
 let starting: Promise<void> | undefined;
 
+/** Loads a module, once, which is started elsewhere. */
+export function compiled(wanted: Named, given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+  own = wanted;
+  return load(given);
+}
+
 /** Loads a module and starts it, once. */
 export async function ready(wanted: Module, given?: Wasm | PromiseLike<Wasm>): Promise<void> {
-  own = wanted;
-  const module = await load(given);
-  starting ??= WebAssembly.instantiate(module, own.imports()).then(
-    (instance) => own.start(instance, module),
+  const module = await compiled(wanted, given);
+  starting ??= WebAssembly.instantiate(module, wanted.imports()).then(
+    (instance) => wanted.start(instance, module),
     (cause: unknown) => {
       starting = undefined;
       throw cause;

@@ -21,6 +21,15 @@ test("the analysis and its JavaScript take at most 49 kB in Brotli, and are no p
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("analysis"));
 });
 
+test("the engine, its network, its Worker and its JavaScript take at most 130 kB in Brotli, and are no part of it", () => {
+  for (const module of ["shelfish_engine_bg.wasm", "shelfish_engine_scalar_bg.wasm"]) {
+    const sizes = ["engine.js", "engine-worker.js", module].map((name) => /** @type {const} */ ([name, brotli(name)]));
+    const sum = sizes.reduce((sum, [, size]) => sum + size, 0);
+    assert.ok(sum <= 130_000, sizes.map((pair) => pair.join(" ")).join(", "));
+  }
+  assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("engine"));
+});
+
 test("inside of JavaScript the module takes hardly more", () => {
   assert.ok(brotli("wasm.js") <= 1.05 * brotli("shelfish_bg.wasm"));
 });

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
     places,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 9] = [
+const ENTRIES: [(&str, &str, bool); 12] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
@@ -26,23 +26,74 @@ const ENTRIES: [(&str, &str, bool); 9] = [
     ("analysis", "analysis-browser.ts", true),
     ("analysis-inline", "analysis-inline.ts", false),
     ("analysis-workerd", "analysis-workerd.ts", false),
+    ("engine", "engine-browser.ts", true),
+    ("engine-inline", "engine-inline.ts", false),
+    ("engine-worker", "engine-worker.ts", true),
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 8] = [
+const TYPES: [&str; 13] = [
     "index.d.ts",
     "inline.d.ts",
     "node.d.ts",
     "worker.d.ts",
     "game.d.ts",
     "analysis.d.ts",
+    "engine.d.ts",
+    "engine-messages.d.ts",
+    "evaluator.d.ts",
+    "kept.d.ts",
+    "uci.d.ts",
     "errors.d.ts",
     "types.d.ts",
 ];
 
-/// The modules: the crate of each, the name of what is made of it, and the file that has it as a text.
-const MODULES: [(&str, &str, &str); 2] =
-    [("crate/wasm", "shelfish", "wasm.js"), ("crate/analysis/wasm", "shelfish_analysis", "analysis-wasm.js")];
+/// A module of the package.
+struct Wasm {
+    /// Its crate, the name of what is made of it, and that of its file.
+    source: &'static str,
+    name: &'static str,
+    file: &'static str,
+    /// The file that has it as a text.
+    text: Option<&'static str>,
+    profile: &'static str,
+    simd: bool,
+    /// The import within which it may be suspended, and the function that calls it, by a pattern.
+    suspends: Option<(&'static str, &'static str)>,
+}
+
+const READER: Wasm = Wasm {
+    source: "crate/wasm",
+    name: "shelfish",
+    file: "shelfish_bg.wasm",
+    text: Some("wasm.js"),
+    profile: "wasm",
+    simd: false,
+    suspends: None,
+};
+const ENGINE: Wasm = Wasm {
+    source: "crate/engine/wasm",
+    name: "shelfish_engine",
+    file: "shelfish_engine_bg.wasm",
+    text: Some("engine-wasm.js"),
+    profile: "wasm-engine",
+    simd: true,
+    suspends: Some(("./engine-host.js.pause", "*Search*poll*")),
+};
+
+const MODULES: [Wasm; 4] = [
+    READER,
+    Wasm {
+        source: "crate/analysis/wasm",
+        name: "shelfish_analysis",
+        file: "shelfish_analysis_bg.wasm",
+        text: Some("analysis-wasm.js"),
+        ..READER
+    },
+    ENGINE,
+    // For browsers without SIMD: Safari before 16.4, others before 2021.
+    Wasm { file: "shelfish_engine_scalar_bg.wasm", text: None, simd: false, ..ENGINE },
+];
 
 /// How a module is started once it is compiled, which wasm-bindgen has but does not export.
 const START: [(&str, &str); 2] = [
@@ -62,7 +113,7 @@ const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXY
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
-    let parts = ["src", "wasm", "analysis", "Cargo.toml"].map(|name| crate_dir.join(name));
+    let parts = ["src", "wasm", "analysis", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
     let rest =
         ["crate/js", "Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file));
     let inputs = [&parts[..], &rest].concat();
@@ -80,21 +131,32 @@ pub fn build() -> Result<PathBuf> {
         fs::remove_dir_all(directory)?;
     }
     fs::create_dir_all(&package)?;
-    for (source, name, texts) in MODULES {
-        let mut pack = command(&wasm_pack);
-        pack.args(["build", source, "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
-        pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&built);
-        call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
+    for module in MODULES {
+        let name = module.name;
         let file = format!("{name}_bg.wasm");
-        shrink(&built.join(&file), &built.join(format!("{name}.js")))?;
+        // One that has its script from another is made aside.
+        let made = if file == module.file { built.clone() } else { built.join("aside") };
+        let mut pack = command(&wasm_pack);
+        pack.args(["build", module.source, "--target", "web", "--mode", "no-install", "--profile", module.profile]);
+        pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&made);
+        let simd = if module.simd { " -Ctarget-feature=+simd128" } else { "" };
+        call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags() + simd))?;
+        shrink(&made.join(&file), &made.join(format!("{name}.js")))?;
         for (ending, text) in START {
-            append(&built.join(format!("{name}.{ending}")), text)?;
+            append(&made.join(format!("{name}.{ending}")), text)?;
         }
-        optimise(&built.join(&file), &package.join(&file))?;
-        places::forget(&package.join(&file))?;
-        let module = fs::read(package.join(&file))?;
-        fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
+        if let Some((import, caller)) = module.suspends {
+            suspendable(&made.join(&file), import, caller)?;
+        }
+        optimise(&made.join(&file), &package.join(module.file))?;
+        places::forget(&package.join(module.file))?;
+        if let Some(texts) = module.text {
+            let module = fs::read(package.join(module.file))?;
+            fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
+        }
     }
+    let [simd, scalar] = ["", "aside"].map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
+    ensure!(simd? == scalar?, "the engine's modules need different scripts");
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(built.join("game"))?;
@@ -106,6 +168,10 @@ pub fn build() -> Result<PathBuf> {
             }
         }
     }
+    // What the engine's module imports, as it is.
+    call(
+        tool("esbuild").args(["engine-host.ts", "--outfile=engine-host.js", "--log-level=warning"]).current_dir(&built),
+    )?;
     // What the viewer of games is made with is not beside these copies.
     let modules = js.join("node_modules");
     for (name, source, minify) in ENTRIES {
@@ -114,17 +180,23 @@ pub fn build() -> Result<PathBuf> {
         let face = format!("{name}-face.js");
         let entry = format!("package/{name}.js");
         let steps = [
-            (source, &face, vec!["--keep-names", "--external:./shelfish.js", "--external:./shelfish_analysis.js"]),
+            (source, &face, vec!["--keep-names", "--external:./shelfish*.js", "--external:./engine-host.js"]),
             (&face, &entry, minify.then_some("--minify").into_iter().collect()),
         ];
         for (from, to, options) in steps {
             let mut bundle = tool("esbuild");
             bundle.args([from, "--bundle", "--format=esm", "--target=es2022", "--sourcemap", "--log-level=warning"]);
-            bundle.args(["--external:./*wasm.js", "--external:./*.wasm", "--external:node:*"]);
+            bundle.args([
+                "--external:./*wasm.js",
+                "--external:./*-text.js",
+                "--external:./*.wasm",
+                "--external:node:*",
+            ]);
             if name == "game" {
                 bundle.arg("--external:./index.js").env("NODE_PATH", &modules);
             }
-            bundle.args(options);
+            // wasm-bindgen names what is imported from once for each function.
+            bundle.arg("--log-override:duplicate-object-key=silent").args(options);
             bundle.arg(format!("--outfile={to}"));
             call(bundle.current_dir(&built))?;
         }
@@ -132,6 +204,12 @@ pub fn build() -> Result<PathBuf> {
             copy(&built.join("package").join(&file), &package.join(&file))?;
         }
     }
+    // The engine's Worker as a text, a classic script: what is made of a text cannot import anything.
+    let mut script = tool("esbuild");
+    script.args(["engine-worker-face.js", "--bundle", "--format=iife", "--target=es2022", "--minify"]);
+    call(script.args(["--log-level=error", "--outfile=engine-worker-classic.js"]).current_dir(&built))?;
+    let script = fs::read_to_string(built.join("engine-worker-classic.js"))?;
+    fs::write(package.join("engine-worker-text.js"), format!("export default {};\n", quoted(&script)))?;
     fs::write(built.join("package.json"), "{ \"type\": \"module\" }\n")?;
     copy(&js.join("tsconfig.json"), &built.join("tsconfig.json"))?;
     let chessops = modules.join("chessops/dist/types/*.d.ts");
@@ -144,7 +222,11 @@ pub fn build() -> Result<PathBuf> {
     for name in TYPES {
         copy(&built.join("types").join(name), &package.join(name))?;
     }
-    for name in ["shelfish_bg.wasm.d.ts", "shelfish_analysis_bg.wasm.d.ts", "package.json", "README.md"] {
+    for module in MODULES {
+        let name = format!("{}.d.ts", module.file);
+        copy(&js.join(&name), &package.join(&name))?;
+    }
+    for name in ["package.json", "README.md"] {
         copy(&js.join(name), &package.join(name))?;
     }
     copy(&root().join("LICENSE"), &package.join("LICENSE"))?;
@@ -161,6 +243,17 @@ pub fn cache() -> Result<PathBuf> {
     pack.args(["--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built).args(["--", "--features", "cache"]);
     call(pack.env("PATH", tools::path()))?;
     Ok(built)
+}
+
+/// Makes a module that goes on where it was when one of its imports had it suspended.
+fn suspendable(module: &Path, import: &str, caller: &str) -> Result<()> {
+    let mut asyncify = command(root().join("crate/js/node_modules/.bin/wasm-opt"));
+    // Optimised before: the fewer calls and locals a function has, the less is added to it. The search asks through a
+    // trait, whose calls would be taken for those of anything.
+    asyncify.args(["-O3", "--asyncify", "--pass-arg=asyncify-ignore-indirect"]);
+    asyncify.arg(format!("--pass-arg=asyncify-imports@{import}"));
+    asyncify.arg(format!("--pass-arg=asyncify-addlist@{caller}")).arg("--pass-arg=asyncify-propagate-addlist");
+    call(asyncify.arg("--debuginfo").arg(module).arg("-o").arg(module))
 }
 
 /// Makes a module smaller and faster. `tools::npm_ci("crate/js")` brings what does it.
@@ -198,6 +291,12 @@ pub fn flags() -> String {
     let paths = sources.map(|path| format!("--remap-path-prefix={}=.", path.display()));
     let small = ["--cfg=sha2_backend_soft=\"compact\"", "-Clink-arg=-zstack-size=524288"].map(str::to_string);
     paths.chain(small).collect::<Vec<_>>().join(" ")
+}
+
+/// A text as JavaScript has it in quotes.
+fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{escaped}\"")
 }
 
 fn append(path: &Path, text: &str) -> Result<()> {

@@ -112,9 +112,8 @@ fn clippy(_: &Args) -> Result<Tally> {
 
 fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
-    let packages = ["shelfish", "shelfish-wasm", "shelfish-analysis-wasm", "shelfish-engine", "shelfish-web-app"]
-        .into_iter()
-        .flat_map(|name| ["--package", name]);
+    let bindings = ["shelfish-wasm", "shelfish-analysis-wasm", "shelfish-engine-wasm", "shelfish-web-app"];
+    let packages = ["shelfish", "shelfish-engine"].into_iter().chain(bindings).flat_map(|name| ["--package", name]);
     let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
     check(cargo().arg("clippy").args(packages).args(target))
 }
@@ -209,6 +208,10 @@ fn browser(args: &Args) -> Result<Tally> {
     release_tools()?;
     let site = deployed::sample(&deployed::default_out())?;
     let app = web_app::build()?;
+    if args.all {
+        // Half a gigabyte, of which two files are used.
+        tools::npm_ci("tests/deep")?;
+    }
     let mut node = command(tools::node()?);
     node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("SHELFISH_WEB_APP", app).env("PATH", tools::path());
     node_tests(args, "tests/browser", &mut node)

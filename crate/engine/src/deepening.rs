@@ -127,8 +127,8 @@ pub fn search(
         }
         for (index, candidate) in found.iter_mut().enumerate() {
             candidate.line.rank = index + 1;
-            search.control().found(&candidate.line);
         }
+        search.control().found(&found.iter().map(|candidate| candidate.line.clone()).collect::<Vec<_>>());
         let same = best.first().is_some_and(|old| old.line.moves[0] == found[0].line.moves[0]);
         let fall = best.first().map_or(0, |old| old.score - found[0].score);
         stable = if same { stable + 1 } else { 0 };

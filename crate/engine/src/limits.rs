@@ -65,8 +65,8 @@ pub trait Control {
         false
     }
 
-    /// A line was found.
-    fn found(&mut self, _line: &crate::Line) {}
+    /// An iteration is over, or was broken off: the lines as they are now, best first.
+    fn found(&mut self, _lines: &[crate::Line]) {}
 }
 
 /// Searches to the limit and tells nobody.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use shakmaty::{
-    Bitboard, CastlingMode, Chess, Color, EnPassantMode, Move, MoveList, Position as _, PositionError, Role, Square,
+    Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Position as _, PositionError, Role,
+    Setup, Square,
     fen::{Fen, ParseFenError},
 };
 
@@ -75,6 +76,17 @@ impl Position {
         }
         let checkers = chess.checkers();
         Position { chess, key, pawn_key, checkers }
+    }
+
+    /// A position with the plies since the last capture or pawn move that a FEN has in its fifth field, if it has one:
+    /// canonical positions, as databases know them, have none.
+    pub fn counted(chess: &Chess, fen: &str) -> Position {
+        let plies = fen.split_ascii_whitespace().nth(4).and_then(|plies| plies.parse().ok());
+        let setup = Setup { halfmoves: plies.unwrap_or(0), ..chess.to_setup(EnPassantMode::Legal) };
+        let counted = Chess::from_setup(setup, CastlingMode::Chess960)
+            .or_else(PositionError::ignore_too_much_material)
+            .or_else(PositionError::ignore_impossible_check);
+        Position::new(counted.unwrap_or_else(|_| chess.clone()))
     }
 
     /// The position as shakmaty has it.
@@ -255,6 +267,15 @@ mod tests {
         let takes = position("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1");
         let late = position("4k3/8/8/8/3pP3/8/8/4K3 b - - 0 1");
         assert_ne!(takes.key(), late.key());
+    }
+
+    #[test]
+    fn moves_without_capture_are_counted_from_the_fifth_field() {
+        let chess = position("4k3/8/8/8/8/8/8/R3K3 w Q -");
+        let plies = |fen: &str| Position::counted(chess.chess(), fen).halfmoves();
+        assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - 61 90"), 61);
+        assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - x 90"), 0);
+        assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q -"), 0);
     }
 
     #[test]

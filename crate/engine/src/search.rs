@@ -157,10 +157,17 @@ impl<'a> Search<'a> {
         if self.limits.nodes.is_some_and(|most| self.nodes >= most) {
             self.stopped = true;
         } else if self.nodes.is_multiple_of(POLL) {
-            let late = self.limits.deadline.is_some_and(|deadline| self.control.elapsed() >= deadline);
-            self.stopped |= late || self.control.stopped(self.nodes);
+            self.poll();
         }
         self.stopped
+    }
+
+    /// Asks whether to stop. A function of its own: in WebAssembly the search may be suspended within it, and nowhere else.
+    #[cold]
+    #[inline(never)]
+    fn poll(&mut self) {
+        let late = self.limits.deadline.is_some_and(|deadline| self.control.elapsed() >= deadline);
+        self.stopped |= late || self.control.stopped(self.nodes);
     }
 
     /// Whether the last position of the line stood on the board before: once in this search, or twice in the game.

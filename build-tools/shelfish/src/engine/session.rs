@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, Move, Position as _};
+use shakmaty::{Chess, EnPassantMode, Move};
 use shelfish_engine::{Game, Histories, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
@@ -158,8 +158,7 @@ impl Session {
 
 /// The game that `position` tells of.
 fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
-    let chess = fen.map_or_else(|| Ok(Chess::default()), chess)?;
-    let mut game = Game::new(Position::new(chess));
+    let mut game = Game::new(fen.map_or_else(|| Ok(Position::default()), position)?);
     for text in moves {
         let m = legal(game.position().chess(), text).ok_or_else(|| {
             let fen = Fen::from_position(game.position().chess(), EnPassantMode::Legal);
@@ -170,16 +169,10 @@ fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
     Ok(game)
 }
 
-/// A position as the rest of the project takes it, and the plies since the last capture, which databases do not know.
-fn chess(fen: &str) -> Result<Chess, String> {
+/// A position as the rest of the project takes it.
+fn position(fen: &str) -> Result<Position, String> {
     let position: shelfish::position::Position = fen.parse().map_err(|error| format!("position: {error}"))?;
-    let mut setup = position.chess().to_setup(EnPassantMode::Legal);
-    let counter = fen.split_ascii_whitespace().nth(4).and_then(|plies| plies.parse().ok());
-    setup.halfmoves = counter.unwrap_or(0);
-    let ignored = Chess::from_setup(setup, CastlingMode::Chess960)
-        .or_else(shakmaty::PositionError::ignore_too_much_material)
-        .or_else(shakmaty::PositionError::ignore_impossible_check);
-    Ok(ignored.unwrap_or_else(|_| position.chess().clone()))
+    Ok(Position::counted(position.chess(), fen))
 }
 
 fn legal(chess: &Chess, text: &str) -> Option<Move> {

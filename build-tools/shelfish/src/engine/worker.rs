@@ -162,9 +162,11 @@ impl Control for Main<'_> {
         self.signals.stop.load(Relaxed)
     }
 
-    fn found(&mut self, line: &Line) {
+    fn found(&mut self, lines: &[Line]) {
         let helped: u64 = self.signals.helped.iter().map(|nodes| nodes.load(Relaxed)).sum();
-        print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.mode));
+        for line in lines {
+            print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.mode));
+        }
     }
 }
 

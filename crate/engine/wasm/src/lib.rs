@@ -1,0 +1,217 @@
+//! The WASM module of `shelfish/engine`: the search as JavaScript takes it.
+//!
+//! A search hears nothing while it runs. So it is suspended now and then, within [`pause`], and goes on where it was:
+//! `wasm-opt --asyncify` makes the module able to (see `build-tools/xtask/src/npm.rs`). What is wrong goes as an object with
+//! a `code` and a `message`.
+#![cfg(target_arch = "wasm32")]
+
+use std::time::Duration;
+
+use serde::Serialize;
+use shakmaty::san::SanPlus;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Color, File, Move, Position as _};
+use shelfish_engine::{Bound, Control, Game, Histories, Limits, Line, Position, Score, Table, search};
+use wasm_bindgen::prelude::*;
+
+/// Smaller and faster than the allocator of the standard library.
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
+/// Bytes for the frames of a search that is suspended.
+const STACK: usize = 1 << 19;
+
+// Functions and no methods: a frame that refers to an object of JavaScript could not be suspended.
+#[wasm_bindgen(raw_module = "./engine-host.js")]
+extern "C" {
+    /// Milliseconds since some time.
+    fn now() -> f64;
+
+    /// Whether to end. The search may be suspended in here.
+    fn pause() -> bool;
+
+    /// A line of an iteration was found; `more` if others of the same iteration follow. Scores are White's.
+    #[allow(clippy::too_many_arguments, reason = "numbers are passed for less than objects")]
+    fn found(more: bool, depth: usize, deepest: usize, nodes: f64, is_mate: bool, score: i32, uci: &str, san: &str);
+}
+
+/// What went wrong, with its code as documented in the package.
+#[derive(Serialize)]
+struct Failure {
+    code: &'static str,
+    message: String,
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> JsValue {
+        serde_wasm_bindgen::to_value(&failure).unwrap_or_default()
+    }
+}
+
+/// How moves are written.
+#[derive(Clone, Copy)]
+struct Style {
+    chess960: bool,
+    san: bool,
+}
+
+struct Task {
+    game: Game,
+    limits: Limits,
+    style: Style,
+}
+
+/// The engine of a Worker.
+#[wasm_bindgen]
+pub struct Engine {
+    table: Table,
+    histories: Histories,
+    task: Option<Task>,
+    stack: Box<[u64]>,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// An engine with a transposition table of so many bytes.
+    #[wasm_bindgen(constructor)]
+    pub fn new(bytes: usize) -> Engine {
+        let stack = vec![0; STACK / 8].into_boxed_slice();
+        Engine { table: Table::new(bytes), histories: Histories::default(), task: None, stack }
+    }
+
+    /// Where frames go when a search is suspended.
+    pub fn stack(&self) -> *const u64 {
+        self.stack.as_ptr()
+    }
+
+    /// How many bytes there are for them.
+    pub fn stack_bytes(&self) -> usize {
+        STACK
+    }
+
+    /// Forgets what was learned of positions.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.histories = Histories::default();
+    }
+
+    /// Takes a position and moves from there, in UCI with blanks between them, and limits, each 0 for none; `only` are the
+    /// moves to look at, all if there are none. The position as FEN comes back, four fields.
+    #[allow(clippy::too_many_arguments, reason = "numbers are passed for less than objects")]
+    pub fn prepare(
+        &mut self,
+        fen: &str,
+        moves: &str,
+        only: &str,
+        depth: usize,
+        nodes: f64,
+        milliseconds: f64,
+        lines: usize,
+        chess960: bool,
+        san: bool,
+    ) -> Result<String, JsValue> {
+        let start: shelfish::position::Position =
+            fen.parse().map_err(|error: shelfish::position::FenError| failure("fen", error.to_string()))?;
+        let mut game = Game::new(Position::counted(start.chess(), fen));
+        for (index, text) in words(moves).enumerate() {
+            let m = legal(game.position().chess(), text).ok_or_else(|| unlike("moves", index, text))?;
+            game.play(m);
+        }
+        let chess = game.position().chess().clone();
+        if chess.legal_moves().is_empty() {
+            let code = if chess.is_checkmate() { "checkmate" } else { "stalemate" };
+            return Err(failure(code, format!("the game is over by {code}, there is nothing to evaluate")).into());
+        }
+        let chosen = words(only).enumerate();
+        let chosen = chosen.map(|(index, text)| legal(&chess, text).ok_or_else(|| unlike("searchMoves", index, text)));
+        let limits = Limits {
+            depth: (depth > 0).then_some(depth),
+            nodes: (nodes > 0.0).then_some(nodes as u64),
+            deadline: (milliseconds > 0.0).then(|| Duration::from_secs_f64(milliseconds / 1e3)),
+            moves: chosen.collect::<Result<_, _>>()?,
+            lines,
+            ..Limits::default()
+        };
+        self.task = Some(Task { game, limits, style: Style { chess960, san } });
+        Ok(shelfish::position::Position::from_chess(&chess).to_string())
+    }
+
+    /// Searches, and tells the host what it finds. Called again while the search is suspended it goes on.
+    pub fn run(&mut self) {
+        let Some(task) = self.task.take() else { return };
+        let mut control = Slices { start: now(), task: &task };
+        let lines = search(&task.game, &self.table, &mut self.histories, &task.limits, &mut control);
+        if lines.first().is_some_and(|line| line.depth == 0) {
+            // Too few nodes for anything: what is said rests on a search, if a small one.
+            let limits = Limits { depth: Some(1), nodes: None, deadline: None, ..task.limits.clone() };
+            search(&task.game, &self.table, &mut self.histories, &limits, &mut control);
+        }
+    }
+}
+
+struct Slices<'a> {
+    start: f64,
+    task: &'a Task,
+}
+
+impl Control for Slices<'_> {
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs_f64((now() - self.start).max(0.0) / 1e3)
+    }
+
+    fn stopped(&self, _nodes: u64) -> bool {
+        pause()
+    }
+
+    fn found(&mut self, lines: &[Line]) {
+        let chess = self.task.game.position().chess();
+        let white = chess.turn() == Color::White;
+        let mut rest = lines.len();
+        for line in lines {
+            rest -= 1;
+            // An iteration that was broken off is not that deep yet.
+            let depth = line.depth - usize::from(line.bound != Bound::Exact);
+            let (is_mate, score) = match line.score {
+                Score::Cp(cp) => (false, cp),
+                Score::Mate(moves) => (true, moves),
+            };
+            let (uci, san) = written(chess, &line.moves, self.task.style);
+            let score = if white { score } else { -score };
+            found(rest > 0, depth, line.deepest, line.nodes as f64, is_mate, score, &uci, &san);
+        }
+    }
+}
+
+/// Moves in UCI, and in SAN if it is wanted.
+fn written(chess: &Chess, line: &[Move], style: Style) -> (String, String) {
+    let uci: Vec<String> = line.iter().map(|&m| uci(m, style.chess960)).collect();
+    let mut chess = chess.clone();
+    let san = line.iter().filter(|_| style.san);
+    let san: Vec<String> = san.map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()).collect();
+    (uci.join(" "), san.join(" "))
+}
+
+/// Only castling that begins as in standard chess can be written as there.
+fn uci(m: Move, chess960: bool) -> String {
+    let standard = match m {
+        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
+        _ => true,
+    };
+    m.to_uci(if standard && !chess960 { CastlingMode::Standard } else { CastlingMode::Chess960 }).to_string()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(' ').filter(|word| !word.is_empty())
+}
+
+fn legal(chess: &Chess, text: &str) -> Option<Move> {
+    text.parse::<UciMove>().ok()?.to_move(chess).ok()
+}
+
+fn failure(code: &'static str, message: String) -> Failure {
+    Failure { code, message }
+}
+
+fn unlike(list: &str, index: usize, text: &str) -> Failure {
+    failure("usage", format!("{list}[{index}]: expected a legal move in UCI, found {}", text.escape_debug()))
+}

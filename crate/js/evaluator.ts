@@ -1,0 +1,172 @@
+// The answer that apps want: of the database, else of the engine, or of Stockfish where that is asked for. Each says what
+// it is of.
+
+import type { Engine, EngineWorker } from "./engine.js";
+import { ShelfishError } from "./errors.js";
+import { type Kept, keeper } from "./kept.js";
+import type { Eval, Evaluation } from "./types.js";
+import { Uci } from "./uci.js";
+
+/** Who evaluated a position. */
+export type EvaluatedBy = "database" | "engine" | "stockfish";
+
+/** An evaluation and whose it is. */
+export interface Evaluated extends Evaluation {
+  from: EvaluatedBy;
+  /** The position: canonical, the first four fields of FEN. */
+  fen: string;
+  /** Why the database could not be asked, if it could not. */
+  fault?: ShelfishError | undefined;
+}
+
+/** Where evaluations come from. */
+export interface EvaluatorOptions {
+  /** What is asked first: a database of `shelfish` or `shelfish/worker`. */
+  database?: { lookup(fen: string, options?: object): Promise<Eval | null> } | null | undefined;
+  /** The engine, or what loads it when it is first needed. */
+  engine?: Engine | (() => Promise<Engine>) | null | undefined;
+  /**
+   * Makes a Worker that speaks UCI, for `evaluate(fen, { deep: true })`: the package `stockfish` has one, such as
+   * `new Worker("/stockfish/stockfish-19-lite-single.js")`. It is made when it is first needed.
+   */
+  deep?: (() => EngineWorker | Promise<EngineWorker>) | null | undefined;
+  /**
+   * Whether to keep what engines found in IndexedDB, apart from what is kept of databases: `true`, or the name of the
+   * store (default `"shelfish-engine"`) and how many positions it may have (default 20,000). Default `false`.
+   */
+  indexedDB?: boolean | { name?: string | undefined; positions?: number | undefined } | undefined;
+}
+
+/** How a position is evaluated. `depth`, `nodes` and `movetime` are for engines; without any it is a depth of 16. */
+export interface EvaluateOptions {
+  depth?: number | undefined;
+  nodes?: number | undefined;
+  movetime?: number | undefined;
+  /** Lines that engines look for. Default 1. */
+  multiPv?: number | undefined;
+  /** Leaves out evaluations of the database of less depth. Default 0. */
+  minDepth?: number | undefined;
+  /** Asks `deep` in place of the engine. */
+  deep?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+  /** Hears what an engine found so far. */
+  onInfo?: ((found: Evaluated) => void) | undefined;
+  castling?: "standard" | "chess960" | undefined;
+  /** Whether to write lines in SAN too; those of `deep` have none. */
+  san?: boolean | undefined;
+}
+
+/** Faults of a database for which an engine can stand in. */
+const UNREACHABLE = new Set(["network", "timeout", "status", "range", "corrupt", "stale"]);
+
+const failed = (code: "usage" | "closed", message: string) => new ShelfishError({ code, message });
+
+/** Evaluates positions. {@link evaluator} makes it. */
+export class Evaluator {
+  #options: EvaluatorOptions;
+  #engine: Promise<Engine> | undefined;
+  #deep: Promise<Uci> | undefined;
+  #kept: Kept | undefined;
+  #isOpen = true;
+
+  /** @internal Use {@link evaluator}. */
+  constructor(options: EvaluatorOptions) {
+    this.#options = options;
+    const { indexedDB: own } = options;
+    const { name = "shelfish-engine", positions = 20_000 } = typeof own === "object" ? own : {};
+    if (own) this.#kept = keeper(name, positions);
+  }
+
+  /**
+   * Evaluates a position: by the database if it has it, else by the engine. `null`: nobody who could be asked knows it.
+   *
+   * Rejects with a {@link ShelfishError}, as `lookup` of databases and `analyse` of the engine do.
+   */
+  async evaluate(fen: string, options: EvaluateOptions = {}): Promise<Evaluated | null> {
+    if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
+    const { minDepth, deep, onInfo, ...rest } = options;
+    const { database } = this.#options;
+    let fault: ShelfishError | undefined;
+    if (database) {
+      const { signal, castling, san } = rest;
+      try {
+        const answer = await database.lookup(fen, { minDepth, signal, castling, san });
+        if (answer) return { ...answer.best, from: "database", fen: answer.fen };
+      } catch (error) {
+        if (!(error instanceof ShelfishError) || !UNREACHABLE.has(error.code)) throw error;
+        fault = error;
+      }
+    }
+    if (deep && !this.#options.deep) throw failed("usage", "deep: evaluator({ deep }) was given no Stockfish");
+    if (!deep && !this.#options.engine) {
+      if (fault) throw fault;
+      return null;
+    }
+    const limits = rest.depth || rest.nodes || rest.movetime ? rest : { ...rest, depth: 16 };
+    const tell = onInfo && ((found: Evaluated) => onInfo({ ...found, fault }));
+    // The same question has the same answer, whatever the counters of moves say.
+    const { depth, nodes, movetime, multiPv = 1, castling = "standard", san = false } = limits;
+    const from = deep ? "stockfish" : "engine";
+    const key = [from, fen.trim().split(/\s+/).slice(0, 4).join(" "), multiPv, castling, san].join("|");
+    const before = await this.#kept?.get(key);
+    const suffices =
+      before && before.depth >= (depth ?? 0) && before.knodes >= (nodes ?? 0) / 1000 && (before.milliseconds ?? 0) >= (movetime ?? 0);
+    if (suffices) return { ...before, fault };
+    let found: Evaluated & { milliseconds?: number };
+    if (deep) {
+      const begin = performance.now();
+      // Only what the rules allow may be asked: Stockfish trusts its positions.
+      const canonical = fault || !database ? (await (await this.#loaded()).analyse(fen, { depth: 1, signal: rest.signal })).fen : fen;
+      found = { ...(await (await this.#stockfish()).analyse(canonical, { ...limits, onInfo: tell })), milliseconds: performance.now() - begin };
+    } else {
+      found = await (await this.#loaded()).analyse(fen, { ...limits, onInfo: tell });
+    }
+    this.#kept?.put(key, found);
+    return { ...found, fault };
+  }
+
+  /** Forgets what was kept of engines in IndexedDB. */
+  async clear(): Promise<void> {
+    await this.#kept?.clear();
+  }
+
+  /** Ends the Workers that the evaluator started; the database stays open, and an engine that was given, too. */
+  close(): void {
+    this.#isOpen = false;
+    if (typeof this.#options.engine === "function") this.#engine?.then((engine) => engine.close()).catch(() => {});
+    this.#deep?.then((deep) => deep.close()).catch(() => {});
+    this.#kept?.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #loaded(): Promise<Engine> {
+    const { engine } = this.#options;
+    if (!engine) throw failed("usage", "evaluator({ deep }) needs a database or an engine, to check positions with");
+    this.#engine ??= Promise.resolve(typeof engine === "function" ? engine() : engine).catch((error: unknown) => {
+      this.#engine = undefined;
+      throw error;
+    });
+    return this.#engine;
+  }
+
+  #stockfish(): Promise<Uci> {
+    this.#deep ??= Promise.resolve(this.#options.deep!()).then(
+      (worker) => new Uci(worker),
+    ).catch((error: unknown) => {
+      this.#deep = undefined;
+      throw error;
+    });
+    return this.#deep;
+  }
+}
+
+/** Makes an evaluator of a database, an engine, or both. */
+export function evaluator(options: EvaluatorOptions): Evaluator {
+  if (!options?.database && !options?.engine && !options?.deep) {
+    throw failed("usage", "evaluator: expected a database or an engine");
+  }
+  return new Evaluator(options);
+}

@@ -1,0 +1,130 @@
+// An engine in a Worker that speaks UCI, line by line, as the package `stockfish` has one.
+
+import type { EngineWorker } from "./engine.js";
+import { ShelfishError } from "./errors.js";
+import type { Evaluated } from "./evaluator.js";
+import { written } from "./score.js";
+import type { Evaluation, Pv } from "./types.js";
+
+interface Question {
+  depth?: number | undefined;
+  nodes?: number | undefined;
+  movetime?: number | undefined;
+  multiPv?: number | undefined;
+  castling?: "standard" | "chess960" | undefined;
+  signal?: AbortSignal | undefined;
+  onInfo?: ((found: Evaluated) => void) | undefined;
+}
+
+/** Milliseconds within which an engine must begin to answer. */
+const PATIENCE = 60_000;
+
+const failed = (message: string, cause?: unknown) => new ShelfishError({ code: "engine", message }, cause);
+
+/** An engine that speaks UCI. It answers one question after the other. */
+export class Uci {
+  #worker: EngineWorker;
+  #hear: (line: string) => void = () => {};
+  #fail: (error: ShelfishError) => void = () => {};
+  #fault: ShelfishError | undefined;
+  #ready: Promise<void>;
+  #last: Promise<unknown>;
+
+  constructor(worker: EngineWorker) {
+    this.#worker = worker;
+    worker.addEventListener("message", ({ data }: { data: unknown }) => {
+      for (const line of String(data).split("\n")) this.#hear(line.trim());
+    });
+    worker.addEventListener("error", (event: ErrorEvent) => {
+      event.preventDefault?.();
+      this.#fault = failed(`Stockfish's Worker failed: ${event.message || "there is no such script"}`);
+      this.#fail(this.#fault);
+    });
+    this.#ready = this.#until("uciok", "uci");
+    this.#ready.catch(() => {});
+    this.#last = this.#ready;
+  }
+
+  /** Searches a position that the rules allow. */
+  async analyse(fen: string, question: Question): Promise<Evaluated> {
+    const before = this.#last;
+    const work = (async () => {
+      await before.catch(() => {});
+      await this.#ready;
+      return this.#search(fen, question);
+    })();
+    this.#last = work;
+    return work;
+  }
+
+  close(): void {
+    this.#fail(new ShelfishError({ code: "closed", message: "the engine was closed" }));
+    this.#worker.terminate();
+  }
+
+  /** Says something, and waits for a line that begins with a word. */
+  #until(word: string, ...lines: string[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#fault) return reject(this.#fault);
+      const timer = setTimeout(() => reject(failed(`Stockfish did not say ${word}`)), PATIENCE);
+      const settle = (work: () => void) => (clearTimeout(timer), work());
+      this.#fail = (error) => settle(() => reject(error));
+      this.#hear = (line) => line.startsWith(word) && settle(resolve);
+      for (const line of lines) this.#worker.postMessage(line);
+    });
+  }
+
+  async #search(fen: string, { signal, onInfo, ...question }: Question): Promise<Evaluated> {
+    const aborted = () => new ShelfishError({ code: "aborted", message: "the search was aborted" }, signal?.reason);
+    if (signal?.aborted) throw aborted();
+    const { multiPv = 1, castling, depth, nodes, movetime } = question;
+    await this.#until(
+      "readyok",
+      `setoption name MultiPV value ${multiPv}`,
+      `setoption name UCI_Chess960 value ${castling === "chess960"}`,
+      "isready",
+    );
+    const limits = Object.entries({ depth, nodes, movetime }).filter(([, value]) => value);
+    const sign = fen.split(/\s+/)[1] === "b" ? -1 : 1;
+    return new Promise<Evaluated>((resolve, reject) => {
+      if (this.#fault) return reject(this.#fault);
+      let lines: Pv[] = [];
+      let found: Evaluated | undefined;
+      const stop = () => this.#worker.postMessage("stop");
+      signal?.addEventListener("abort", stop);
+      const settle = (work: () => void) => (signal?.removeEventListener("abort", stop), work());
+      this.#fail = (error) => settle(() => reject(error));
+      this.#hear = (line) => {
+        if (line.startsWith("bestmove")) {
+          if (signal?.aborted) return settle(() => reject(aborted()));
+          return settle(() => (found ? resolve(found) : reject(failed("Stockfish found no line"))));
+        }
+        const told = read(line, sign);
+        if (!told) return;
+        if (told.rank === 1) lines = [];
+        if (told.rank !== lines.length + 1) return;
+        lines.push(told.pv);
+        const { depth, knodes } = told;
+        found = { from: "stockfish", fen: fen.split(/\s+/).slice(0, 4).join(" "), depth, knodes, pvs: [...lines] as Evaluation["pvs"] };
+        onInfo?.(found);
+      };
+      this.#worker.postMessage(`position fen ${fen}`);
+      this.#worker.postMessage(`go ${limits.flat().join(" ")}`);
+    });
+  }
+}
+
+/** A line of `info` with an exact score, from White's view. */
+export function read(line: string, sign: 1 | -1): { rank: number; depth: number; knodes: number; pv: Pv } | undefined {
+  if (!line.startsWith("info ") || / (lower|upper)bound /.test(line)) return undefined;
+  const word = (name: string) => new RegExp(` ${name} (-?\\d+)`).exec(line)?.[1];
+  const [, kind, number] = / score (cp|mate) (-?\d+)/.exec(line) ?? [];
+  const [, moves] = / pv (.+)$/.exec(line) ?? [];
+  if (!kind || !moves || !word("depth")) return undefined;
+  // No −0.
+  const value = sign * Number(number) + 0;
+  const score = kind === "mate" ? { mate: value } : { cp: value };
+  const pv: Pv = { ...score, score: written(score), uci: moves.split(" ") };
+  const knodes = Math.round(Number(word("nodes") ?? 0) / 1000);
+  return { rank: Number(word("multipv") ?? 1), depth: Number(word("depth")), knodes, pv };
+}

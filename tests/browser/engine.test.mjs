@@ -1,0 +1,153 @@
+// `shelfish/engine` in a browser: Workers without SharedArrayBuffer, which hear that they are to stop while they search.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { START, lab } from "./support/lab.mjs";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+/** @typedef {typeof import("shelfish/engine")} Entry */
+
+for (const file of ["engine.js", "engine-inline.js"]) {
+  test(`${file}: a position is searched in a Worker, and the page is not isolated`, async (t) => {
+    const page = await shelf.page(t);
+    const { isolated, found, told } = await page.evaluate(
+      async ([file, fen]) => {
+        const entry = `/pkg/${file}`;
+        /** @type {Entry} */
+        const { load } = await import(entry);
+        const engine = await load();
+        /** @type {number[]} */
+        const told = [];
+        const found = await engine.analyse(fen, { nodes: 60_000, san: true, onInfo: ({ depth }) => void told.push(depth) });
+        engine.close();
+        return { isolated: crossOriginIsolated, found, told };
+      },
+      /** @type {const} */ ([file, KIWIPETE]),
+    );
+    assert.equal(isolated, false);
+    const [{ uci, san }] = found.pvs;
+    assert.deepEqual([found.from, found.fen, san?.length], ["engine", KIWIPETE.slice(0, -4), uci.length]);
+    assert.ok({ e2a6: "Bxa6", d5e6: "dxe6" }[uci[0] ?? ""] === san?.[0], `${uci[0]} ${san?.[0]}`);
+    assert.ok(told.length > 5 && found.nodes <= 60_000);
+    const modules = (await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm")).map(({ path }) => path);
+    assert.deepEqual(modules, file === "engine.js" ? ["/pkg/shelfish_engine_bg.wasm"] : []);
+  });
+}
+
+test("the module without SIMD finds the same, node for node", async (t) => {
+  const page = await shelf.page(t);
+  const [simd, scalar] = await page.evaluate(async (fen) => {
+    const entry = "/pkg/engine.js";
+    const found = [];
+    for (const file of ["shelfish_engine_bg.wasm", "shelfish_engine_scalar_bg.wasm"]) {
+      /** @type {Entry} */
+      const { load } = await import(`${entry}?${file}`);
+      const engine = await load({ wasm: `/pkg/${file}` });
+      const { pvs, nodes, depth } = await engine.analyse(fen, { nodes: 100_000 });
+      found.push({ pvs, nodes, depth });
+      engine.close();
+    }
+    return found;
+  }, KIWIPETE);
+  assert.deepEqual(simd, scalar);
+});
+
+test("a search that is aborted leaves its Worker to the next one within 50 ms", async (t) => {
+  const page = await shelf.page(t);
+  const times = await page.evaluate(async (fen) => {
+    const entry = "/pkg/engine.js";
+    /** @type {Entry} */
+    const { load } = await import(entry);
+    const engine = await load();
+    const times = [];
+    for (let n = 0; n < 15; n++) {
+      const abort = new AbortController();
+      await new Promise((deep) => {
+        engine.analyse(fen, { signal: abort.signal, onInfo: ({ depth }) => depth === 10 && deep(undefined) }).catch(() => {});
+      });
+      const start = performance.now();
+      abort.abort();
+      // It begins when the Worker has heard that the one before is over.
+      await engine.analyse(fen, { nodes: 1 });
+      times.push(performance.now() - start);
+    }
+    engine.close();
+    return times.sort((a, b) => a - b);
+  }, KIWIPETE);
+  // The median: a machine that is busy may keep any message waiting.
+  assert.ok(Number(times[7]) < 50, String(times.map(Math.round)));
+  t.diagnostic(`median ${times[7]?.toFixed(1)} ms, most ${times[14]?.toFixed(1)} ms`);
+});
+
+test("two Workers share the positions of a game", async (t) => {
+  const page = await shelf.page(t);
+  const { depths, workers } = await page.evaluate(
+    async (fens) => {
+      const entry = "/pkg/engine.js";
+      /** @type {Entry} */
+      const { load } = await import(entry);
+      /** @type {Worker[]} */
+      const workers = [];
+      const engine = await load({ workers: 2, worker: () => (workers.push(new Worker("/pkg/engine-worker.js", { type: "module" })), /** @type {Worker} */ (workers.at(-1))) });
+      const answers = await engine.analyseMany(fens, { depth: 8 });
+      engine.close();
+      return { depths: answers.map((answer) => "pvs" in answer && answer.depth), workers: workers.length };
+    },
+    [START, KIWIPETE, START, KIWIPETE],
+  );
+  assert.deepEqual([depths, workers], [[8, 8, 8, 8], 2]);
+});
+
+test("a Worker whose script is not there says what to do", async (t) => {
+  const page = await shelf.page(t, { allow: /404|Failed to load/ });
+  const message = await page.evaluate(async (fen) => {
+    const entry = "/pkg/engine.js";
+    /** @type {Entry} */
+    const { load } = await import(entry);
+    const engine = await load({ worker: () => new Worker("/nowhere.js", { type: "module" }) });
+    return engine.analyse(fen, { depth: 1 }).catch((error) => `${error.code}: ${error.message}`);
+  }, START);
+  assert.match(String(message), /^network: .*shelfish\/engine\/inline/);
+});
+
+test("an evaluator asks the database first, then the engine, which is loaded only then, and keeps what it found", async (t) => {
+  const page = await shelf.page(t);
+  const result = await page.evaluate(
+    async ([known, unknown]) => {
+      const entry = "/pkg/engine.js";
+      /** @type {Entry} */
+      const { evaluator, load } = await import(entry);
+      const database = await shelfish.open("db/manifest.json");
+      let loads = 0;
+      const engine = () => (loads++, load());
+      const one = evaluator({ database, engine, indexedDB: true });
+      const first = await one.evaluate(known);
+      const before = loads;
+      const second = await one.evaluate(unknown, { depth: 9 });
+      one.close();
+      const other = evaluator({ database, engine, indexedDB: true });
+      /** @type {typeof second} */
+      let third = null;
+      // It is kept without anybody waiting for it.
+      for (let tries = 0; tries < 200 && loads < 3; tries++) {
+        third = await other.evaluate(unknown, { depth: 9 });
+        if (loads === 1) break;
+      }
+      const deeper = await other.evaluate(unknown, { depth: 10 });
+      const fault = await other.evaluate("nonsense").catch((error) => error.code);
+      other.close();
+      database.close();
+      return { first, second, third, deeper, before, loads, fault };
+    },
+    /** @type {const} */ ([START, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"]),
+  );
+  assert.deepEqual([result.first?.from, result.before, result.fault], ["database", 0, "fen"]);
+  assert.deepEqual([result.second?.from, result.second?.depth], ["engine", 9]);
+  assert.deepEqual(result.third?.pvs, result.second?.pvs);
+  assert.deepEqual([result.deeper?.depth, result.deeper?.from], [10, "engine"]);
+});

@@ -1,0 +1,215 @@
+// `shelfish/engine` in Node: the same search as natively, limits, several Workers, and what is said of wrong arguments.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { PACKAGE, SHELFISH } from "../browser/support/paths.mjs";
+
+const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+/** @type {typeof import("shelfish/engine")} */
+const { load, ShelfishError } = await import(at("engine-inline.js"));
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+const ENDGAME = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 3 40";
+const CASTLING = "1rqbkrbn/1ppppp1p/1n6/p1N3p1/8/2P4P/PP1PPPP1/1RQBKRBN w FBfb - 0 9";
+const MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1";
+
+/** @typedef {{ depth: number, nodes: number, score: string, pv: string }} Found */
+
+/**
+ * What the native program finds.
+ * @param {string} fen
+ * @param {number} nodes
+ * @param {number} lines
+ * @returns {Promise<Found[]>}
+ */
+async function natively(fen, nodes, lines) {
+  const engine = spawn(SHELFISH, ["engine"], { stdio: ["pipe", "pipe", "inherit"] });
+  const setup = ["setoption name Hash value 16", `setoption name MultiPV value ${lines}`, "setoption name UCI_Chess960 value true"];
+  engine.stdin.write([...setup, `position fen ${fen}`, `go nodes ${nodes}`, ""].join("\n"));
+  /** @type {Found[]} */
+  let found = [];
+  for await (const line of createInterface({ input: engine.stdout })) {
+    const [, depth, rank, score, bound, count, pv] =
+      /^info depth (\d+) .*?multipv (\d+) score (\w+ -?\d+)( \w+bound)? nodes (\d+) .*?pv (.*)$/.exec(line) ?? [];
+    if (rank === "1") found = [];
+    // Here an iteration that was broken off has the depth of the one before.
+    if (rank) found.push({ depth: Number(depth) - (bound ? 1 : 0), nodes: Number(count), score: String(score), pv: String(pv) });
+    if (line.startsWith("bestmove")) break;
+  }
+  engine.stdin.end("quit\n");
+  await once(engine, "exit");
+  return found;
+}
+
+/** @type {Awaited<ReturnType<typeof load>>} */
+let engine;
+before(async () => void (engine = await load({ workers: 2 })));
+after(() => engine.close());
+
+for (const [name, fen, lines] of /** @type {const} */ ([
+  ["the starting position", START, 1],
+  ["many captures", KIWIPETE, 1],
+  ["Black to move, an endgame", ENDGAME, 1],
+  ["Chess960", CASTLING, 1],
+  ["three lines", KIWIPETE, 3],
+])) {
+  test(`node for node the same as natively: ${name}`, async (t) => {
+    const fresh = await load();
+    t.after(() => fresh.close());
+    const nodes = 150_000;
+    const [expected, found] = await Promise.all([
+      natively(fen, nodes, lines),
+      fresh.analyse(fen, { nodes, multiPv: lines, castling: "chess960" }),
+    ]);
+    assert.equal(found.pvs.length, lines);
+    const sign = fen.includes(" b ") ? -1 : 1;
+    const here = found.pvs.map(({ cp, mate, uci }) => ({
+      score: cp === undefined ? `mate ${sign * Number(mate)}` : `cp ${sign * cp + 0}`,
+      pv: uci.join(" "),
+    }));
+    assert.deepEqual(here, expected.map(({ score, pv }) => ({ score, pv })));
+    assert.deepEqual([found.depth, found.nodes], [Math.min(...expected.map(({ depth }) => depth)), expected.at(-1)?.nodes]);
+  });
+}
+
+test("an answer has the shape of a database's, from White's view, and says that it is the engine's", async () => {
+  const found = await engine.analyse("6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - - 0 1", { depth: 5, san: true });
+  const [pv] = found.pvs;
+  assert.deepEqual([found.from, found.fen], ["engine", "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - -"]);
+  assert.equal(found.depth, 5);
+  assert.deepEqual([pv.mate, pv.cp, pv.score], [-1, undefined, "#-1"]);
+  assert.deepEqual([pv.uci[0], pv.san?.[0]], ["a1e1", "Rxe1#"]);
+  assert.equal(found.knodes, Math.round(found.nodes / 1000));
+  assert.ok(found.milliseconds > 0 && found.deepest >= found.depth);
+});
+
+test("mates count in moves, positive when White mates", async () => {
+  const [pv] = (await engine.analyse(MATE_IN_TWO, { depth: 14 })).pvs;
+  assert.deepEqual([pv.mate, pv.score, pv.cp], [2, "#2", undefined]);
+  const black = "1r2k3/r7/8/8/8/8/8/7K b - - 0 1";
+  assert.equal((await engine.analyse(black, { depth: 14 })).pvs[0].score, "#-2");
+});
+
+test("iterations are told of as they end, and lines come best first", async () => {
+  /** @type {import("shelfish/engine").EngineEvaluation[]} */
+  const told = [];
+  const found = await engine.analyse(KIWIPETE, { depth: 6, multiPv: 3, onInfo: (info) => void told.push(info) });
+  assert.deepEqual(told.map(({ depth }) => depth), [1, 2, 3, 4, 5, 6]);
+  assert.ok(told.every(({ pvs }) => pvs.length === 3));
+  assert.deepEqual(found.pvs, told.at(-1)?.pvs);
+  const scores = found.pvs.map(({ cp }) => Number(cp));
+  assert.deepEqual(scores, scores.toSorted((a, b) => b - a));
+});
+
+test("moves that were played lead to the position, and what they repeat is known", async () => {
+  const moves = ["g1f3", "g8f6", "f3g1", "f6g8"];
+  assert.equal((await engine.analyse(START, { depth: 2, moves })).fen, START.slice(0, -4));
+  // The knight that goes home makes the third repetition.
+  const found = await engine.analyse(START, { depth: 4, moves: [...moves, ...moves.slice(0, 3)], searchMoves: ["f6g8"] });
+  assert.deepEqual([found.pvs[0].uci, found.pvs[0].cp], [["f6g8"], 0]);
+});
+
+test("so many nodes are searched and no more, and even one gives an answer that was searched", async () => {
+  assert.ok((await engine.analyse(KIWIPETE, { nodes: 5_000 })).nodes <= 5_000);
+  assert.ok((await engine.analyse(KIWIPETE, { nodes: 1 })).depth >= 1);
+});
+
+test("a search ends after its time", async () => {
+  const start = performance.now();
+  const found = await engine.analyse(KIWIPETE, { movetime: 200 });
+  const time = performance.now() - start;
+  assert.ok(time >= 190 && time < 600 && found.depth > 5, `${time} ms, depth ${found.depth}`);
+});
+
+test("a search without limits goes on until it is aborted, and ends within 50 ms", async () => {
+  const abort = new AbortController();
+  let deepest = 0;
+  const searching = engine.analyse(KIWIPETE, {
+    signal: abort.signal,
+    onInfo: ({ depth }) => {
+      deepest = depth;
+      if (depth === 9) abort.abort(new Error("enough"));
+    },
+  });
+  await assert.rejects(searching, (error) => {
+    assert.ok(error instanceof ShelfishError);
+    assert.deepEqual([error.code, error.name, /** @type {Error} */ (error.cause).message], ["aborted", "AbortError", "enough"]);
+    return true;
+  });
+  assert.equal(deepest, 9);
+});
+
+test("positions of a game are searched side by side; what is wrong with one is its entry", async () => {
+  const fens = [START, "nonsense", KIWIPETE, "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", ENDGAME, "7k/8/6QK/8/8/8/8/8 b - - 0 1"];
+  /** @type {number[]} */
+  const heard = [];
+  const answers = await engine.analyseMany(fens, { depth: 6, onAnswer: (index) => void heard.push(index) });
+  const told = answers.map((answer) => (answer instanceof ShelfishError ? answer.code : answer.depth));
+  assert.deepEqual(told, [6, "fen", 6, "checkmate", 6, "stalemate"]);
+  assert.deepEqual(heard.toSorted((a, b) => a - b), [0, 1, 2, 3, 4, 5]);
+});
+
+test("a list that is aborted stops, and the engine goes on", async () => {
+  const abort = new AbortController();
+  const options = { depth: 30, signal: abort.signal };
+  const working = engine.analyseMany([START, KIWIPETE, ENDGAME], options);
+  const first = engine.analyse(START, { depth: 3 });
+  abort.abort();
+  await assert.rejects(working, { code: "aborted" });
+  assert.equal((await first).depth, 3);
+});
+
+test("wrong arguments are named", async () => {
+  /** @type {[work: () => Promise<unknown>, code: string, message: RegExp][]} */
+  const cases = [
+    [() => engine.analyse("nonsense", { depth: 1 }), "fen", /./],
+    [() => engine.analyse(START, { depth: 0 }), "usage", /^depth: expected .* from 1 to 127, found 0/],
+    [() => engine.analyse(START, { nodes: 1.5 }), "usage", /^nodes: .*1\.5/],
+    [() => engine.analyse(START, { movetime: -1 }), "usage", /^movetime/],
+    [() => engine.analyse(START, { multiPv: 1000 }), "usage", /^multiPv/],
+    [() => engine.analyse(START, { depth: 1, moves: ["e2e4", "e2e4"] }), "usage", /^moves\[1\]: .*e2e4/],
+    [() => engine.analyse(START, { depth: 1, searchMoves: ["e7e5"] }), "usage", /^searchMoves\[0\]: .*e7e5/],
+    [() => engine.analyse(START, /** @type {any} */ ({ moves: "e2e4" })), "usage", /^moves: expected a list/],
+    [() => engine.analyse(START, /** @type {any} */ ({ castling: "odd" })), "usage", /^castling/],
+    [() => engine.analyseMany(/** @type {any} */ (7)), "usage", /^analyseMany/],
+    [() => load({ workers: 0 }), "usage", /^workers/],
+    [() => load({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
+  ];
+  for (const [work, code, message] of cases) {
+    await assert.rejects(work(), (error) => {
+      assert.ok(error instanceof ShelfishError, `${error}`);
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      return true;
+    });
+  }
+});
+
+test("an engine that was closed says so, and one whose Worker has no script what to do", async () => {
+  const other = await load();
+  const searching = other.analyse(START);
+  other.close();
+  other.close();
+  await assert.rejects(searching, { code: "closed" });
+  await assert.rejects(other.analyse(START, { depth: 1 }), { code: "closed" });
+  const broken = await load({
+    worker: () => {
+      throw new TypeError("no such script");
+    },
+  });
+  await assert.rejects(broken.analyse(START, { depth: 1 }), { code: "network", message: /no such script.*shelfish\/engine\/inline/ });
+});
+
+test("an engine that forgets finds the same again", async (t) => {
+  const fresh = await load();
+  t.after(() => fresh.close());
+  const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
+  fresh.clear();
+  const other = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
+  assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
+});
