@@ -7,6 +7,7 @@ pub mod cache;
 pub mod database;
 pub mod engine;
 pub mod export;
+pub mod extract;
 pub mod lichess;
 pub mod lookup;
 pub mod ordered;

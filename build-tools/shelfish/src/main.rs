@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish_cli::shown::shown;
-use shelfish_cli::{analyse, bench, build, engine, export, lookup, publish, serve, stats, verify};
+use shelfish_cli::{analyse, bench, build, engine, export, extract, lookup, publish, serve, stats, verify};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -28,6 +28,8 @@ enum Command {
     Verify(verify::Args),
     /// Write a database as a dump
     Export(export::Args),
+    /// Make a small database of an opening, a repertoire or games
+    Extract(extract::Args),
     /// Send a database to S3, R2, Google Cloud Storage, Azure or a folder
     Publish(publish::command::Args),
     /// Play and analyse chess, by the UCI protocol
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Stats(args) => stats::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),
+        Command::Extract(args) => extract::run(args),
         Command::Publish(args) => publish::command::run(args),
         Command::Engine(args) => engine::run(&args),
         Command::Serve(args) => serve::run(args),

@@ -218,6 +218,12 @@ fn pawn_board(bytes: &[u8]) -> Result<Board, KeyError> {
     Ok(board)
 }
 
+impl core::hash::Hash for Key {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
+
 impl PartialEq for Key {
     fn eq(&self, other: &Key) -> bool {
         self.as_bytes() == other.as_bytes()

@@ -1,6 +1,6 @@
 //! `shelfish analyse`: reports on whole games, by what a database knows of their positions.
 
-mod games;
+pub(crate) mod games;
 mod json;
 mod people;
 

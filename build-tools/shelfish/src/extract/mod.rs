@@ -1,0 +1,322 @@
+//! `shelfish extract`: a small database of a part of a large one, of which only that part is read.
+
+mod index;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+use shakmaty::Position as _;
+use shelfish::eval::Eval;
+use shelfish::position::{Key, Position};
+use shelfish::source::integrity::Integrity;
+use shelfish::table::{
+    Block, Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriteError, WriterOptions, encode_block,
+};
+
+use crate::Outcome;
+use crate::analyse::games::{Entry, Games};
+use crate::build::command::size;
+use crate::build::dump::{Dump, Source};
+use crate::build::workspace::Workspace;
+use crate::database;
+use crate::ordered::ordered;
+use crate::progress::{Progress, Work};
+use crate::shown::{json, shown};
+use index::{Index, Spot};
+
+/// Make a small database of an opening, a repertoire or games.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish extract -d https://example.org/evals --from 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
+  shelfish extract -d s3://my-bucket/evals --from 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --plies 10 -o openings
+  shelfish extract -d db --pgn repertoire.pgn --plies 2 -o repertoire
+  shelfish extract -d db --pgn games.pgn -o pack --max-bytes 20MiB
+
+Taken is what the database has of the positions that begin (of --from, or all of the games), and whatever legal moves lead
+to from there, from one position of the database to the next. Of the database only blocks in which such a position would lie are
+read. The files are those that `shelfish build` would make of the same positions.
+
+Exit codes: 0 if the database was made; 1 if not, or if a game could not be read, though one was made of the others; 2 for
+wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Begin with this position, as FEN of four or six fields; may be given several times
+    #[arg(long, value_name = "FEN", required_unless_present = "pgn")]
+    from: Vec<Position>,
+    /// Begin with all positions of the games of a file: PGN, plain or compressed with zstd or gzip; `-` is standard input
+    #[arg(long, value_name = "GAMES")]
+    pgn: Vec<PathBuf>,
+    /// Go so many moves of either side beyond [default: to the end with --from alone, 0 with --pgn]
+    #[arg(long, value_name = "N")]
+    plies: Option<u32>,
+    /// The most bytes that the files have together; what is farthest from the beginning is left out
+    #[arg(long, value_name = "SIZE", value_parser = max_bytes)]
+    max_bytes: Option<usize>,
+    /// The directory of the new database; a database that is there is replaced when the new one is complete
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn max_bytes(text: &str) -> Result<usize, String> {
+    size(text, 1)
+}
+
+/// What was extracted.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of the files.
+    pub bytes: u64,
+    /// Moves from the beginning to the farthest position.
+    pub plies: u32,
+    /// Positions that were left out for want of room.
+    pub left_out: u64,
+    /// The hash by which the manifest can be pinned.
+    pub integrity: String,
+    /// Bytes read of the database.
+    pub read_bytes: u64,
+    /// In so many requests.
+    pub requests: u64,
+    /// Games that could not be read.
+    pub refused_games: u64,
+    /// Seconds taken.
+    pub seconds: f64,
+}
+
+/// Why nothing was extracted.
+#[derive(Debug)]
+enum ExtractError {
+    /// The database has none of the positions.
+    Nothing { asked: usize },
+    /// Not even the first positions fit.
+    NoRoom { room: u64 },
+    /// The database is to be written over by a part of itself.
+    Itself(PathBuf),
+}
+
+impl fmt::Display for ExtractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExtractError::Nothing { asked } => {
+                write!(f, "the database has none of the {asked} positions to begin with, and nothing was written")
+            }
+            ExtractError::NoRoom { room } => write!(f, "{room} bytes hold no database; give a larger --max-bytes"),
+            ExtractError::Itself(path) => {
+                write!(f, "{} is the database itself, which would be replaced by a part of it", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ExtractError {}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A position that was found.
+struct Found {
+    key: Key,
+    spot: Spot,
+    ply: u32,
+}
+
+/// Extracts, and prints a summary.
+///
+/// # Errors
+///
+/// The database cannot be read, has nothing of it, or the new one cannot be written.
+pub fn run(args: Args) -> Outcome {
+    let report = extract(&args)?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", json(&report)?)?;
+    } else {
+        let Report { positions, bytes, plies, left_out, integrity, read_bytes, requests, seconds, .. } = &report;
+        writeln!(
+            out,
+            "{} positions, {}, at most {plies} moves from the beginning; {} read in {requests} requests, {seconds:.1} s",
+            HumanCount(*positions),
+            HumanBytes(*bytes),
+            HumanBytes(*read_bytes)
+        )?;
+        if *left_out > 0 {
+            writeln!(out, "{} positions farther on were left out for want of room", HumanCount(*left_out))?;
+        }
+        writeln!(out, "{integrity}")?;
+    }
+    Ok(if report.refused_games == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn extract(args: &Args) -> Result<Report, Failure> {
+    let start = Instant::now();
+    let place = args.database.source()?;
+    if place.is_directory() {
+        use shelfish::source::Source as _;
+        let same = Path::new(&place.locate("")).canonicalize().ok().zip(args.out.canonicalize().ok());
+        if same.is_some_and(|(from, to)| from == to) {
+            return Err(ExtractError::Itself(args.out.clone()).into());
+        }
+    }
+    let mut starts: Vec<Key> = args.from.iter().map(Position::key).collect();
+    let mut refused_games = 0;
+    for path in &args.pgn {
+        refused_games += positions_of_games(path, &mut starts)?;
+    }
+    starts.sort_unstable();
+    starts.dedup();
+    let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
+
+    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let mut index = Index::new(place, manifest.clone());
+    let asked = starts.len();
+    let found = database::wait(walk(&mut index, starts, plies, args.quiet))??;
+    if found.is_empty() {
+        return Err(ExtractError::Nothing { asked }.into());
+    }
+    let workspace = Workspace::open(&args.out)?;
+    #[cfg(unix)]
+    workspace.clean_up_on_signals()?;
+    let blocks = Arc::new(std::mem::take(&mut index.blocks));
+    let (written, kept) = write(args, &workspace, &manifest, &blocks, &found)?;
+    let bytes = written.to_bytes::<Eval>()?;
+    Ok(Report {
+        positions: written.positions,
+        bytes: written.bytes() + bytes.len() as u64,
+        plies: found[..kept].last().map_or(0, |found| found.ply),
+        left_out: (found.len() - kept) as u64,
+        integrity: Integrity::of(&bytes).to_string(),
+        read_bytes: index.bytes,
+        requests: index.requests,
+        refused_games,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Adds the positions of the games of a file; how many games cannot be read.
+fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
+    let source = Source::from(path);
+    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
+    let text = Dump::open(&source, Arc::new(AtomicU64::new(0))).and_then(Dump::text).map_err(named)?;
+    let mut refused = 0;
+    for entry in Games::new(text) {
+        let Entry { number, game, .. } = entry.map_err(named)?;
+        match game {
+            Ok(game) => keys.extend(game.game.positions().map(|chess| Position::from_chess(&chess).key())),
+            Err(error) => {
+                refused += 1;
+                eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
+            }
+        }
+    }
+    Ok(refused)
+}
+
+/// Goes from position to position, move by move. Nearest first; as near, in the order of keys.
+async fn walk(index: &mut Index, starts: Vec<Key>, plies: u32, quiet: bool) -> Result<Vec<Found>, Failure> {
+    let positions = Arc::new(AtomicU64::new(0));
+    let (done, count) = (positions.clone(), Some(positions.clone()));
+    let _progress =
+        Progress::start(Work { phase: "extracting", done, total: None, is_bytes: false, positions: count }, quiet);
+    let (mut found, mut seen): (Vec<Found>, HashSet<Key>) = (Vec::new(), HashSet::new());
+    let (mut ply, mut next) = (0, starts);
+    while !next.is_empty() {
+        index.load(&next).await?;
+        let mut children = Vec::new();
+        for key in next {
+            let spot = index.find(&key);
+            if let Some(spot) = spot
+                && seen.insert(key)
+            {
+                found.push(Found { key, spot, ply });
+                positions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            } else if spot.is_some() || ply > 0 {
+                // It was there before, or it is not in the database.
+                continue;
+            }
+            if ply < plies {
+                let position = Key::decode(key.as_bytes()).map_err(|error| error.to_string())?;
+                children.extend(position.chess().legal_moves().into_iter().map(|m| {
+                    let mut child = position.chess().clone();
+                    child.play_unchecked(m);
+                    Position::from_chess(&child).key()
+                }));
+            }
+        }
+        children.sort_unstable();
+        children.dedup();
+        children.retain(|key| !seen.contains(key));
+        (ply, next) = (ply + 1, children);
+    }
+    Ok(found)
+}
+
+/// Writes as many positions as there is room for, and says how many.
+fn write(
+    args: &Args,
+    workspace: &Workspace,
+    manifest: &Manifest,
+    blocks: &Arc<Vec<Arc<Block<Eval>>>>,
+    found: &[Found],
+) -> Result<(Manifest, usize), Failure> {
+    // What was left out of the database is left out of its part.
+    let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
+    let mut count = found.len();
+    loop {
+        let options = WriterOptions { info: info.clone(), ..WriterOptions::default() };
+        let mut writer = TableWriter::<Eval>::create(&args.out, workspace.dir(), options);
+        let mut spots: Vec<(Key, Spot)> = found[..count].iter().map(|found| (found.key, found.spot)).collect();
+        spots.sort_unstable_by_key(|(key, _)| *key);
+        let blocks = blocks.clone();
+        let encode = move |spots: Vec<Spot>| encode(&blocks, &spots);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut written = 0;
+        for block in ordered(cut(spots).into_iter(), threads, encode) {
+            writer.append(&block?)?;
+            written += 1;
+        }
+        // Pages and the manifest come on top: some bytes a block.
+        let bytes = writer.bytes() + 8 * written + 4096;
+        match args.max_bytes {
+            Some(room) if bytes > room as u64 => {
+                let share = room as f64 / bytes as f64;
+                count = ((count as f64 * share * 0.98) as usize).min(count - 1);
+                if count == 0 {
+                    return Err(ExtractError::NoRoom { room: room as u64 }.into());
+                }
+            }
+            _ => return Ok((writer.finish()?, count)),
+        }
+    }
+}
+
+/// Cuts records, keys ascending, into blocks as a build does.
+fn cut(records: Vec<(Key, Spot)>) -> Vec<Vec<Spot>> {
+    let mut cutter = Cutter::new(Eval::BLOCK_WEIGHT);
+    let mut blocks = Vec::new();
+    for (key, spot) in records {
+        blocks.extend(cutter.push(key.as_bytes(), spot.weight, spot));
+    }
+    blocks.extend(cutter.finish());
+    blocks
+}
+
+fn encode(blocks: &[Arc<Block<Eval>>], spots: &[Spot]) -> Result<EncodedBlock, Failure> {
+    let record = |spot: &Spot| blocks[spot.block as usize].get(spot.n as usize);
+    let evals = spots.iter().map(record).collect::<Result<Vec<Eval>, TableError>>()?;
+    encode_block(&evals).map_err(|error: WriteError| error.into())
+}

@@ -1,0 +1,154 @@
+//! `shelfish extract`: what it takes, against a walk over all that the database has.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use common::{Fixture, Host, sample, shelfish, shelfish_with, sorted};
+use serde_json::Value;
+use shakmaty::Position as _;
+use shelfish::position::Position;
+
+const SICILIAN: &str = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -";
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump.jsonl", sample());
+    fixture.build(&[&dump], &["--min-depth", "1"]).succeeds();
+    fixture
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn extract(fixture: &Fixture, from: &str, args: &[&str]) -> Value {
+    let out = fixture.path("part");
+    let args = [&["extract", "-d", from, "-o", text(&out), "--json", "-q"], args].concat();
+    serde_json::from_str(&shelfish(args).succeeds()).unwrap()
+}
+
+/// The lines of the database that a walk from some positions meets, by how many moves it takes.
+fn walk(fixture: &Fixture, starts: &[&str], plies: usize) -> Vec<Vec<String>> {
+    let lines: BTreeMap<String, String> = fixture
+        .export("db")
+        .into_iter()
+        .map(|line| (serde_json::from_str::<Value>(&line).unwrap()["fen"].as_str().unwrap().to_owned(), line))
+        .collect();
+    let (mut seen, mut met) = (BTreeSet::new(), Vec::new());
+    let mut next: BTreeSet<String> = starts.iter().map(|fen| fen.parse::<Position>().unwrap().to_string()).collect();
+    for ply in 0..=plies {
+        let mut children = BTreeSet::new();
+        let mut here = Vec::new();
+        for fen in next {
+            let line = lines.get(&fen);
+            if (line.is_none() && ply > 0) || !seen.insert(fen.clone()) {
+                continue;
+            }
+            here.extend(line.cloned());
+            let position: Position = fen.parse().unwrap();
+            for m in position.chess().legal_moves() {
+                children.insert(Position::from_chess(&position.chess().clone().play(m).unwrap()).to_string());
+            }
+        }
+        if here.is_empty() && children.is_empty() {
+            break;
+        }
+        met.push(here);
+        next = children;
+    }
+    met
+}
+
+fn all(met: Vec<Vec<String>>) -> Vec<String> {
+    sorted(&met.concat().join("\n"))
+}
+
+#[test]
+fn an_opening_is_what_a_walk_over_the_whole_database_meets() {
+    let fixture = fixture();
+    for plies in [0, 1, 4, 60] {
+        let expected = all(walk(&fixture, &[SICILIAN], plies));
+        let report = extract(&fixture, text(&fixture.path("db")), &["--from", SICILIAN, "--plies", &plies.to_string()]);
+        assert_eq!(fixture.export("part"), expected, "{plies} plies");
+        assert_eq!(report["positions"], expected.len());
+        fixture.verify("part").succeeds();
+    }
+    let whole = extract(&fixture, text(&fixture.path("db")), &["--from", SICILIAN]);
+    assert_eq!(fixture.export("part"), all(walk(&fixture, &[SICILIAN], 600)));
+    assert!(whole["positions"].as_u64().unwrap() > 100, "{whole}");
+    let files = fixture.files("part");
+    assert_eq!(whole["bytes"], files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
+
+    // A build of the same positions makes the same files.
+    let dump = fixture.file("part.jsonl", fixture.export("part").join("\n"));
+    fixture.build_to("built", &[&dump], &["--min-depth", "1"]).succeeds();
+    assert_eq!(files, fixture.files("built"));
+}
+
+#[test]
+fn games_are_taken_with_what_lies_beside_them_and_from_a_host_only_what_it_takes_is_read() {
+    let fixture = fixture();
+    let host = Host::new(&fixture);
+    let pgn = fixture.file("games.pgn", "[White \"A\"]\n\n1. e4 c5 2. Nf3 d6 *\n\n[White \"B\"]\n\n1. e4 Ke4 *\n");
+    let out = fixture.path("part");
+    let run = shelfish(["extract", "-d", &host.url("db"), "--pgn", text(&pgn), "-o", text(&out), "--json", "-q"]);
+    assert_eq!(run.code, 1, "a game could not be read: {}", run.err);
+    assert!(run.err.contains("game 2, line 7: Ke4 is not a legal move"), "{}", run.err);
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    let game = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+        SICILIAN,
+        "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -",
+        "rnbqkbnr/pp2pppp/3p4/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -",
+    ];
+    assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 0)));
+    let bytes: usize = fixture.files("db").iter().map(|(_, bytes)| bytes.len()).sum();
+    assert!(report["read_bytes"].as_u64().unwrap() < bytes as u64, "{report}");
+    let games = "1. e4 c5 2. Nf3 d6 *";
+    let args = ["extract", "-d", &host.url("db"), "--pgn", "-", "--plies", "2", "-o", text(&out), "-q"];
+    shelfish_with(args, games.as_bytes()).succeeds();
+    assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 2)));
+}
+
+#[test]
+fn a_part_keeps_to_its_room_and_leaves_out_what_is_farthest() {
+    let fixture = fixture();
+    let db = fixture.path("db");
+    for room in [6_000, 9_000] {
+        let report = extract(&fixture, text(&db), &["--from", SICILIAN, "--max-bytes", &format!("{room}B")]);
+        let bytes: usize = fixture.files("part").iter().map(|(_, bytes)| bytes.len()).sum();
+        assert!(bytes <= room && report["left_out"].as_u64().unwrap() > 0, "{bytes} of {room}: {report}");
+        fixture.verify("part").succeeds();
+        let (kept, met) = (fixture.export("part"), walk(&fixture, &[SICILIAN], 600));
+        let plies = report["plies"].as_u64().unwrap() as usize;
+        let nearer: Vec<Vec<String>> = met.iter().take(plies).cloned().collect();
+        let upto: Vec<Vec<String>> = met.iter().take(plies + 1).cloned().collect();
+        let (nearer, upto) = (all(nearer), all(upto));
+        assert!(nearer.iter().all(|line| kept.contains(line)) && kept.iter().all(|line| upto.contains(line)));
+    }
+    let out = fixture.path("none");
+    shelfish(["extract", "-d", text(&db), "--from", SICILIAN, "-o", text(&out), "--max-bytes", "100B"])
+        .fails(&["100 bytes hold no database"]);
+    assert!(!out.exists());
+}
+
+#[test]
+fn what_cannot_be_extracted_is_said_and_nothing_is_written() {
+    let fixture = fixture();
+    let (db, out) = (fixture.path("db"), fixture.path("part"));
+    let before = fixture.files("db");
+    let absent = "8/8/8/4k3/8/4K3/4P3/8 w - -";
+    shelfish(["extract", "-d", text(&db), "--from", absent, "-o", text(&out)]).fails(&["none of the 1 positions"]);
+    shelfish(["extract", "-d", text(&db), "--from", SICILIAN, "-o", text(&db)]).fails(&["is the database itself"]);
+    assert_eq!(shelfish(["extract", "-d", text(&db), "--from", "8/8 w", "-o", text(&out)]).code, 2);
+    assert_eq!(shelfish(["extract", "-d", text(&db), "-o", text(&out)]).code, 2);
+    assert!(!out.exists());
+    assert_eq!(fixture.files("db"), before);
+    fs::remove_file(db.join(&before[0].0)).unwrap();
+    shelfish(["extract", "-d", text(&db), "--from", SICILIAN, "-o", text(&out)]).fails(&["no such file"]);
+}
