@@ -19,7 +19,7 @@ const STATES = {
   "a game": { hash: "#game=kasparov-topalov-1999&ply=46" },
   "a position that is not in the database": {
     hash: "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1",
-    act: (page) => page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Not in")),
+    act: (page) => page.waitForFunction(() => /^Engine, depth/.test(document.querySelector("#facts")?.textContent ?? "")),
   },
   "the settings": { hash: "", act: (page) => page.evaluate(() => document.getElementById("settings")?.click()).then(() => page.getByTestId("settings-dialog").waitFor()) },
   "the help": { hash: "", act: (page) => page.keyboard.press("?").then(() => page.getByTestId("help-dialog").waitFor()) },

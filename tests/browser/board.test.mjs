@@ -14,6 +14,9 @@ after(() => shelf.close());
 
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 
+/** The engine would fill the gaps that a test is about. */
+const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
+
 /** Waits until an element's text matches. */
 async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
   await page.waitForFunction(
@@ -140,7 +143,7 @@ test("names, ratings, clocks and the result stand at the board and turn with it"
 });
 
 test("the graph is a slider: keys, clicks and words, and what is unknown is hatched", async (t) => {
-  const page = await shelf.page(t, { path: "site/" });
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine });
   // 1.a4 a5 2.h4 h5 3.Ra3 leaves any database of good games.
   await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
   // The answers come block by block; the opening alone is in the sample.
@@ -227,7 +230,7 @@ test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
 test("a step touches as little of the page in a game of 300 moves as in one of 20", async (t) => {
   const touched = [];
   for (const moves of [20, 300]) {
-    const page = await shelf.page(t, { path: "site/" });
+    const page = await shelf.page(t, { path: "site/", before: withoutEngine });
     await paste(page, longGame(moves));
     await reads(page, "coverage", /^\d+ of \d+ positions/);
     await page.getByTestId("report-share").waitFor({ state: "attached" });
@@ -251,7 +254,7 @@ test("a step touches as little of the page in a game of 300 moves as in one of 2
 });
 
 test("the report counts bad moves, leads to them, and says what it rests on", async (t) => {
-  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
   // Evaluations of the PGN alone: White hangs a queen, Black a pawn; between them a gap.
   await paste(page, "[White \"Ann\"]\n[Black \"Bob\"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *");
   await reads(page, "report-share", /Rests on \d of 9 moves; \d+ of 10 positions are known/);

@@ -169,7 +169,7 @@ test("a PGN can be pasted and stepped through", async (t) => {
 });
 
 test("a position that is not there is said to be absent", async (t) => {
-  const page = await shelf.page(t, SITE);
+  const page = await shelf.page(t, { ...SITE, before: () => localStorage.setItem("settings", '{"engine":false}') });
   await shows(page, START);
   await page.keyboard.press("o");
   await at(page, "open-text").fill("8/8/8/3k4/8/8/3K4/N7 w - - 0 1");

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { Plugin } from "vite";
 
-/** Files that no page needs by itself: for other sites, or for who looks into the code. */
-const LEFT_OUT = /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png)$/;
+/** Files that no page needs by itself: for other sites, for who looks into the code, for browsers of old. */
+const LEFT_OUT = /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/shelfish_engine_scalar.*)$/;
 
 const sha256 = (bytes: string | Buffer) => createHash("sha256").update(bytes).digest("base64");
 

@@ -69,7 +69,7 @@ export class Continuations {
     const sign = node.position.turn === "white" ? 1 : -1;
     const known = continuations
       .flatMap(({ step, after }) => {
-        const knowledge = bestKnown(after, this.state.answers);
+        const knowledge = bestKnown(after, this.state);
         return knowledge && (knowledge.source === "database" || knowledge.source === "rules") ? [{ step, knowledge }] : [];
       })
       .sort((a, b) => sign * (value(b.knowledge) - value(a.knowledge)));

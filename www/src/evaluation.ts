@@ -31,6 +31,11 @@ export class EvaluationPanel {
   readonly #live = byId("live");
   #speaking = 0;
   #scrolled = false;
+  /** The position of which the engine's score was announced. */
+  #heard: Node | undefined;
+
+  /** How the last failure was told. */
+  #told: { fault: Explanation; parts: HTMLElement[] } | undefined;
 
   constructor(
     private readonly state: State,
@@ -49,8 +54,8 @@ export class EvaluationPanel {
     const { node, answers } = this.state;
     this.actions.preview(undefined);
     const answer = answers.get(node.fen);
-    const known = bestKnown(node, answers);
-    const isOpen = answer === undefined && known?.source !== "rules" && known?.source !== "pgn";
+    const known = bestKnown(node, this.state);
+    const isOpen = answer === undefined && (!known || known.source === "line");
     // What stands here belongs to another position until the answer comes.
     this.#panel.classList.toggle("stale", isOpen && !known);
     if (answer) this.#choose(node, answer, answer.best);
@@ -64,7 +69,8 @@ export class EvaluationPanel {
     this.#cost.textContent = cost ?? "";
     this.#cost.title = cost ?? "";
     this.#panel.classList.toggle("failed", fault !== undefined);
-    if (fault) this.#failed(fault);
+    if (fault && this.state.found.has(this.state.node.fen)) this.#show();
+    else if (fault) this.#failed(fault);
     else if (waiting && this.#panel.classList.contains("stale")) {
       this.#say("", "Looking it up…");
       this.actions.arrows([]);
@@ -105,12 +111,17 @@ export class EvaluationPanel {
       this.#announce(node, end?.title ?? "");
     } else {
       const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
-      const from = `From the ${known.source === "pgn" ? "PGN" : known.source}${depth}`;
+      const from = known.source === "engine" ? `Engine${depth}` : `From the ${known.source === "pgn" ? "PGN" : known.source}${depth}`;
       this.#say(written(known), from, isShallow(known), true);
       const line = steps(node.position, known.line);
-      this.#list(node, line.length > 0 ? [{ score: written(known), line }] : []);
-      this.#lines.append(quiet("The database does not have this position itself."));
-      this.#announce(node, `${spoken(known)}, ${from.toLowerCase()}`);
+      const pvs = known.source === "engine" ? this.state.found.get(node.fen)?.pvs : undefined;
+      const lines = pvs?.map((pv) => ({ score: written(pv), line: steps(node.position, pv.uci) })) ?? [{ score: written(known), line }];
+      this.#list(node, lines.filter(({ line }) => line.length > 0));
+      const { fault } = this.state.status;
+      this.#lines.append(...(fault ? this.#explained(fault) : [quiet("The database does not have this position itself.")]));
+      // Deeper and deeper: once is enough to be heard.
+      if (known.source !== "engine" || this.#heard !== node) this.#announce(node, `${spoken(known)}, ${from.toLowerCase()}`);
+      this.#heard = known.source === "engine" ? node : undefined;
     }
     this.#bar(known.share, known.source !== "rules");
   }
@@ -127,7 +138,7 @@ export class EvaluationPanel {
   }
 
   /** The database failed. */
-  #failed({ title, advice }: Explanation): void {
+  #failed(fault: Explanation): void {
     this.#say("", "");
     this.#bar(undefined);
     this.actions.arrows([]);
@@ -135,10 +146,19 @@ export class EvaluationPanel {
     // The alert speaks for itself.
     window.clearTimeout(this.#speaking);
     this.#live.textContent = "";
+    this.#lines.replaceChildren(...this.#explained(fault));
+  }
+
+  /** What went wrong, and a way to try again. */
+  #explained(fault: Explanation): HTMLElement[] {
+    // The same elements as before, which are not announced and focused anew with each iteration of the engine.
+    if (this.#told?.fault === fault) return this.#told.parts;
+    const { title, advice } = fault;
     const retry = make("button", { type: "button", className: "primary", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => this.actions.retry());
-    const fault = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
-    this.#lines.replaceChildren(fault, retry);
+    const alert = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
+    this.#told = { fault, parts: [alert, retry] };
+    return this.#told.parts;
   }
 
   #list(node: Node, lines: { score: string; line: readonly Step[] }[]): void {

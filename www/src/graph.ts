@@ -62,7 +62,7 @@ export class Graph {
 
   #draw(): void {
     this.#line = this.state.game.mainline();
-    this.#known = this.#line.map((node) => bestKnown(node, this.state.answers));
+    this.#known = this.#line.map((node) => bestKnown(node, this.state));
     const areas: string[] = [];
     const borrowed: string[] = [];
     const gaps: [from: number, to: number][] = [];
@@ -131,6 +131,7 @@ export class Graph {
     const count = (source: Knowledge["source"]) => this.#known.filter((known) => known?.source === source).length;
     const parts = [`${own} of ${this.#line.length} positions known`];
     if (count("pgn") > 0) parts.push(`${count("pgn")} from the PGN`);
+    if (count("engine") > 0) parts.push(`${count("engine")} from the engine`);
     if (count("line") > 0) parts.push(`${count("line")} from lines`);
     this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The course of a game is drawn here.";
   }
@@ -143,7 +144,7 @@ export class Graph {
     this.#cursor.style.transform = `translateX(${this.#x(ply) / 10}%)`;
     if (known) this.#dot.style.translate = `${this.#x(ply) / 10}% ${y(known)}%`;
     this.#root.setAttribute("aria-valuenow", String(Math.max(0, ply)));
-    this.#root.setAttribute("aria-valuetext", this.#words(this.state.node, ply === -1 ? bestKnown(this.state.node, this.state.answers) : known));
+    this.#root.setAttribute("aria-valuetext", this.#words(this.state.node, ply === -1 ? bestKnown(this.state.node, this.state) : known));
   }
 
   #hint(ply: number): void {
@@ -160,7 +161,8 @@ export class Graph {
   /** "12. Nf3, +0.35" */
   #words(node: Node, known: Knowledge | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
-    const from = known?.source === "line" ? " from a line" : known?.source === "pgn" ? " from the PGN" : "";
+    const froms: Partial<Record<Knowledge["source"], string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };
+    const from = (known && froms[known.source]) ?? "";
     const kind = node.parent && glyphOf(node, this.state).kind;
     return `${move}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
   }

@@ -54,7 +54,7 @@ export class JudgmentRow {
   }
 
   #draw(): void {
-    const { node, assessment, answers } = this.state;
+    const { node, assessment } = this.state;
     const { parent } = node;
     const move = assessment?.moves.get(node);
     this.#root.className = `judgment ${move?.judgment ?? ""}`;
@@ -64,7 +64,7 @@ export class JudgmentRow {
     }
     const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
-    const known = bestKnown(parent, answers);
+    const known = bestKnown(parent, this.state);
     const line = best && known?.line[0] === move.best ? steps(parent.position, known.line) : best ? [best] : [];
     const words = best ? `${name}. Best was ` : `${name}.`;
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };

@@ -1,5 +1,5 @@
 /** The best that is known of a position, and where it is from: the one place where sources are weighed. */
-import type { Eval } from "shelfish";
+import type { Eval, Evaluation } from "shelfish";
 import { ending, type Node, uci } from "./game";
 import { advantage, type Score, written } from "./score";
 
@@ -20,19 +20,30 @@ export interface Knowledge extends Score {
   line: readonly string[];
 }
 
-/** What the database said, by FEN. */
-export type Answers = ReadonlyMap<string, Eval | null>;
+/** What was said of positions, by FEN. */
+export interface Said {
+  /** By the database. */
+  readonly answers: ReadonlyMap<string, Eval | null>;
+  /** By the engine. */
+  readonly found: ReadonlyMap<string, Evaluation>;
+}
 
-/** The sources, best first. An engine's answers join here. */
-const SOURCES: readonly ((node: Node, answers: Answers) => Knowledge | undefined)[] = [fromRules, fromDatabase, fromPgn, fromLine];
+/** The sources, best first. */
+const SOURCES: readonly ((node: Node, said: Said) => Knowledge | undefined)[] = [fromRules, fromDatabase, fromPgn, fromSearch];
 
 /** The best that is known of a position; undefined if nothing is. */
-export function bestKnown(node: Node, answers: Answers): Knowledge | undefined {
+export function bestKnown(node: Node, said: Said): Knowledge | undefined {
   for (const source of SOURCES) {
-    const known = source(node, answers);
+    const known = source(node, said);
     if (known) return known;
   }
   return undefined;
+}
+
+/** The best that is known of a position itself, and not of an earlier one. */
+export function ownKnown(node: Node, said: Said): Knowledge | undefined {
+  const known = bestKnown(node, said);
+  return known?.source === "line" ? fromEngine(node, said) : known;
 }
 
 /** Whether so little was searched that the score may well be wrong. */
@@ -45,7 +56,7 @@ function fromRules(node: Node): Knowledge | undefined {
   return end && { source: "rules", text: end.result, share: end.winner === "white" ? 1 : end.winner === "black" ? -1 : 0, line: [] };
 }
 
-function fromDatabase(node: Node, answers: Answers): Knowledge | undefined {
+function fromDatabase(node: Node, { answers }: Said): Knowledge | undefined {
   const best = answers.get(node.fen)?.best;
   const pv = best?.pvs[0];
   return pv && { ...weighed(pv), source: "database", depth: best.depth, knodes: best.knodes, line: pv.uci };
@@ -56,10 +67,22 @@ function fromPgn(node: Node): Knowledge | undefined {
   return given && { ...weighed(given), source: "pgn", depth: given.depth, line: [] };
 }
 
+/** The engine's, or the line of an earlier position if that was searched deeper. */
+function fromSearch(node: Node, said: Said): Knowledge | undefined {
+  const [engine, line] = [fromEngine(node, said), fromLine(node, said)];
+  return engine && line ? ((line.depth ?? 0) > (engine.depth ?? 0) ? line : engine) : (engine ?? line);
+}
+
+function fromEngine(node: Node, { found }: Said): Knowledge | undefined {
+  const best = found.get(node.fen);
+  const pv = best?.pvs[0];
+  return pv && { ...weighed(pv), source: "engine", depth: best.depth, knodes: best.knodes, line: pv.uci };
+}
+
 /** How many plies up a line is looked for. */
 const FURTHEST = 60;
 
-function fromLine(node: Node, answers: Answers): Knowledge | undefined {
+function fromLine(node: Node, { answers }: Said): Knowledge | undefined {
   const played: string[] = [];
   let at = node;
   while (at.parent && at.move && played.length < FURTHEST) {

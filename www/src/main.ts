@@ -7,6 +7,7 @@ import { bindDock } from "./dock";
 import { byId } from "./dom";
 import { EvaluationPanel } from "./evaluation";
 import type { Game, Node } from "./game";
+import { Gaps } from "./gaps";
 import { Graph } from "./graph";
 import { inspect } from "./inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "./judgment";
@@ -65,6 +66,7 @@ state.on(({ game, node }) => {
   if (node) controls(state.node);
 });
 const lookups = new Lookups(state, client);
+const gaps = new Gaps(state, settings.engine);
 const reporter = new Reporter(state);
 state.on(({ known }) => {
   if (!known) return;
@@ -99,7 +101,7 @@ for (const [id, action] of Object.entries({ first, previous, next, last, flip, s
 // What is not needed at first comes when it is asked for.
 const help = async () => (await import("./help-dialog")).showHelp();
 const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, () => reporter.annotated(toPgn(state.game)));
-const set = async () => (await import("./settings-dialog")).showSettings(client);
+const set = async () => (await import("./settings-dialog")).showSettings(client, (isOn) => gaps.turn(isOn));
 for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", () => void action());
 state.on(({ node, game }) => {
   if (node && !game && state.node.san && load().sounds) void import("./sounds").then(({ play }) => play(state.node.san));

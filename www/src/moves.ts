@@ -85,10 +85,10 @@ export class MoveList {
       glyph.title = sign && byAuthor ? "As the PGN has it" : "";
     }
     if (!score) return;
-    const known = bestKnown(node, this.state.answers);
+    const known = bestKnown(node, this.state);
     const text = known && known.source !== "rules" ? known.text : "";
     if (score.textContent !== text) score.textContent = text;
-    button.classList.toggle("borrowed", known?.source === "line" || known?.source === "pgn");
+    button.classList.toggle("borrowed", known?.source === "line" || known?.source === "pgn" || known?.source === "engine");
   }
 
   #draw(game: Game): void {

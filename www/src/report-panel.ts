@@ -2,6 +2,7 @@
 import { plural } from "./cost";
 import { byId, make } from "./dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
+import { ownKnown } from "./knowledge";
 import { surname } from "./names";
 import type { Report } from "./report";
 import type { State } from "./state";
@@ -11,7 +12,7 @@ export class ReportPanel {
   readonly #root = byId("report");
 
   constructor(private readonly state: State) {
-    state.on(({ report, game }) => (report || game) && this.#draw());
+    state.on(({ report, game, filling }) => (report || game || filling) && this.#draw());
   }
 
   #draw(): void {
@@ -19,7 +20,7 @@ export class ReportPanel {
     const title = make("h2", {}, "Report");
     if (!report) {
       const line = this.state.game.mainline().length;
-      this.#root.replaceChildren(title, make("p", { className: "quiet" }, line > 1 ? "The report stands here as soon as enough of the game is known." : "Open a game to see accuracy, mistakes and blunders of both players."));
+      this.#root.replaceChildren(title, ...this.#filling(), make("p", { className: "quiet" }, line > 1 ? "The report stands here as soon as enough of the game is known." : "Open a game to see accuracy, mistakes and blunders of both players."));
       return;
     }
     const { headers } = this.state.game;
@@ -39,7 +40,25 @@ export class ReportPanel {
         ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
       ),
     );
-    this.#root.replaceChildren(title, table, make("p", { className: "share", "data-testid": "report-share" }, rests(report)));
+    const share = make("p", { className: "share", "data-testid": "report-share" }, [rests(report), this.#engines()].join(" ").trim());
+    this.#root.replaceChildren(title, ...this.#filling(), table, share);
+  }
+
+  /** How far the engine is with what the database does not have. */
+  #filling(): HTMLElement[] {
+    const { filling } = this.state;
+    if (!filling) return [];
+    const { done, of } = filling;
+    const stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
+    stop.addEventListener("click", () => filling.stop());
+    const bar = make("progress", { max: of, value: done, "aria-label": "Positions that the engine looks at" });
+    return [make("p", { className: "filling", "data-testid": "filling" }, `Engine: ${done} of ${plural(of, "gap")} `, bar, stop)];
+  }
+
+  /** What of it is the engine's. */
+  #engines(): string {
+    const count = this.state.game.mainline().filter((node) => ownKnown(node, this.state)?.source === "engine").length;
+    return count > 0 ? `${plural(count, "position")} of these ${count === 1 ? "is" : "are"} the engine’s, not the database’s.` : "";
   }
 
   /** How many bad moves of a kind a player made; pressed, it goes to the next of them. */

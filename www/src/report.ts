@@ -1,7 +1,7 @@
 /** The analysis of the whole game: its module is loaded when the first game is known, and knows nothing of the page. */
 import type { Analysis, Known, Report } from "shelfish/analysis";
 import { type Node, uci } from "./game";
-import { bestKnown } from "./knowledge";
+import { ownKnown } from "./knowledge";
 import type { State } from "./state";
 
 export type { Report };
@@ -44,7 +44,7 @@ export class Reporter {
   /** What is known of the positions themselves: a line's score says nothing new of them. */
   #evaluations(line: readonly Node[]): (Known | null)[] {
     return line.map((node) => {
-      const known = bestKnown(node, this.state.answers);
+      const known = ownKnown(node, this.state);
       if (!known || known.source === "rules" || known.source === "line") return null;
       const { cp, mate, depth, knodes, line, source } = known;
       return { cp, mate, depth, knodes, line, source };

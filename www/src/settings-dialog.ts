@@ -8,7 +8,7 @@ import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
 const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
 
 /** Shows it. */
-export function showSettings(client: DatabaseClient): void {
+export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => void): void {
   const settings = load();
   const change = (part: Partial<Settings>) => save(Object.assign(settings, part));
   const field = (label: string, ...content: HTMLElement[]) => make("label", { className: "field" }, make("span", {}, label), ...content);
@@ -20,12 +20,18 @@ export function showSettings(client: DatabaseClient): void {
   };
   const sounds = make("input", { type: "checkbox", checked: settings.sounds, "data-testid": "set-sounds" });
   sounds.addEventListener("change", () => change({ sounds: sounds.checked }));
+  const engineOn = make("input", { type: "checkbox", checked: settings.engine, "data-testid": "set-engine" });
+  engineOn.addEventListener("change", () => {
+    change({ engine: engineOn.checked });
+    engine(engineOn.checked);
+  });
   showDialog(
     "settings-dialog",
     "Settings",
     field("Board", choice("set-board", "board", BOARDS, (board) => NAMES[board] ?? board)),
     field("Pieces", choice("set-pieces", "pieces", PIECES, (pieces) => NAMES[pieces] ?? pieces)),
     field("Sounds", sounds),
+    field("Engine where the database has nothing", engineOn),
     make("h3", {}, "Database"),
     ...database(client, change),
     make("h3", {}, "Cache"),

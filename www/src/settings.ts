@@ -10,6 +10,8 @@ export interface Settings {
   board: (typeof BOARDS)[number];
   pieces: (typeof PIECES)[number];
   sounds: boolean;
+  /** Whether the engine looks at what the database does not have. */
+  engine: boolean;
   cache: (typeof CACHES)[number];
   /** The manifest of the database to read if the address names none; undefined: the one beside the page. */
   database?: string;
@@ -25,6 +27,7 @@ export function load(): Settings {
     board: one(BOARDS, stored.board, "brown"),
     pieces: one(PIECES, stored.pieces, "cburnett"),
     sounds: stored.sounds === true,
+    engine: stored.engine !== false,
     cache: one(CACHES, stored.cache, 64),
     ...(typeof stored.database === "string" && stored.database ? { database: stored.database } : {}),
   };

@@ -1,5 +1,5 @@
 /** What the page is about: one game, one position of it, and what is known. Views read it and are told what has changed. */
-import type { Eval } from "shelfish";
+import type { Eval, Evaluation } from "shelfish";
 import type { Explanation } from "./database";
 import { Game, type Node, type Step } from "./game";
 import type { Assessment } from "./report";
@@ -20,6 +20,15 @@ export interface Changes {
   report?: true;
   /** How the lookup of the position on the board stands. */
   status?: true;
+  /** The engine is further with the gaps of the game, or not at them any more. */
+  filling?: true;
+}
+
+/** How far the engine is with the gaps of a game. */
+export interface Filling {
+  done: number;
+  of: number;
+  stop(): void;
 }
 
 /** How the lookup of the position on the board stands. */
@@ -39,7 +48,9 @@ export class State {
   #choice: Node | undefined;
   #assessment: Assessment | undefined;
   #status: Status = {};
+  #filling: Filling | undefined;
   readonly #answers = new Map<string, Eval | null>();
+  readonly #found = new Map<string, Evaluation>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
   get game(): Game {
@@ -67,6 +78,16 @@ export class State {
   /** What the database said of positions, by FEN; null: it does not have it. */
   get answers(): ReadonlyMap<string, Eval | null> {
     return this.#answers;
+  }
+
+  /** What the engine found of positions, by FEN. */
+  get found(): ReadonlyMap<string, Evaluation> {
+    return this.#found;
+  }
+
+  /** How far the engine is with the gaps of the game; undefined: it is not at them. */
+  get filling(): Filling | undefined {
+    return this.#filling;
   }
 
   /** Calls `listener` after each change, in the order of these calls. */
@@ -123,6 +144,18 @@ export class State {
       known.add(fen);
     }
     if (known.size > 0) this.#tell({ known });
+  }
+
+  /** Notes what the engine found of a position. */
+  find(fen: string, evaluation: Evaluation): void {
+    this.#found.set(fen, evaluation);
+    this.#tell({ known: new Set([fen]) });
+  }
+
+  /** Notes how far the engine is with the gaps of the game. */
+  fill(filling: Filling | undefined): void {
+    this.#filling = filling;
+    this.#tell({ filling: true });
   }
 
   /** Notes the report of the main line; undefined: there is none. */

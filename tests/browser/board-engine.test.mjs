@@ -1,0 +1,108 @@
+// The engine on the analysis board: it fills what the database does not have, says that it did, and can be stopped.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { lab } from "./support/lab.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const ABSENT = "site/#fen=8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8_w_-_-_0_1";
+/** A game that no database of good games has beyond its first moves. */
+const UNSEEN = "1. a4 a5 2. h4 h5 3. Ra3 Ra6 4. Rb3 Rb6 5. Rc3 Rc6 6. Rb3 Rb6 7. e4 e5 8. Nf3 Nc6 *";
+const SIZES = [
+  { width: 390, height: 844, touch: true },
+  { width: 1366, height: 768, touch: false },
+];
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+
+/** Waits until an element's text matches. */
+async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
+  await page.waitForFunction(
+    ([id, source]) => new RegExp(String(source)).test(document.querySelector(`[data-testid=${id}]`)?.textContent ?? ""),
+    [id, pattern.source],
+  );
+}
+
+async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
+  await at(page, "open").click();
+  await at(page, "open-text").fill(text);
+  await at(page, "open-submit").click();
+}
+
+for (const { width, height, touch } of SIZES) {
+  const context = { viewport: { width, height }, hasTouch: touch, isMobile: touch };
+
+  test(`a position that the database does not have gets the engine's score, marked as such, and nothing moves, at ${width} by ${height}`, async (t) => {
+    const page = await shelf.page(t, { path: ABSENT, context });
+    await reads(page, "facts", /^Engine, depth ([6-9]|\d\d)/);
+    await page.evaluate(() => {
+      /** @type {any} */ (globalThis).shifts = [];
+      new PerformanceObserver((list) => /** @type {any} */ (globalThis).shifts.push(...list.getEntries().map(({ startTime }) => startTime))).observe({ type: "layout-shift" });
+    });
+    await reads(page, "facts", /^Engine, depth 1[2-9]/);
+    assert.match((await at(page, "score").textContent()) ?? "", /^([+-]?\d+\.\d\d|#-?\d+)$/);
+    assert.equal(await page.locator("#evaluation.borrowed #lines ol > li").count(), 2);
+    await reads(page, "lines", /does not have this position itself/);
+    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+    // A move leaves the search; the position after it gets one of its own.
+    await page.locator("#lines .line button").first().click();
+    await reads(page, "facts", /^(Engine, depth|Depth)/);
+  });
+
+  test(`the gaps of a game are filled, and graph and report say so, at ${width} by ${height}`, async (t) => {
+    const page = await shelf.page(t, { path: "site/", context });
+    await paste(page, UNSEEN);
+    await reads(page, "coverage", /from the engine/);
+    await page.waitForFunction(() => document.querySelectorAll("#graph .gap").length === 0);
+    await reads(page, "report-share", /positions of these are the engine’s, not the database’s/);
+    await reads(page, "report-share", /17 of 17 positions are known/);
+    assert.equal(await at(page, "filling").count(), 0);
+    assert.match((await page.getByRole("slider").getAttribute("aria-valuemax")) ?? "", /^16$/);
+    await page.keyboard.press("End");
+    await reads(page, "facts", /^Engine, depth \d+/);
+    assert.match((await page.getByRole("slider").getAttribute("aria-valuetext")) ?? "", /by the engine, depth \d+$/);
+  });
+}
+
+test("what the engine does to a game is seen and stopped", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  const long = Array.from({ length: 60 }, (_, n) => `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`).join(" ");
+  // Every move of a pawn makes new positions of it.
+  await paste(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
+  await at(page, "filling").waitFor({ state: "attached" });
+  await page.evaluate(() => document.querySelector("[data-testid=stop-engine]")?.dispatchEvent(new MouseEvent("click")));
+  await page.waitForFunction(() => !document.querySelector("[data-testid=filling]"));
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await at(page, "filling").count(), 0, "it is not begun again");
+});
+
+test("the engine is turned off in the settings, and then nothing of it is loaded", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await reads(page, "facts", /^Depth/);
+  await page.evaluate(() => document.getElementById("settings")?.click());
+  await at(page, "set-engine").click();
+  await page.keyboard.press("Escape");
+  await paste(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
+  await reads(page, "facts", /^Not in this database/);
+  await page.evaluate(() => document.getElementById("settings")?.click());
+  await at(page, "set-engine").click();
+  await page.keyboard.press("Escape");
+  await reads(page, "facts", /^Engine, depth/);
+});
+
+test("without a connection the engine answers all the same, after one visit", async (t) => {
+  const page = await shelf.page(t, { path: "site/", allow: /ERR_INTERNET_DISCONNECTED|Failed to load/ });
+  await reads(page, "facts", /^Depth/);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  // All files of a version are kept before it is active.
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+  await page.context().setOffline(true);
+  await paste(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
+  await reads(page, "facts", /^Engine, depth/);
+  assert.ok(Number((await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /engine.*wasm/.test(name)).length))) <= 1);
+});
