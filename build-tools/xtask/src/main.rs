@@ -1,6 +1,7 @@
 //! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
 
 mod bench_attack;
+mod bench_engine;
 mod bench_page;
 mod bench_peers;
 mod bench_web;
@@ -41,6 +42,8 @@ enum Chore {
     Npm,
     /// Measure what hostile blocks and manifests cost a reader
     BenchAttack,
+    /// Measure the engine in a headless Chromium, beside the native program
+    BenchEngine(bench_engine::Args),
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
     /// Measure what a visitor of the site waits for in a headless Chromium over an emulated network
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Pictures => pictures::draw(),
         Chore::Npm => npm::build().map(drop),
         Chore::BenchAttack => bench_attack::run(),
+        Chore::BenchEngine(args) => bench_engine::run(&args),
         Chore::BenchWeb(args) => bench_web::run(&args),
         Chore::BenchPage(args) => bench_page::run(&args),
         Chore::Elo(args) => elo::run(&args),

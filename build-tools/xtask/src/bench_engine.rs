@@ -1,0 +1,44 @@
+//! `cargo xtask bench-engine`: the engine in a browser, beside the native program.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::{
+    shell::{call, command, release_binary, root, say},
+    site, tools,
+};
+
+/// Options of `cargo xtask bench-engine`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The games of which one of 80 plies is analysed
+    #[arg(long, value_name = "FILE", default_value = "../shared/data/games.pgn.zst")]
+    games: PathBuf,
+    /// How many visits
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+    /// Milliseconds that every request takes
+    #[arg(long, default_value_t = 50)]
+    latency_ms: u32,
+    /// Bandwidth in Mbit/s
+    #[arg(long, default_value_t = 20.0)]
+    bandwidth_mbit: f64,
+}
+
+/// Measures, and prints a table in Markdown.
+pub fn run(args: &Args) -> Result<()> {
+    let chromium = tools::chromium()?;
+    tools::npm_ci("tests")?;
+    let site = site::sample(&site::default_out())?;
+    let games = root().join(&args.games);
+    let mut bench = command(tools::node()?);
+    bench.arg("tests/browser/bench-engine.mjs").args(["--rounds", &args.rounds.to_string()]);
+    bench.args(["--latency", &args.latency_ms.to_string(), "--mbit", &args.bandwidth_mbit.to_string()]);
+    if games.is_file() {
+        bench.arg("--games").arg(games);
+    } else {
+        say("NOT MEASURED: a game, for --games is not there");
+    }
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")).env("SHELFISH_SITE", site))
+}
