@@ -49,6 +49,7 @@ pub use shakmaty;
 pub mod eval;
 pub mod leb128;
 pub mod moves;
+pub mod played;
 pub mod position;
 mod quoted;
 pub mod reader;

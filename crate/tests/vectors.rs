@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use futures_executor::block_on;
 use serde_json::Value;
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::played::{Played, PlayedMove, Results};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
-use shelfish::shakmaty::{Chess, Move, Position as _, uci::UciMove};
+use shelfish::shakmaty::{CastlingMode, Chess, Move, Position as _, uci::UciMove};
 use shelfish::source::{Source, file::Directory, memory::Memory};
 use shelfish::table::{Block, Chunk, ChunkFault, Manifest, Page, TableError};
 
@@ -77,6 +78,43 @@ fn every_record_is_found_one_by_one_and_all_at_once() {
     let expected: Vec<_> = records.into_iter().map(|record| Ok(Some(record))).collect();
     assert_eq!(block_on(at_once.lookup_many(&positions)), expected);
     assert_eq!(at_once.manifest().positions, positions.len() as u64);
+}
+
+#[test]
+fn a_book_tells_the_moves_that_were_played() {
+    let book = data().with_file_name("book");
+    let reader: Reader<_, Played> =
+        block_on(Reader::open(Directory::new(book.join("db")), Options::default())).expect("a book");
+    let counts = |results: Results| serde_json::json!([results.white, results.draws, results.black]);
+    let mut moves = 0;
+    let records = fs::read_to_string(book.join("moves.jsonl")).unwrap();
+    for line in records.lines() {
+        let record: Value = serde_json::from_str(line).expect("JSON");
+        let position: Position = record["fen"].as_str().unwrap().parse().expect("a FEN");
+        let played = block_on(reader.lookup(&position)).expect("an answer").expect("a position of the book");
+        assert_eq!(counts(played.ended), record["ended"], "{position}");
+        let expected = record["moves"].as_object().unwrap();
+        assert_eq!(played.moves.len(), expected.len(), "{position}");
+        for PlayedMove { m, results } in played.moves {
+            assert_eq!(counts(results), expected[&m.to_uci(CastlingMode::Chess960).to_string()], "{position}");
+            moves += 1;
+        }
+    }
+    let manifest = reader.manifest();
+    assert_eq!((manifest.positions, manifest.total("moves")), (records.lines().count() as u64, moves));
+    let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().expect("a FEN");
+    assert_eq!(block_on(reader.lookup(&absent)), Ok(None));
+}
+
+#[test]
+fn a_book_is_no_database_of_evaluations_nor_the_other_way_round() {
+    let (database, book) = (data().join("db"), data().with_file_name("book").join("db"));
+    let opened = block_on(Reader::<_, Eval>::open(Directory::new(book), Options::default()));
+    let error = opened.expect_err("a book").to_string();
+    assert!(error.contains("\"moves\"") && error.contains("\"evaluations\""), "{error}");
+    let opened = block_on(Reader::<_, Played>::open(Directory::new(database), Options::default()));
+    let error = opened.expect_err("evaluations").to_string();
+    assert!(error.contains("\"moves\"") && error.contains("\"evaluations\""), "{error}");
 }
 
 #[test]

@@ -2,14 +2,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shelfish_analysis::pgn::{PgnGame, Splitter, read};
+use shelfish_analysis::pgn::{PgnGame, Splitter, read, read_main_line};
 use shelfish_analysis::{Known, annotate};
 
 fuzz_target!(|text: &str| {
     let mut splitter = Splitter::default();
     let begins = text.lines().filter(|line| splitter.begins_game(line.as_bytes())).count();
     assert!(begins <= text.lines().count());
+    let line = read_main_line(text, 1);
     let Ok(mut game) = read(text, 1) else { return };
+    assert_eq!((line.tags, line.game, line.result, line.fault), (game.tags.clone(), game.game.clone(), game.result, None));
     let written = game.to_string();
     let again = read(&written, 1).expect("a game that was written is read");
     assert_eq!(PgnGame { result: again.result, ..game.clone() }, again);

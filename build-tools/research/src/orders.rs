@@ -225,7 +225,7 @@ impl Args {
         let mut codes = Vec::new();
         if let Some(database) = &self.database {
             let place = database::Args::of(database).source()?;
-            let manifest = Arc::new(database::wait(database::manifest(&place))??);
+            let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
             codes.reserve_exact(usize::try_from(manifest.positions)?);
             let read = move |block| match block {
                 Ok(RawBlock { at, bytes, .. }) => codes_of_block(&Block::open(&bytes, &at)?, order),

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use shelfish::eval::Eval;
+use shelfish::played::Played;
 use shelfish::reader::ReadError;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::Integrity;
 use shelfish::source::{Fault, Source, SourceError};
-use shelfish::table::Manifest;
+use shelfish::table::{Manifest, Record, TableError};
 
 use crate::store::{Address, AddressError, Objects, Settings, StoreError};
 
@@ -181,9 +182,43 @@ impl Source for Place {
 /// # Errors
 ///
 /// It is missing, or not a manifest.
-pub async fn manifest(place: &Place) -> Result<Manifest, ReadError> {
+pub async fn manifest<R: Record>(place: &Place) -> Result<Manifest, ReadError> {
     let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
-    Manifest::parse::<Eval>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
+    Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
+}
+
+/// The kind of records that a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Evaluations.
+    Evaluations,
+    /// Played moves.
+    Moves,
+}
+
+/// Reads a manifest of either kind.
+///
+/// # Errors
+///
+/// It is none.
+pub fn parse_manifest(bytes: &[u8]) -> Result<(Manifest, Kind), TableError> {
+    match Manifest::parse::<Eval>(bytes) {
+        Err(TableError::Kind { found, .. }) if found == Played::KIND => {
+            Manifest::parse::<Played>(bytes).map(|manifest| (manifest, Kind::Moves))
+        }
+        manifest => manifest.map(|manifest| (manifest, Kind::Evaluations)),
+    }
+}
+
+/// The kind of a database; that of one that cannot be read is evaluations, and whoever reads it is told what is wrong.
+///
+/// # Errors
+///
+/// The system does not give what it takes to wait.
+pub fn kind(place: &Place) -> std::io::Result<Kind> {
+    let bytes = wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
+    let kind = bytes.ok().and_then(|bytes| parse_manifest(&bytes).ok());
+    Ok(kind.map_or(Kind::Evaluations, |(_, kind)| kind))
 }
 
 /// Waits for what a source does.

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use shakmaty::CastlingMode;
 use shelfish::eval::Eval;
-use shelfish::table::{Block, TableError};
+use shelfish::played::{Played, Results};
+use shelfish::table::{Block, Record, TableError};
 
 use crate::Outcome;
-use crate::database;
+use crate::database::{self, Kind};
 use crate::lichess;
 use crate::ordered::ordered;
 use crate::output;
@@ -25,7 +27,10 @@ use crate::scan::{RawBlock, Scan, ScanError};
 What is written holds every position, evaluation, PV, depth and node count; `shelfish build` makes the same database of
 it. Parquet has one row a PV, as Lichess publishes it, and cannot tell two evaluations of a position from one if they
 stand behind one another and have the same depth and node count and no first move in common: positions of which that is
-so are counted on standard error.")]
+so are counted on standard error.
+
+Of a book JSON lines have for each position fen, ended and moves: White's wins, draws and Black's wins of the games that end
+there, and by move (castling as e1h1) of the games that played it.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
@@ -64,11 +69,10 @@ pub fn run(args: Args) -> Outcome {
 
 fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     match args.format {
-        Format::Jsonl => {
-            for lines in blocks(&args.database, lines)? {
-                out.write_all(&lines?)?;
-            }
-        }
+        Format::Jsonl => match database::kind(&args.database.source()?)? {
+            Kind::Evaluations => write_lines(blocks(&args.database, lines)?, out)?,
+            Kind::Moves => write_lines(blocks(&args.database, played_lines)?, out)?,
+        },
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write(&args.database, &mut *out)?,
     }
@@ -76,18 +80,25 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What `map` makes of the positions of each block.
-fn blocks<R: Send + 'static>(
+fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, Failure>>, out: &mut impl Write) -> Result<(), Failure> {
+    for lines in lines {
+        out.write_all(&lines?)?;
+    }
+    Ok(())
+}
+
+/// What `map` makes of the records of each block.
+fn blocks<K: Record, R: Send + 'static>(
     database: &database::Args,
-    map: fn(&[Eval]) -> R,
-) -> Result<impl Iterator<Item = Result<R, Failure>>, Failure> {
+    map: fn(&[K]) -> R,
+) -> Result<impl Iterator<Item = Result<R, Failure>> + use<K, R>, Failure> {
     let place = database.source()?;
-    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let manifest = Arc::new(database::wait(database::manifest::<K>(&place))??);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let open = move |block: Result<RawBlock, ScanError>| {
         let block = block.map_err(Box::new)?;
-        let evals = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<Eval>, TableError>>();
-        evals().map(|evals| map(&evals)).map_err(|error| -> Failure { Box::new(error) })
+        let records = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<K>, TableError>>();
+        records().map(|records| map(&records)).map_err(|error| -> Failure { Box::new(error) })
     };
     Ok(ordered(Scan::new(place, manifest)?, threads, open))
 }
@@ -96,6 +107,23 @@ fn lines(evals: &[Eval]) -> Vec<u8> {
     let mut lines = Vec::new();
     evals.iter().for_each(|eval| lichess::push_line(&mut lines, eval));
     lines
+}
+
+/// One JSON object for each position: its FEN, the results of games that end there, and by move (castling as the king's move
+/// to the rook's square) those of games that played it: White's wins, draws, Black's wins.
+fn played_lines(records: &[Played]) -> Vec<u8> {
+    let mut lines = String::new();
+    let counts = |results: Results| format!("[{},{},{}]", results.white, results.draws, results.black);
+    for Played { position, ended, moves } in records {
+        let moves: Vec<String> = moves
+            .iter()
+            .map(|played| format!("\"{}\":{}", played.m.to_uci(CastlingMode::Chess960), counts(played.results)))
+            .collect();
+        let line =
+            format!("{{\"fen\":\"{position}\",\"ended\":{},\"moves\":{{{}}}}}\n", counts(*ended), moves.join(","));
+        lines.push_str(&line);
+    }
+    lines.into_bytes()
 }
 
 #[cfg(feature = "parquet")]

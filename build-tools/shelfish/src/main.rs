@@ -1,10 +1,10 @@
-//! `shelfish`: builds, reads, verifies and serves databases of chess evaluations.
+//! `shelfish`: builds, reads, verifies and serves databases of chess evaluations and of played moves.
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish_cli::shown::shown;
-use shelfish_cli::{analyse, bench, build, engine, export, extract, lookup, publish, serve, stats, verify};
+use shelfish_cli::{analyse, bench, build, engine, explore, export, extract, lookup, publish, serve, stats, verify};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -16,10 +16,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build a database of evaluation dumps
+    /// Build a database of evaluation dumps, or a book of games
     Build(build::command::Args),
     /// Look positions up
     Lookup(lookup::Args),
+    /// Say what was played from positions, and how games went on
+    Explore(explore::Args),
     /// Report on games: mistakes, accuracy, average centipawn loss
     Analyse(analyse::Args),
     /// Say what a database holds
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Build(args) => build::command::run(args),
         Command::Lookup(args) => lookup::run(args),
+        Command::Explore(args) => explore::run(args),
         Command::Analyse(args) => analyse::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Verify(args) => verify::run(args),

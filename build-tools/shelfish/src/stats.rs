@@ -13,14 +13,15 @@ use serde::{Serialize, Serializer};
 use shakmaty::Position as _;
 use shelfish::eval::{Eval, Evaluation};
 use shelfish::leb128;
+use shelfish::played::Played;
 use shelfish::reader::ReadError;
 use shelfish::source::Source as _;
 use shelfish::source::integrity::Integrity;
-use shelfish::table::{Block, Manifest};
+use shelfish::table::{Block, Manifest, Record};
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
 use crate::Outcome;
-use crate::database::{self, Place};
+use crate::database::{self, Kind, Place};
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -78,14 +79,12 @@ pub struct Known {
 pub struct Scanned {
     /// Positions.
     pub positions: u64,
-    /// Evaluations.
-    pub evaluations: u64,
-    /// PVs.
-    pub pvs: u64,
-    /// Moves of all PVs.
-    pub pv_moves: u64,
-    /// Evaluations by depth.
-    pub depths: BTreeMap<u16, u64>,
+    /// Evaluations, in a database of these.
+    #[serde(flatten)]
+    pub evaluations: Option<Evaluations>,
+    /// Moves that were played, in a book.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<u64>,
     /// Positions by number of pieces, kings and pawns included.
     pub pieces: BTreeMap<usize, u64>,
     /// Compressed bytes by column of the blocks, what frames take besides under an empty name.
@@ -95,6 +94,19 @@ pub struct Scanned {
     pub block_bytes: Summary,
     /// Positions of blocks.
     pub block_positions: Summary,
+}
+
+/// What a scan of evaluations finds.
+#[derive(Debug, Default, Serialize)]
+pub struct Evaluations {
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// Moves of all PVs.
+    pub pv_moves: u64,
+    /// Evaluations by depth.
+    pub depths: BTreeMap<u16, u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -115,8 +127,8 @@ pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let place = args.database.source()?;
     let bytes = database::wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))??;
-    let manifest = Manifest::parse::<Eval>(&bytes);
-    let manifest = manifest.map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })?;
+    let manifest = database::parse_manifest(&bytes);
+    let (manifest, kind) = manifest.map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })?;
     let manifest = Arc::new(manifest);
     let known = Known {
         format: Manifest::FORMAT,
@@ -129,7 +141,11 @@ pub fn run(args: Args) -> Outcome {
         pages: manifest.pages().len(),
         page_bytes: manifest.pages().map(|page| page.len() as u64).sum(),
     };
-    let scan = if args.manifest { None } else { Some(scan(place, manifest, args.quiet)?) };
+    let scan = match kind {
+        _ if args.manifest => None,
+        Kind::Moves => Some(scan::<Played>(place, manifest, args.quiet)?),
+        Kind::Evaluations => Some(scan::<Eval>(place, manifest, args.quiet)?),
+    };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     let stats = Stats { manifest: known, scan, seconds };
     let mut out = io::stdout().lock();
@@ -152,7 +168,34 @@ struct Part {
 /// What is counted of a position.
 struct PositionCounts {
     pieces: usize,
-    evaluations: Vec<EvaluationCounts>,
+    record: RecordCounts,
+}
+
+enum RecordCounts {
+    Evaluations(Vec<EvaluationCounts>),
+    Moves(u64),
+}
+
+/// A record of which something is counted.
+trait Counted: Record {
+    fn counts(&self) -> RecordCounts;
+}
+
+impl Counted for Eval {
+    fn counts(&self) -> RecordCounts {
+        let counts = |evaluation: &Evaluation| EvaluationCounts {
+            depth: evaluation.depth,
+            pvs: evaluation.pvs.len() as u64,
+            moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
+        };
+        RecordCounts::Evaluations(self.evaluations.iter().map(counts).collect())
+    }
+}
+
+impl Counted for Played {
+    fn counts(&self) -> RecordCounts {
+        RecordCounts::Moves(self.moves.len() as u64)
+    }
 }
 
 /// What is counted of an evaluation.
@@ -168,7 +211,7 @@ struct ZstdBlock {
     bytes: u64,
 }
 
-fn scan(
+fn scan<R: Counted>(
     place: Place,
     manifest: Arc<Manifest>,
     quiet: bool,
@@ -179,11 +222,11 @@ fn scan(
     let _progress = Progress::start(work, quiet);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut scanned = Scanned {
-        columns: Block::<Eval>::column_names().chain([""]).map(|name| (name, 0)).collect(),
+        columns: Block::<R>::column_names().chain([""]).map(|name| (name, 0)).collect(),
         ..Scanned::default()
     };
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-    for part in ordered(Scan::new(place, manifest)?, threads, read) {
+    for part in ordered(Scan::new(place, manifest)?, threads, read::<R>) {
         let part = part?;
         bytes.push(part.bytes as f64);
         let count = part.positions.len() as u64;
@@ -191,13 +234,19 @@ fn scan(
         done.fetch_add(count, Relaxed);
         scanned.positions += count;
         scanned.columns.iter_mut().zip(part.columns).for_each(|((_, sum), bytes)| *sum += bytes);
-        for PositionCounts { pieces, evaluations } in part.positions {
+        for PositionCounts { pieces, record } in part.positions {
             *scanned.pieces.entry(pieces).or_default() += 1;
-            for EvaluationCounts { depth, pvs, moves } in evaluations {
-                scanned.evaluations += 1;
-                scanned.pvs += pvs;
-                scanned.pv_moves += moves;
-                *scanned.depths.entry(depth).or_default() += 1;
+            match record {
+                RecordCounts::Moves(moves) => *scanned.moves.get_or_insert_default() += moves,
+                RecordCounts::Evaluations(evaluations) => {
+                    let sum = scanned.evaluations.get_or_insert_default();
+                    for EvaluationCounts { depth, pvs, moves } in evaluations {
+                        sum.evaluations += 1;
+                        sum.pvs += pvs;
+                        sum.pv_moves += moves;
+                        *sum.depths.entry(depth).or_default() += 1;
+                    }
+                }
             }
         }
     }
@@ -206,26 +255,20 @@ fn scan(
     Ok(scanned)
 }
 
-fn read(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
+fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
     let RawBlock { at, bytes, .. } = block?;
     let mut part = Part { bytes: bytes.len() as u64, ..Part::default() };
-    for eval in Block::<Eval>::open(&bytes, &at)?.records() {
-        let eval = eval?;
-        let counts = |evaluation: &Evaluation| EvaluationCounts {
-            depth: evaluation.depth,
-            pvs: evaluation.pvs.len() as u64,
-            moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
-        };
-        let pieces = eval.position.chess().board().occupied().count();
-        part.positions.push(PositionCounts { pieces, evaluations: eval.evaluations.iter().map(counts).collect() });
+    for record in Block::<R>::open(&bytes, &at)?.records() {
+        let record = record?;
+        let pieces = record.position().chess().board().occupied().count();
+        part.positions.push(PositionCounts { pieces, record: record.counts() });
     }
-    part.columns = column_bytes(&bytes)?;
+    part.columns = column_bytes(&bytes, Block::<R>::column_names().count())?;
     Ok(part)
 }
 
-/// Compressed bytes of each column of a block, then of the rest of the frame: each column ends a zstd block.
-pub(crate) fn column_bytes(frame: &[u8]) -> io::Result<Vec<u64>> {
-    let count = Block::<Eval>::column_names().count();
+/// Compressed bytes of each of the `count` columns of a block, then of the rest of the frame: each column ends a zstd block.
+pub(crate) fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
     let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.
     let mut header = &content[..];
@@ -317,12 +360,11 @@ impl fmt::Display for Stats {
 impl fmt::Display for Scanned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "scan")?;
-        for (name, count) in [
-            ("positions", self.positions),
-            ("evaluations", self.evaluations),
-            ("PV rows", self.pvs),
-            ("PV moves", self.pv_moves),
-        ] {
+        let evaluations = self.evaluations.iter().flat_map(|found| {
+            [("evaluations", found.evaluations), ("PV rows", found.pvs), ("PV moves", found.pv_moves)]
+        });
+        let moves = self.moves.map(|moves| ("moves", moves));
+        for (name, count) in [("positions", self.positions)].into_iter().chain(evaluations).chain(moves) {
             writeln!(f, "  {name:<12}{:>15}", HumanCount(count).to_string())?;
         }
         for (name, summary) in [("bytes", &self.block_bytes), ("positions", &self.block_positions)] {
@@ -337,8 +379,10 @@ impl fmt::Display for Scanned {
             let name = if name.is_empty() { "(frames)" } else { name };
             writeln!(f, "    {name:<22} {:>8.3}", *bytes as f64 / self.positions.max(1) as f64)?;
         }
-        writeln!(f, "  evaluations by depth")?;
-        histogram(f, self.depths.iter().map(|(&depth, &count)| (depth.to_string(), count)))?;
+        if let Some(Evaluations { depths, .. }) = &self.evaluations {
+            writeln!(f, "  evaluations by depth")?;
+            histogram(f, depths.iter().map(|(&depth, &count)| (depth.to_string(), count)))?;
+        }
         writeln!(f, "  positions by number of pieces")?;
         histogram(f, self.pieces.iter().map(|(&pieces, &count)| (pieces.to_string(), count)))
     }

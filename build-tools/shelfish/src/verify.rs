@@ -11,13 +11,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 use shelfish::eval::{Eval, Evaluation};
+use shelfish::played::Played;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
 use shelfish::source::{Fault, Source};
 use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 
 use crate::Outcome;
-use crate::database::{self, Place};
+use crate::database::{self, Kind, Place};
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -63,10 +64,9 @@ pub struct Report {
     pub ok: bool,
     /// Positions.
     pub positions: u64,
-    /// Evaluations.
-    pub evaluations: u64,
-    /// PVs.
-    pub pvs: u64,
+    /// What else the manifest totals, by name: evaluations and PVs, or moves.
+    #[serde(flatten)]
+    pub totals: BTreeMap<&'static str, u64>,
     /// Blocks.
     pub blocks: u64,
     /// Shards that the manifest names.
@@ -97,18 +97,18 @@ pub fn run(args: Args) -> Outcome {
                 None => writeln!(out, "{file}: {what}")?,
             }
         }
-        let Report { positions, evaluations, pvs, blocks, shards, seconds, .. } = report;
+        let Report { positions, blocks, shards, seconds, .. } = report;
         let count = report.problems.len();
         let verdict = match count {
             0 => "all is well".to_owned(),
             1 => "1 problem".to_owned(),
             _ => format!("{count} problems"),
         };
-        writeln!(
-            out,
-            "{positions} positions, {evaluations} evaluations, {pvs} PV rows in {blocks} blocks of {shards} shards, \
-             {seconds:.1} s: {verdict}"
-        )?;
+        write!(out, "{positions} positions")?;
+        for (name, total) in &report.totals {
+            write!(out, ", {total} {}", if *name == "pvs" { "PV rows" } else { name })?;
+        }
+        writeln!(out, " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}")?;
     }
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -121,16 +121,44 @@ pub fn run(args: Args) -> Outcome {
 pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
     let start = Instant::now();
     let mut report = Report::default();
-    match database::wait(database::manifest(place))? {
-        Ok(manifest) => read_all(place, Arc::new(manifest), &mut report, quiet)?,
-        Err(error) => report.problems.push(read_problem(&error, Manifest::FILE)),
+    match database::kind(place)? {
+        Kind::Evaluations => verify_as::<Eval>(place, &mut report, quiet)?,
+        Kind::Moves => verify_as::<Played>(place, &mut report, quiet)?,
     }
     report.ok = report.problems.is_empty();
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }
 
-fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
+/// What is asked of a record beyond what a reader asks.
+trait Checked: Record {
+    /// What is wrong with it.
+    fn fault(&self) -> Option<&'static str>;
+}
+
+impl Checked for Eval {
+    fn fault(&self) -> Option<&'static str> {
+        (!is_normal(&self.evaluations)).then_some("its evaluations are not in order")
+    }
+}
+
+impl Checked for Played {
+    fn fault(&self) -> Option<&'static str> {
+        self.results().is_none().then_some("it has too many games")
+    }
+}
+
+fn verify_as<R: Checked>(place: &Place, report: &mut Report, quiet: bool) -> io::Result<()> {
+    match database::wait(database::manifest::<R>(place))? {
+        Ok(manifest) => read_all::<R>(place, Arc::new(manifest), report, quiet),
+        Err(error) => {
+            report.problems.push(read_problem(&error, Manifest::FILE));
+            Ok(())
+        }
+    }
+}
+
+fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
     let total = Some(manifest.positions);
     let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
@@ -139,7 +167,7 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
-    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, |block| block.map(check)) {
+    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, |block| block.map(check::<R>)) {
         let checked = match checked {
             Ok(checked) => checked,
             Err(error) => {
@@ -151,8 +179,9 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
         report.block_bytes += checked.chunk.len() as u64;
         report.positions += checked.positions;
         *by_shard.entry(checked.chunk.file.clone()).or_default() += checked.positions;
-        report.evaluations += checked.evaluations;
-        report.pvs += checked.pvs;
+        for (name, total) in R::TOTALS.iter().zip(&checked.totals) {
+            *report.totals.entry(name).or_default() += total;
+        }
         done.fetch_add(checked.positions, Relaxed);
         if let (Some(last), Some(first)) = (&last, &checked.first)
             && last >= first
@@ -165,12 +194,11 @@ fn read_all(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: 
     drop(progress);
     // Totals say something only if all could be read.
     if report.problems.is_empty() {
-        for (name, told, found) in [
-            ("positions", manifest.positions, report.positions),
-            ("evaluations", manifest.total("evaluations"), report.evaluations),
-            ("PV rows", manifest.total("pvs"), report.pvs),
-        ] {
+        let totals = report.totals.iter().map(|(name, found)| (*name, manifest.total(name), *found));
+        let totals: Vec<_> = totals.chain([("positions", manifest.positions, report.positions)]).collect();
+        for (name, told, found) in totals {
             if told != found {
+                let name = if name == "pvs" { "PV rows" } else { name };
                 let what = format!("it tells of {told} {name}, the shards hold {found}");
                 report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
             }
@@ -211,37 +239,36 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
 }
 
 /// What a block holds.
-struct Checked {
+struct CheckedBlock {
     chunk: Chunk,
     positions: u64,
-    evaluations: u64,
-    pvs: u64,
+    /// In the order of [`Record::TOTALS`].
+    totals: Vec<u64>,
     first: Option<Key>,
     last: Option<Key>,
     /// The first problem: with one, the rest of a block says little.
     problem: Option<Problem>,
 }
 
-fn check(RawBlock { at, bytes }: RawBlock) -> Checked {
-    let mut checked =
-        Checked { chunk: at.clone(), positions: 0, evaluations: 0, pvs: 0, first: None, last: None, problem: None };
+fn check<R: Checked>(RawBlock { at, bytes }: RawBlock) -> CheckedBlock {
+    let totals = vec![0; R::TOTALS.len()];
+    let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
     let mut read = || -> Result<(), Problem> {
-        let block = Block::<Eval>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.file))?;
-        for eval in block.records() {
-            let eval = eval.map_err(|error| table_problem(&error, &at.file))?;
-            let key = eval.position().key();
+        let block = Block::<R>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.file))?;
+        for record in block.records() {
+            let record = record.map_err(|error| table_problem(&error, &at.file))?;
+            let key = record.position().key();
             let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
-                return Err(problem(&at, &format!("{} stands where no lookup finds it", eval.position)));
+                return Err(problem(&at, &format!("{} stands where no lookup finds it", record.position())));
             }
-            if !is_normal(&eval.evaluations) {
-                return Err(problem(&at, &format!("the evaluations of {} are not in order", eval.position)));
+            if let Some(fault) = record.fault() {
+                return Err(problem(&at, &format!("{}: {fault}", record.position())));
             }
             checked.first.get_or_insert(key);
             checked.last = Some(key);
             checked.positions += 1;
-            checked.evaluations += eval.evaluations.len() as u64;
-            checked.pvs += eval.evaluations.iter().map(|evaluation| evaluation.pvs.len() as u64).sum::<u64>();
+            record.count(&mut checked.totals);
         }
         Ok(())
     };

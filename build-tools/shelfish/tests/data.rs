@@ -225,3 +225,105 @@ fn a_change_stays_where_it_is() {
         kept.for_each(|line| println!("  {line}"));
     }
 }
+
+/// Games counted by a plain map: the results of each position's moves, by a hash of both.
+#[derive(Default)]
+struct Plain {
+    counts: HashMap<u64, [u32; 3]>,
+    games: u64,
+}
+
+struct PlainGame {
+    chess: shakmaty::Chess,
+    path: Vec<(shelfish::position::Key, String)>,
+    result: Option<usize>,
+}
+
+fn plain_hash(key: &shelfish::position::Key, m: &str) -> u64 {
+    twox_hash::XxHash64::oneshot(0, &[key.as_bytes(), m.as_bytes()].concat())
+}
+
+impl pgn_reader::Visitor for Plain {
+    type Tags = ();
+    type Movetext = PlainGame;
+    type Output = ();
+
+    fn begin_tags(&mut self) -> std::ops::ControlFlow<(), ()> {
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, (): ()) -> std::ops::ControlFlow<(), PlainGame> {
+        let (chess, path) = (shakmaty::Chess::default(), Vec::new());
+        std::ops::ControlFlow::Continue(PlainGame { chess, path, result: None })
+    }
+
+    fn begin_variation(&mut self, _: &mut PlainGame) -> std::ops::ControlFlow<(), pgn_reader::Skip> {
+        std::ops::ControlFlow::Continue(pgn_reader::Skip(true))
+    }
+
+    fn san(&mut self, game: &mut PlainGame, san: pgn_reader::SanPlus) -> std::ops::ControlFlow<()> {
+        match san.san.to_move(&game.chess) {
+            Ok(m) => {
+                let key = Position::from_chess(&game.chess).key();
+                game.path.push((key, m.to_uci(shakmaty::CastlingMode::Chess960).to_string()));
+                game.chess.play_unchecked(m);
+                std::ops::ControlFlow::Continue(())
+            }
+            // A game is used up to its fault.
+            Err(_) => std::ops::ControlFlow::Break(()),
+        }
+    }
+
+    fn outcome(&mut self, game: &mut PlainGame, outcome: pgn_reader::Outcome) -> std::ops::ControlFlow<()> {
+        game.result = match outcome {
+            pgn_reader::Outcome::Known(shakmaty::KnownOutcome::Decisive { winner }) => Some(winner.fold_wb(0, 2)),
+            pgn_reader::Outcome::Known(shakmaty::KnownOutcome::Draw) => Some(1),
+            pgn_reader::Outcome::Unknown => None,
+        };
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, mut game: PlainGame) {
+        let Some(result) = game.result else { return };
+        self.games += 1;
+        game.path.push((Position::from_chess(&game.chess).key(), "end".to_owned()));
+        let last: std::collections::BTreeMap<_, _> = game.path.into_iter().collect();
+        for (key, m) in last {
+            self.counts.entry(plain_hash(&key, &m)).or_default()[result] += 1;
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes, and the data"]
+fn a_book_of_all_games_counts_as_a_plain_map_does() {
+    let Some(path) = data("games.pgn.zst") else { return };
+    let fixture = Fixture::new();
+    println!("{}", fixture.build(&[&path], &["--max-plies", "1000", "--threads", "2"]).succeeds());
+    let mut plain = Plain::default();
+    let text = zstd::Decoder::new(File::open(path).unwrap()).unwrap();
+    let mut games = pgn_reader::Reader::new(BufReader::with_capacity(1 << 20, text));
+    while games.read_game(&mut plain).unwrap().is_some() {}
+
+    let place = shelfish_cli::database::Args::of(fixture.path("db").to_str().unwrap()).source().unwrap();
+    let manifest = wait(shelfish_cli::database::manifest::<shelfish::played::Played>(&place)).unwrap().unwrap();
+    let mut found = 0;
+    for block in shelfish_cli::scan::Scan::new(place, manifest.into()).unwrap() {
+        let shelfish_cli::scan::RawBlock { at, bytes } = block.unwrap();
+        for record in shelfish::table::Block::<shelfish::played::Played>::open(&bytes, &at).unwrap().records() {
+            let record = record.unwrap();
+            let key = record.position.key();
+            let uci = |m: shakmaty::Move| m.to_uci(shakmaty::CastlingMode::Chess960).to_string();
+            let moves = record.moves.iter().map(|played| (uci(played.m), played.results));
+            for (m, results) in moves.chain([("end".to_owned(), record.ended)]) {
+                let counts = [results.white, results.draws, results.black].map(|count| count as u32);
+                if counts != [0; 3] {
+                    found += 1;
+                    assert_eq!(plain.counts.get(&plain_hash(&key, &m)), Some(&counts), "{} {m}", record.position);
+                }
+            }
+        }
+    }
+    assert_eq!(found, plain.counts.len());
+    println!("{found} moves and ends of {} games are as they should be", plain.games);
+}

@@ -1,4 +1,5 @@
-//! The bytes that the format froze: `tests/data/database` holds records and the database that they make.
+//! The bytes that the format froze: `tests/data/database` holds records and the database that they make, `tests/data/book`
+//! games and the book.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -32,4 +33,19 @@ fn the_database_of_the_format_gives_its_records_back() {
     let records = fs::read_to_string(vector().join("records.jsonl")).unwrap();
     assert_eq!(sorted(&found), sorted(&records));
     println!("{}", shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), db.as_os_str()]).succeeds());
+}
+
+#[test]
+fn the_games_of_the_format_make_its_book_byte_for_byte() {
+    let book = vector().with_file_name("book");
+    let fixture = Fixture::new();
+    fixture.build(&[&book.join("games.pgn")], &["--max-plies", "100"]).succeeds();
+    let built = fixture.files("db");
+    assert_eq!(built.len(), fs::read_dir(book.join("db")).unwrap().count());
+    for (name, bytes) in built {
+        let expected = fs::read(book.join("db").join(&name)).unwrap_or_default();
+        assert!(bytes == expected, "{name} differs: books of format 1 must stay readable and reproducible");
+    }
+    assert_eq!(fixture.export("db"), sorted(&fs::read_to_string(book.join("moves.jsonl")).unwrap()));
+    fixture.verify("db").succeeds();
 }

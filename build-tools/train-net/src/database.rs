@@ -23,7 +23,7 @@ const MATE: i32 = 3_000;
 /// It cannot be read.
 pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), Failure> {
     let place = database::Args::of(name).source()?;
-    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let open =
         |block: Result<shelfish_cli::scan::RawBlock, shelfish_cli::scan::ScanError>| -> Result<Vec<Sample>, Failure> {

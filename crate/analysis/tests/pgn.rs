@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use shakmaty::san::SanPlus;
-use shelfish_analysis::pgn::{Fault, Line, Note, PgnGame, Splitter, read};
+use shelfish_analysis::pgn::{Fault, Line, Note, PgnGame, Splitter, read, read_main_line};
 use shelfish_analysis::{Known, annotate};
 
 fn moves(game: &PgnGame) -> String {
@@ -251,6 +251,11 @@ proptest! {
 
     #[test]
     fn any_text_is_a_game_or_an_error(text in pgns()) {
+        let line = read_main_line(&text, 1);
+        if let Ok(game) = read(&text, 1) {
+            prop_assert_eq!((&line.tags, &line.game, line.result), (&game.tags, &game.game, game.result));
+            prop_assert_eq!(line.fault, None);
+        }
         for text in split(&text).iter().chain([&text]) {
             match read(text, 1) {
                 Ok(game) => check_written(&game),

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use shakmaty::Color;
+use shakmaty::{Color, Square};
 
 use super::{Eval, Evaluation, Pv, Score};
 use crate::moves::{self, Cursors, LineError, LineInfo};
@@ -240,7 +240,12 @@ impl Record for Eval {
     }
 
     #[cfg(feature = "write")]
-    fn encode(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) -> Result<(), ColumnError> {
+    fn encode(
+        records: &[&Eval],
+        parents: &[Option<u32>],
+        _: &dyn Fn(usize) -> (Square, Square),
+        columns: &mut [Vec<u8>],
+    ) -> Result<(), ColumnError> {
         // Messages count the columns of the block.
         let first = crate::table::Block::<Eval>::FIRST;
         let too_many = |column, found| Err(ColumnError::Value { column: first + column, found: found as u64 });
@@ -332,6 +337,7 @@ impl Record for Eval {
         first: usize,
         n: usize,
         position: Position,
+        _: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<Eval, String> {
         let left = decoder.entries.get(n / STRIDE).ok_or("no such record")?;
         let mut ends = lines(columns, first);

@@ -93,6 +93,26 @@ impl MoveOrder {
     }
 }
 
+/// The legal moves of a position by itself, best guess first.
+pub(crate) struct Ranking(MoveOrder);
+
+impl Ranking {
+    pub(crate) fn new(position: &Chess) -> Ranking {
+        Ranking(MoveOrder::new(position, &LinePrefix::default(), &History::default(), &[]))
+    }
+
+    /// The rank of a move; `None` if it is illegal.
+    #[cfg(feature = "write")]
+    pub(crate) fn rank(&self, m: Move) -> Option<usize> {
+        self.0.rank(m)
+    }
+
+    /// The move of a rank, or the number of legal moves if the rank is beyond them.
+    pub(crate) fn pick(&self, rank: usize) -> Result<Move, usize> {
+        self.0.pick(rank)
+    }
+}
+
 /// The weight at an index.
 #[inline]
 fn fitted(weight: usize) -> i32 {

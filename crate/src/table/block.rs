@@ -1,7 +1,7 @@
 //! A block: some hundreds of records, in one zstd frame.
 
 use super::columns::MAX_FRAME;
-use super::forest::{self, Forest, Node};
+use super::forest::{self, Forest, Node, StepSquares};
 use super::{Chunk, ChunkFault, Columns, Record, TableError};
 use crate::eval::Eval;
 use crate::position::{Key, KeyError, Position};
@@ -79,7 +79,7 @@ impl<R: Record> Block<R> {
     /// About how many bytes of memory the block takes.
     pub fn memory(&self) -> usize {
         self.columns.memory()
-            + self.len() * (size_of::<Node>() + size_of::<Option<u32>>())
+            + self.len() * (size_of::<Node>() + size_of::<Option<u32>>() + size_of::<StepSquares>())
             + R::memory(&self.decoder)
             + self.chunk.memory()
     }
@@ -192,7 +192,7 @@ impl<R: Record> Block<R> {
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
-        R::decode(&self.decoder, &self.columns, Self::FIRST, n, position)
+        R::decode(&self.decoder, &self.columns, Self::FIRST, n, position, &|n| self.forest.steps[n])
             .map_err(|why| self.chunk.error(ChunkFault::Line { fen: fen.to_string(), why }))
     }
 }

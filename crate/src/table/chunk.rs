@@ -202,7 +202,7 @@ impl fmt::Display for TableError {
                 super::Manifest::FORMAT
             ),
             TableError::Kind { expected, found } => {
-                write!(f, "manifest.json holds {}, expected {}", Quoted(found), Quoted(expected))
+                write!(f, "manifest.json holds {}, expected {}: open it as what it is", Quoted(found), Quoted(expected))
             }
             TableError::Manifest(why) => write!(f, "manifest.json is not a manifest: {why}"),
             TableError::Chunk { chunk, fault } => write!(f, "{chunk}: {fault}"),

@@ -5,8 +5,6 @@
 //! coded by its differences from the root before it. Steps are pseudo-legal moves other than promotions and en-passant
 //! captures; a position that no step reaches is a root.
 
-use core::hash::{Hash, Hasher};
-
 use shakmaty::attacks;
 use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, EnPassantMode, File, Piece, Position as _, Rank, Role, Setup, Square,
@@ -71,17 +69,6 @@ pub(crate) struct Node {
     pub(crate) turn: Color,
     pub(crate) castling_rights: Bitboard,
     pub(crate) ep_square: Option<Square>,
-}
-
-impl Hash for Node {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Castling rights and en-passant squares seldom differ alone.
-        for role in ROLES {
-            self.board.by_role(role).0.hash(state);
-        }
-        self.board.white().0.hash(state);
-        state.write_u8(self.turn as u8);
-    }
 }
 
 impl Node {
@@ -162,11 +149,19 @@ fn relative(turn: Color, square: Square) -> Square {
     turn.fold_wb(square, square.flip_vertical())
 }
 
+/// The origin and the target of a step: for castling the rook's square.
+pub(crate) type StepSquares = (Square, Square);
+
+/// What stands for the step to a root.
+const NO_STEP: StepSquares = (Square::A1, Square::A1);
+
 /// Positions in stored order, and the parent of each that is one ply from an earlier one.
 #[derive(Debug)]
 pub(crate) struct Forest {
     pub(crate) nodes: Vec<Node>,
     pub(crate) parents: Vec<Option<u32>>,
+    /// The step to each position that has a parent.
+    pub(crate) steps: Vec<StepSquares>,
 }
 
 impl Forest {
@@ -178,21 +173,27 @@ impl Forest {
         }
         let mut steps = (columns.values(STEP_PIECE), columns.values(STEP_TARGET));
         let mut roots = RootReader::new(columns);
-        let mut forest = Forest { nodes: Vec::with_capacity(links.len()), parents: Vec::with_capacity(links.len()) };
+        let mut forest = Forest {
+            nodes: Vec::with_capacity(links.len()),
+            parents: Vec::with_capacity(links.len()),
+            steps: Vec::with_capacity(links.len()),
+        };
         let mut path: Vec<u32> = Vec::new();
         for &link in links {
             if link == 0 {
                 path.clear();
                 forest.nodes.push(roots.next()?);
                 forest.parents.push(None);
+                forest.steps.push(NO_STEP);
             } else {
                 let keep = path.len().checked_sub(usize::from(link) - 1).filter(|&keep| keep > 0);
                 path.truncate(keep.ok_or(ColumnError::Value { column: LINK, found: link.into() })?);
                 let parent = path[path.len() - 1];
                 let node = &forest.nodes[parent as usize];
-                let node = decode_step(node, &mut steps.0, &mut steps.1)?;
+                let (node, step) = decode_step(node, &mut steps.0, &mut steps.1)?;
                 forest.nodes.push(node);
                 forest.parents.push(Some(parent));
+                forest.steps.push(step);
             }
             path.push(forest.nodes.len() as u32 - 1);
         }
@@ -203,14 +204,19 @@ impl Forest {
     }
 }
 
-fn decode_step(node: &Node, pieces: &mut Values<'_>, targets: &mut Values<'_>) -> Result<Node, ColumnError> {
+fn decode_step(
+    node: &Node,
+    pieces: &mut Values<'_>,
+    targets: &mut Values<'_>,
+) -> Result<(Node, StepSquares), ColumnError> {
     let piece = pieces.byte()?;
     let (role, from) = node.movers().nth(piece.into()).ok_or_else(|| pieces.out_of_range(piece.into()))?;
     let target = targets.byte()?;
     let squares = node.targets(role, from);
     let squares = node.turn.fold_wb(squares, squares.flip_vertical());
     let to = squares.into_iter().nth(target.into()).ok_or_else(|| targets.out_of_range(target.into()))?;
-    Ok(node.step(role, from, relative(node.turn, to)))
+    let to = relative(node.turn, to);
+    Ok((node.step(role, from, to), (from, to)))
 }
 
 /// Reads roots, each coded by its differences from the one before.
@@ -309,12 +315,10 @@ fn read_squares(
 }
 
 #[cfg(feature = "write")]
-pub(crate) use encode::encode;
+pub(crate) use encode::{Written, encode};
 
 #[cfg(feature = "write")]
 mod encode {
-    use std::collections::HashMap;
-
     use super::*;
 
     /// A step to the position with the number `child`: the numbers of the piece and of its target.
@@ -323,18 +327,33 @@ mod encode {
         child: u32,
         piece: u8,
         target: u8,
+        squares: StepSquares,
     }
 
-    /// Chooses a forest of `nodes`, which are in ascending order of keys, and writes it. Returns for each position, in
-    /// stored order, its number in `nodes` and the stored number of its parent.
-    pub(crate) fn encode(nodes: &[Node], columns: &mut [Vec<u8>]) -> (Vec<u32>, Vec<Option<u32>>) {
-        let steps = steps_between(nodes);
+    /// A forest that was written.
+    #[derive(Default)]
+    pub(crate) struct Written {
+        /// The number of each position among those given, in stored order.
+        pub(crate) order: Vec<u32>,
+        /// The stored number of the parent of each, in stored order.
+        pub(crate) parents: Vec<Option<u32>>,
+        /// The step to each that has a parent, in stored order.
+        pub(crate) steps: Vec<StepSquares>,
+    }
+
+    /// Chooses a forest of `nodes`, which are in ascending order of keys, and writes it. Where steps that `goes` is true of
+    /// (a node's number, origin and target) lead to a position, no others do.
+    pub(crate) fn encode(
+        nodes: &[Node],
+        goes: &dyn Fn(usize, Square, Square) -> bool,
+        columns: &mut [Vec<u8>],
+    ) -> Written {
+        let steps = steps_between(nodes, goes);
         let mut has_parent = vec![false; nodes.len()];
         for step in steps.iter().flatten() {
             has_parent[step.child as usize] = true;
         }
-        let mut order: Vec<u32> = Vec::with_capacity(nodes.len());
-        let mut parents = Vec::with_capacity(nodes.len());
+        let mut written = Written::default();
         let mut stored = vec![false; nodes.len()];
         let mut roots = RootWriter::default();
         // First the positions that no step reaches, then those that only cycles of steps reach.
@@ -347,10 +366,11 @@ mod encode {
             stored[root] = true;
             columns[LINK].push(0);
             roots.push(&nodes[root], columns);
-            order.push(root as u32);
-            parents.push(None);
+            written.order.push(root as u32);
+            written.parents.push(None);
+            written.steps.push(NO_STEP);
             // The path of (stored number, steps yet to try) from the root to the last stored position.
-            let mut path = vec![(order.len() as u32 - 1, steps[root].iter())];
+            let mut path = vec![(written.order.len() as u32 - 1, steps[root].iter())];
             let mut up = 1u8;
             while let Some((parent, untried)) = path.last_mut() {
                 let parent = *parent;
@@ -361,9 +381,10 @@ mod encode {
                         columns[LINK].push(up);
                         columns[STEP_PIECE].push(step.piece);
                         columns[STEP_TARGET].push(step.target);
-                        order.push(step.child);
-                        parents.push(Some(parent));
-                        path.push((order.len() as u32 - 1, steps[step.child as usize].iter()));
+                        written.order.push(step.child);
+                        written.parents.push(Some(parent));
+                        written.steps.push(step.squares);
+                        path.push((written.order.len() as u32 - 1, steps[step.child as usize].iter()));
                         up = 1;
                     }
                     _ => {
@@ -373,28 +394,108 @@ mod encode {
                 }
             }
         }
-        (order, parents)
+        written
     }
 
-    fn steps_between(nodes: &[Node]) -> Vec<Vec<Step>> {
-        let numbers: HashMap<&Node, u32> = nodes.iter().enumerate().map(|(n, node)| (node, n as u32)).collect();
-        nodes
-            .iter()
-            .map(|node| {
-                let mut steps = Vec::new();
-                for (piece, (role, from)) in node.movers().enumerate() {
-                    let targets = node.targets(role, from);
-                    let targets = node.turn.fold_wb(targets, targets.flip_vertical());
-                    for (target, to) in targets.into_iter().enumerate() {
-                        let next = node.step(role, from, relative(node.turn, to));
-                        if let Some(&child) = numbers.get(&next) {
-                            steps.push(Step { child, piece: piece as u8, target: target as u8 });
-                        }
+    fn steps_between(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool) -> Vec<Vec<Step>> {
+        let index = Index::new(nodes);
+        let mut is_reached = vec![false; nodes.len()];
+        let mut all: Vec<Vec<Step>> = Vec::with_capacity(nodes.len());
+        for (n, node) in nodes.iter().enumerate() {
+            let mut steps = Vec::new();
+            let hash = node.hash() ^ TURN;
+            let own = node.board.by_color(node.turn);
+            for (piece, (role, from)) in node.movers().enumerate() {
+                let mover = role.of(node.turn);
+                let left = hash ^ hash_of(mover, from);
+                let targets = node.targets(role, from);
+                let targets = node.turn.fold_wb(targets, targets.flip_vertical());
+                for (target, to) in targets.into_iter().enumerate() {
+                    let to = relative(node.turn, to);
+                    let next = match node.board.piece_at(to) {
+                        // Castling moves two pieces.
+                        Some(_) if own.contains(to) => node.step(role, from, to).hash(),
+                        Some(taken) => left ^ hash_of(mover, to) ^ hash_of(taken, to),
+                        None => left ^ hash_of(mover, to),
+                    };
+                    if let Some(child) = index.find(next, || node.step(role, from, to)) {
+                        is_reached[child as usize] |= goes(n, from, to);
+                        steps.push(Step { child, piece: piece as u8, target: target as u8, squares: (from, to) });
                     }
                 }
-                steps
-            })
-            .collect()
+            }
+            all.push(steps);
+        }
+        for (n, steps) in all.iter_mut().enumerate() {
+            steps.retain(|step| !is_reached[step.child as usize] || goes(n, step.squares.0, step.squares.1));
+        }
+        all
+    }
+
+    /// What the hash of a position changes by with the side to move.
+    const TURN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// What a piece on a square adds to the hash of a position: splitmix64 of their number.
+    fn hash_of(piece: Piece, square: Square) -> u64 {
+        const HASHES: [u64; 1024] = {
+            let mut hashes = [0; 1024];
+            let mut n = 0;
+            while n < hashes.len() {
+                let mut hash = (n as u64 + 2).wrapping_mul(TURN);
+                hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+                hashes[n] = hash ^ hash >> 31;
+                n += 1;
+            }
+            hashes
+        };
+        static TABLE: [u64; 1024] = HASHES;
+        TABLE[piece.role as usize | (piece.color as usize) << 3 | (square as usize) << 4]
+    }
+
+    impl Node {
+        /// A hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ alone, are
+        /// not in it.
+        fn hash(&self) -> u64 {
+            let pieces = self.board.clone().into_iter().fold(0, |hash, (square, piece)| hash ^ hash_of(piece, square));
+            self.turn.fold_wb(pieces, pieces ^ TURN)
+        }
+    }
+
+    /// Nodes by their hashes: open addressing.
+    struct Index<'a> {
+        nodes: &'a [Node],
+        slots: Vec<(u64, u32)>,
+    }
+
+    impl Index<'_> {
+        const EMPTY: u32 = u32::MAX;
+
+        fn new(nodes: &[Node]) -> Index<'_> {
+            let mut slots = vec![(0, Index::EMPTY); (2 * nodes.len()).next_power_of_two()];
+            for (n, node) in nodes.iter().enumerate() {
+                let hash = node.hash();
+                let mut at = hash as usize & (slots.len() - 1);
+                while slots[at].1 != Index::EMPTY {
+                    at = (at + 1) & (slots.len() - 1);
+                }
+                slots[at] = (hash, n as u32);
+            }
+            Index { nodes, slots }
+        }
+
+        /// The number of the node with this hash that is the one that `node` makes.
+        fn find(&self, hash: u64, node: impl Fn() -> Node) -> Option<u32> {
+            let mut at = hash as usize & (self.slots.len() - 1);
+            while self.slots[at].1 != Index::EMPTY {
+                let (other, n) = self.slots[at];
+                if other == hash && self.nodes[n as usize] == node() {
+                    return Some(n);
+                }
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            None
+        }
     }
 
     #[derive(Default)]

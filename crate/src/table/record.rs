@@ -2,7 +2,7 @@
 
 use super::{ColumnError, Columns};
 use crate::position::Position;
-use shakmaty::Color;
+use shakmaty::{Color, Square};
 
 /// A record of a table: what is stored of one position. Implemented by [`Eval`](crate::eval::Eval).
 ///
@@ -19,13 +19,25 @@ pub trait Record: Sized + Send + Sync + 'static {
     /// The position that the record is of.
     fn position(&self) -> &Position;
 
-    /// Writes the records of a block, in stored order, with the stored number of each one's parent.
+    /// Whether a step between these squares from this position should make a parent of it, of several that could be.
+    #[cfg(feature = "write")]
+    fn goes(&self, _from: Square, _to: Square) -> bool {
+        false
+    }
+
+    /// Writes the records of a block, in stored order, with the stored number of each one's parent. `step` gives the
+    /// origin and the target of the step from a record's parent (the rook's square for castling).
     ///
     /// # Errors
     ///
     /// A record, or all of them together, are beyond the limits of the format.
     #[cfg(feature = "write")]
-    fn encode(records: &[&Self], parents: &[Option<u32>], columns: &mut [Vec<u8>]) -> Result<(), ColumnError>;
+    fn encode(
+        records: &[&Self],
+        parents: &[Option<u32>],
+        step: &dyn Fn(usize) -> (Square, Square),
+        columns: &mut [Vec<u8>],
+    ) -> Result<(), ColumnError>;
 
     /// Adds the record's counts to the totals of a manifest, in the order of [`Record::TOTALS`].
     #[cfg(feature = "write")]
@@ -66,7 +78,7 @@ pub trait Record: Sized + Send + Sync + 'static {
         totals: &mut [u64],
     ) -> Result<Vec<usize>, ColumnError>;
 
-    /// Reads the record of stored number `n`.
+    /// Reads the record of stored number `n`. `step` is as in `encode`.
     ///
     /// # Errors
     ///
@@ -78,5 +90,6 @@ pub trait Record: Sized + Send + Sync + 'static {
         first: usize,
         n: usize,
         position: Position,
+        step: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<Self, String>;
 }

@@ -4,8 +4,9 @@ use shakmaty::{Chess, Color, File, Piece, Position as _, Rank, Role, Square};
 use shelfish::leb128;
 use shelfish::table::seal;
 
-/// Columns of a block.
+/// Columns of a block of evaluations, and of one of moves.
 const COLUMNS: usize = 33;
+const MOVES_COLUMNS: usize = 27;
 
 /// Numbers of columns that attacks begin with, as in `FORMAT.md`.
 pub mod column {
@@ -30,6 +31,17 @@ pub mod column {
     pub const LENGTH_DEEP: usize = 30;
     pub const RANK: usize = 31;
     pub const WIDE: usize = 32;
+    // Of blocks of moves.
+    pub const ARRIVALS: usize = 15;
+    pub const MORE_ARRIVALS: usize = 16;
+    pub const ARRIVED_WHITE: usize = 17;
+    pub const ARRIVED_DRAWS: usize = 18;
+    pub const NEXT: usize = 19;
+    pub const LAST: usize = 20;
+    pub const STEP_SHARES: usize = 21;
+    pub const OTHER_SHARES: usize = 22;
+    pub const MOVE_RANKS: usize = 23;
+    pub const MOVES_LOW_BITS: usize = 26;
 }
 
 /// Builds a block column by column, with any content.
@@ -72,6 +84,13 @@ impl BlockBuilder {
                 }
             }
         }
+        builder
+    }
+
+    /// A block of one root without games.
+    pub fn of_moves(chess: &Chess) -> BlockBuilder {
+        let mut builder = BlockBuilder::of(chess);
+        builder.columns.truncate(MOVES_COLUMNS);
         builder
     }
 

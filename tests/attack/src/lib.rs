@@ -224,6 +224,72 @@ pub fn blocks() -> Vec<Attack> {
     all
 }
 
+/// The hostile blocks of played moves.
+pub fn books() -> Vec<Attack> {
+    use Outcome::{Answer, Refused};
+    let steps = |count: usize| {
+        let mut builder = BlockBuilder::of_moves(&Chess::default());
+        for n in 1..count {
+            builder.columns[column::LINKS].push(1);
+            builder.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));
+            builder.columns[column::STEP_TARGETS].push(0);
+        }
+        builder
+    };
+    let mut all = Vec::new();
+    let mut add = |name, block, outcome| all.push(Attack { name, fen: START, block, outcome });
+
+    let mut one_game = steps(8192);
+    one_game.columns[column::ARRIVALS].push(0);
+    one_game.columns[column::ARRIVED_WHITE].push(1);
+    one_game.columns[column::MORE_ARRIVALS].extend([0; 8191]);
+    one_game.columns[column::NEXT].extend([0; 8191]);
+    one_game.columns[column::LAST].push(0);
+    add("one game through as many positions as a block has", one_game.build(), Answer);
+
+    // Games that come to each position, and leave it by so many moves.
+    let crowded = |count: usize, moves: u8| {
+        let mut builder = steps(count);
+        for n in 0..count {
+            builder.columns[column::ARRIVALS].push(moves - 1);
+            builder.columns[column::ARRIVED_WHITE].push(moves);
+            if n + 1 < count {
+                builder.columns[column::STEP_SHARES].push(0);
+            }
+            builder.columns[column::OTHER_SHARES].extend(vec![0; usize::from(moves)]);
+            builder.columns[column::MOVE_RANKS].extend(vec![0; usize::from(moves)]);
+        }
+        builder.build()
+    };
+    add("65,536 moves", crowded(8192, 8), Answer);
+    add("65,545 moves", crowded(7_283, 9), Refused);
+
+    let single = |fill: &dyn Fn(&mut BlockBuilder)| {
+        let mut builder = BlockBuilder::of_moves(&Chess::default());
+        fill(&mut builder);
+        builder.build()
+    };
+    // 20 has a symbol and low bits, 21 has other low bits.
+    let game = |builder: &mut BlockBuilder, low_bits: u8| {
+        builder.columns[column::ARRIVALS].push(0);
+        builder.columns[column::ARRIVED_WHITE].push(1);
+        builder.columns[column::LAST].push(17);
+        builder.columns[column::MOVES_LOW_BITS].push(low_bits);
+    };
+    add("the last legal move", single(&|builder| game(builder, 0)), Answer);
+    add("the one after the last legal move", single(&|builder| game(builder, 1)), Refused);
+    add("no game", single(&|_| ()), Refused);
+    let most = |builder: &mut BlockBuilder, symbol: u8| {
+        builder.columns[column::ARRIVALS].push(symbol);
+        builder.columns[column::MOVES_LOW_BITS].extend([255; 32]);
+        builder.columns[column::ARRIVED_WHITE].push(0);
+        builder.columns[column::ARRIVED_DRAWS].push(0);
+    };
+    add("2^64 games", single(&|builder| most(builder, 255)), Refused);
+    add("2^53 games", single(&|builder| most(builder, 4 * (53 - 4) + 16)), Refused);
+    all
+}
+
 /// A frame of zstd blocks that bring a Huffman table each, for one literal.
 fn tables(count: usize) -> Vec<u8> {
     // What zstd makes of text whose literals it codes with a table of their own: one such zstd block, many times over.
@@ -354,6 +420,7 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
+    use shelfish::played::Played;
     use shelfish::table::{Block, Chunk, KeyRange, TableError};
 
     use super::*;
@@ -363,6 +430,18 @@ mod tests {
         for Attack { name, fen, block, outcome } in blocks() {
             let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
             let found = Block::<Eval>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+            match outcome {
+                Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
+                Outcome::Refused => assert!(matches!(found, Err(TableError::Chunk { .. })), "{name}: {found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_hostile_block_of_moves_has_its_outcome() {
+        for Attack { name, fen, block, outcome } in books() {
+            let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
+            let found = Block::<Played>::open(&block, &at).and_then(|block| block.find(&position(fen)));
             match outcome {
                 Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
                 Outcome::Refused => assert!(matches!(found, Err(TableError::Chunk { .. })), "{name}: {found:?}"),

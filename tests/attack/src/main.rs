@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use peak_alloc::PeakAlloc;
 use shelfish::eval::Eval;
+use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::table::{Block, Chunk, KeyRange, Manifest};
-use shelfish_attack::{Attack, blocks, manifests, write_database, write_forgery};
+use shelfish_attack::{Attack, blocks, books, manifests, write_database, write_forgery};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -74,6 +75,21 @@ fn measure() {
         });
         row(name, block.len(), ms, memory, outcome.rsplit(": ").next().unwrap_or_default());
     }
+    for Attack { name, fen, block, .. } in books() {
+        let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
+        let Ok(position) = fen.parse::<Position>() else { continue };
+        let mut outcome = String::new();
+        let (ms, memory) = cost(|| {
+            let found = Block::<Played>::open(&block, &at).and_then(|block| block.find(&position));
+            outcome = match found {
+                Ok(Some(played)) => format!("{} moves", played.moves.len()),
+                Ok(None) => "not found".to_owned(),
+                Err(error) => error.to_string(),
+            };
+        });
+        let outcome = outcome.rsplit(": ").next().unwrap_or_default();
+        row(&format!("moves: {name}"), block.len(), ms, memory, outcome);
+    }
     for (name, bytes) in manifests() {
         let mut outcome = String::new();
         let (ms, memory) = cost(|| {
@@ -118,6 +134,9 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
             put("page", n, &page[..page.len() - SEAL])?;
         }
         fs::remove_dir_all(database)?;
+    }
+    for (n, Attack { block, .. }) in books().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000) {
+        put("played", n, &block[..block.len() - SEAL])?;
     }
     Ok(())
 }

@@ -8,10 +8,12 @@ use std::path::Path;
 use fastrand::Rng;
 use shelfish::eval::Eval;
 use shelfish::leb128;
-use shelfish::table::{Block, Chunk, Manifest, Page};
+use shelfish::played::Played;
+use shelfish::table::{Block, Chunk, Manifest, Page, Record};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::build::{Options, Selection, build};
+use shelfish_cli::build::dump::Dumps;
+use shelfish_cli::build::{Options, Selection, build, games};
 
 /// How often something is damaged.
 fn times(short: usize) -> usize {
@@ -25,18 +27,32 @@ fn random(what: &str) -> Rng {
     rng
 }
 
-/// A database of 1,574 positions: its manifest as a text, and a file of it.
+/// A database: its manifest, also as a text, and a file of it.
 struct Database {
     manifest: Manifest,
     text: String,
     shard: Vec<u8>,
 }
 
+/// A database of 1,574 positions.
 fn database() -> Database {
+    let (_dir, options) = options("../../tests/data/evaluations.jsonl.zst");
+    build(&options).unwrap();
+    files::<Eval>(&options)
+}
+
+/// A book of the same games.
+fn book() -> Database {
+    let (_dir, options) = options("../../static-shards/famous.pgn");
+    games::build(&options, &games::Selection::default(), false, Dumps::open(&options.sources).unwrap()).unwrap();
+    files::<Played>(&options)
+}
+
+fn options(source: &str) -> (tempfile::TempDir, Options) {
     let dir = tempfile::tempdir().unwrap();
-    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/evaluations.jsonl.zst");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let options = Options {
-        sources: vec![dump.as_path().into()],
+        sources: vec![source.as_path().into()],
         bases: Vec::new(),
         replace: false,
         out: dir.path().join("db"),
@@ -49,9 +65,12 @@ fn database() -> Database {
         quiet: true,
         is_interruptible: false,
     };
-    build(&options).unwrap();
+    (dir, options)
+}
+
+fn files<R: Record>(options: &Options) -> Database {
     let text = fs::read_to_string(options.out.join(Manifest::FILE)).unwrap();
-    let manifest = Manifest::parse::<Eval>(text.as_bytes()).unwrap();
+    let manifest = Manifest::parse::<R>(text.as_bytes()).unwrap();
     let shard = fs::read(options.out.join(&manifest.shards()[0].file)).unwrap();
     Database { manifest, text, shard }
 }
@@ -109,20 +128,28 @@ fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn a_damaged_block_under_a_valid_seal_is_read_or_refused() {
-    let Database { manifest, shard, .. } = database();
+    damage_blocks::<Eval>(&database(), "blocks");
+}
+
+#[test]
+fn a_damaged_block_of_moves_under_a_valid_seal_is_read_or_refused() {
+    damage_blocks::<Played>(&book(), "blocks of moves");
+}
+
+fn damage_blocks<R: Record>(Database { manifest, shard, .. }: &Database, what: &str) {
     let blocks: Vec<Chunk> = manifest
         .pages()
-        .flat_map(|page| Page::parse(page.within(&shard, 0), &page).unwrap().blocks().collect::<Vec<_>>())
+        .flat_map(|page| Page::parse(page.within(shard, 0), &page).unwrap().blocks().collect::<Vec<_>>())
         .collect();
-    let mut random = random("blocks");
+    let mut random = random(what);
     let mut read = [0, 0];
     for _ in 0..times(1000) {
         let at = &blocks[random.usize(..blocks.len())];
-        let honest = at.within(&shard, 0);
-        let position = Block::<Eval>::open(honest, at).unwrap().positions().last().unwrap().unwrap();
+        let honest = at.within(shard, 0);
+        let position = Block::<R>::open(honest, at).unwrap().positions().last().unwrap().unwrap();
         let bytes = damaged(&columns(honest), &mut random);
         let at = Chunk { range: 0..bytes.len() as u64, ..at.clone() };
-        if let Ok(block) = Block::<Eval>::open(&bytes, &at) {
+        if let Ok(block) = Block::<R>::open(&bytes, &at) {
             read[0] += usize::from(block.find(&position).is_ok());
             read[1] += block.records().filter(Result::is_ok).count();
         }

@@ -1,8 +1,10 @@
 //! The games of a file, one after another, without more than one of them in memory.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 
-use shelfish_analysis::pgn::{Fault, MAX_BYTES, PgnError, PgnGame, Splitter, read};
+use shelfish_analysis::pgn::{Fault, MAX_BYTES, PgnError, PgnGame, read};
+
+use crate::game_texts::{GameText, GameTexts, decoded};
 
 /// A game of a file.
 pub struct Entry {
@@ -15,38 +17,11 @@ pub struct Entry {
 }
 
 /// Reads the games of a text.
-pub struct Games<R> {
-    input: BufReader<R>,
-    splitter: Splitter,
-    /// The text of the game that is read, and the number of its first line.
-    text: Vec<u8>,
-    first: u64,
-    /// Lines that were read.
-    lines: u64,
-    number: u64,
-    is_over: bool,
-}
+pub struct Games<R>(GameTexts<R>);
 
 impl<R: Read> Games<R> {
     pub fn new(input: R) -> Games<R> {
-        let input = BufReader::with_capacity(1 << 17, input);
-        let (splitter, text) = (Splitter::default(), Vec::new());
-        Games { input, splitter, text, first: 1, lines: 0, number: 0, is_over: false }
-    }
-
-    /// What was read so far as a game, if there is one.
-    fn finish(&mut self) -> Option<Entry> {
-        let text = std::mem::take(&mut self.text);
-        if self.number == 0 {
-            return None;
-        }
-        let line = self.first;
-        let game = if text.len() > MAX_BYTES {
-            Err(PgnError { line, fault: Fault::TooLong })
-        } else {
-            read(&decoded(text), line)
-        };
-        Some(Entry { number: self.number, line, game })
+        Games(GameTexts::new(input))
     }
 }
 
@@ -54,57 +29,15 @@ impl<R: Read> Iterator for Games<R> {
     type Item = io::Result<Entry>;
 
     fn next(&mut self) -> Option<io::Result<Entry>> {
-        while !self.is_over {
-            let line = match read_line(&mut self.input) {
-                Ok(line) => line,
-                Err(error) => {
-                    self.is_over = true;
-                    return Some(Err(error));
-                }
+        let entry = |GameText { number, line, text }| {
+            let game = match text.len() > MAX_BYTES {
+                true => Err(PgnError { line, fault: Fault::TooLong }),
+                false => read(&decoded(&text), line),
             };
-            self.is_over = line.is_empty();
-            self.lines += 1;
-            let begins = !self.is_over && self.splitter.begins_game(&line);
-            let entry = if begins || self.is_over { self.finish() } else { None };
-            if begins {
-                self.number += 1;
-                self.first = self.lines;
-            }
-            // Of a game that is too long it is enough to know that it is.
-            if self.text.len() <= MAX_BYTES {
-                self.text.extend_from_slice(&line);
-            }
-            if let Some(entry) = entry {
-                return Some(Ok(entry));
-            }
-        }
-        None
-    }
-}
-
-/// Reads a line with its end, of which not much more than a game may have is kept; nothing at the end of the input.
-fn read_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    let mut line = Vec::new();
-    loop {
-        let bytes = match input.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            bytes => bytes?,
+            Entry { number, line, game }
         };
-        let end = bytes.iter().position(|byte| *byte == b'\n').map(|end| end + 1);
-        let length = end.unwrap_or(bytes.len());
-        if line.len() <= MAX_BYTES {
-            line.extend_from_slice(&bytes[..length]);
-        }
-        input.consume(length);
-        if end.is_some() || length == 0 {
-            return Ok(line);
-        }
+        self.0.next().map(|text| text.map(entry))
     }
-}
-
-/// UTF-8, or else Latin-1, which the standard of PGN names.
-fn decoded(text: Vec<u8>) -> String {
-    String::from_utf8(text).unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect())
 }
 
 #[cfg(test)]

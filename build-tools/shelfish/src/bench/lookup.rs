@@ -94,7 +94,7 @@ pub fn run(args: Args) -> Outcome {
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 async fn measure(place: &Place, args: &Args) -> Result<Lookup, Error> {
-    let manifest = database::manifest(place).await?;
+    let manifest = database::manifest::<Eval>(place).await?;
     let mut positions = match (&args.games, &args.fens) {
         (Some(games), _) => args.games(games)?,
         (_, Some(fens)) => parse(fens)?,

@@ -237,7 +237,7 @@ pub async fn measure(
     options: Options,
     quiet: bool,
 ) -> Result<Traffic, ReadError> {
-    let manifest = database::manifest(&place).await?;
+    let manifest = database::manifest::<Eval>(&place).await?;
     let meter = Meter::new(place, &manifest);
     let Options { memory, gap, concurrency, .. } = options;
     let replayer = Replayer { meter, memory, gap, concurrency };

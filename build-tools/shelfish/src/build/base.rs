@@ -5,16 +5,13 @@
 
 use std::fmt;
 use std::io;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use shelfish::eval::Eval;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
-use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, RecordWeight, TableError};
+use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, TableError};
 
-use super::Selection;
-use super::join::weight_of;
-use super::spool::{self, Surplus};
 use crate::database::{self, Place, PlaceError};
 use crate::ordered::{Ordered, ordered};
 use crate::scan::{RawBlock, Scan, ScanError};
@@ -43,6 +40,8 @@ pub enum BaseFault {
         /// What the manifest says of it.
         value: String,
     },
+    /// What it has cannot be merged with what is built.
+    Unlike(String),
     /// A file is not as the manifest tells.
     Scan(ScanError),
     /// A block is not as its page tells.
@@ -64,6 +63,7 @@ impl fmt::Display for BaseError {
                 "its manifest says {name} = {value:?}, which this shelfish does not know: \
                  use a newer one, or build of its export"
             ),
+            BaseFault::Unlike(why) => f.write_str(why),
             BaseFault::Scan(error) => error.fmt(f),
             BaseFault::Table(error) => error.fmt(f),
             BaseFault::Order(chunk) => write!(f, "{chunk}: its positions are not above those of the block before"),
@@ -74,30 +74,30 @@ impl fmt::Display for BaseError {
 
 impl std::error::Error for BaseError {}
 
+/// What is left of a record of a base, and its weight; `None` if nothing is.
+pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseFault> + Send + Sync>;
+
 /// A database to go on from, its manifest read.
-pub struct Base {
+pub struct Base<R> {
     name: Arc<str>,
     place: Place,
     manifest: Arc<Manifest>,
-    /// What was left out of it.
-    pub selection: Selection,
+    kind: PhantomData<R>,
 }
 
-impl Base {
+impl<R: Record + Clone> Base<R> {
     /// Opens a database.
     ///
     /// # Errors
     ///
-    /// It has no manifest that can be read, or one that tells of a selection that nobody knows.
-    pub fn open(at: &database::Args) -> Result<Base, BaseError> {
+    /// It has no manifest that can be read.
+    pub fn open(at: &database::Args) -> Result<Base<R>, BaseError> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
             let place = at.source().map_err(BaseFault::Client)?;
-            let manifest = database::wait(database::manifest(&place)).map_err(BaseFault::Io)?;
+            let manifest = database::wait(database::manifest::<R>(&place)).map_err(BaseFault::Io)?;
             let manifest = Arc::new(manifest.map_err(BaseFault::Manifest)?);
-            let selection = Selection::parse(&manifest.info)
-                .map_err(|(name, value)| BaseFault::Selection { name: name.to_owned(), value: value.to_owned() })?;
-            Ok(Base { name: name.clone(), place, manifest, selection })
+            Ok(Base { name: name.clone(), place, manifest, kind: PhantomData })
         };
         open().map_err(|fault| BaseError { base: name.clone(), fault: Box::new(fault) })
     }
@@ -107,35 +107,43 @@ impl Base {
         self.manifest.positions
     }
 
-    /// Begins to read, at the first of the records of which `selection` leaves anything.
+    /// How it was made.
+    pub fn info(&self) -> &[(String, String)] {
+        &self.manifest.info
+    }
+
+    /// An error about it.
+    pub fn error(&self, fault: BaseFault) -> BaseError {
+        BaseError { base: self.name.clone(), fault: Box::new(fault) }
+    }
+
+    /// Begins to read, at the first of the records of which `narrow` leaves anything.
     ///
     /// # Errors
     ///
     /// The beginning cannot be read.
-    pub fn read(self, selection: &Selection, threads: usize) -> Result<BaseReader, BaseError> {
-        // What was selected once is as it would be selected again.
-        let narrow = (self.selection != *selection).then(|| selection.clone());
+    pub fn read(self, narrow: Option<Narrow<R>>, threads: usize) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
         let scan = Scan::new(self.place, self.manifest)
             .map_err(|error| BaseError { base: base.clone(), fault: Box::new(BaseFault::Io(error)) })?;
-        let open: Open = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
+        let open: Open<R> = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
         let mut reader = BaseReader { blocks: ordered(scan, threads, open), block: None, next: 0 };
         reader.fill()?;
         Ok(reader)
     }
 }
 
-type Opened = Result<OpenBlock, BaseError>;
-type Open = Box<dyn Fn(Result<RawBlock, ScanError>) -> Opened + Send + Sync>;
+type Opened<R> = Result<OpenBlock<R>, BaseError>;
+type Open<R> = Box<dyn Fn(Result<RawBlock, ScanError>) -> Opened<R> + Send + Sync>;
 
 /// A base that is being read, at one of its records.
-pub struct BaseReader {
-    blocks: Ordered<Scan, Result<RawBlock, ScanError>, Opened>,
-    block: Option<Arc<OpenBlock>>,
+pub struct BaseReader<R: Record> {
+    blocks: Ordered<Scan, Result<RawBlock, ScanError>, Opened<R>>,
+    block: Option<Arc<OpenBlock<R>>>,
     next: usize,
 }
 
-impl BaseReader {
+impl<R: Record + Clone> BaseReader<R> {
     /// The key and the weight of the record; `None` behind the last.
     pub fn peek(&self) -> Option<(&Key, usize)> {
         self.block.as_ref()?.record_weights.get(self.next).map(|entry| (&entry.key, entry.weight))
@@ -146,7 +154,7 @@ impl BaseReader {
     /// # Errors
     ///
     /// What follows cannot be read.
-    pub fn take(&mut self) -> Result<Option<BaseRecord>, BaseError> {
+    pub fn take(&mut self) -> Result<Option<BaseRecord<R>>, BaseError> {
         let record = self.block.clone().map(|block| BaseRecord { block, n: self.next });
         self.next += 1;
         self.fill()?;
@@ -171,30 +179,30 @@ impl BaseReader {
 }
 
 /// A block of a base.
-struct OpenBlock {
+struct OpenBlock<R: Record> {
     base: Arc<str>,
     chunk: Chunk,
     /// Of its records, keys ascending.
     record_weights: Vec<RecordWeight>,
-    content: Content,
+    content: Content<R>,
 }
 
-enum Content {
-    /// The block, decoded but for its lines, and its bytes.
-    Whole(Box<Block<Eval>>, Vec<u8>),
-    /// The records of which a selection left something, spooled.
-    Narrowed(Vec<Vec<u8>>),
+enum Content<R: Record> {
+    /// The block, not all decoded, and its bytes.
+    Whole(Box<Block<R>>, Vec<u8>),
+    /// What is left of the records of which anything is.
+    Narrowed(Vec<R>),
 }
 
-impl OpenBlock {
-    fn open(base: &Arc<str>, raw: Result<RawBlock, ScanError>, narrow: Option<&Selection>) -> Opened {
+impl<R: Record + Clone> OpenBlock<R> {
+    fn open(base: &Arc<str>, raw: Result<RawBlock, ScanError>, narrow: Option<&Narrow<R>>) -> Opened<R> {
         let open = || {
             let RawBlock { at, bytes } = raw.map_err(BaseFault::Scan)?;
-            let block = Block::<Eval>::open(&bytes, &at).map_err(BaseFault::Table)?;
+            let block = Block::<R>::open(&bytes, &at).map_err(BaseFault::Table)?;
             let mut record_weights = block.record_weights().map_err(BaseFault::Table)?;
             let content = match narrow {
                 None => Content::Whole(Box::new(block), bytes),
-                Some(selection) => Content::Narrowed(narrowed(&block, &mut record_weights, selection)?),
+                Some(narrow) => Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?),
             };
             Ok(OpenBlock { base: base.clone(), chunk: at, record_weights, content })
         };
@@ -206,23 +214,17 @@ impl OpenBlock {
     }
 }
 
-/// What a selection leaves of a block.
-fn narrowed(
-    block: &Block,
+/// What is left of a block.
+fn narrowed<R: Record>(
+    block: &Block<R>,
     record_weights: &mut Vec<RecordWeight>,
-    selection: &Selection,
-) -> Result<Vec<Vec<u8>>, BaseFault> {
+    narrow: &Narrow<R>,
+) -> Result<Vec<R>, BaseFault> {
     let mut records = Vec::new();
     for mut entry in std::mem::take(record_weights) {
-        let mut eval = block.get(entry.n).map_err(BaseFault::Table)?;
-        selection.narrow(&mut eval.evaluations);
-        if eval.evaluations.is_empty() {
-            continue;
-        }
-        let mut record = Vec::new();
-        let payload = spool::payload(&eval.evaluations, Surplus::default());
-        spool::push_parts(&mut record, entry.key.as_bytes(), &payload);
-        entry.weight = weight_of(&payload, selection).map_err(|error| BaseFault::Io(error.into()))?;
+        let record = block.get(entry.n).map_err(BaseFault::Table)?;
+        let Some((record, weight)) = narrow(record)? else { continue };
+        entry.weight = weight;
         entry.n = records.len();
         record_weights.push(entry);
         records.push(record);
@@ -231,13 +233,18 @@ fn narrowed(
 }
 
 /// A record of a base, still coded.
-#[derive(Clone)]
-pub struct BaseRecord {
-    block: Arc<OpenBlock>,
+pub struct BaseRecord<R: Record> {
+    block: Arc<OpenBlock<R>>,
     n: usize,
 }
 
-impl BaseRecord {
+impl<R: Record> Clone for BaseRecord<R> {
+    fn clone(&self) -> BaseRecord<R> {
+        BaseRecord { block: self.block.clone(), n: self.n }
+    }
+}
+
+impl<R: Record + Clone> BaseRecord<R> {
     /// The key of its position.
     pub fn key(&self) -> &[u8] {
         self.block.record_weights[self.n].key.as_bytes()
@@ -247,16 +254,13 @@ impl BaseRecord {
     ///
     /// # Errors
     ///
-    /// Its lines are not legal.
-    pub fn eval(&self) -> Result<Eval, BaseError> {
+    /// Its moves are not legal.
+    pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
-        let eval = match &self.block.content {
-            Content::Whole(block, _) => block.get(n).map_err(BaseFault::Table),
-            Content::Narrowed(records) => {
-                spool::take(&mut &records[n][..]).map(|(eval, _)| eval).map_err(|error| BaseFault::Io(error.into()))
-            }
-        };
-        eval.map_err(|fault| self.block.error(fault))
+        match &self.block.content {
+            Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(BaseFault::Table(error))),
+            Content::Narrowed(records) => Ok(records[n].clone()),
+        }
     }
 
     /// The block that `records` are, if they are all of one block and nothing else is.
@@ -265,8 +269,11 @@ impl BaseRecord {
     ///
     /// The block is no zstd frame.
     pub fn whole_block<'a>(
-        records: impl IntoIterator<Item = Option<&'a BaseRecord>>,
-    ) -> Result<Option<EncodedBlock>, BaseError> {
+        records: impl IntoIterator<Item = Option<&'a BaseRecord<R>>>,
+    ) -> Result<Option<EncodedBlock>, BaseError>
+    where
+        R: 'a,
+    {
         let mut records = records.into_iter();
         let Some(Some(BaseRecord { block, .. })) = records.next() else { return Ok(None) };
         let mut count = 1;
@@ -279,7 +286,8 @@ impl BaseRecord {
         match &block.content {
             Content::Whole(whole, bytes) if count == block.record_weights.len() => {
                 let mut copy = whole.reuse(bytes.clone()).map_err(|error| block.error(BaseFault::Table(error)))?;
-                let columns = column_bytes(bytes).map_err(|error| block.error(BaseFault::Io(error)))?;
+                let columns = column_bytes(bytes, Block::<R>::column_names().count())
+                    .map_err(|error| block.error(BaseFault::Io(error)))?;
                 copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();
                 Ok(Some(copy))
             }

@@ -4,20 +4,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::dump::Source;
-use super::{MIN_MEMORY, Options, Selection, build};
+use super::dump::{DumpKind, Dumps, Source};
+use super::{MIN_MEMORY, Options, Selection, build_of, games};
 use crate::Outcome;
 use crate::database;
 
 /// The least size of a shard: some 200 blocks.
 const MIN_SHARD: usize = 1 << 20;
 
-/// Build a database of evaluation dumps.
+/// Build a database of evaluation dumps, or of games.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish build lichess_db_eval.jsonl.zst -o db
   shelfish build january.jsonl.zst february.jsonl.gz -o db --max-memory 4GiB --rejects rejects.tsv
   shelfish build --base db own.jsonl -o db
+  shelfish build games.pgn.zst -o book --max-plies 30 --min-games 2
+  shelfish build --base book february.pgn.bz2 -o book
   curl -s https://database.lichess.org/lichess_db_eval.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
 
 The same input gives the same bytes, whatever the threads and the memory. A build that fails leaves the database in
@@ -36,6 +38,10 @@ A record has room for 256 evaluations, 4,096 PVs and 4,096 moves (fewer where po
 that no record takes a reader more than a moment. The best evaluations are kept; one that has too many moves by itself
 is cut to the first moves of each PV.
 
+Games in PGN make a book: for each position the moves that were played, with White's wins, draws and Black's wins. A game
+counts once for a position, with the last move that it played from it. Games of other variants and games without a
+result are counted and not used; of a game with a fault, such as an illegal move, what comes before it is used.
+
 Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
 more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
 illegal move, PVs cut for want of room, and positions with evaluations for which there was no room.
@@ -43,8 +49,9 @@ illegal move, PVs cut for want of room, and positions with evaluations for which
 Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not; 2 for wrong usage; 130 and 143 if
 interrupted.")]
 pub struct Args {
-    /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd or gzip, or
-    /// Parquet with one row a PV; `-` is standard input, which takes no Parquet. Several are merged
+    /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd, gzip or bzip2, or
+    /// Parquet with one row a PV; or games in PGN, compressed likewise; `-` is standard input, which takes no Parquet.
+    /// Several are merged
     #[arg(required_unless_present = "base", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// A database, directory or URL, whose positions are merged with those of the sources, every evaluation kept; it may
@@ -71,12 +78,13 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Leave out evaluations of less depth
-    #[arg(long, value_name = "PLIES", default_value_t = 0)]
-    min_depth: u16,
+    #[arg(long, value_name = "PLIES")]
+    min_depth: Option<u16>,
     /// Keep the first N PVs of each evaluation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_pvs: Option<u32>,
-    /// Keep the first N moves of each PV; 0 keeps the scores alone
+    /// Keep the first N moves of each PV, 0 keeps the scores alone; of games, the first N of each [default: all of a PV, 50
+    /// of a game]
     #[arg(long, value_name = "N")]
     max_plies: Option<u32>,
     /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
@@ -86,6 +94,8 @@ pub struct Args {
     /// merging gave too many evaluations stand last, without source and line number
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
+    #[command(flatten)]
+    games: games::Args,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -142,7 +152,7 @@ pub fn run(args: Args) -> Outcome {
         inline_page_bytes: args.inline_pages,
         threads: args.threads.map_or(cores, usize::from),
         selection: Selection {
-            min_depth: args.min_depth,
+            min_depth: args.min_depth.unwrap_or(0),
             max_pvs: args.max_pvs.map(|n| n as usize),
             max_plies: args.max_plies.map(|n| n as usize),
             best_only: args.best_only,
@@ -151,10 +161,42 @@ pub fn run(args: Args) -> Outcome {
         quiet: args.quiet,
         is_interruptible: true,
     };
-    let summary = build(&options)?;
+    let dumps = Dumps::open(&options.sources)?;
+    let kind = match (dumps.kind(&options.sources)?, options.bases.first()) {
+        (None, Some(base)) if database::kind(&base.source()?)? == database::Kind::Moves => DumpKind::Games,
+        (kind, _) => kind.unwrap_or(DumpKind::Evaluations),
+    };
+    let wrong = |option: &str, of: &str, found: &str| -> ! {
+        let why = format!("{option} is an option of {of}, but the sources are {found}\n");
+        clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, why).exit()
+    };
+    match kind {
+        DumpKind::Evaluations => {
+            if let Some(option) = args.games.given() {
+                wrong(option, "games", "evaluations");
+            }
+            print(args.json, &build_of(&options, dumps)?)
+        }
+        DumpKind::Games => {
+            let given = [
+                (args.min_depth.is_some(), "--min-depth"),
+                (args.max_pvs.is_some(), "--max-pvs"),
+                (args.best_only, "--best-only"),
+                (args.replace, "--replace"),
+            ];
+            if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
+                wrong(option, "evaluations", "games");
+            }
+            let selection = args.games.selection(args.max_plies);
+            print(args.json, &games::build(&options, &selection, args.games.again, dumps)?)
+        }
+    }
+}
+
+fn print(json: bool, summary: &(impl serde::Serialize + std::fmt::Display)) -> Outcome {
     let mut out = std::io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", serde_json::to_string(&summary)?)?;
+    if json {
+        writeln!(out, "{}", serde_json::to_string(summary)?)?;
     } else {
         write!(out, "{summary}")?;
     }

@@ -1,5 +1,5 @@
-//! Evaluation dumps: files or standard input, plain or compressed, read as chunks of whole lines; or Parquet files, read
-//! as chunks of whole positions.
+//! Dumps of evaluations and games: files or standard input, plain or compressed, told apart by their content. Evaluations
+//! are read as chunks of whole lines; or from Parquet files, as chunks of whole positions.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::BuildError;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::rows::Rows;
@@ -25,6 +26,9 @@ const MAX_WINDOW_LOG: u32 = 27;
 
 /// Enough of a file to tell its kind and, for zstd, its window.
 const HEAD: usize = 6;
+
+/// Bytes of a text that are looked at to tell what it is.
+const LOOK: u64 = 4 << 10;
 
 /// What a Parquet file begins with.
 const MAGIC_PARQUET: &[u8] = b"PAR1";
@@ -77,6 +81,65 @@ pub struct Dump {
     pub window: usize,
     /// Bytes of the file, compressed as it is; unknown for pipes.
     pub size: Option<u64>,
+    /// Whether it begins like games in PGN.
+    is_games: bool,
+}
+
+/// The dumps of a build, opened.
+pub struct Dumps {
+    /// In the order of the sources.
+    pub dumps: Vec<Dump>,
+    /// Bytes that were read of all.
+    pub read: Arc<AtomicU64>,
+}
+
+/// What dumps hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DumpKind {
+    /// Evaluations of positions.
+    Evaluations,
+    /// Games in PGN.
+    Games,
+}
+
+impl Dumps {
+    /// Opens all sources.
+    ///
+    /// # Errors
+    ///
+    /// One cannot be opened.
+    pub fn open(sources: &[Source]) -> Result<Dumps, BuildError> {
+        let read = Arc::new(AtomicU64::new(0));
+        let open = |source: &Source| {
+            Dump::open(source, read.clone()).map_err(|error| BuildError::Source { source: source.clone(), error })
+        };
+        Ok(Dumps { dumps: sources.iter().map(open).collect::<Result<_, _>>()?, read })
+    }
+
+    /// What they hold, all of them; `None` if there are none.
+    ///
+    /// # Errors
+    ///
+    /// They are not alike.
+    pub fn kind(&self, sources: &[Source]) -> Result<Option<DumpKind>, BuildError> {
+        let kind = |source: &Source, dump: &Dump| {
+            let is_named = source.path().and_then(Path::file_name).is_some_and(|name| {
+                let name = name.to_string_lossy().to_ascii_lowercase();
+                name.ends_with(".pgn") || name.contains(".pgn.")
+            });
+            if dump.is_games || is_named { DumpKind::Games } else { DumpKind::Evaluations }
+        };
+        let mut kinds = sources.iter().zip(&self.dumps).map(|(source, dump)| (source, kind(source, dump)));
+        let Some((first, kind)) = kinds.next() else { return Ok(None) };
+        match kinds.find(|(_, other)| *other != kind) {
+            None => Ok(Some(kind)),
+            Some((other, _)) => {
+                let is_games = kind == DumpKind::Games;
+                let [games, evaluations] = if is_games { [first, other] } else { [other, first] }.map(Source::clone);
+                Err(BuildError::Mixed { games, evaluations })
+            }
+        }
+    }
 }
 
 enum Content {
@@ -101,7 +164,8 @@ impl Dump {
                 if metadata.is_file() && is_parquet(&file)? {
                     let table = parquet::Table::open(file, read)?;
                     let window = table.memory();
-                    return Ok(Dump { content: Content::Rows(Box::new(table)), window, size: Some(metadata.len()) });
+                    let content = Content::Rows(Box::new(table));
+                    return Ok(Dump { content, window, size: Some(metadata.len()), is_games: false });
                 }
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
@@ -117,18 +181,25 @@ impl Dump {
         }
         let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
         let is_gzip = head.starts_with(&[0x1f, 0x8b]);
+        let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..]);
         let window = if is_zstd { zstd_window(&head) } else { 0 };
         let reader = io::Cursor::new(head).chain(reader);
-        let reader: Box<dyn Read + Send> = if is_zstd {
+        let mut reader: Box<dyn Read + Send> = if is_zstd {
             let mut decoder = zstd::Decoder::new(reader)?;
             decoder.window_log_max(MAX_WINDOW_LOG)?;
             Box::new(decoder)
         } else if is_gzip {
             Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, reader)))
+        } else if is_bzip2 {
+            Box::new(bzip2::read::MultiBzDecoder::new(reader))
         } else {
             Box::new(reader)
         };
-        Ok(Dump { content: Content::Lines(reader), window, size })
+        let mut beginning = Vec::new();
+        reader.by_ref().take(LOOK).read_to_end(&mut beginning)?;
+        let is_games = is_pgn(&beginning);
+        let reader = io::Cursor::new(beginning).chain(reader);
+        Ok(Dump { content: Content::Lines(Box::new(reader)), window, size, is_games })
     }
 
     /// The dump's text, decompressed.
@@ -151,6 +222,19 @@ impl Dump {
             #[cfg(feature = "parquet")]
             Content::Rows(table) => Box::new(table.chunks()),
         }
+    }
+}
+
+/// Whether a text begins like PGN: with a tag, a comment, a move or its number.
+fn is_pgn(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    match text {
+        [b'[', letter, ..] => letter.is_ascii_alphabetic(),
+        [b';' | b'%', ..] => true,
+        // That of JSON goes on with a name.
+        [b'{', rest @ ..] => !matches!(rest.trim_ascii_start(), [] | [b'"' | b'}', ..]),
+        [b'1', rest @ ..] => rest.trim_ascii_start().starts_with(b"."),
+        _ => false,
     }
 }
 

@@ -1,17 +1,47 @@
 //! The first half of a build: sources to sorted runs.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
-use super::record::{Record, Reject, parse, parse_rows};
-use super::rejects::{self, RejectFile};
-use super::sort::{Run, RunFiles, Sorter};
+use super::dump::{Dump, Dumps, Source};
+use super::rejects::RejectFile;
+use super::sort::{Merging, Run, RunFiles, Sorter};
 use super::workspace::Workspace;
-use super::{BuildError, Counts, MIN_MEMORY, Options};
+use super::{BuildError, MIN_MEMORY, Options};
 use crate::progress::{Progress, Work};
+
+/// What the sources of a build hold, and how it becomes records.
+pub trait Parse: Sync {
+    /// A part of a source.
+    type Chunk: Send;
+    /// What became of it.
+    type Counts: Default + Send;
+    /// How records of a position become one.
+    type Merging: Merging;
+
+    /// The parts of a source.
+    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Self::Chunk>>>;
+
+    /// Bytes of a part.
+    fn bytes(chunk: &Self::Chunk) -> usize;
+
+    /// Gives the records of a part to `sorter`, and the rows of its rejects to `rows`. Returns how many positions it has.
+    ///
+    /// # Errors
+    ///
+    /// The sorter cannot write.
+    fn parse(
+        &self,
+        source: &Source,
+        chunk: &Self::Chunk,
+        counts: &mut Self::Counts,
+        sorter: &mut Sorter<Self::Merging>,
+        rows: &mut String,
+    ) -> io::Result<u64>;
+}
 
 /// The memory that a build needs beside its arenas: code, stacks, compression, lines on their way.
 const BASE_MEMORY: usize = 36 << 20;
@@ -21,7 +51,8 @@ const WORKER_MEMORY: usize = 4 << 20;
 const MIN_ARENA: usize = 4 << 20;
 
 /// What the workers share.
-struct Job<'a> {
+struct Job<'a, P> {
+    parser: &'a P,
     options: &'a Options,
     workspace: &'a Workspace,
     run_files: &'a RunFiles,
@@ -32,10 +63,10 @@ struct Job<'a> {
     positions: Arc<AtomicU64>,
 }
 
-struct Numbered {
+struct Numbered<C> {
     number: u64,
     source: usize,
-    chunk: Chunk,
+    chunk: C,
     /// Dropped when the chunk is done with, if nothing else is to be read before.
     _alone: Option<Sender<()>>,
 }
@@ -43,23 +74,21 @@ struct Numbered {
 /// A chunk of more bytes, as a very long line makes it, is one at a time: it takes several times as much to parse.
 const LARGE: usize = 4 << 20;
 
-/// Reads all sources into sorted runs.
-pub fn gather(
+/// Reads all sources into sorted runs. Gives what became of them, by worker.
+pub fn gather<P: Parse>(
+    parser: &P,
     options: &Options,
+    Dumps { dumps, read }: Dumps,
     workspace: &Workspace,
     run_files: &RunFiles,
     rejects: Option<&RejectFile>,
-) -> Result<(Vec<Run>, Counts), BuildError> {
-    let read = Arc::new(AtomicU64::new(0));
-    let open = |source: &Source| {
-        Dump::open(source, read.clone()).map_err(|error| BuildError::Source { source: source.clone(), error })
-    };
-    let dumps = options.sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+) -> Result<(Vec<Run>, Vec<P::Counts>), BuildError> {
     let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
     let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
     // Where memory is short, fewer workers do better than ones without room.
     let workers = (spare / (WORKER_MEMORY + MIN_ARENA)).clamp(1, options.threads);
     let job = Job {
+        parser,
         options,
         workspace,
         run_files,
@@ -86,13 +115,13 @@ pub fn gather(
         drop(inbox);
         let mut number = 0;
         let read = dumps.into_iter().enumerate().try_for_each(|(source, dump)| {
-            for chunk in dump.chunks() {
+            for chunk in parser.chunks(dump) {
                 let chunk = chunk.map_err(|error| {
                     job.stop.store(true, Relaxed);
                     BuildError::Source { source: options.sources[source].clone(), error }
                 })?;
                 let (alone, done) = channel();
-                let is_large = chunk.bytes() > LARGE;
+                let is_large = P::bytes(&chunk) > LARGE;
                 if chunks.send(Numbered { number, source, chunk, _alone: is_large.then_some(alone) }).is_err() {
                     break;
                 }
@@ -111,19 +140,22 @@ pub fn gather(
     drop(progress);
     read?;
     let mut runs = Vec::new();
-    let mut counts = Counts::default();
+    let mut counts = Vec::new();
     for result in worked {
         let (some, count) = result?;
         runs.extend(some);
-        counts.add(&count);
+        counts.push(count);
     }
     Ok((runs, counts))
 }
 
 /// Parses chunks into sorted runs until there are no more.
-fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Counts), BuildError> {
+fn work_on<P: Parse>(
+    job: &Job<P>,
+    inbox: &Mutex<Receiver<Numbered<P::Chunk>>>,
+) -> Result<(Vec<Run>, P::Counts), BuildError> {
     let at_temporary = |error| BuildError::Temporary { path: job.workspace.dir().to_owned(), error };
-    let mut counts = Counts::default();
+    let mut counts = P::Counts::default();
     let mut sorter = Sorter::new(job.run_files, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
@@ -131,56 +163,13 @@ fn work_on(job: &Job, inbox: &Mutex<Receiver<Numbered>>) -> Result<(Vec<Run>, Co
         if job.stop.load(Relaxed) {
             break;
         }
-        if chunk.bytes() > LARGE {
+        if P::bytes(&chunk) > LARGE {
             sorter.make_room().map_err(at_temporary)?;
         }
-        let before = counts.records;
         let mut rows = String::new();
-        let mut take = |line: u64, text: &[u8], record: Result<Record, Reject>| {
-            counts.lines += 1;
-            match record {
-                Err(reject) => {
-                    counts.rejects[reject.reason()] += 1;
-                    if job.rejects.is_some() {
-                        rows.push_str(&rejects::row(&job.options.sources[source], line, &reject, text));
-                    }
-                }
-                Ok(mut record) => {
-                    counts.records += 1;
-                    counts.pvs_cut += record.cut;
-                    counts.pvs_dropped += record.dropped;
-                    counts.pvs_shortened += record.shortened;
-                    job.options.selection.narrow(&mut record.evaluations);
-                    if record.evaluations.is_empty() {
-                        counts.left_out += 1;
-                    } else {
-                        let key = record.position.key();
-                        sorter.push(&key, &record.evaluations, record.surplus).map_err(at_temporary)?;
-                    }
-                }
-            }
-            Ok(())
-        };
-        match &chunk.text {
-            Text::TooLong(beginning) => take(chunk.line, beginning, Err(Reject::TooLong))?,
-            Text::Lines(lines) => {
-                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
-                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
-                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
-                    if !text.is_empty() {
-                        take(line, text, if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
-                    }
-                }
-            }
-            Text::Rows(positions) => {
-                let mut row = chunk.line;
-                for rows in positions {
-                    take(row, rows.fen.as_bytes(), parse_rows(rows))?;
-                    row += rows.rows.len() as u64;
-                }
-            }
-        }
-        job.positions.fetch_add(counts.records - before, Relaxed);
+        let source = &job.options.sources[source];
+        let positions = job.parser.parse(source, &chunk, &mut counts, &mut sorter, &mut rows);
+        job.positions.fetch_add(positions.map_err(at_temporary)?, Relaxed);
         if let Some(file) = &job.rejects {
             file.put(number, rows)?;
         }

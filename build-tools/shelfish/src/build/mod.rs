@@ -7,8 +7,11 @@
 mod base;
 pub mod command;
 pub mod dump;
+mod evaluations;
+pub mod games;
 mod gather;
 mod join;
+mod kind;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod record;
@@ -29,12 +32,13 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::eval::{Eval, Evaluation};
 use shelfish::source::integrity::Integrity;
-use shelfish::table::WriteError;
+use shelfish::table::{Record, WriteError};
 
 use crate::database;
 
 use base::{Base, BaseError};
-use dump::Source;
+use dump::{Dumps, Source};
+use evaluations::{Evaluations, selection_of};
 use record::Reject;
 use rejects::RejectFile;
 use sort::RunFiles;
@@ -248,6 +252,17 @@ pub enum BuildError {
         /// What is wrong.
         error: io::Error,
     },
+    /// Some sources are evaluations, some are games.
+    Mixed {
+        /// Games.
+        games: Source,
+        /// Evaluations.
+        evaluations: Source,
+    },
+    /// The games of a source are counted already.
+    Again(Source),
+    /// No game of the sources can be used.
+    NoGames(Box<games::Counts>),
     /// Another build writes to the same database.
     Busy(PathBuf),
     /// Temporary files cannot be written or read.
@@ -278,6 +293,20 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildError::Source { source, error } => write!(f, "cannot read {source}: {error}"),
+            BuildError::Mixed { games, evaluations } => write!(
+                f,
+                "{games} has games and {evaluations} evaluations: they make databases of two kinds, build them one by one"
+            ),
+            BuildError::Again(source) => write!(
+                f,
+                "{source} has the same games as another source, or as one of which a base was built: \
+                 --again counts them twice"
+            ),
+            BuildError::NoGames(counts) => {
+                let told = counts.to_string();
+                let lines = told.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+                write!(f, "nothing to write: no position is left; {}", lines.collect::<Vec<_>>().join("; "))
+            }
             BuildError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
             BuildError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
             BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
@@ -381,34 +410,40 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Builds a database.
+/// Builds a database of evaluations.
 ///
 /// # Errors
 ///
 /// See [`BuildError`]; the previous database is then as it was.
 pub fn build(options: &Options) -> Result<Summary, BuildError> {
+    build_of(options, Dumps::open(&options.sources)?)
+}
+
+/// Builds a database of evaluations, its sources opened.
+fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     let start = Instant::now();
-    let workspace = Workspace::open(&options.out)?;
-    if options.is_interruptible {
-        #[cfg(unix)]
-        workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;
-    }
+    let workspace = open_workspace::<Eval>(options)?;
     let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
+    let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
     // What a base lacks, nobody should look for in the result: it is left out of the sources, too.
-    let selection = bases.iter().fold(options.selection.clone(), |all, base| all.and(&base.selection));
-    let options = &Options { selection, ..options.clone() };
+    let selection = selections.iter().fold(options.selection.clone(), |all, base| all.and(base));
+    let kind = Evaluations { selection: selection.clone() };
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir());
     let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
-    let (runs, input) = gather::gather(options, &workspace, &run_files, rejects.as_ref())?;
-    let written =
-        write::write(options, &workspace, &run_files, (runs, bases), rejects.as_ref()).map_err(
-            |error| match error {
-                BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
-                error => error,
-            },
-        )?;
-    let Written { manifest, columns, blocks, blocks_kept, over_limit } = written;
+    let (runs, counts) = gather::gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    let mut input = Counts::default();
+    counts.iter().for_each(|counts| input.add(counts));
+    let bases = bases.into_iter().zip(&selections);
+    let bases = bases.map(|(base, selection)| base.read(kind.narrow(selection), options.threads));
+    let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
+    let parts = write::Parts { kind, runs, bases, base_positions, info: selection.describe() };
+    let written = write::write(options, &workspace, &run_files, parts, rejects.as_ref());
+    let written = written.map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
+        error => error,
+    })?;
+    let Written { manifest, columns, blocks, blocks_kept, over_limit, .. } = written;
     Ok(Summary {
         positions: manifest.positions,
         evaluations: manifest.total("evaluations"),
@@ -421,9 +456,19 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
         blocks,
         blocks_kept,
         base_positions,
-        selection: options.selection.describe(),
+        selection: selection.describe(),
         input,
         over_limit,
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// Opens the workspace of a database, which is cleaned up if the build is interrupted.
+fn open_workspace<R: Record>(options: &Options) -> Result<Workspace, BuildError> {
+    let workspace = Workspace::open::<R>(&options.out)?;
+    if options.is_interruptible {
+        #[cfg(unix)]
+        workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;
+    }
+    Ok(workspace)
 }

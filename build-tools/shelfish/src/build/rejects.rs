@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use shelfish::eval::Eval;
+use shelfish_analysis::pgn::PgnError;
 
 use super::BuildError;
 use super::dump::Source;
@@ -92,6 +93,13 @@ pub fn row(source: &Source, line: u64, reject: &Reject, text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
     let fact = beginning(&reject.to_string());
     format!("{source}\t{line}\t{}\t{fact}\t{}\n", Reject::REASONS[reject.reason()], beginning(&text))
+}
+
+/// The row of a game with a fault.
+pub fn game_row(source: &Source, error: &PgnError, text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
+    let fact = beginning(&error.fault.to_string());
+    format!("{source}\t{}\tgame\t{fact}\t{}\n", error.line, beginning(&text))
 }
 
 /// The row of a position that has more than a record has room for.

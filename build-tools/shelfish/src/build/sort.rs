@@ -14,14 +14,14 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use shelfish::eval::Evaluation;
 use shelfish::leb128;
 use shelfish::position::Key;
 
-use super::spool::{self, Merged, Surplus};
+use super::spool::{self, SpoolError};
 
 /// Memory that a merge needs for each run that it reads: buffers and the window of zstd.
 pub const MERGE_MEMORY: usize = 640 << 10;
@@ -33,6 +33,23 @@ const WRITE_BUFFER: usize = 64 << 10;
 /// See [`RunFiles::part`].
 const PART: usize = 8 << 20;
 const READ_BUFFER: usize = 32 << 10;
+
+/// Makes one payload of those of a position that comes in many. The result must not depend on their order.
+pub trait Merging: Default {
+    /// Adds a payload.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError>;
+
+    /// The payload of all.
+    ///
+    /// # Errors
+    ///
+    /// What was added is none.
+    fn finish(self) -> Result<Vec<u8>, SpoolError>;
+}
 
 /// Names the files of runs.
 pub struct RunFiles {
@@ -72,13 +89,14 @@ impl Drop for Part {
 }
 
 /// One worker's arena of records, and the runs that came of it.
-pub struct Sorter<'a> {
+pub struct Sorter<'a, M> {
     run_files: &'a RunFiles,
     memory: usize,
     records: Vec<u8>,
     index: Vec<Entry>,
     scratch: Vec<u8>,
     runs: Vec<Run>,
+    merging: PhantomData<M>,
 }
 
 /// A record of the arena: the beginning of its key, which decides most comparisons, and its place.
@@ -89,15 +107,16 @@ struct Entry {
     at: u32,
 }
 
-impl<'a> Sorter<'a> {
+impl<'a, M: Merging> Sorter<'a, M> {
     /// A sorter that uses `memory` bytes, and never more than some 5 GiB.
     ///
     /// # Errors
     ///
     /// The system does not give so much.
-    pub fn new(run_files: &'a RunFiles, memory: usize) -> Result<Sorter<'a>, TryReserveError> {
+    pub fn new(run_files: &'a RunFiles, memory: usize) -> Result<Sorter<'a, M>, TryReserveError> {
         let (records, index) = (Vec::new(), Vec::new());
-        let mut sorter = Sorter { run_files, memory, records, index, scratch: Vec::new(), runs: Vec::new() };
+        let (scratch, runs) = (Vec::new(), Vec::new());
+        let mut sorter = Sorter { run_files, memory, records, index, scratch, runs, merging: PhantomData };
         sorter.reserve()?;
         Ok(sorter)
     }
@@ -125,10 +144,10 @@ impl<'a> Sorter<'a> {
     /// # Errors
     ///
     /// The arena is full and cannot be written.
-    pub fn push(&mut self, key: &Key, evaluations: &[Evaluation], surplus: Surplus) -> io::Result<()> {
+    pub fn push(&mut self, key: &Key, payload: &[u8]) -> io::Result<()> {
         let mut record = std::mem::take(&mut self.scratch);
         record.clear();
-        spool::push(&mut record, key.as_bytes(), evaluations, surplus);
+        spool::push_parts(&mut record, key.as_bytes(), payload);
         if self.records.capacity() == 0 {
             self.reserve().map_err(|_| io::ErrorKind::OutOfMemory)?;
         }
@@ -166,7 +185,7 @@ impl<'a> Sorter<'a> {
             if same.len() == 1 {
                 run.push(key, payload)?;
             } else {
-                let mut merged = Merged::default();
+                let mut merged = M::default();
                 same.iter().try_for_each(|entry| merged.push(record(entry).1))?;
                 run.push(key, &merged.finish()?)?;
             }
@@ -327,38 +346,40 @@ impl PartialEq for RunReader {
 impl Eq for RunReader {}
 
 /// Runs, merged.
-pub struct Merge {
+pub struct Merge<M> {
     heap: BinaryHeap<RunReader>,
     key: Vec<u8>,
     payload: Vec<u8>,
+    merging: PhantomData<M>,
 }
 
-impl Merge {
+impl<M: Merging> Merge<M> {
     /// Merges any number of runs with at most `memory` bytes, in several passes if need be.
     ///
     /// # Errors
     ///
     /// A run cannot be read or written.
-    pub fn new(mut runs: Vec<Run>, run_files: &RunFiles, memory: usize) -> io::Result<Merge> {
+    pub fn new(mut runs: Vec<Run>, run_files: &RunFiles, memory: usize) -> io::Result<Merge<M>> {
         let fan_in = (memory / MERGE_MEMORY).max(2);
         while runs.len() > fan_in {
             // Only as many as must go; the shortest first, as they will be read twice.
             runs.sort_by_key(|run| std::cmp::Reverse(run.records));
             let many = (runs.len() - fan_in + 1).min(fan_in);
             let some = runs.split_off(runs.len() - many);
-            let mut merge = Merge::open(some)?;
+            let mut merge = Self::open(some)?;
             let mut run = RunWriter::new(run_files);
             while let Some((key, payload)) = merge.next_record()? {
                 run.push(key, payload)?;
             }
             runs.push(run.finish()?);
         }
-        Merge::open(runs)
+        Self::open(runs)
     }
 
-    fn open(runs: Vec<Run>) -> io::Result<Merge> {
+    fn open(runs: Vec<Run>) -> io::Result<Merge<M>> {
         let readers = runs.into_iter().filter_map(|run| RunReader::open(run).transpose());
-        Ok(Merge { heap: readers.collect::<io::Result<_>>()?, key: Vec::new(), payload: Vec::new() })
+        let heap = readers.collect::<io::Result<_>>()?;
+        Ok(Merge { heap, key: Vec::new(), payload: Vec::new(), merging: PhantomData })
     }
 
     /// The key of the next record, if there is one.
@@ -375,15 +396,15 @@ impl Merge {
         let Some(mut top) = self.heap.peek_mut() else { return Ok(None) };
         self.key.clone_from(&top.key);
         std::mem::swap(&mut self.payload, &mut top.payload);
-        Merge::step(top)?;
-        let mut merged = Merged::default();
+        Self::step(top)?;
+        let mut merged = M::default();
         let mut is_alone = true;
         while let Some(top) = self.heap.peek_mut().filter(|top| top.key == self.key) {
             if is_alone {
                 merged.push(&self.payload)?;
             }
             merged.push(&top.payload)?;
-            Merge::step(top)?;
+            Self::step(top)?;
             is_alone = false;
         }
         if !is_alone {
@@ -405,9 +426,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use shakmaty::{Chess, Position as _};
-    use shelfish::eval::{Pv, Score};
+    use shelfish::eval::{Evaluation, Pv, Score};
     use shelfish::position::Position;
 
+    use super::super::spool::{Merged, Surplus};
     use super::*;
 
     /// Positions of pseudo-random games, many of them more than once.
@@ -436,15 +458,15 @@ mod tests {
     fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
         let dir = tempfile::tempdir()?;
         let run_files = RunFiles { part: arena / 3, ..RunFiles::new(dir.path()) };
-        let mut sorters = [Sorter::new(&run_files, arena)?, Sorter::new(&run_files, arena / 2)?];
+        let mut sorters = [Sorter::<Merged>::new(&run_files, arena)?, Sorter::new(&run_files, arena / 2)?];
         for (n, (key, evaluation)) in records.iter().enumerate() {
-            sorters[n % 2].push(key, std::slice::from_ref(evaluation), Surplus::default())?;
+            sorters[n % 2].push(key, &spool::payload(std::slice::from_ref(evaluation), Surplus::default()))?;
         }
         let mut runs = Vec::new();
         for sorter in sorters {
             runs.extend(sorter.finish()?);
         }
-        let mut merge = Merge::new(runs, &run_files, memory)?;
+        let mut merge = Merge::<Merged>::new(runs, &run_files, memory)?;
         let mut whole = Vec::new();
         while let Some((key, payload)) = merge.next_record()? {
             spool::push_parts(&mut whole, key, payload);

@@ -15,6 +15,8 @@ use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::leb128;
 use shelfish::position::{Key, KeyError};
 
+use super::sort::Merging;
+
 /// Why spooled bytes are not a record. They were written by this process: the disk, or a bug.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SpoolError {
@@ -62,11 +64,6 @@ impl Surplus {
     }
 }
 
-/// Appends the record of a position.
-pub fn push(record: &mut Vec<u8>, key: &[u8], evaluations: &[Evaluation], surplus: Surplus) {
-    push_parts(record, key, &payload(evaluations, surplus));
-}
-
 /// Appends a record that is given as key and payload.
 pub fn push_parts(record: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
     push_bytes(record, key);
@@ -87,8 +84,14 @@ pub fn payload(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
 }
 
 /// Takes the first record off `bytes` and decodes it.
+#[cfg(test)]
 pub fn take(bytes: &mut &[u8]) -> Result<(Eval, Surplus), SpoolError> {
     let (key, payload) = take_parts(bytes)?;
+    decode(key, payload)
+}
+
+/// Decodes a record.
+pub fn decode(key: &[u8], payload: &[u8]) -> Result<(Eval, Surplus), SpoolError> {
     let position = Key::decode(key).map_err(SpoolError::Key)?;
     let (coded, surplus) = items(payload)?;
     let mut evaluations = Vec::with_capacity(coded.len());
@@ -122,13 +125,10 @@ pub struct Merged(Vec<u8>);
 impl Merged {
     /// Bytes that are gathered before they are merged.
     const BATCH: usize = 1 << 20;
+}
 
-    /// Adds a payload.
-    ///
-    /// # Errors
-    ///
-    /// It is none.
-    pub fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError> {
+impl Merging for Merged {
+    fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError> {
         self.0.extend_from_slice(payload);
         if self.0.len() > Merged::BATCH {
             self.0 = merge(&self.0)?;
@@ -136,12 +136,7 @@ impl Merged {
         Ok(())
     }
 
-    /// The payload of all.
-    ///
-    /// # Errors
-    ///
-    /// What was added is none.
-    pub fn finish(self) -> Result<Vec<u8>, SpoolError> {
+    fn finish(self) -> Result<Vec<u8>, SpoolError> {
         merge(&self.0)
     }
 }
@@ -334,14 +329,15 @@ fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
     Ok(Pv { score, line })
 }
 
-fn move_code(m: Move) -> [u8; 2] {
+/// The code of a move.
+pub fn move_code(m: Move) -> [u8; 2] {
     let from = m.from().map_or(0, |square| square as u8);
     let promotion = m.promotion().map_or(0, |role| role as u8);
     [from | promotion << 6, m.to() as u8 | (promotion >> 2) << 6]
 }
 
 /// The move that `code` stands for; it was legal when it was written.
-fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
+pub fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
     let from = Square::try_from(low & 63).ok()?;
     let to = Square::try_from(high & 63).ok()?;
     let promotion = match low >> 6 | (high >> 6) << 2 {
@@ -388,7 +384,7 @@ mod tests {
         let evals: Vec<Eval> = RECORDS.iter().map(|text| eval(text)).collect();
         let mut spooled = Vec::new();
         for eval in &evals {
-            push(&mut spooled, eval.position.key().as_bytes(), &eval.evaluations, Surplus::default());
+            push_parts(&mut spooled, eval.position.key().as_bytes(), &payload(&eval.evaluations, Surplus::default()));
         }
         let mut rest = &spooled[..];
         for eval in &evals {
@@ -406,10 +402,10 @@ mod tests {
         let eval = eval(RECORDS[1]);
         let key = eval.position.key();
         let mut spooled = Vec::new();
-        push(&mut spooled, key.as_bytes(), &eval.evaluations[..1], Surplus::default());
+        push_parts(&mut spooled, key.as_bytes(), &payload(&eval.evaluations[..1], Surplus::default()));
         let first = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
         spooled.clear();
-        push(&mut spooled, key.as_bytes(), &eval.evaluations, Surplus::default());
+        push_parts(&mut spooled, key.as_bytes(), &payload(&eval.evaluations, Surplus::default()));
         let both = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
         let merged = merge(&[&first[..], &both, &first].concat()).expect("whole");
         assert_eq!(merged.len(), both.len());

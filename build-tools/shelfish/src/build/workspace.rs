@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use shelfish::eval::Eval;
-use shelfish::table::{Manifest, PREVIOUS, WriteError, manifest_in, remove_abandoned};
+use shelfish::played::Played;
+use shelfish::table::{Manifest, PREVIOUS, Record, WriteError, manifest_in, remove_abandoned};
 
 use super::BuildError;
+use crate::database::parse_manifest;
 
 /// The name of the directory within the database's.
 const NAME: &str = ".shelfish-build";
@@ -19,6 +21,9 @@ const NAME: &str = ".shelfish-build";
 const LOCK: &str = "lock";
 /// What the file of the lock holds, by which a directory is known to be a build's.
 const MARK: &[u8] = b"A build of shelfish works in this directory, and removes it.\n";
+
+/// Gives the manifest of the database in a directory, if there is one.
+type ManifestIn = fn(&Path) -> Result<Option<Manifest>, WriteError>;
 
 /// A build's own directory, removed when dropped. What a killed build left there is removed by the next.
 pub struct Workspace {
@@ -35,13 +40,29 @@ impl Workspace {
     ///
     /// [`BuildError::Busy`] if another build is at work there; [`WriteError::InTheWay`] if the directory holds what no
     /// build made in the place of what one makes; else what the file system says.
-    pub fn open(database: &Path) -> Result<Workspace, BuildError> {
+    pub fn open<R: Record>(database: &Path) -> Result<Workspace, BuildError> {
+        Workspace::open_with(database, manifest_in::<R>)
+    }
+
+    /// Makes the workspace of a database of either kind.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Workspace::open`].
+    pub fn open_any(database: &Path) -> Result<Workspace, BuildError> {
+        Workspace::open_with(database, |dir| match manifest_in::<Played>(dir) {
+            Err(WriteError::InTheWay { .. }) => manifest_in::<Eval>(dir),
+            manifest => manifest,
+        })
+    }
+
+    fn open_with(database: &Path, manifest_in: ManifestIn) -> Result<Workspace, BuildError> {
         let created = (!database.exists()).then(|| database.to_owned());
         let dir = database.join(NAME);
         let temporary = |error| BuildError::Temporary { path: dir.clone(), error };
         fs::create_dir_all(database).map_err(temporary)?;
         // Before anything is made there.
-        manifest_in::<Eval>(database).map_err(BuildError::Write)?;
+        manifest_in(database).map_err(BuildError::Write)?;
         let (lock, is_new) = loop {
             match fs::create_dir(&dir) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
@@ -80,7 +101,7 @@ impl Workspace {
         let workspace = Workspace { dir, created, lock };
         let dir = workspace.dir();
         // Anew: before the lock was had another build may have published.
-        let before = manifest_in::<Eval>(database).map_err(BuildError::Write)?;
+        let before = manifest_in(database).map_err(BuildError::Write)?;
         // A build that was killed while it moved its files into place left those that its manifests name.
         for name in [Manifest::FILE, PREVIOUS] {
             if let Some(left) = manifest_of(&dir.join(name)) {
@@ -173,7 +194,7 @@ fn is_ours(name: &str) -> bool {
 fn manifest_of(path: &Path) -> Option<Manifest> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
-    Manifest::parse::<Eval>(&bytes).ok()
+    parse_manifest(&bytes).ok().map(|(manifest, _)| manifest)
 }
 
 /// Removes what builds make, the lock aside.
@@ -240,9 +261,9 @@ mod tests {
     fn a_second_build_is_turned_away_and_leftovers_of_a_dead_one_are_removed() -> Test {
         let root = tempfile::tempdir()?;
         let database = root.path().join("db");
-        let first = Workspace::open(&database)?;
+        let first = Workspace::open::<Eval>(&database)?;
         fs::write(first.dir().join("0.run"), "")?;
-        assert!(matches!(Workspace::open(&database), Err(BuildError::Busy(_))));
+        assert!(matches!(Workspace::open::<Eval>(&database), Err(BuildError::Busy(_))));
         assert!(first.dir().join("0.run").exists(), "a live build keeps its files");
         drop(first);
         assert!(!database.exists(), "nothing was built, nothing is left");
@@ -251,7 +272,7 @@ mod tests {
         fs::write(database.join(NAME).join(LOCK), &MARK[..10])?;
         fs::write(database.join(NAME).join("7.run"), "left by a killed build")?;
         fs::write(database.join(NAME).join("shard-12"), "left by a killed build")?;
-        let next = Workspace::open(&database)?;
+        let next = Workspace::open::<Eval>(&database)?;
         assert_eq!(fs::read_dir(next.dir())?.count(), 1, "only the lock");
         Ok(())
     }
@@ -267,7 +288,7 @@ mod tests {
         fs::write(elsewhere.join("letter"), "somebody's")?;
         prepare(&database, &elsewhere)?;
         let before = tree(root.path())?;
-        let error = Workspace::open(&database).err();
+        let error = Workspace::open::<Eval>(&database).err();
         let is_named = matches!(&error, Some(BuildError::Write(WriteError::InTheWay { .. })));
         assert!(is_named, "{what}: {error:?}");
         assert_eq!(tree(root.path())?, before, "{what}");

@@ -1,18 +1,18 @@
 //! The second half of a build: sorted runs to a database.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use shelfish::eval::Eval;
 use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block};
 
-use super::base::{Base, BaseRecord};
+use super::base::{BaseReader, BaseRecord};
 use super::join::{Draft, Join, JoinError};
-use super::rejects::{self, RejectFile};
+use super::kind::Kind;
+use super::rejects::RejectFile;
 use super::sort::{Merge, Run, RunFiles};
-use super::spool::Surplus;
 use super::workspace::Workspace;
-use super::{BuildError, Options, OverLimit, Selection};
+use super::{BuildError, Options, OverLimit};
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
 
@@ -29,41 +29,56 @@ pub struct Written {
     pub blocks: u64,
     /// Of these, blocks that were copied from a base.
     pub blocks_kept: u64,
-    /// What was left out.
+    /// What was left out of positions.
     pub over_limit: OverLimit,
+    /// Positions that were left out.
+    pub left_out: u64,
+}
+
+/// What goes into a database.
+pub struct Parts<K: Kind> {
+    /// What is wanted.
+    pub kind: K,
+    /// The runs of the sources.
+    pub runs: Vec<Run>,
+    /// The bases.
+    pub bases: Vec<BaseReader<K::Record>>,
+    /// Positions of the bases.
+    pub base_positions: u64,
+    /// `info` of the manifest.
+    pub info: BTreeMap<String, String>,
 }
 
 /// Merges the runs and the bases and writes the database.
-pub fn write(
+pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
-    (runs, bases): (Vec<Run>, Vec<Base>),
+    parts: Parts<K>,
     rejects: Option<&RejectFile>,
 ) -> Result<Written, BuildError> {
+    let Parts { kind, runs, bases, base_positions, info } = parts;
     let at_temporary = |error| BuildError::Temporary { path: workspace.dir().to_owned(), error };
     let positions = Arc::new(AtomicU64::new(0));
     // Positions that several runs hold count several times: enough for an estimate.
-    let total = Some(runs.iter().map(|run| run.records).chain(bases.iter().map(Base::positions)).sum());
+    let total = Some(runs.iter().map(|run| run.records).sum::<u64>() + base_positions);
     let work =
         Work { phase: "writing", done: positions.clone(), total, is_bytes: false, positions: Some(positions.clone()) };
     let progress = Progress::start(work, options.quiet);
 
     let runs = Merge::new(runs, run_files, options.max_memory / 2).map_err(at_temporary)?;
-    let bases = bases.into_iter().map(|base| base.read(&options.selection, options.threads));
-    let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
-    let selection = options.selection.clone();
-    let join = Join { runs, bases, replace: options.replace, selection: selection.clone() };
-    let blocks = Blocks { join, cutter: Some(Cutter::new(Eval::BLOCK_WEIGHT)) };
-    let encode = move |block: Result<Vec<Draft>, JoinError>| encode(&block.map_err(Fault::Join)?, &selection);
+    let join = Join { runs, bases, replace: options.replace, kind: kind.clone(), left_out: 0 };
+    let left_out = Arc::new(AtomicU64::new(0));
+    let blocks = Blocks { join, cutter: Some(Cutter::new(K::BLOCK_WEIGHT)), left_out: left_out.clone() };
+    let encode = move |block: Result<Vec<Draft<K>>, JoinError>| encode(&block.map_err(Fault::Join)?, &kind);
     let writer_options = WriterOptions {
         shard_bytes: options.shard_bytes,
         inline_page_bytes: options.inline_page_bytes,
-        info: options.selection.describe(),
+        info,
         ..WriterOptions::default()
     };
-    let mut writer = TableWriter::<Eval>::create(&options.out, workspace.dir(), writer_options);
-    let mut columns: ColumnBytes = Block::<Eval>::column_names().map(|name| (name, 0)).collect();
+    let mut writer = TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
+    let mut columns: ColumnBytes = Block::<K::Record>::column_names().map(|name| (name, 0)).collect();
     let mut over_limit = OverLimit::default();
     let (mut blocks_written, mut blocks_kept) = (0, 0);
     for encoded in ordered(blocks, options.threads, encode) {
@@ -86,7 +101,7 @@ pub fn write(
     // What is known of the sources is safe before the database changes.
     rejects.map_or(Ok(()), RejectFile::flush)?;
     let manifest = writer.finish().map_err(BuildError::Write)?;
-    Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, over_limit })
+    Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, over_limit, left_out: left_out.load(Relaxed) })
 }
 
 /// What can fail on the way of a block.
@@ -96,15 +111,17 @@ enum Fault {
 }
 
 /// Records, still coded, cut into blocks.
-struct Blocks {
-    join: Join,
-    cutter: Option<Cutter<Draft>>,
+struct Blocks<K: Kind> {
+    join: Join<K>,
+    cutter: Option<Cutter<Draft<K>>>,
+    left_out: Arc<AtomicU64>,
 }
 
-impl Blocks {
-    fn next_block(&mut self) -> Result<Option<Vec<Draft>>, JoinError> {
+impl<K: Kind> Blocks<K> {
+    fn next_block(&mut self) -> Result<Option<Vec<Draft<K>>>, JoinError> {
         while let Some(cutter) = &mut self.cutter {
             let Some((draft, weight)) = self.join.next_record()? else {
+                self.left_out.store(self.join.left_out, Relaxed);
                 return Ok(self.cutter.take().and_then(Cutter::finish));
             };
             let key = draft.key().to_vec();
@@ -116,10 +133,10 @@ impl Blocks {
     }
 }
 
-impl Iterator for Blocks {
-    type Item = Result<Vec<Draft>, JoinError>;
+impl<K: Kind> Iterator for Blocks<K> {
+    type Item = Result<Vec<Draft<K>>, JoinError>;
 
-    fn next(&mut self) -> Option<Result<Vec<Draft>, JoinError>> {
+    fn next(&mut self) -> Option<Self::Item> {
         self.next_block().transpose()
     }
 }
@@ -134,22 +151,21 @@ struct Encoded {
     rows: String,
 }
 
-fn encode(drafts: &[Draft], selection: &Selection) -> Result<Encoded, Fault> {
+fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded, Fault> {
     let mut over_limit = OverLimit::default();
     let mut rows = String::new();
     let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based));
     if let Some(block) = kept.map_err(|error| Fault::Join(JoinError::Base(error)))? {
         return Ok(Encoded { block, is_kept: true, over_limit, rows });
     }
-    let decode = |draft: &Draft| {
-        let (mut eval, surplus) = draft.eval()?;
-        selection.settle(&mut eval.evaluations);
-        if surplus != Surplus::default() && !selection.best_only {
-            rows.push_str(&rejects::crowded_row(&eval, surplus));
+    let decode = |draft: &Draft<K>| {
+        let (mut record, surplus) = draft.record()?;
+        if let Some(row) = kind.settle(&mut record, surplus) {
+            rows.push_str(&row);
             over_limit.add(surplus);
         }
-        Ok(eval)
+        Ok(record)
     };
-    let evals: Vec<Eval> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(Fault::Join)?;
-    Ok(Encoded { block: encode_block(&evals).map_err(Fault::Write)?, is_kept: false, over_limit, rows })
+    let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(Fault::Join)?;
+    Ok(Encoded { block: encode_block(&records).map_err(Fault::Write)?, is_kept: false, over_limit, rows })
 }

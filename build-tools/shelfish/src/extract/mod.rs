@@ -181,14 +181,14 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     starts.dedup();
     let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
-    let manifest = Arc::new(database::wait(database::manifest(&place))??);
+    let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
     let mut index = Index::new(place, manifest.clone());
     let asked = starts.len();
     let found = database::wait(walk(&mut index, starts, plies, args.quiet))??;
     if found.is_empty() {
         return Err(ExtractError::Nothing { asked }.into());
     }
-    let workspace = Workspace::open(&args.out)?;
+    let workspace = Workspace::open::<Eval>(&args.out)?;
     #[cfg(unix)]
     workspace.clean_up_on_signals()?;
     let blocks = Arc::new(std::mem::take(&mut index.blocks));

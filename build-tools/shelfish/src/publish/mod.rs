@@ -19,11 +19,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
 use serde::Serialize;
-use shelfish::eval::Eval;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
+use crate::database::parse_manifest;
 use crate::progress::{Progress, Work};
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreFault};
 use cost::Cost;
@@ -285,7 +285,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
 
 /// The manifest that a store has, if it is one of Shelfish.
 fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError> {
-    Manifest::parse::<Eval>(&current.bytes).map_err(|error| PublishError::InTheWay {
+    parse_manifest(&current.bytes).map(|(manifest, _)| manifest).map_err(|error| PublishError::InTheWay {
         at: store.locate(Manifest::FILE),
         why: format!("it is not a manifest that this Shelfish reads ({error})"),
     })

@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt};
 use indicatif::HumanBytes;
-use shelfish::eval::Eval;
 use shelfish::table::{Manifest, Shard};
 
 use super::PublishError;
+use crate::database::parse_manifest;
 use crate::store::{Entry, Settings, Store};
 
 /// Shards that the current manifest does not name may be about to be removed by another run, if they are as old as this:
@@ -33,7 +33,7 @@ impl Local {
         let path = dir.join(Manifest::FILE);
         let fault = |why: String| PublishError::Local { path: path.clone(), why };
         let bytes = fs::read(&path).map_err(|error| fault(format!("{error}; expected the directory of a database")))?;
-        let manifest = Manifest::parse::<Eval>(&bytes).map_err(|error| fault(error.to_string()))?;
+        let (manifest, _) = parse_manifest(&bytes).map_err(|error| fault(error.to_string()))?;
         for shard in manifest.shards() {
             let path = dir.join(&shard.file);
             let fault = |why: String| PublishError::Local { path: path.clone(), why };

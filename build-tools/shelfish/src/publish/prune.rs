@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt};
-use shelfish::eval::Eval;
 use shelfish::table::Manifest;
 
 use super::{Prune, PublishError, SUPERSEDED};
+use crate::database::parse_manifest;
 use crate::store::{Entry, Store, StoreError, StoreFault};
 
 /// What can go.
@@ -49,7 +49,7 @@ pub(super) async fn find(
         removal.requests += 1;
         let bytes = store.read(&name).await?.map(|file| file.bytes).unwrap_or_default();
         // What its shards are is not known: none is removed.
-        let manifest = Manifest::parse::<Eval>(&bytes).map_err(|error| PublishError::InTheWay {
+        let (manifest, _) = parse_manifest(&bytes).map_err(|error| PublishError::InTheWay {
             at: store.locate(&name),
             why: format!("it is not a manifest that this Shelfish reads ({error}), so nothing was removed"),
         })?;

@@ -21,7 +21,7 @@ pub(super) struct Folder {
 impl Folder {
     pub(super) fn open(dir: &Path) -> Result<Folder, StoreError> {
         let fault = |error| StoreError { at: dir.display().to_string(), fault: StoreFault::Folder(Box::new(error)) };
-        let workspace = Workspace::open(dir).map_err(fault)?;
+        let workspace = Workspace::open_any(dir).map_err(fault)?;
         Ok(Folder { dir: dir.to_owned(), workspace })
     }
 

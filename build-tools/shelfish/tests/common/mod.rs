@@ -183,7 +183,7 @@ pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
     use shelfish_cli::{database, scan::Scan};
 
     let place = database::Args::of(from.to_str().unwrap()).source().unwrap();
-    let manifest = database::wait(database::manifest(&place)).unwrap().unwrap();
+    let manifest = database::wait(database::manifest::<shelfish::eval::Eval>(&place)).unwrap().unwrap();
     fs::create_dir_all(to.join("scratch")).unwrap();
     let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
     let mut writer = TableWriter::<Eval>::create(to, &to.join("scratch"), options);

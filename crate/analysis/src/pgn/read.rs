@@ -76,20 +76,68 @@ pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
     if text.len() > MAX_BYTES {
         return Err(PgnError { line, fault: Fault::TooLong });
     }
-    let mut tokens = Tokens::new(text, line);
     let mut reading = Reading::default();
+    let last = take_all(&mut reading, text, line)?;
+    reading.finish().map_err(|fault| PgnError { line: last, fault })
+}
+
+/// Takes all that is in a text; returns the number of its last line.
+fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnError> {
+    let mut tokens = Tokens::new(text, line);
     // A line that a token begins in, not the one it ends in.
     loop {
         let start = tokens.line();
-        let Some(token) = tokens.next() else { break };
+        let Some(token) = tokens.next() else { return Ok(tokens.line()) };
         let at = |fault| PgnError { line: if matches!(fault, Fault::Comment) { start } else { tokens.line() }, fault };
         reading.take(token?).map_err(at)?;
     }
-    reading.finish().map_err(|fault| PgnError { line: tokens.line(), fault })
+}
+
+/// Tags and the main line of a game.
+#[derive(Debug)]
+pub struct MainLine {
+    /// Names and values of the tags, in order.
+    pub tags: Vec<(String, String)>,
+    /// The main line as it is played, up to the fault if there is one.
+    pub game: Game,
+    /// The result at the end: `1-0`, `0-1`, `1/2-1/2` or `*`, if it is there.
+    pub result: Option<&'static str>,
+    /// What the line ends before; with a tag that is none, a FEN or a variant there are no moves at all.
+    pub fault: Option<PgnError>,
+}
+
+impl MainLine {
+    /// The value of a tag, as the first of this name has it.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Reads tags and main line of a game, without what else is written in it: quicker than [`read()`], and what comes before a
+/// fault is kept.
+///
+/// ```
+/// use shelfish_analysis::pgn;
+/// let line = pgn::read_main_line("[White \"Tal\"]\n\n1. e4 {good} e5 (1... c5)\n2. Sf3 Nc6", 1);
+/// assert_eq!((line.tag("White"), line.game.moves().len()), (Some("Tal"), 2));
+/// assert_eq!(line.fault.map(|fault| fault.line), Some(4));
+/// ```
+pub fn read_main_line(text: &str, line: u64) -> MainLine {
+    let mut reading = Reading { is_bare: true, ..Reading::default() };
+    let fault = match text.len() > MAX_BYTES {
+        true => Some(PgnError { line, fault: Fault::TooLong }),
+        false => take_all(&mut reading, text, line).err(),
+    };
+    let begun = reading.begin().err().map(|fault| PgnError { line, fault });
+    let start = reading.position.map_or_else(Chess::default, |(start, _)| start);
+    let game = Game::new(start, reading.moves);
+    MainLine { tags: reading.tags, game, result: reading.result, fault: fault.or(begun) }
 }
 
 #[derive(Default)]
 struct Reading {
+    /// Whether tags and main line are all that is wanted.
+    is_bare: bool,
     tags: Vec<(String, String)>,
     /// The position after the main line, once tags are over.
     position: Option<(Chess, Chess)>,
@@ -108,9 +156,13 @@ impl Reading {
         self.begin()?;
         match token {
             Token::Tag(..) => {}
+            Token::Comment(_) if self.is_bare => {}
             Token::Comment(text) => self.note(Note::Comment(text.replace('}', ")"))),
             Token::Open => {
-                let is_empty = self.lines.last().is_none_or(|line| line.moves.is_empty());
+                let is_empty = match self.is_bare {
+                    true => self.moves.is_empty(),
+                    false => self.lines.last().is_none_or(|line| line.moves.is_empty()),
+                };
                 if is_empty || self.lines.len() > MAX_DEPTH {
                     return Err(if is_empty { Fault::Parenthesis } else { Fault::TooDeep });
                 }
@@ -164,13 +216,16 @@ impl Reading {
 
     /// Notes something after the last move of the line that is open.
     fn note(&mut self, note: Note) {
-        if let Some(line) = self.lines.last_mut() {
+        if let Some(line) = self.lines.last_mut().filter(|_| !self.is_bare) {
             line.moves.last_mut().map_or(&mut line.notes, |step| &mut step.notes).push(note);
         }
     }
 
     /// A word: a move number, a move with signs after it, glyphs or the result.
     fn word(&mut self, word: &str) -> Result<(), Fault> {
+        if self.is_bare && self.lines.len() > 1 {
+            return Ok(());
+        }
         if let Some((_, result)) = RESULTS.into_iter().find(|(written, _)| *written == word) {
             if self.lines.len() > 1 {
                 // Of a game that a variation quotes.
@@ -215,7 +270,7 @@ impl Reading {
             position.play_unchecked(played);
             self.moves.push(played);
         }
-        if let Some(line) = self.lines.last_mut() {
+        if let Some(line) = self.lines.last_mut().filter(|_| !self.is_bare) {
             line.moves.push(Step { san, notes: Vec::new() });
         }
         Ok(())
@@ -251,6 +306,18 @@ fn without_number(word: &str) -> &str {
 
 /// A move in English letters or figurines.
 fn san(text: &str) -> Option<SanPlus> {
+    let san = SanPlus::from_ascii(text.as_bytes()).ok().or_else(|| written_otherwise(text))?;
+    // A piece from the hand is another game's, and a pawn by its rank alone looks like the number of a move.
+    let is_odd = match san.san {
+        San::Normal { role, file, rank, .. } => role == Role::Pawn && file.is_none() && rank.is_some(),
+        San::Put { .. } => true,
+        _ => false,
+    };
+    (!is_odd).then_some(san)
+}
+
+/// A move as the standard does not write it.
+fn written_otherwise(text: &str) -> Option<SanPlus> {
     let plain = text.chars().map(|c| match c {
         '♔' | '♚' => 'K',
         '♕' | '♛' => 'Q',
@@ -285,12 +352,5 @@ fn san(text: &str) -> Option<SanPlus> {
         }
         _ => plain,
     };
-    let san = SanPlus::from_ascii(plain.as_bytes()).ok()?;
-    // A piece from the hand is another game's, and a pawn by its rank alone looks like the number of a move.
-    let is_odd = match san.san {
-        San::Normal { role, file, rank, .. } => role == Role::Pawn && file.is_none() && rank.is_some(),
-        San::Put { .. } => true,
-        _ => false,
-    };
-    (!is_odd).then_some(san)
+    SanPlus::from_ascii(plain.as_bytes()).ok()
 }

@@ -10,7 +10,7 @@ use core::fmt;
 use std::path::PathBuf;
 
 use super::columns::{ColumnError, compress};
-use super::forest::{self, Node};
+use super::forest::{self, Node, Written};
 use super::{Block, MAX_TOTAL, Record};
 use crate::position::Key;
 
@@ -112,13 +112,14 @@ pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError
     }
     let nodes: Vec<Node> = records.iter().map(|record| Node::new(record.position().chess())).collect();
     let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
-    let (order, parents) = forest::encode(&nodes, &mut columns);
+    let goes = |n: usize, from, to| records[n].goes(from, to);
+    let Written { order, parents, steps } = forest::encode(&nodes, &goes, &mut columns);
     let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
     let fault = |error| {
         let fen = |record: Option<&R>| record.map_or_else(String::new, |record| record.position().to_string());
         WriteError::Block { first: fen(records.first()), last: fen(records.last()), error }
     };
-    R::encode(&stored, &parents, &mut columns[forest::COLUMNS.len()..]).map_err(fault)?;
+    R::encode(&stored, &parents, &|n| steps[n], &mut columns[forest::COLUMNS.len()..]).map_err(fault)?;
     let (bytes, columns) = compress(&columns, LEVEL).map_err(fault)?;
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));

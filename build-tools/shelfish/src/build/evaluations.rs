@@ -1,0 +1,165 @@
+//! Evaluations as a kind of record that is built.
+
+use std::borrow::Cow;
+use std::io;
+
+use shelfish::eval::Eval;
+
+use super::base::{Base, BaseError, BaseFault, Narrow};
+use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
+use super::gather::Parse;
+use super::kind::Kind;
+use super::record::{Record, Reject, parse, parse_rows};
+use super::rejects;
+use super::sort::Sorter;
+use super::spool::{self, Merged, SpoolError, Surplus};
+use super::{Counts, Selection};
+
+/// Evaluations, and what a selection leaves of them.
+#[derive(Clone)]
+pub struct Evaluations {
+    /// What will be left of each position.
+    pub selection: Selection,
+}
+
+impl Evaluations {
+    /// Leaves out of a base what it may have beyond the selection.
+    pub fn narrow(&self, base: &Selection) -> Option<Narrow<Eval>> {
+        // What was selected once is as it would be selected again.
+        if *base == self.selection {
+            return None;
+        }
+        let kind = self.clone();
+        Some(Box::new(move |mut eval: Eval| {
+            kind.selection.narrow(&mut eval.evaluations);
+            let weight = kind.weight(&Evaluations::payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
+            Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
+        }))
+    }
+}
+
+/// What was left out of a base.
+///
+/// # Errors
+///
+/// Its manifest tells of a selection that nobody knows.
+pub fn selection_of(base: &Base<Eval>) -> Result<Selection, BaseError> {
+    Selection::parse(base.info())
+        .map_err(|(name, value)| base.error(BaseFault::Selection { name: name.to_owned(), value: value.to_owned() }))
+}
+
+impl Kind for Evaluations {
+    type Record = Eval;
+    type Merging = Merged;
+    const BLOCK_WEIGHT: usize = Eval::BLOCK_WEIGHT;
+
+    fn payload(eval: &Eval) -> Vec<u8> {
+        spool::payload(&eval.evaluations, Surplus::default())
+    }
+
+    fn fitting<'a>(&self, key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
+        // A move takes two bytes, so that most payloads need not be looked into.
+        let is_safe = payload.len() / 2 <= Eval::SAFE_PLIES;
+        let sizes = if is_safe { Vec::new() } else { spool::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
+        if sizes.iter().map(|size| size.plies).sum::<usize>() <= Eval::SAFE_PLIES {
+            return Ok(payload);
+        }
+        let (mut eval, mut surplus) = spool::decode(key, &payload)?;
+        for evaluation in eval.evaluations.drain(Eval::fit(&eval.position, &eval.evaluations)..) {
+            surplus.add(evaluation.pvs.len());
+        }
+        Ok(spool::payload(&eval.evaluations, surplus).into())
+    }
+
+    fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
+        let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
+        let best;
+        let payload = if best_only {
+            best = spool::best(payload)?;
+            &best
+        } else {
+            payload
+        };
+        let sizes = spool::evaluation_sizes(payload, max_pvs.unwrap_or(usize::MAX), max_plies.unwrap_or(usize::MAX))?;
+        let pvs = sizes.iter().map(|size| size.pvs).sum();
+        Ok(Some(Eval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum())))
+    }
+
+    fn decode(key: &[u8], payload: &[u8]) -> Result<(Eval, Surplus), SpoolError> {
+        spool::decode(key, payload)
+    }
+
+    fn settle(&self, eval: &mut Eval, surplus: Surplus) -> Option<String> {
+        self.selection.settle(&mut eval.evaluations);
+        let is_worth_telling = surplus != Surplus::default() && !self.selection.best_only;
+        is_worth_telling.then(|| rejects::crowded_row(eval, surplus))
+    }
+}
+
+impl Parse for Evaluations {
+    type Chunk = Chunk;
+    type Counts = Counts;
+    type Merging = Merged;
+
+    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
+        dump.chunks()
+    }
+
+    fn bytes(chunk: &Chunk) -> usize {
+        chunk.bytes()
+    }
+
+    fn parse(
+        &self,
+        source: &Source,
+        chunk: &Chunk,
+        counts: &mut Counts,
+        sorter: &mut Sorter<Merged>,
+        rows: &mut String,
+    ) -> io::Result<u64> {
+        let before = counts.records;
+        let mut take = |line: u64, text: &[u8], record: Result<Record, Reject>| -> io::Result<()> {
+            counts.lines += 1;
+            match record {
+                Err(reject) => {
+                    counts.rejects[reject.reason()] += 1;
+                    rows.push_str(&rejects::row(source, line, &reject, text));
+                }
+                Ok(mut record) => {
+                    counts.records += 1;
+                    counts.pvs_cut += record.cut;
+                    counts.pvs_dropped += record.dropped;
+                    counts.pvs_shortened += record.shortened;
+                    self.selection.narrow(&mut record.evaluations);
+                    if record.evaluations.is_empty() {
+                        counts.left_out += 1;
+                    } else {
+                        let payload = spool::payload(&record.evaluations, record.surplus);
+                        sorter.push(&record.position.key(), &payload)?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        match &chunk.text {
+            Text::TooLong(beginning) => take(chunk.line, beginning, Err(Reject::TooLong))?,
+            Text::Lines(lines) => {
+                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
+                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
+                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
+                    if !text.is_empty() {
+                        take(line, text, if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
+                    }
+                }
+            }
+            Text::Rows(positions) => {
+                let mut row = chunk.line;
+                for rows in positions {
+                    take(row, rows.fen.as_bytes(), parse_rows(rows))?;
+                    row += rows.rows.len() as u64;
+                }
+            }
+        }
+        Ok(counts.records - before)
+    }
+}

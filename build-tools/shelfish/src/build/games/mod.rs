@@ -1,0 +1,202 @@
+//! `shelfish build` of games: from PGN to a book, a database of the moves that were played.
+
+mod command;
+mod parse;
+mod selection;
+mod tally;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Instant;
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use shelfish::played::Played;
+use shelfish::source::integrity::Integrity;
+use shelfish::table::WriteError;
+
+use super::base::{Base, BaseError, BaseFault};
+use super::dump::Dumps;
+use super::gather::gather;
+use super::rejects::RejectFile;
+use super::sort::RunFiles;
+use super::write::{Parts, Written, write};
+use super::{BuildError, Options, open_workspace};
+
+pub use command::Args;
+pub use parse::Counts;
+pub use selection::{Date, Ending, LeftOut, Range, Selection, Speed};
+
+use parse::Games;
+use tally::Book;
+
+/// Names of members of a manifest's `info`.
+const GAMES: &str = "games";
+const SOURCES: &str = "sources";
+
+/// A book, built.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Positions.
+    pub positions: u64,
+    /// Moves of all positions.
+    pub moves: u64,
+    /// Games, those of the bases included.
+    pub games: u64,
+    /// Bytes of all files, the manifest's aside.
+    pub bytes: u64,
+    /// The hash by which the manifest can be pinned.
+    #[serde(serialize_with = "crate::stats::as_text")]
+    pub integrity: Integrity,
+    /// Of these, bytes of each column of the blocks.
+    #[serde(serialize_with = "crate::stats::as_map")]
+    pub columns: Vec<(&'static str, u64)>,
+    /// Blocks.
+    pub blocks: u64,
+    /// Of these, blocks that are as they were in a base.
+    pub blocks_kept: u64,
+    /// Positions of the bases.
+    pub base_positions: u64,
+    /// Positions that fewer games reached than were asked for.
+    pub positions_left_out: u64,
+    /// Which games the book is made of, and how far.
+    pub selection: BTreeMap<String, String>,
+    /// What became of the games of the sources.
+    pub input: Counts,
+    /// Seconds that the build took.
+    pub seconds: f64,
+}
+
+/// Builds a book.
+///
+/// # Errors
+///
+/// See [`BuildError`]; the previous database is then as it was.
+pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps) -> Result<Summary, BuildError> {
+    let start = Instant::now();
+    let workspace = open_workspace::<Played>(options)?;
+    let bases =
+        options.bases.iter().map(Base::<Played>::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
+    let mut known = Known::default();
+    for base in &bases {
+        known.add_base(base, selection, again).map_err(BuildError::Base)?;
+    }
+    let base_positions = bases.iter().map(Base::positions).sum();
+    let run_files = RunFiles::new(workspace.dir());
+    let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
+    let games = Games::new(selection.clone());
+    let (runs, counts) = gather(&games, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    let mut input = Counts::default();
+    counts.iter().for_each(|counts| input.add(counts));
+    for (source, hash) in options.sources.iter().zip(games.into_hashes()) {
+        if !known.sources.insert(hash) && !again {
+            return Err(BuildError::Again(source.clone()));
+        }
+    }
+    known.games += input.games;
+    let bases = bases.into_iter().map(|base| base.read(None, options.threads));
+    let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
+    let described = selection.describe();
+    let mut info = described.clone();
+    info.insert(GAMES.to_owned(), known.games.to_string());
+    info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
+    let parts = Parts { kind: Book { min_games: selection.min_games }, runs, bases, base_positions, info };
+    let written = write(options, &workspace, &run_files, parts, rejects.as_ref()).map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) => BuildError::NoGames(Box::new(input.clone())),
+        error => error,
+    })?;
+    let Written { manifest, columns, blocks, blocks_kept, left_out, .. } = written;
+    let bytes = manifest.to_bytes::<Played>();
+    let bytes = bytes.map_err(|error| BuildError::Write(WriteError::Manifest(error.to_string())))?;
+    Ok(Summary {
+        positions: manifest.positions,
+        moves: manifest.total("moves"),
+        games: known.games,
+        bytes: manifest.bytes(),
+        integrity: Integrity::of(&bytes),
+        columns,
+        blocks,
+        blocks_kept,
+        base_positions,
+        positions_left_out: left_out,
+        selection: described,
+        input,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// What is known of the games of the bases.
+#[derive(Default)]
+struct Known {
+    games: u64,
+    /// Hashes of the sources.
+    sources: BTreeSet<String>,
+}
+
+impl Known {
+    fn add_base(&mut self, base: &Base<Played>, selection: &Selection, again: bool) -> Result<(), BaseError> {
+        let unlike = |why: String| base.error(BaseFault::Unlike(why));
+        let mut wanted = selection.describe();
+        if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
+            let why = format!(
+                "positions of fewer than {least} games were left out of it, so that counts would be wrong: \
+                 build it with --min-games 1"
+            );
+            return Err(unlike(why));
+        }
+        wanted.remove("min_games");
+        for (name, value) in base.info() {
+            match name.as_str() {
+                GAMES => self.games += value.parse::<u64>().unwrap_or(0),
+                SOURCES => {
+                    for hash in value.split_ascii_whitespace() {
+                        if !self.sources.insert(hash.to_owned()) && !again {
+                            let why = "it has games of a source that another base has too; --again counts them twice";
+                            return Err(unlike(why.to_owned()));
+                        }
+                    }
+                }
+                _ if wanted.remove(name).as_ref() == Some(value) => {}
+                _ => {
+                    let why =
+                        format!("its manifest says {name} = {value:?}, this build says otherwise: give it the same");
+                    return Err(unlike(why));
+                }
+            }
+        }
+        match wanted.pop_first() {
+            None => Ok(()),
+            Some((name, value)) => {
+                Err(unlike(format!("this build says {name} = {value:?}, its manifest does not: give the same options")))
+            }
+        }
+    }
+}
+
+/// A table for people.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let positions = self.positions.max(1) as f64;
+        let count = |n| HumanCount(n).to_string();
+        let rate = count((self.input.read as f64 / self.seconds.max(0.001)) as u64);
+        writeln!(f, "games        {:>15}   {:.1} s, {rate} read a second", count(self.games), self.seconds)?;
+        writeln!(f, "positions    {:>15}", count(self.positions))?;
+        writeln!(f, "moves        {:>15}", count(self.moves))?;
+        writeln!(f, "manifest     {}", self.integrity)?;
+        writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
+        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
+            writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
+        }
+        if self.base_positions > 0 {
+            writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
+            writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
+        }
+        for (name, value) in &self.selection {
+            writeln!(f, "selection: {name} {value}")?;
+        }
+        if self.positions_left_out > 0 {
+            writeln!(f, "positions of fewer games left out: {}", count(self.positions_left_out))?;
+        }
+        self.input.fmt(f)
+    }
+}

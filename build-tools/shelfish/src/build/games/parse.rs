@@ -1,0 +1,292 @@
+//! Games of PGN to positions, each with the move that was played and the result.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex};
+
+use indicatif::HumanCount;
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::played::Results;
+use shelfish::position::{Key, Position};
+use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
+
+use super::super::dump::{Dump, Source};
+use super::super::gather::Parse;
+use super::super::rejects;
+use super::super::sort::Sorter;
+use super::super::spool::move_code;
+use super::tally::{self, END, Tally};
+use super::{LeftOut, Selection};
+use crate::game_texts::{GameText, GameTexts, decoded};
+
+/// How much text goes to a worker at a time.
+const CHUNK: usize = 1 << 20;
+
+/// What became of the games of the sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Games found.
+    pub read: u64,
+    /// Games that the book is made of.
+    pub games: u64,
+    /// Of these, games that were kept up to a fault.
+    pub cut: u64,
+    /// Games of other variants than chess and Chess960.
+    pub other_variants: u64,
+    /// Games without a result.
+    pub without_result: u64,
+    /// Games that the selection left out, by [`LeftOut::NAMES`].
+    #[serde(serialize_with = "left_out")]
+    pub left_out: [u64; LeftOut::NAMES.len()],
+    /// Games with a fault, by [`FAULTS`].
+    #[serde(serialize_with = "faults")]
+    pub faults: [u64; FAULTS.len()],
+}
+
+/// What may be wrong with a game.
+pub const FAULTS: [&str; 6] =
+    ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
+
+fn fault_number(fault: &Fault) -> usize {
+    match fault {
+        Fault::Move { .. } => 1,
+        Fault::Tag(_) => 2,
+        Fault::Comment | Fault::Parenthesis | Fault::TooDeep => 3,
+        Fault::Fen(_) => 4,
+        Fault::TooLong | Fault::TooManyMoves => 5,
+        _ => 0,
+    }
+}
+
+fn named<'a>(names: &'a [&'static str], counts: &'a [u64]) -> impl Iterator<Item = (&'static str, u64)> + 'a {
+    names.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0)
+}
+
+fn left_out<S: Serializer>(counts: &[u64; LeftOut::NAMES.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(named(&LeftOut::NAMES, counts))
+}
+
+fn faults<S: Serializer>(counts: &[u64; FAULTS.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(named(&FAULTS, counts))
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, other: &Counts) {
+        self.read += other.read;
+        self.games += other.games;
+        self.cut += other.cut;
+        self.other_variants += other.other_variants;
+        self.without_result += other.without_result;
+        self.left_out.iter_mut().zip(other.left_out).for_each(|(sum, count)| *sum += count);
+        self.faults.iter_mut().zip(other.faults).for_each(|(sum, count)| *sum += count);
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n| HumanCount(n).to_string();
+        writeln!(f, "games read   {:>15}", count(self.read))?;
+        for (what, n) in [
+            ("games without a result, not used", self.without_result),
+            ("games of other variants, not used", self.other_variants),
+        ] {
+            if n > 0 {
+                writeln!(f, "{what}: {}", count(n))?;
+            }
+        }
+        for (name, n) in named(&LeftOut::NAMES, &self.left_out) {
+            writeln!(f, "games left out by the selection ({name}): {}", count(n))?;
+        }
+        let faults = self.faults.iter().sum::<u64>();
+        if faults > 0 {
+            writeln!(f, "games with a fault: {}, of which {} are kept up to there", count(faults), count(self.cut))?;
+        }
+        for (name, n) in named(&FAULTS, &self.faults) {
+            writeln!(f, "  {name}: {}", count(n))?;
+        }
+        Ok(())
+    }
+}
+
+/// What games are parsed for.
+pub struct Games {
+    selection: Selection,
+    /// Hashes of the texts of the sources that were read to their end.
+    hashes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Games {
+    /// Parses games for what `selection` leaves in.
+    pub fn new(selection: Selection) -> Games {
+        Games { selection, hashes: Arc::default() }
+    }
+
+    /// The hashes of the sources' texts, in their order.
+    pub fn into_hashes(self) -> Vec<String> {
+        self.hashes.lock().map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
+    }
+
+    /// Whether and how the book is made of a game.
+    fn use_of(&self, game: &MainLine, counts: &mut Counts) -> Option<Results> {
+        let fault = game.fault.as_ref().map(|fault| &fault.fault);
+        if let Some(Fault::Variant(_)) = fault {
+            counts.other_variants += 1;
+            return None;
+        }
+        if let Some(fault) = fault {
+            counts.faults[fault_number(fault)] += 1;
+            if game.game.moves().is_empty() {
+                return None;
+            }
+        }
+        let Some(results) = result_of(game) else {
+            counts.without_result += 1;
+            return None;
+        };
+        let last = match self.selection.ending {
+            super::Ending::Any => None,
+            _ => game.game.positions().last(),
+        };
+        if let Some(why) = self.selection.leaves_out(game, last.as_ref().unwrap_or(game.game.start())) {
+            counts.left_out[why as usize] += 1;
+            return None;
+        }
+        counts.games += 1;
+        counts.cut += u64::from(fault.is_some());
+        Some(results)
+    }
+
+    /// Each position of a game once, with the code of the last move that was played from it.
+    fn positions(&self, game: &MainLine) -> Vec<(Key, [u8; 2])> {
+        let mut positions: Vec<(Key, [u8; 2])> = Vec::new();
+        let mut chess: Chess = game.game.start().clone();
+        // Before this no position is the same as one after it.
+        let mut since = 0;
+        let mut visit = |chess: &Chess, m: Option<Move>| {
+            let key = Position::from_chess(chess).key();
+            if let Some(before) = positions[since..].iter().position(|(other, _)| *other == key) {
+                positions.remove(since + before);
+            }
+            positions.push((key, m.map_or(END, move_code)));
+            if m.is_some_and(Move::is_zeroing) {
+                since = positions.len();
+            }
+        };
+        for m in game.game.moves().iter().take(self.selection.max_plies) {
+            visit(&chess, Some(*m));
+            chess.play_unchecked(*m);
+        }
+        visit(&chess, None);
+        positions
+    }
+}
+
+/// The result of a game: the one behind its moves, or else that of the tag.
+fn result_of(game: &MainLine) -> Option<Results> {
+    let known = |result: &str| match result {
+        "1-0" => Some(Results { white: 1, ..Results::default() }),
+        "1/2-1/2" => Some(Results { draws: 1, ..Results::default() }),
+        "0-1" => Some(Results { black: 1, ..Results::default() }),
+        _ => None,
+    };
+    game.result.and_then(known).or_else(|| known(game.tag("Result")?.trim()))
+}
+
+/// Some games of a source.
+pub struct Chunk {
+    games: Vec<GameText>,
+}
+
+impl Parse for Games {
+    type Chunk = Chunk;
+    type Counts = Counts;
+    type Merging = Tally;
+
+    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
+        let text: Box<dyn Read + Send> = match dump.text() {
+            Ok(text) => text,
+            Err(error) => return Box::new(core::iter::once(Err(error))),
+        };
+        let hash = Arc::new(Mutex::new(Sha256::new()));
+        let hashes = self.hashes.clone();
+        let mut texts = GameTexts::new(Hashed { text, hash: hash.clone() });
+        let mut is_over = false;
+        Box::new(core::iter::from_fn(move || {
+            if is_over {
+                return None;
+            }
+            let (mut games, mut bytes) = (Vec::new(), 0);
+            while bytes < CHUNK {
+                match texts.next() {
+                    Some(Ok(game)) => {
+                        bytes += game.text.len();
+                        games.push(game);
+                    }
+                    Some(Err(error)) => {
+                        is_over = true;
+                        return Some(Err(error));
+                    }
+                    None => {
+                        is_over = true;
+                        if let (Ok(hash), Ok(mut hashes)) = (hash.lock(), hashes.lock()) {
+                            hashes
+                                .push(hash.clone().finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect());
+                        }
+                        break;
+                    }
+                }
+            }
+            (!games.is_empty()).then_some(Ok(Chunk { games }))
+        }))
+    }
+
+    fn bytes(chunk: &Chunk) -> usize {
+        chunk.games.iter().map(|game| game.text.len()).sum()
+    }
+
+    fn parse(
+        &self,
+        source: &Source,
+        chunk: &Chunk,
+        counts: &mut Counts,
+        sorter: &mut Sorter<Tally>,
+        rows: &mut String,
+    ) -> io::Result<u64> {
+        let mut count = 0;
+        let mut payload = Vec::new();
+        for text in &chunk.games {
+            counts.read += 1;
+            let game = read_main_line(&decoded(&text.text), text.line);
+            let used = self.use_of(&game, counts);
+            if let Some(fault) = &game.fault {
+                rows.push_str(&rejects::game_row(source, fault, &text.text));
+            }
+            let Some(results) = used else { continue };
+            for (key, code) in self.positions(&game) {
+                payload.clear();
+                tally::push(&mut payload, code, results);
+                sorter.push(&key, &payload)?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// A text that is hashed as it is read.
+struct Hashed<R> {
+    text: R,
+    hash: Arc<Mutex<Sha256>>,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.text.read(buffer)?;
+        if let Ok(mut hash) = self.hash.lock() {
+            hash.update(&buffer[..length]);
+        }
+        Ok(length)
+    }
+}

@@ -1,0 +1,344 @@
+//! `shelfish build` of games, and what is told of the book.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use common::*;
+use pgn_reader::{Outcome, Reader as PgnReader, SanPlus, Skip, Visitor};
+use serde_json::{Value, json};
+use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Position as _};
+use shelfish::position::Position;
+
+type Counts = [u64; 3];
+
+/// What was played from each position, by FEN and move, counted by a plain map and another reader of PGN.
+#[derive(Default)]
+struct Plain {
+    max_plies: usize,
+    positions: HashMap<String, BTreeMap<String, Counts>>,
+}
+
+struct Game {
+    chess: Chess,
+    moves: Vec<Move>,
+    result: Option<usize>,
+}
+
+impl Visitor for Plain {
+    type Tags = ();
+    type Movetext = Game;
+    type Output = ();
+
+    fn begin_tags(&mut self) -> ControlFlow<(), ()> {
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, (): ()) -> ControlFlow<(), Game> {
+        ControlFlow::Continue(Game { chess: Chess::default(), moves: Vec::new(), result: None })
+    }
+
+    fn begin_variation(&mut self, _: &mut Game) -> ControlFlow<(), Skip> {
+        ControlFlow::Continue(Skip(true))
+    }
+
+    fn san(&mut self, game: &mut Game, san: SanPlus) -> ControlFlow<()> {
+        let m = san.san.to_move(&game.chess).unwrap();
+        game.chess.play_unchecked(m);
+        game.moves.push(m);
+        ControlFlow::Continue(())
+    }
+
+    fn outcome(&mut self, game: &mut Game, outcome: Outcome) -> ControlFlow<()> {
+        game.result = match outcome {
+            Outcome::Known(KnownOutcome::Decisive { winner }) => Some(winner.fold_wb(0, 2)),
+            Outcome::Known(KnownOutcome::Draw) => Some(1),
+            Outcome::Unknown => None,
+        };
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, game: Game) {
+        let Some(result) = game.result else { return };
+        let mut chess = Chess::default();
+        let mut last: HashMap<String, String> = HashMap::new();
+        let fen = |chess: &Chess| Position::from_chess(chess).to_string();
+        for m in game.moves.iter().take(self.max_plies) {
+            last.insert(fen(&chess), m.to_uci(CastlingMode::Chess960).to_string());
+            chess.play_unchecked(*m);
+        }
+        last.insert(fen(&chess), "ended".to_owned());
+        for (fen, m) in last {
+            self.positions.entry(fen).or_default().entry(m).or_default()[result] += 1;
+        }
+    }
+}
+
+fn counted(pgn: &str, max_plies: usize) -> HashMap<String, BTreeMap<String, Counts>> {
+    let mut plain = Plain { max_plies, ..Plain::default() };
+    let mut reader = PgnReader::new(pgn.as_bytes());
+    while reader.read_game(&mut plain).unwrap().is_some() {}
+    plain.positions
+}
+
+/// What a book holds, as [`counted`] has it.
+fn held(lines: &[String]) -> HashMap<String, BTreeMap<String, Counts>> {
+    let counts = |value: &Value| -> Counts { serde_json::from_value(value.clone()).unwrap() };
+    let position = |line: &String| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let mut moves: BTreeMap<String, Counts> =
+            record["moves"].as_object().unwrap().iter().map(|(m, value)| (m.clone(), counts(value))).collect();
+        let ended = counts(&record["ended"]);
+        if ended != [0; 3] {
+            moves.insert("ended".to_owned(), ended);
+        }
+        (record["fen"].as_str().unwrap().to_owned(), moves)
+    };
+    lines.iter().map(position).collect()
+}
+
+/// Games of random moves that begin alike, repeat positions and castle.
+fn random_games(seed: u64, count: usize) -> String {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut pgn = String::new();
+    for n in 0..count {
+        let mut chess = Chess::default();
+        let mut text = String::new();
+        for ply in 0..random.usize(0..90) {
+            let legal = chess.legal_moves();
+            if legal.is_empty() {
+                break;
+            }
+            let choices = if ply < 14 { legal.len().min(2) } else { legal.len() };
+            let quiet = legal.iter().rev().find(|m| m.is_castle());
+            let m = *quiet.unwrap_or(&legal[random.usize(..choices)]);
+            if ply % 2 == 0 {
+                write!(text, "{}. ", ply / 2 + 1).unwrap();
+            }
+            write!(text, "{} ", SanPlus::from_move_and_play_unchecked(&mut chess, m)).unwrap();
+        }
+        let result = ["1-0", "1/2-1/2", "0-1", "*"][random.usize(..if n % 9 == 0 { 4 } else { 3 })];
+        write!(pgn, "[Event \"{n}\"]\n[Result \"{result}\"]\n\n{text}{result}\n\n").unwrap();
+    }
+    pgn
+}
+
+#[track_caller]
+fn book_of(fixture: &Fixture, pgn: &Path, options: &[&str]) -> Vec<String> {
+    fixture.build(&[pgn], options).succeeds();
+    fixture.verify("db").succeeds();
+    fixture.export("db")
+}
+
+#[test]
+fn counts_are_those_of_a_plain_map() {
+    let fixture = Fixture::new();
+    let games = random_games(1, 300);
+    let pgn = fixture.file("games.pgn", &games);
+    let expected = counted(&games, 50);
+    assert!(held(&book_of(&fixture, &pgn, &[])) == expected);
+    assert!(held(&book_of(&fixture, &pgn, &["--max-plies", "1000"])) == counted(&games, 1000));
+    for (threads, memory) in [("1", "64MiB"), ("3", "100MiB")] {
+        assert!(held(&book_of(&fixture, &pgn, &["--threads", threads, "--max-memory", memory])) == expected);
+    }
+    let is_frequent = |moves: &BTreeMap<String, Counts>| moves.values().flatten().sum::<u64>() >= 5;
+    let frequent: HashMap<_, _> = expected.clone().into_iter().filter(|(_, moves)| is_frequent(moves)).collect();
+    let out = fixture.build(&[&pgn], &["--min-games", "5"]).succeeds();
+    let left_out = expected.len() - frequent.len();
+    assert!(out.replace(',', "").contains(&format!("positions of fewer games left out: {left_out}")), "{out}");
+    assert!(held(&fixture.export("db")) == frequent);
+}
+
+#[test]
+fn compressed_or_piped_games_make_the_same_book() {
+    let fixture = Fixture::new();
+    let games = random_games(2, 60);
+    let expected = book_of(&fixture, &fixture.file("games.pgn", &games), &[]);
+    let zstd = fixture.file("a", zstd::encode_all(games.as_bytes(), 1).unwrap());
+    assert_eq!(book_of(&fixture, &zstd, &[]), expected);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut gzip, games.as_bytes()).unwrap();
+    assert_eq!(book_of(&fixture, &fixture.file("b", gzip.finish().unwrap()), &[]), expected);
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    std::io::Write::write_all(&mut bzip2, games.as_bytes()).unwrap();
+    let bzip2 = bzip2.finish().unwrap();
+    assert_eq!(book_of(&fixture, &fixture.file("c", &bzip2), &[]), expected);
+    let db = fixture.path("db");
+    shelfish_with(["build", "-", "-q", "-o", db.to_str().unwrap()], games.as_bytes()).succeeds();
+    assert_eq!(fixture.export("db"), expected);
+
+    let mut damaged = bzip2;
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x55;
+    fixture.build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[]).fails(&["damaged.pgn.bz2"]);
+    let cut = zstd::encode_all(games.as_bytes(), 1).unwrap();
+    fixture.build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[]).fails(&["cut.pgn.zst"]);
+    assert_eq!(fixture.export("db"), expected, "what was there is as it was");
+}
+
+#[test]
+fn months_on_a_base_are_byte_for_byte_those_of_one_build() {
+    let fixture = Fixture::new();
+    let [january, february] = [3, 4].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
+    fixture.build_to("both", &[&january, &february], &[]).succeeds();
+    let expected = fixture.files("both");
+    fixture.build_to("one", &[&january], &[]).succeeds();
+    fixture.build_to("two", &[&february], &[]).succeeds();
+    let [one, two] = ["one", "two"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    fixture.build(&[&february], &["--base", &one]).succeeds();
+    assert!(fixture.files("db") == expected, "February on January");
+    fixture.build(&[], &["--base", &two, "--base", &one]).succeeds();
+    assert!(fixture.files("db") == expected, "both, built already");
+    fixture.build_to("one", &[&february], &["--base", &one]).succeeds();
+    assert!(fixture.files("one") == expected, "in place");
+
+    let words = ["4.pgn", "same games", "--again"];
+    fixture.build_to("one", &[&february], &["--base", &one]).fails(&words);
+    fixture.build(&[&january, &january], &[]).fails(&["3.pgn", "--again"]);
+    assert!(fixture.files("one") == expected, "what is refused changes nothing");
+    let twice = book_of(&fixture, &january, &["--base", &two, "--max-plies", "50"]);
+    fixture.build(&[&january, &january], &["--base", &two, "--again"]).succeeds();
+    assert!(fixture.export("db") != twice);
+
+    fixture.build(&[&january], &["--base", &two, "--max-plies", "30"]).fails(&["max_plies", "50"]);
+    fixture.build_to("few", &[&january], &["--min-games", "3"]).succeeds();
+    let few = fixture.path("few").to_str().unwrap().to_owned();
+    fixture.build(&[&february], &["--base", &few]).fails(&["--min-games 1"]);
+}
+
+#[test]
+fn what_is_wrong_with_games_is_counted_and_the_rest_is_used() {
+    let fixture = Fixture::new();
+    let pgn = [
+        b"\xef\xbb\xbf[Event \"a\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 {a; b} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 1-0\r\n\r\n".to_vec(),
+        b"[White \"H\xfcbner\"]\n\n1. e4 e5 2. Nf3 Nc6 1/2-1/2\n\n".to_vec(),
+        b"[Event \"illegal\"]\n[Result \"0-1\"]\n\n1. e4 e5 2. Ke3 Nc6 0-1\n\n".to_vec(),
+        b"[Event \"German\"]\n[Result \"0-1\"]\n\n1. e4 e5 2. Sf3 0-1\n\n".to_vec(),
+        b"[Event \"going on\"]\n\n1. e4 e5 *\n\n".to_vec(),
+        b"[Event \"other\"]\n[Variant \"Crazyhouse\"]\n\n1. e4 e5 1-0\n\n".to_vec(),
+        b"[Event \"FEN\"]\n[FEN \"x\"]\n\n1. e4 e5 1-0\n\n".to_vec(),
+        b"[Event \"open\"]\n[Result \"1-0\"]\n\n1. e4 { no end\n\n".to_vec(),
+        b"[Event \"cut\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf".to_vec(),
+    ]
+    .concat();
+    let path = fixture.file("games.pgn", pgn);
+    let rejects = fixture.path("rejects.tsv");
+    let out = fixture.build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary: Value = serde_json::from_str(&out).unwrap();
+    let input = &summary["input"];
+    assert_eq!((&input["read"], &input["games"], &input["cut"]), (&json!(9), &json!(6), &json!(4)), "{input}");
+    assert_eq!((&input["without_result"], &input["other_variants"]), (&json!(1), &json!(1)));
+    let faults = json!({"not a move": 2, "illegal move": 1, "broken comment or variation": 1, "malformed FEN": 1});
+    assert_eq!(input["faults"], faults);
+    let book = held(&fixture.export("db"));
+    let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
+    assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), [3, 1, 2])]));
+    let rows = std::fs::read_to_string(rejects).unwrap();
+    let rows: Vec<Vec<&str>> = rows.lines().skip(1).map(|row| row.split('\t').collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[1]).collect::<Vec<_>>(), ["13", "18", "27", "32", "37", "42"], "{rows:?}");
+}
+
+#[test]
+fn noise_and_endless_lines_are_told_of() {
+    let fixture = Fixture::new();
+    let mut random = fastrand::Rng::with_seed(5);
+    let noise: Vec<u8> = (0..300_000).map(|_| random.u8(..)).collect();
+    fixture.build(&[&fixture.file("noise.pgn", noise)], &[]).fails(&["nothing to write"]);
+    let mut long = b"[Event \"a\"]\n\n1. e4 ".to_vec();
+    long.extend(b"Nf3 Nf6 ".repeat(3 << 20));
+    long.extend(b"\n\n[Event \"b\"]\n\n1. d4 1-0\n");
+    let summary = fixture.build(&[&fixture.file("long.pgn", long)], &["--json"]).succeeds();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((&summary["games"], &summary["input"]["faults"]["too long"]), (&json!(1), &json!(1)));
+    fixture.build(&[&fixture.file("empty.pgn", "")], &[]).fails(&["nothing to write"]);
+}
+
+#[test]
+fn a_selection_leaves_games_out() {
+    let fixture = Fixture::new();
+    let game = |tags: &str, moves: &str| format!("[Event \"x\"]\n{tags}\n\n{moves}\n\n");
+    let games = [
+        game("[WhiteElo \"2000\"]\n[BlackElo \"2100\"]\n[TimeControl \"60+0\"]\n[UTCDate \"2013.01.05\"]", "1. e4 1-0"),
+        game(
+            "[WhiteElo \"1500\"]\n[BlackElo \"1400\"]\n[TimeControl \"180+2\"]\n[UTCDate \"2013.02.05\"]",
+            "1. d4 1-0",
+        ),
+        game("[WhiteTitle \"BOT\"]\n[Date \"2014.??.??\"]", "1. c4 1-0"),
+        game("", "1. f3 e5 2. g4 Qh4# 0-1"),
+    ];
+    let pgn = fixture.file("games.pgn", games.concat());
+    for (options, expected) in [
+        (&["--ratings", "2000-2100"][..], "e2e4"),
+        (&["--ratings", "-1999"], "d2d4"),
+        (&["--speeds", "blitz,rapid"], "d2d4"),
+        (&["--since", "2013-02", "--until", "2013"], "d2d4"),
+        (&["--until", "2013-01"], "e2e4"),
+        (&["--ending", "mate"], "f2f3"),
+        (&["--no-bots"], "d2d4 e2e4 f2f3"),
+    ] {
+        let book = held(&book_of(&fixture, &pgn, options));
+        let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
+        assert_eq!(start.keys().cloned().collect::<Vec<_>>().join(" "), expected, "{options:?}");
+    }
+    let stats = shelfish(["stats", "--manifest", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let stats: Value = serde_json::from_str(&stats).unwrap();
+    let info = &stats["manifest"]["info"];
+    assert_eq!((&info["bots"], &info["games"], &info["max_plies"]), (&json!("none"), &json!("3"), &json!("50")));
+    fixture.build(&[&pgn], &["--ending", "stalemate"]).fails(&["nothing to write", "ending"]);
+}
+
+#[test]
+fn the_two_kinds_are_told_apart() {
+    let fixture = Fixture::new();
+    let pgn: PathBuf = fixture.file("games.pgn", "[Event \"x\"]\n\n1. e4 e5 1-0\n");
+    let dump = fixture.file("dump.jsonl", sample());
+    fixture.build_to("evals", &[&dump], &[]).succeeds();
+    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    fixture.build(&[&pgn, &dump], &[]).fails(&["games.pgn has games", "dump.jsonl evaluations"]);
+    let [evals, book] = ["evals", "book"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    fixture.build(&[&pgn], &["--base", &evals]).fails(&["\"evaluations\"", "\"moves\""]);
+    fixture.build(&[&dump], &["--base", &book]).fails(&["\"moves\"", "\"evaluations\""]);
+    fixture.build_to("book", &[&dump], &[]).fails(&["in the way"]);
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    shelfish(["lookup", "-d", &book, start]).fails(&["\"moves\"", "\"evaluations\""]);
+    shelfish(["explore", "-d", &evals, start]).fails(&["\"evaluations\"", "\"moves\""]);
+    for (options, source) in [(["--min-games", "2"], &dump), (["--min-depth", "2"], &pgn)] {
+        let run = fixture.build(&[source], &options);
+        assert_eq!(run.code, 2, "{}", run.err);
+    }
+    assert!(shelfish(["stats", "-d", &book]).succeeds().contains("moves"));
+}
+
+#[test]
+fn explore_tells_moves_shares_and_evaluations() {
+    let fixture = Fixture::new();
+    let games = "[Event \"x\"]\n\n1. e4 e5 1-0\n\n[Event \"x\"]\n\n1. e4 c5 0-1\n\n[Event \"x\"]\n\n1. d4 1/2-1/2\n\n\
+                 [Event \"x\"]\n\n1. e4 e5 1/2-1/2\n\n[Event \"x\"]\n\n0-1\n";
+    let pgn = fixture.file("games.pgn", games);
+    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    let after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+    let dump =
+        format!(r#"{{"fen":"{after_e4}","evals":[{{"pvs":[{{"cp":36,"line":"e7e5"}}],"knodes":1,"depth":26}}]}}"#);
+    fixture.build_to("evals", &[&fixture.file("dump.jsonl", dump)], &[]).succeeds();
+    let [book, evals] = ["book", "evals"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let out = shelfish(["explore", "-d", &book, "--evals", &evals, "--json", start, "8/8/8/4k3/8/4K3/8/8 w - -"]);
+    let answers: Vec<Value> = out.succeeds().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let explored = &answers[0];
+    assert_eq!([&explored["white"], &explored["draws"], &explored["black"]], [&json!(1), &json!(2), &json!(2)]);
+    assert_eq!(explored["ended"], json!({"white": 0, "draws": 0, "black": 1}));
+    assert_eq!(
+        explored["moves"][0],
+        json!({"uci": "e2e4", "san": "e4", "white": 1, "draws": 1, "black": 1, "share": 0.6, "score": 0.5,
+            "evaluation": {"cp": 36, "depth": 26}})
+    );
+    assert_eq!((&explored["moves"][1]["san"], &explored["moves"][1].get("evaluation")), (&json!("d4"), &None));
+    assert_eq!((&answers[1]["white"], &answers[1]["moves"]), (&json!(0), &json!([])), "no game reached it");
+    let out = shelfish(["explore", "-d", &book, "--evals", &evals, start]).succeeds();
+    assert!(out.contains("+0.36") && out.contains("60.0%"), "{out}");
+    shelfish(["explore", "-d", &book, "nonsense"]).fails(&["nonsense"]);
+}

@@ -1,0 +1,241 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use shakmaty::{Chess, Move, Position as _, uci::UciMove};
+
+use super::{Played, PlayedMove, Results};
+use crate::leb128;
+use crate::position::{Key, Position};
+use crate::table::{Block, Chunk, KeyRange, TableError, WriteError, encode_block, seal};
+
+const WHITE: Results = Results { white: 1, draws: 0, black: 0 };
+const DRAW: Results = Results { white: 0, draws: 1, black: 0 };
+const BLACK: Results = Results { white: 0, draws: 0, black: 1 };
+
+/// Games added up without thought: a map from positions to moves.
+#[derive(Default)]
+struct Tally(BTreeMap<Key, Played>);
+
+impl Tally {
+    /// Adds games that went so.
+    fn add(&mut self, start: &Chess, moves: &[Move], results: Results) {
+        let mut chess = start.clone();
+        let mut last: BTreeMap<Key, (Chess, Option<Move>)> = BTreeMap::new();
+        for m in moves.iter().copied().map(Some).chain([None]) {
+            last.insert(Position::from_chess(&chess).key(), (chess.clone(), m));
+            if let Some(m) = m {
+                chess.play_unchecked(m);
+            }
+        }
+        for (key, (chess, m)) in last {
+            let position = Position::from_chess(&chess);
+            let empty = Played { position, ended: Results::default(), moves: Vec::new() };
+            let played = self.0.entry(key).or_insert(empty);
+            let sum = match m {
+                None => &mut played.ended,
+                Some(m) => match played.moves.iter().position(|played| played.m == m) {
+                    Some(n) => &mut played.moves[n].results,
+                    None => {
+                        played.moves.push(PlayedMove { m, results: Results::default() });
+                        &mut played.moves.last_mut().expect("it was just put there").results
+                    }
+                },
+            };
+            *sum = sum.checked_add(results).expect("few games");
+        }
+    }
+
+    fn records(self) -> Vec<Played> {
+        let mut records: Vec<Played> = self.0.into_values().collect();
+        records.iter_mut().for_each(|played| Played::sort(&mut played.moves));
+        records
+    }
+}
+
+fn chunk(bytes: &[u8]) -> Chunk {
+    Chunk { file: "book".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() }
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<Played>, TableError> {
+    Block::<Played>::open(bytes, &chunk(bytes))?.records().collect()
+}
+
+#[track_caller]
+fn comes_back(records: &[Played]) {
+    let block = encode_block(records).expect("records can be written");
+    assert_eq!(read(&block.bytes).as_deref(), Ok(records));
+    let opened = Block::<Played>::open(&block.bytes, &chunk(&block.bytes)).expect("a block");
+    for record in records {
+        assert_eq!(opened.find(&record.position).as_ref(), Ok(&Some(record.clone())));
+    }
+    assert_eq!(block.totals, [records.iter().map(|record| record.moves.len() as u64).sum::<u64>()]);
+    let weights = opened.record_weights().expect("a valid block");
+    let expected: Vec<usize> = records.iter().map(|record| Played::weight(record.moves.len())).collect();
+    assert_eq!(weights.iter().map(|record| record.weight).collect::<Vec<_>>(), expected);
+    let copy = opened.reuse(block.bytes.clone()).expect("a valid block");
+    assert_eq!((copy.positions, copy.totals), (block.positions, block.totals));
+}
+
+fn moves(start: &Chess, words: &str) -> Vec<Move> {
+    let mut chess = start.clone();
+    let play = |word: &str| {
+        let m = word.parse::<UciMove>().expect("UCI").to_move(&chess).expect(word);
+        chess.play_unchecked(m);
+        m
+    };
+    words.split_whitespace().map(play).collect()
+}
+
+#[test]
+fn every_kind_of_move_comes_back() {
+    for (fen, games) in [
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", &["e2e4 e7e5 g1f3", "d2d4", "", "g1f3 e7e5 e2e4"][..]),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", &["e1h1 e8a8", "e1a1 e8h8", "e1f1 e8f8", "a1a8 e8e7"]),
+        ("1k6/8/8/8/8/8/8/RK2R3 w EA -", &["b1e1 b8b7", "b1a1", "b1c1 b8b7"]),
+        ("4k3/8/8/8/8/8/8/5KR1 w G -", &["f1g1 e8e7", "f1e1"]),
+        ("4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6", &["d5e6 h7h5 a7a8n", "a7a8q e8d7", "a7a8r", "d5d6 h7h5"]),
+        ("4k3/8/8/8/5p2/8/4P3/4K3 w - -", &["e2e4 f4e3", "e2e4 f4f3", "e2e3 f4e3"]),
+        ("4k3/8/8/8/8/8/8/4K3 w - -", &["e1e2 e8e7 e2e1 e7e8 e1d1", "e1e2 e8e7 e2e1 e7e8"]),
+    ] {
+        let start = fen.parse::<Position>().expect(fen).chess().clone();
+        let mut tally = Tally::default();
+        for (n, game) in games.iter().enumerate() {
+            tally.add(&start, &moves(&start, game), [WHITE, DRAW, BLACK][n % 3]);
+        }
+        comes_back(&tally.records());
+    }
+}
+
+#[test]
+fn a_double_push_is_told_apart_from_the_step_to_the_same_board() {
+    // After e2e4 Black may take en passant, after e2e3 and e3e4 not: two positions, of which the second has fewer games.
+    let start = "4k3/8/8/8/5p2/8/4P3/4K3 w - -".parse::<Position>().expect("a position").chess().clone();
+    let mut tally = Tally::default();
+    tally.add(&start, &moves(&start, "e2e4 e8e7"), Results { white: 9, draws: 3, black: 0 });
+    tally.add(&start, &moves(&start, "e2e3 e8d8 e3e4 d8e8 e1e2"), BLACK);
+    let still = "4k3/8/8/8/4Pp2/8/8/4K3 b - -".parse::<Position>().expect("a position").chess().clone();
+    tally.add(&still, &moves(&still, "e8e7"), DRAW);
+    comes_back(&tally.records());
+}
+
+#[test]
+fn a_position_counts_once_a_game_with_the_last_move_played_from_it() {
+    let start = Chess::default();
+    let mut tally = Tally::default();
+    tally.add(&start, &moves(&start, "g1f3 g8f6 f3g1 f6g8 e2e4"), WHITE);
+    let records = tally.records();
+    let first = records.iter().find(|record| *record.position.chess() == start).expect("the initial position");
+    assert_eq!((first.moves.len(), first.results()), (1, Some(WHITE)));
+    assert_eq!(first.moves[0].m.to(), shakmaty::Square::E4);
+    comes_back(&records);
+}
+
+#[test]
+fn counts_up_to_the_limit_come_back_and_none_beyond() {
+    let position = Position::from_chess(&Chess::default());
+    let m = moves(position.chess(), "e2e4")[0];
+    let record = |white: u64, draws: u64| {
+        let moves = vec![PlayedMove { m, results: Results { white, draws, black: 0 } }];
+        Played { position: position.clone(), ended: Results::default(), moves }
+    };
+    comes_back(&[record(Results::MAX_GAMES, 0)]);
+    comes_back(&[record(7, Results::MAX_GAMES - 7)]);
+    for record in [record(Results::MAX_GAMES, 1), record(u64::MAX, u64::MAX), record(0, 0)] {
+        assert!(matches!(encode_block(&[record]), Err(WriteError::Block { .. })));
+    }
+    let illegal = moves(&Chess::default(), "e2e4 e7e5")[1];
+    let moves = vec![PlayedMove { m: illegal, results: WHITE }];
+    let record = Played { position, ended: Results::default(), moves };
+    assert!(matches!(encode_block(&[record]), Err(WriteError::Block { .. })));
+}
+
+/// Records of games of random moves that begin alike.
+fn records() -> impl Strategy<Value = Vec<Played>> {
+    let game = (proptest::collection::vec(any::<Index>(), 0..40), 0..3usize, 1..200u64);
+    proptest::collection::vec(game, 1..12).prop_map(|games| {
+        let mut tally = Tally::default();
+        for (choices, result, many) in games {
+            let mut chess = Chess::default();
+            let mut line = Vec::new();
+            for (ply, choice) in choices.into_iter().enumerate() {
+                let legal = chess.legal_moves();
+                if legal.is_empty() {
+                    break;
+                }
+                // Few choices at first, so that games meet.
+                let m = legal[choice.index(legal.len().min(if ply < 12 { 2 } else { 40 }))];
+                line.push(m);
+                chess.play_unchecked(m);
+            }
+            let counts: [u64; 3] = core::array::from_fn(|n| if n == result { many } else { many / 7 });
+            tally.add(&Chess::default(), &line, Results { white: counts[0], draws: counts[1], black: counts[2] });
+        }
+        tally.records()
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_block_gives_its_records_back(records in records()) {
+        comes_back(&records);
+    }
+
+    #[test]
+    fn any_records_come_back_whatever_is_left_out(records in records(), keep in any::<u64>()) {
+        let some: Vec<Played> =
+            records.into_iter().enumerate().filter(|(n, _)| keep >> (n % 64) & 1 == 1).map(|(_, record)| record).collect();
+        if !some.is_empty() {
+            comes_back(&some);
+        }
+    }
+
+    #[test]
+    fn content_with_flipped_bits_under_a_right_checksum_never_panics(
+        records in records(),
+        flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..6),
+    ) {
+        let block = encode_block(&records).expect("records can be written");
+        let mut content = zstd::decode_all(&block.bytes[..]).expect("a zstd frame");
+        for (at, bit) in flips {
+            let at = at.index(content.len());
+            content[at] ^= 1 << bit;
+        }
+        let mut bytes = zstd::bulk::compress(&content, 1).expect("memory");
+        seal(&mut bytes);
+        if let Ok(read) = read(&bytes) {
+            // What can be read makes sense: all games of a position go somewhere.
+            for played in &read {
+                prop_assert!(played.results().is_some_and(|results| results.games() > 0));
+                prop_assert!(played.moves.iter().all(|played| played.results.games() > 0));
+            }
+            comes_back(&read);
+        }
+    }
+}
+
+#[test]
+fn a_share_of_more_games_than_there_are_is_refused() {
+    let position = Position::from_chess(&Chess::default());
+    let [e4, d4] = ["e2e4", "d2d4"].map(|word| moves(position.chess(), word)[0]);
+    let results = Results { white: 2, draws: 1, black: 3 };
+    let played = [e4, d4].map(|m| PlayedMove { m, results });
+    let block = encode_block(&[Played { position, ended: Results::default(), moves: played.to_vec() }]);
+    let content = zstd::decode_all(&block.expect("a block").bytes[..]).expect("a zstd frame");
+    let mut rest = &content[..];
+    let count = leb128::take(&mut rest).expect("a number") as usize;
+    let lengths: Vec<usize> = (0..count).map(|_| leb128::take(&mut rest).expect("a number") as usize).collect();
+    let first = Block::<Played>::FIRST;
+    let mut refused = 0;
+    for column in first..count {
+        let start = content.len() - rest.len() + lengths[..column].iter().sum::<usize>();
+        for at in start..start + lengths[column] {
+            let mut changed = content.clone();
+            changed[at] = 255;
+            let mut bytes = zstd::bulk::compress(&changed, 1).expect("memory");
+            seal(&mut bytes);
+            refused += usize::from(read(&bytes).is_err());
+        }
+    }
+    assert!(refused >= 6, "{refused}");
+}
