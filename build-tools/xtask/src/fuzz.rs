@@ -7,7 +7,7 @@ use crate::{
     test::release_tools,
 };
 
-const TARGETS: [&str; 7] = ["fen", "key", "manifest", "page", "block", "played", "pgn"];
+const TARGETS: [&str; 8] = ["fen", "key", "manifest", "page", "block", "played", "pgn", "search"];
 
 /// What `cargo fuzz` gives to the compiler, sanitizers aside, which take a nightly one.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

@@ -68,8 +68,13 @@ fn rank_of(m: Move, color: Color, hints: &Hints<'_>) -> i32 {
 /// when its turn has come, and put off.
 pub fn next(rest: &mut [Ranked], position: &Position) -> Option<Next> {
     loop {
-        let best = (0..rest.len()).max_by_key(|&i| (rest[i].rank, std::cmp::Reverse(i)))?;
-        let Ranked { m, rank } = rest[best];
+        let mut best = 0;
+        for i in 1..rest.len() {
+            if rest[i].rank > rest[best].rank {
+                best = i;
+            }
+        }
+        let Ranked { m, rank } = *rest.get(best)?;
         if (GOOD_CAPTURE / 2..TABLE).contains(&rank) && !see::wins(position, m, 0) {
             rest[best].rank = rank - GOOD_CAPTURE + BAD_CAPTURE;
             continue;
@@ -77,6 +82,19 @@ pub fn next(rest: &mut [Ranked], position: &Position) -> Option<Next> {
         rest.swap(0, best);
         return Some(Next { m, loses: rank < BAD_CAPTURE / 2 });
     }
+}
+
+/// Brings captures, queens and checks to the front of the rest, for a node that tries nothing else any more; how many
+/// there are.
+pub fn forcing_first(rest: &mut [Ranked], position: &Position) -> usize {
+    let mut kept = 0;
+    for i in 0..rest.len() {
+        if is_noisy(rest[i].m) || position.checks(rest[i].m) {
+            rest.swap(kept, i);
+            kept += 1;
+        }
+    }
+    kept
 }
 
 /// The move to try next.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use shakmaty::{
-    Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Position as _, PositionError, Role,
-    Setup, Square,
+    Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece, Position as _,
+    PositionError, Role, Setup, Square, attacks,
     fen::{Fen, ParseFenError},
 };
 
@@ -153,6 +153,19 @@ impl Position {
         Position { chess, key, pawn_key, checkers }
     }
 
+    /// Whether a move attacks the other king from where it goes. Checks that it discovers are not seen.
+    pub fn checks(&self, m: Move) -> bool {
+        let (role, from, to) = match m {
+            Move::Normal { role, from, to, promotion, .. } => (promotion.unwrap_or(role), from, to),
+            Move::EnPassant { from, to } => (Role::Pawn, from, to),
+            Move::Castle { .. } | Move::Put { .. } => return false,
+        };
+        let board = self.chess.board();
+        let occupied = board.occupied().without(from).with(to);
+        let attacked = attacks::attacks(to, Piece { color: self.turn(), role }, occupied);
+        board.king_of(!self.turn()).is_some_and(|king| attacked.contains(king))
+    }
+
     /// The position with the other side to move, unless that is none because somebody is in check.
     pub fn pass(&self) -> Option<Position> {
         let chess = self.chess.clone().swap_turn().ok()?;
@@ -276,6 +289,23 @@ mod tests {
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - 61 90"), 61);
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - x 90"), 0);
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q -"), 0);
+    }
+
+    #[test]
+    fn a_move_that_attacks_the_king_is_a_check() {
+        let start = position("r3k2r/8/8/8/1b6/8/4P1P1/R3K2R w KQkq - 0 1");
+        let start = Position::new(start.chess().clone());
+        for m in start.legal_moves() {
+            let child = start.play(m);
+            // Nothing is discovered here, and the rooks' attacks need not castle.
+            if !matches!(m, Move::Castle { .. }) {
+                assert_eq!(start.checks(m), child.in_check(), "{m:?}");
+            }
+        }
+        let promotes = position("3k4/1P6/8/8/8/8/8/4K3 w - - 0 1");
+        let checks: Vec<_> =
+            promotes.legal_moves().into_iter().filter(|&m| promotes.checks(m)).filter_map(Move::promotion).collect();
+        assert_eq!(checks, [Role::Queen, Role::Rook]);
     }
 
     #[test]

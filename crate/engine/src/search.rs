@@ -318,6 +318,9 @@ impl<'a> Search<'a> {
             // Razoring: so far behind that only captures can help.
             if depth <= 3 && eval + 200 * depth < alpha {
                 let score = self.quiescence::<false>(position, alpha, alpha + 1, ply);
+                if self.stopped {
+                    return 0;
+                }
                 if score <= alpha {
                     return score;
                 }
@@ -387,10 +390,12 @@ impl<'a> Search<'a> {
             self.moves.retain(|ranked| allowed.contains(&ranked.m));
             self.root_moves = allowed;
         }
-        let end = self.moves.len();
+        let mut end = self.moves.len();
         if start == end {
             return if in_check { score::mated_in(ply) } else { DRAW };
         }
+        // With some moves of the root left out, what is found says nothing of the position.
+        let whole = end - start == legal;
         let known_noisy = self.moves[start..].iter().any(|r| Packed::from(r.m) == best_known && is_noisy(r.m));
 
         let mut best_score = -INFINITE;
@@ -398,7 +403,6 @@ impl<'a> Search<'a> {
         let mut number = 0;
         let mut tried: [Option<Move>; 64] = [None; 64];
         let mut tried_count = 0;
-        let mut skip_quiets = false;
         let mut at = start;
         while let Some(next) = order::next(&mut self.moves[at..end], position) {
             at += 1;
@@ -408,9 +412,6 @@ impl<'a> Search<'a> {
                 continue;
             }
             let quiet = !is_noisy(m);
-            if quiet && skip_quiets {
-                continue;
-            }
             number += 1;
             let history = if quiet { self.histories.quiet(us, m, &before) } else { self.histories.capture(us, m) };
             let mut reduced = reduction(depth, number);
@@ -419,15 +420,15 @@ impl<'a> Search<'a> {
             if !root && best_score > -MATED_WITHIN && position.pieces(us).any() {
                 let reduced_depth = (depth - 1 - reduced / 1_024).max(0);
                 if quiet {
-                    // Late moves.
-                    if number as i32 > (4 + depth * depth) / (2 - i32::from(improving)) {
-                        skip_quiets = true;
-                        continue;
-                    }
-                    // Futility: too far behind for a quiet move.
-                    if !in_check && reduced_depth <= 7 && eval + 90 + 95 * reduced_depth + history / 256 <= alpha {
-                        skip_quiets = true;
-                        continue;
+                    // Late moves, and moves that cannot make good what is missing; a check may.
+                    let late = number as i32 > (4 + depth * depth) / (2 - i32::from(improving));
+                    let futile =
+                        !in_check && reduced_depth <= 7 && eval + 90 + 95 * reduced_depth + history / 256 <= alpha;
+                    if late || futile {
+                        end = at + order::forcing_first(&mut self.moves[at..end], position);
+                        if !position.checks(m) {
+                            continue;
+                        }
                     }
                     // Moves that were always bad.
                     if reduced_depth <= 4 && history < -3_500 * depth {
@@ -559,7 +560,7 @@ impl<'a> Search<'a> {
         {
             self.learn(position, m, &tried[..tried_count], depth, ply, &before);
         }
-        if !excluded.is_some() && end - start == legal {
+        if !excluded.is_some() && whole {
             let bound = match best_score {
                 _ if best_score >= beta => Bound::Lower,
                 _ if best_score > first_alpha => Bound::Exact,

@@ -123,6 +123,8 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let game = format!("[FEN \"{fen} 0 1\"]\n\n1. e4 {{[%eval 0.17,20]}} ( 1. d4 $1 ) 1... O-O ; x\n 2. Nf3?! *\n");
         put("pgn", n, game.as_bytes())?;
         put("key", n, position.key().as_bytes())?;
+        // Limits of nodes, depth and lines, and some moves.
+        put("search", n, &[fen.as_bytes(), b"\n\x40\x00\x03", &[7; 40][..n % 40]].concat())?;
         put("block", n, &block[..block.len() - SEAL])?;
         let database = dir.join("database");
         let manifest = write_database(&database, fen, block)?;

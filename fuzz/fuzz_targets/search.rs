@@ -1,0 +1,43 @@
+//! From any position, after any legal moves and within any limits, the search ends, keeps to its limits, and its lines are
+//! legal.
+//!
+//! The input is a FEN, the end of a line, three bytes of limits, and a byte for each move that is played first.
+#![no_main]
+
+use std::str;
+
+use libfuzzer_sys::fuzz_target;
+use shelfish_engine::{Game, Histories, Limits, Position, Silent, Table, search};
+
+/// So that a run of the target sees many positions.
+const MOST_NODES: u64 = 20_000;
+
+fuzz_target!(|data: &[u8]| {
+    let Some(end) = data.iter().position(|&byte| byte == b'\n') else { return };
+    let (fen, [_, nodes, depth, lines, walk @ ..]) = data.split_at(end) else { return };
+    let Ok(Ok(start)) = str::from_utf8(fen).map(str::parse::<Position>) else { return };
+    let mut game = Game::new(start);
+    for &byte in walk.iter().take(300) {
+        let moves = game.position().legal_moves();
+        let Some(&m) = moves.get(usize::from(byte) % moves.len().max(1)) else { break };
+        game.play(m);
+    }
+    let nodes = u64::from(*nodes).pow(2).clamp(1, MOST_NODES);
+    let limits = Limits {
+        nodes: Some(nodes),
+        depth: (depth % 4 > 0).then_some(usize::from(depth / 4)),
+        mate: (lines & 0x80 > 0).then_some(2),
+        lines: usize::from(lines % 8),
+        ..Limits::default()
+    };
+    let found = search(&game, &Table::new(1 << 16), &mut Histories::default(), &limits, &mut Silent);
+    assert_eq!(found.is_empty(), game.position().legal_moves().is_empty());
+    for line in found {
+        assert!(line.nodes <= nodes, "{} nodes of {nodes}", line.nodes);
+        let mut position = game.position().clone();
+        for m in line.moves {
+            assert!(position.legal_moves().contains(&m), "{m:?} is not legal in {position:?}");
+            position = position.play(m);
+        }
+    }
+});
