@@ -4,8 +4,7 @@ use anyhow::Result;
 
 use crate::{
     npm,
-    shell::{call, command, release_binary, say, target_dir},
-    test::release_tools,
+    shell::{call, command, program, programs, say, target_dir},
     tools,
 };
 
@@ -13,13 +12,13 @@ use crate::{
 pub fn run() -> Result<()> {
     npm::build()?;
     tools::npm_ci("tests")?;
-    release_tools()?;
+    programs(&["shelfish-attack"])?;
     let attacks = target_dir().join("attacks");
     if attacks.exists() {
         std::fs::remove_dir_all(&attacks)?;
     }
-    call(command(release_binary("attack")).arg("write").arg(&attacks))?;
+    call(command(program("attack")).arg("write").arg(&attacks))?;
     say("Measuring");
-    call(command(release_binary("attack")).arg("measure"))?;
+    call(command(program("attack")).arg("measure"))?;
     call(command(tools::node()?).arg("tests/npm/attack-cost.mjs").arg(&attacks))
 }

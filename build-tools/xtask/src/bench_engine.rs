@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::{
-    shell::{call, command, release_binary, root, say},
+    shell::{call, command, program, root, say},
     site, tools,
 };
 
@@ -40,5 +40,5 @@ pub fn run(args: &Args) -> Result<()> {
     } else {
         say("NOT MEASURED: a game, for --games is not there");
     }
-    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")).env("SHELFISH_SITE", site))
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")).env("SHELFISH_SITE", site))
 }

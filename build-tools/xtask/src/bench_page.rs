@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::{
     bench_web,
-    shell::{call, command, release_binary, root, say},
+    shell::{call, command, program, root, say},
     site, tools,
 };
 
@@ -44,5 +44,5 @@ pub fn run(args: &Args) -> Result<()> {
     } else {
         say("NOT MEASURED: a game, for --evals or --games is not there");
     }
-    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")).env("SHELFISH_SITE", site))
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")).env("SHELFISH_SITE", site))
 }

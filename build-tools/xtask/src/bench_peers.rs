@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 
 use crate::{
     npm,
-    shell::{call, command, relative, release_binary, root, say, target_dir},
+    shell::{call, command, program, relative, root, say, target_dir},
     site,
     stamp::Stamp,
     tools,
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
     bench.arg("tests/peers/bench.mjs").arg("--files").arg(&files).arg("--games").arg(games).args(evals);
     bench.args(["--positions", &args.positions.to_string(), "--latency", &args.latency_ms.to_string()]);
     bench.args(["--mbit", &args.bandwidth_mbit.to_string(), "--command", &typed()]);
-    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")))?;
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")))?;
     say(format!("Table and figures are in {}/peers.md and peers.json", relative(&files)));
     Ok(())
 }
@@ -100,7 +100,7 @@ fn files(evals: &[PathBuf]) -> Result<PathBuf> {
         call(&mut build)?;
         peers.set()?;
     }
-    let shelfish = release_binary("shelfish");
+    let shelfish = program("shelfish");
     let ours = Stamp::new("bench-peers-ours", &files, &[evals, std::slice::from_ref(&shelfish)].concat())?;
     let (big, tiny) = (files.join("big/shelfish"), files.join("tiny/shelfish"));
     if !(ours.fresh() && big.join("manifest.json").is_file() && tiny.join("manifest.json").is_file()) {

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::{
     npm,
-    shell::{call, command, release_binary, root, say, target_dir},
+    shell::{call, command, program, root, say, target_dir},
     site,
     stamp::Stamp,
     tools,
@@ -54,14 +54,14 @@ pub fn run(args: &Args) -> Result<()> {
     bench.arg("tests/browser/bench.mjs").arg("--db").arg(db).arg("--evals").arg(evals).arg("--games").arg(games);
     bench.args(["--count", &args.count.to_string(), "--latency", &args.latency_ms.to_string()]);
     bench.args(["--mbit", &args.bandwidth_mbit.to_string()]);
-    call(bench.env("CHROMIUM", chromium).env("SHELFISH", release_binary("shelfish")))?;
-    call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", release_binary("shelfish")))
+    call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")))?;
+    call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", program("shelfish")))
 }
 
 /// The database of a dump, built once.
 pub fn database(evals: &Path) -> Result<PathBuf> {
     let database = target_dir().join("bench").join("db");
-    let shelfish = release_binary("shelfish");
+    let shelfish = program("shelfish");
     let stamp = Stamp::new("bench", &database, &[evals.to_path_buf(), shelfish.clone()])?;
     if !(stamp.fresh() && database.join("manifest.json").is_file()) {
         say("Building the database to measure");

@@ -2,10 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::{
-    shell::{call, cargo, command, output, release_binary, root, say, which},
-    test::release_tools,
-};
+use crate::shell::{call, command, output, program, programs, root, say, which};
 
 /// Stockfish by Skill Level, from 5, and the rating that its developers measured for the master branch of January 2023,
 /// weeks after 15.1, anchored to the CCRL by the engine Stash:
@@ -56,10 +53,9 @@ pub fn run(args: &Args) -> Result<()> {
     if !version.starts_with("Stockfish 15.1") {
         say(format!("The anchors are those of Stockfish 15.1, and this is {}", version.trim()));
     }
-    release_tools()?;
-    call(cargo().args(["build", "--release", "--package", "shelfish-arena"]))?;
-    let engine = format!("{} engine", release_binary("shelfish").display());
-    let arena = release_binary("arena");
+    programs(&["shelfish-cli", "shelfish-arena"])?;
+    let engine = format!("{} engine", program("shelfish").display());
+    let arena = program("arena");
     if args.tactics {
         call(command(&arena).args(["suite", "crate/engine/tests/wac.epd", &engine]).current_dir(root()))?;
     }

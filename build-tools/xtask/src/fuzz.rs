@@ -2,10 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::{
-    shell::{call, cargo, command, output, release_binary, root, say, target_dir, which},
-    test::release_tools,
-};
+use crate::shell::{call, cargo, command, output, program, programs, root, say, target_dir, which};
 
 const TARGETS: [&str; 8] = ["fen", "key", "manifest", "page", "block", "played", "pgn", "search"];
 
@@ -20,10 +17,10 @@ pub fn run(seconds: u32) -> Result<usize> {
         say("NOT TESTED: the fuzz targets take a C++ compiler");
         return Ok(0);
     }
-    release_tools()?;
+    programs(&["shelfish-attack"])?;
     let built = target_dir().join("fuzz");
     let (corpus, found) = (built.join("corpus"), built.join("artifacts/"));
-    call(command(release_binary("attack")).arg("seeds").arg(&corpus))?;
+    call(command(program("attack")).arg("seeds").arg(&corpus))?;
     std::fs::create_dir_all(&found)?;
     let version = output(command("rustc").arg("-vV")).context("rustc does not tell its version")?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc does not tell its host")?;

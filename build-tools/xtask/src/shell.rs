@@ -6,6 +6,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::OnceLock,
 };
 
 use anyhow::{Context, Result, bail};
@@ -21,9 +22,27 @@ pub fn target_dir() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-/// The path of a program that `cargo build --release` has made.
-pub fn release_binary(name: &str) -> PathBuf {
-    target_dir().join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX))
+/// The profile that our programs are built with, if it was chosen.
+static PROFILE: OnceLock<&str> = OnceLock::new();
+
+/// Has our programs built in little time from now on, for tests; what is measured is a release.
+pub fn build_quickly() {
+    PROFILE.get_or_init(|| "quick");
+}
+
+fn profile() -> &'static str {
+    PROFILE.get_or_init(|| "release")
+}
+
+/// Builds the programs of these packages.
+pub fn programs(packages: &[&str]) -> Result<()> {
+    let packages = packages.iter().flat_map(|package| ["--package", package]);
+    call(cargo().args(["build", "--profile", profile()]).args(packages))
+}
+
+/// A program that [`programs`] has built.
+pub fn program(name: &str) -> PathBuf {
+    target_dir().join(profile()).join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
 /// The cargo that runs us, so that one toolchain does everything.

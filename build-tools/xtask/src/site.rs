@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     npm,
-    shell::{call, cargo, command, npm as npm_command, relative, release_binary, root, say, target_dir},
+    shell::{call, command, npm as npm_command, program, programs, relative, root, say, target_dir},
     stamp::Stamp,
     tools,
 };
@@ -97,7 +97,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
 /// The native program.
 pub fn cli() -> Result<()> {
     say("Building the shelfish program");
-    call(cargo().args(["build", "--release", "--package", "shelfish-cli"]))
+    programs(&["shelfish-cli"])
 }
 
 /// The sample database, from the dumps in `static-shards`.
@@ -105,7 +105,7 @@ fn sample_database() -> Result<PathBuf> {
     cli()?;
     let (dumps, database) = (root().join("static-shards"), target_dir().join("demo").join("db"));
     let [sample, famous] = ["sample.jsonl.zst", "famous.jsonl.zst"].map(|name| dumps.join(name));
-    let shelfish = release_binary("shelfish");
+    let shelfish = program("shelfish");
     let stamp = Stamp::new("database", &database, &[sample.clone(), famous.clone(), shelfish.clone()])?;
     if !(stamp.fresh() && database.join("manifest.json").is_file()) {
         say("Building the sample database");

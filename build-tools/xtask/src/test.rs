@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 
 use crate::{
     fuzz, npm,
-    shell::{call, cargo, command, npm as npm_command, release_binary, root, say, target_dir, watch},
+    shell::{build_quickly, call, cargo, command, npm as npm_command, program, programs, root, say, target_dir, watch},
     site as deployed, tools, web_app,
 };
 
@@ -74,6 +74,7 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("there is no step {unknown}; `cargo xtask test --list` names them");
     }
     tools::components()?;
+    build_quickly();
 
     let mut lines = Vec::new();
     let mut sum = Tally::default();
@@ -157,7 +158,18 @@ fn fuzz(args: &Args) -> Result<Tally> {
 
 fn data(args: &Args) -> Result<Tally> {
     let mut tests = cargo();
-    tests.args(["test", "--release", "--package", "shelfish-cli", "--test", "data", "--", "--ignored", "--nocapture"]);
+    tests.args([
+        "test",
+        "--profile",
+        "quick",
+        "--package",
+        "shelfish-cli",
+        "--test",
+        "data",
+        "--",
+        "--ignored",
+        "--nocapture",
+    ]);
     // One after another: each takes the memory and the cores that it can get.
     tests.arg("--test-threads=1");
     if !args.all {
@@ -171,7 +183,7 @@ fn module(args: &Args) -> Result<Tally> {
     npm::cache()?;
     tools::npm_ci("tests")?;
     let types = check(npm_command().args(["run", "check"]).current_dir(root().join("tests")))?;
-    release_tools()?;
+    tested_programs()?;
     let mut node = command(tools::node()?);
     if args.all {
         node.env("SHELFISH_LARGE", "1");
@@ -205,7 +217,7 @@ fn browser(args: &Args) -> Result<Tally> {
     let chromium = tools::chromium()?;
     tools::engines();
     tools::npm_ci("tests")?;
-    release_tools()?;
+    tested_programs()?;
     let site = deployed::sample(&deployed::default_out())?;
     let app = web_app::build()?;
     if args.all {
@@ -232,9 +244,9 @@ fn lighthouse(args: &Args) -> Result<Tally> {
     node_tests(args, "tests/lighthouse", &mut node)
 }
 
-/// The native program, for tests that need a database or a server, and the attacks.
-pub fn release_tools() -> Result<()> {
-    call(cargo().args(["build", "--release", "--package", "shelfish-cli", "--package", "shelfish-attack"]))
+/// The programs that tests in Node use.
+fn tested_programs() -> Result<()> {
+    programs(&["shelfish-cli", "shelfish-attack"])
 }
 
 /// Runs Node's own test runner over the `*.test.mjs` of a directory.
@@ -243,7 +255,7 @@ fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally>
     files.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
     files.sort();
     node.args(["--test", "--test-reporter=spec"]);
-    node.env("SHELFISH", release_binary("shelfish")).env("SHELFISH_ATTACK", release_binary("attack"));
+    node.env("SHELFISH", program("shelfish")).env("SHELFISH_ATTACK", program("attack"));
     if let Some(filter) = &args.filter {
         node.arg(format!("--test-name-pattern={filter}"));
     }
