@@ -173,7 +173,11 @@ fn data(args: &Args) -> Result<Tally> {
     // One after another: each takes the memory and the cores that it can get.
     tests.arg("--test-threads=1");
     if !args.all {
-        tests.args(["evals_tcec", "threads_and_memory", "a_change"].into_iter().flat_map(|long| ["--skip", long]));
+        tests.args(
+            ["evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games"]
+                .into_iter()
+                .flat_map(|long| ["--skip", long]),
+        );
     }
     counted(tests.args(&args.filter), cargo_counts)
 }
