@@ -41,6 +41,7 @@ const TYPES: [&str; 13] = [
     "analysis.d.ts",
     "engine.d.ts",
     "engine-messages.d.ts",
+    "engine-worker.d.ts",
     "evaluator.d.ts",
     "kept.d.ts",
     "uci.d.ts",
