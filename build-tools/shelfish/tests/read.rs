@@ -400,7 +400,7 @@ fn an_unknown_scheme_is_wrong_usage_and_a_known_one_has_any_case() {
     for url in ["ftp://x", "letters://"] {
         let run = on("lookup", url, &[START]);
         assert_eq!(run.code, 2);
-        assert!(run.err.contains("expected http://, https:// or a directory"), "{}", run.err);
+        assert!(run.err.contains("expected http://, https://, s3://, gs://, az:// or a directory"), "{}", run.err);
     }
     let host = Host::new(&fixture);
     on("lookup", host.url("db").replace("http", "HTTP"), &[START]).succeeds();

@@ -32,7 +32,7 @@ const ENTRIES: [(&str, &str, bool); 12] = [
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 13] = [
+const TYPES: [&str; 14] = [
     "index.d.ts",
     "inline.d.ts",
     "node.d.ts",
