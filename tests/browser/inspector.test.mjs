@@ -48,6 +48,8 @@ test("the panel says which bytes were read, and they are those that the host has
   const bytes = statSync(join(database, "manifest.json")).size + ranges.map((range) => range.split("-").map(Number)).reduce((sum, [start = 0, end = 0]) => sum + end + 1 - start, 0);
   assert.equal(await page.getByTestId("traffic-totals").innerText(), `${(bytes / 1000).toFixed(1)} kB of ${(whole / 1e6).toFixed(1)} MB, ${asked.length} requests, no server`);
   await page.locator(".inspector summary").click();
+  // The table is drawn when the page is idle.
+  await page.locator(".inspector tbody tr").nth(ranges.length).waitFor();
   const rows = await page.locator(".inspector tbody tr td:nth-child(3)").allInnerTexts();
   assert.deepEqual(rows.map((row) => row.replaceAll(",", "").replace("–", "-")).sort(), ["all", ...ranges].sort());
   // And they are drawn: a row of pixels has the colour of files and that of what was read.
