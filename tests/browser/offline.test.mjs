@@ -240,7 +240,7 @@ test("in Firefox, too, the page opens without a connection", { skip: firefox?.mi
   await driver.executeScript("globalThis.former = true; location.reload()");
   await driver.wait(() => driver.executeScript("return !globalThis.former"), 60_000, "not reloaded");
   await known();
-  await driver.get(`${site.url}#fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1`);
+  await driver.executeScript("location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'");
   const panel = () => driver.executeScript("return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`");
   await driver.wait(async () => /still answer/.test(String(await panel())), 60_000).catch(async () => assert.fail(`no word of it: ${await panel()}`));
 });
