@@ -237,8 +237,10 @@ test("in Firefox, too, the page opens without a connection", { skip: firefox?.mi
   await driver.wait(async () => Number(await driver.executeAsyncScript(`const done = arguments[0]; (${entries})().then(done, () => done(0));`)) >= 2, 60_000, "IndexedDB is empty");
   await site.leave();
   // A driver's own reload passes the service worker by, as one with the shift key does.
-  await driver.executeScript("globalThis.former = true; location.reload()");
-  await driver.wait(() => driver.executeScript("return !globalThis.former"), 60_000, "not reloaded");
+  const origin = () => driver.executeScript("return performance.timeOrigin");
+  const former = await origin();
+  await driver.executeScript("location.reload()");
+  await driver.wait(async () => (await origin()) !== former, 60_000, "not reloaded");
   await known();
   await driver.executeScript("location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'");
   const panel = () => driver.executeScript("return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`");
