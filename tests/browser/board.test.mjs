@@ -33,6 +33,8 @@ async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
   await at(page, "open").click();
   await at(page, "open-text").fill(text);
   await at(page, "open-submit").click();
+  // The game is on the board when the dialog has gone.
+  await at(page, "open-dialog").waitFor({ state: "hidden" });
 }
 
 test("the score of a line stays when the line leaves the database, and says where it is from", async (t) => {
@@ -157,7 +159,7 @@ test("the graph is a slider: keys, clicks and words, and what is unknown is hatc
   const graph = page.getByRole("slider", { name: "Position of the game" });
   await graph.focus();
   await page.keyboard.press("ArrowRight");
-  assert.match((await graph.getAttribute("aria-valuetext")) ?? "", /^1\. e4, [+-]?\d/);
+  await page.waitForFunction(() => /^1\. e4, [+-]?\d/.test(document.querySelector("[role=slider]")?.getAttribute("aria-valuetext") ?? ""));
   assert.equal(await graph.getAttribute("aria-valuenow"), "1");
   await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
   assert.equal(await graph.getAttribute("aria-valuetext"), "6… h6, not known");
