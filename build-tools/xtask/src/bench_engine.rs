@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::{
+    network::Network,
     shell::{call, command, program, root, say},
     site, tools,
 };
@@ -18,12 +19,8 @@ pub struct Args {
     /// How many visits
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// Milliseconds that every request takes
-    #[arg(long, default_value_t = 50)]
-    latency_ms: u32,
-    /// Bandwidth in Mbit/s
-    #[arg(long, default_value_t = 20.0)]
-    bandwidth_mbit: f64,
+    #[command(flatten)]
+    network: Network,
 }
 
 /// Measures, and prints a table in Markdown.
@@ -34,7 +31,7 @@ pub fn run(args: &Args) -> Result<()> {
     let games = root().join(&args.games);
     let mut bench = command(tools::node()?);
     bench.arg("tests/browser/bench-engine.mjs").args(["--rounds", &args.rounds.to_string()]);
-    bench.args(["--latency", &args.latency_ms.to_string(), "--mbit", &args.bandwidth_mbit.to_string()]);
+    bench.args(args.network.options());
     if games.is_file() {
         bench.arg("--games").arg(games);
     } else {

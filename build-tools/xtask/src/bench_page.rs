@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::{
     bench_web,
+    network::Network,
     shell::{call, command, program, root, say},
     site, tools,
 };
@@ -22,12 +23,8 @@ pub struct Args {
     /// How many visits
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// Milliseconds that every request takes
-    #[arg(long, default_value_t = 50)]
-    latency_ms: u32,
-    /// Bandwidth in Mbit/s
-    #[arg(long, default_value_t = 20.0)]
-    bandwidth_mbit: f64,
+    #[command(flatten)]
+    network: Network,
 }
 
 /// Measures, and prints a table in Markdown.
@@ -38,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     let (evals, games) = (root().join(&args.evals), root().join(&args.games));
     let mut bench = command(tools::node()?);
     bench.arg("tests/browser/bench-page.mjs").args(["--rounds", &args.rounds.to_string()]);
-    bench.args(["--latency", &args.latency_ms.to_string(), "--mbit", &args.bandwidth_mbit.to_string()]);
+    bench.args(args.network.options());
     if evals.is_file() && games.is_file() {
         bench.arg("--db").arg(bench_web::database(&evals)?).arg("--games").arg(games);
     } else {

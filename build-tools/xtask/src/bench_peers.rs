@@ -11,6 +11,7 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
+    network::Network,
     npm,
     shell::{call, command, program, relative, root, say, target_dir},
     site,
@@ -37,12 +38,8 @@ pub struct Args {
     /// How many positions to look up, and half as many games
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
-    /// Milliseconds that every request takes
-    #[arg(long, default_value_t = 50)]
-    latency_ms: u32,
-    /// Bandwidth in Mbit/s
-    #[arg(long, default_value_t = 20.0)]
-    bandwidth_mbit: f64,
+    #[command(flatten)]
+    network: Network,
 }
 
 /// Measures, prints a table in Markdown, and keeps it with all figures beside the databases.
@@ -57,8 +54,8 @@ pub fn run(args: &Args) -> Result<()> {
     say("Measuring");
     let mut bench = command(tools::node()?);
     bench.arg("tests/peers/bench.mjs").arg("--files").arg(&files).arg("--games").arg(games).args(evals);
-    bench.args(["--positions", &args.positions.to_string(), "--latency", &args.latency_ms.to_string()]);
-    bench.args(["--mbit", &args.bandwidth_mbit.to_string(), "--command", &typed()]);
+    bench.args(["--positions", &args.positions.to_string()]).args(args.network.options());
+    bench.args(["--command", &typed()]);
     call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")))?;
     say(format!("Table and figures are in {}/peers.md and peers.json", relative(&files)));
     Ok(())

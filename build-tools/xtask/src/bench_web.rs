@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::{
+    network::Network,
     npm,
     shell::{call, command, program, root, say, target_dir},
     site,
@@ -27,12 +28,8 @@ pub struct Args {
     /// How many positions, and how many games
     #[arg(long, default_value_t = 100)]
     count: usize,
-    /// Milliseconds that every request takes
-    #[arg(long, default_value_t = 50)]
-    latency_ms: u32,
-    /// Bandwidth in Mbit/s
-    #[arg(long, default_value_t = 20.0)]
-    bandwidth_mbit: f64,
+    #[command(flatten)]
+    network: Network,
 }
 
 /// Measures, and prints a table in Markdown.
@@ -52,8 +49,7 @@ pub fn run(args: &Args) -> Result<()> {
     say("Measuring");
     let mut bench = command(tools::node()?);
     bench.arg("tests/browser/bench.mjs").arg("--db").arg(db).arg("--evals").arg(evals).arg("--games").arg(games);
-    bench.args(["--count", &args.count.to_string(), "--latency", &args.latency_ms.to_string()]);
-    bench.args(["--mbit", &args.bandwidth_mbit.to_string()]);
+    bench.args(["--count", &args.count.to_string()]).args(args.network.options());
     call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")))?;
     call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", program("shelfish")))
 }

@@ -8,6 +8,7 @@ mod bench_web;
 mod demo;
 mod elo;
 mod fuzz;
+mod network;
 mod npm;
 mod pictures;
 mod places;
