@@ -1,7 +1,7 @@
 // What the page and the engine's Worker say to each other.
 
 import type { Failure } from "./errors.js";
-import type { Evaluation } from "./types.js";
+import type { Evaluation, Pv } from "./types.js";
 
 /** What a search found, or has found so far. */
 export interface EngineEvaluation<San extends boolean = boolean> extends Evaluation<San> {
@@ -15,6 +15,8 @@ export interface EngineEvaluation<San extends boolean = boolean> extends Evaluat
   nodes: number;
   /** How long it took. */
   milliseconds: number;
+  /** With `elo`, once the search is over: the line that a player of that rating goes for. */
+  chosen?: Pv<San> | undefined;
 }
 
 /** A search. Limits are 0 if there are none; moves have blanks between them. */
@@ -29,6 +31,9 @@ export interface Search {
   multiPv: number;
   chess960: boolean;
   san: boolean;
+  /** The rating of the player who thinks; 0: full strength. */
+  elo: number;
+  seed: number;
   /** Whether each iteration is told of. */
   tells: boolean;
 }

@@ -62,12 +62,12 @@ async function run(): Promise<void> {
 
 const list = (words: string) => (words ? words.split(" ") : []);
 
-async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, tells }: Search) {
+async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, elo, seed, tells }: Search) {
   const begin = performance.now();
   current = id;
   isStopped = false;
   try {
-    const canonical = engine.prepare(fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san);
+    const canonical = engine.prepare(fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, elo, seed);
     let pvs: Pv[] = [];
     let value: FromWorker["value"];
     host.found = (more, depth, deepest, nodes, isMate, score, uci, sanLine) => {
@@ -83,7 +83,10 @@ async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, mul
       if (tells) scope.postMessage({ id, value, isOver: false });
     };
     await run();
-    if (value) value.milliseconds = performance.now() - begin;
+    if (value) {
+      value.milliseconds = performance.now() - begin;
+      if (elo) value.chosen = value.pvs[engine.chosen()];
+    }
     scope.postMessage({ id, value, isOver: true });
   } catch (error) {
     const told = typeof (error as { code?: unknown } | undefined)?.code === "string";

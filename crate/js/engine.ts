@@ -33,7 +33,7 @@ export interface EngineOptions {
   wasm?: Wasm | PromiseLike<Wasm> | undefined;
 }
 
-/** How a position is analysed. Without `depth`, `nodes` and `movetime` the search goes on until it is aborted. */
+/** How a position is analysed. Without `depth`, `nodes`, `movetime` and `elo` the search goes on until it is aborted. */
 export interface AnalyseOptions {
   /** Plies to search, at most 127. */
   depth?: number | undefined;
@@ -47,6 +47,13 @@ export interface AnalyseOptions {
   moves?: readonly string[] | undefined;
   /** Moves in UCI to look at. Default all. */
   searchMoves?: readonly string[] | undefined;
+  /**
+   * Thinks as a player of this rating, from 800 to 2600: it looks at fewer positions, and `chosen` of the
+   * answer is the move it plays, now one and now another of those it holds for about as good. Other limits hold, too.
+   */
+  elo?: number | undefined;
+  /** With `elo`: the same number gives the same choice. Default: another one each time. */
+  seed?: number | undefined;
   /** Ends the search, within some 20 ms. */
   signal?: AbortSignal | undefined;
   /** Hears what was found so far, after each iteration. */
@@ -58,7 +65,7 @@ export interface AnalyseOptions {
 }
 
 /** How many positions are analysed: as one, and `onAnswer` hears of each as it is found. */
-export interface AnalyseManyOptions extends Omit<AnalyseOptions, "moves" | "searchMoves" | "onInfo"> {
+export interface AnalyseManyOptions extends Omit<AnalyseOptions, "moves" | "searchMoves" | "elo" | "seed" | "onInfo"> {
   /** Hears of each position, with its place in the list. */
   onAnswer?: ((index: number, answer: EngineEvaluation | ShelfishError) => void) | undefined;
 }
@@ -105,18 +112,29 @@ interface Hand {
 /** The engine. {@link load} makes it. */
 export class Engine {
   #options: EngineOptions;
-  #module: WebAssembly.Module;
+  /** Undefined while it is on its way. */
+  #module: WebAssembly.Module | undefined;
   #hands: Hand[] = [];
   #queue: Job[] = [];
   #last = 0;
   #isOpen = true;
 
   /** @internal Use {@link load}. */
-  constructor(module: WebAssembly.Module, options: EngineOptions) {
-    this.#module = module;
+  constructor(options: EngineOptions) {
     this.#options = options;
-    // The first Worker is started while the caller thinks of a position.
+    // The first Worker starts while the module travels.
     this.#start();
+  }
+
+  /** @internal Use {@link load}. */
+  async receive(module: Promise<WebAssembly.Module>): Promise<void> {
+    try {
+      this.#module = await module;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    this.#hands.forEach(({ worker }) => this.#equip(worker));
   }
 
   /**
@@ -193,6 +211,8 @@ export class Engine {
       multiPv: limit("multiPv", options.multiPv, 256) || 1,
       chess960: castling === "chess960",
       san: san === true,
+      elo: limit("elo", options.elo, 9999),
+      seed: limit("seed", options.seed, 2 ** 53 - 1) || Math.floor(Math.random() * 2 ** 53),
       tells: !!onInfo,
     };
     const aborted = () => failed("aborted", "the search was aborted", signal?.reason);
@@ -230,8 +250,7 @@ export class Engine {
     let worker: EngineWorker;
     try {
       worker = (this.#options.worker ?? workers.make)();
-      const memoryBytes = limit("memoryBytes", this.#options.memoryBytes, 1 << 28) || 1 << 24;
-      worker.postMessage({ module: this.#module, memoryBytes } satisfies ToWorker);
+      this.#equip(worker);
     } catch (cause) {
       const error = cause instanceof ShelfishError ? cause : missing((cause as Error).message, cause);
       for (const job of this.#queue.splice(0)) job.reject(error);
@@ -258,6 +277,13 @@ export class Engine {
     return hand;
   }
 
+  /** Gives the module to a Worker, once it is there. */
+  #equip(worker: EngineWorker): void {
+    if (!this.#module) return;
+    const memoryBytes = limit("memoryBytes", this.#options.memoryBytes, 1 << 28) || 1 << 24;
+    worker.postMessage({ module: this.#module, memoryBytes } satisfies ToWorker);
+  }
+
   /** A Worker that failed is ended; another one is started when it is needed. */
   #lose(hand: Hand, error: ShelfishError): void {
     this.#hands = this.#hands.filter((other) => other !== hand);
@@ -280,5 +306,7 @@ function missing(why: string, cause?: unknown): ShelfishError {
 export async function load(options: EngineOptions = {}): Promise<Engine> {
   limit("workers", options.workers, 64);
   limit("memoryBytes", options.memoryBytes, 1 << 28);
-  return new Engine(await compiled(MODULE, options.wasm), options);
+  const engine = new Engine(options);
+  await engine.receive(compiled(MODULE, options.wasm));
+  return engine;
 }

@@ -119,6 +119,22 @@ test("so many nodes are searched and no more, and even one gives an answer that 
   assert.ok((await engine.analyse(KIWIPETE, { nodes: 1 })).depth >= 1);
 });
 
+test("a weaker player looks at less, chooses by the seed, and sees a mate in one", async () => {
+  const chosen = async (/** @type {number} */ seed) => {
+    const found = await engine.analyse(START, { elo: 1000, seed });
+    assert.ok(found.nodes < 1_000 && found.pvs.length > 1, `${found.nodes} nodes`);
+    assert.ok(found.pvs.some((pv) => pv === found.chosen || pv.uci[0] === found.chosen?.uci[0]));
+    return found.chosen?.uci[0];
+  };
+  const seeds = Array.from({ length: 20 }, (_, n) => n + 1);
+  const first = await Promise.all(seeds.map(chosen));
+  assert.deepEqual(await Promise.all(seeds.map(chosen)), first);
+  assert.ok(new Set(first).size > 1, first.join(" "));
+  const mate = await engine.analyse("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", { elo: 800 });
+  assert.deepEqual([mate.chosen?.mate, mate.chosen?.uci], [1, ["a1a8"]]);
+  assert.equal((await engine.analyse(START, { depth: 2 })).chosen, undefined);
+});
+
 test("a search ends after its time", async () => {
   const start = performance.now();
   const found = await engine.analyse(KIWIPETE, { movetime: 200 });
@@ -170,6 +186,7 @@ test("wrong arguments are named", async () => {
     [() => engine.analyse("nonsense", { depth: 1 }), "fen", /./],
     [() => engine.analyse(START, { depth: 0 }), "usage", /^depth: expected .* from 1 to 127, found 0/],
     [() => engine.analyse(START, { nodes: 1.5 }), "usage", /^nodes: .*1\.5/],
+    [() => engine.analyse(START, { elo: 700 }), "usage", /^elo: expected .* from 800 to 2600, found 700/],
     [() => engine.analyse(START, { movetime: -1 }), "usage", /^movetime/],
     [() => engine.analyse(START, { multiPv: 1000 }), "usage", /^multiPv/],
     [() => engine.analyse(START, { depth: 1, moves: ["e2e4", "e2e4"] }), "usage", /^moves\[1\]: .*e2e4/],

@@ -56,7 +56,10 @@ export class Gaps {
 
   #rest(): void {
     window.clearTimeout(this.#timer);
-    if (this.isOn) this.#timer = window.setTimeout(() => this.#begin(), REST);
+    if (!this.isOn) return;
+    // What takes a round trip or two is begun at once; if it fails, the search will say so.
+    if (this.#isGap(this.state.node)) this.#load().catch(() => {});
+    this.#timer = window.setTimeout(() => this.#begin(), REST);
   }
 
   #begin(): void {

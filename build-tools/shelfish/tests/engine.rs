@@ -58,7 +58,17 @@ fn it_introduces_itself_and_is_ready() {
     gui.say("uci");
     let lines = gui.until("uciok");
     assert!(lines[0].starts_with("id name Shelfish"));
-    for option in ["Hash", "Threads", "MultiPV", "Ponder", "UCI_Chess960", "EvalDatabase", "Move Overhead"] {
+    for option in [
+        "Hash",
+        "Threads",
+        "MultiPV",
+        "Ponder",
+        "UCI_Chess960",
+        "EvalDatabase",
+        "Move Overhead",
+        "UCI_LimitStrength",
+        "UCI_Elo",
+    ] {
         assert!(lines.iter().any(|line| line.starts_with(&format!("option name {option} type"))), "{option}");
     }
     gui.say("isready");
@@ -117,6 +127,31 @@ fn several_lines_and_threads_are_given_as_asked_for() {
     for rank in 1..=3 {
         assert!(lines.iter().any(|line| line.contains("info depth 6 ") && line.contains(&format!(" multipv {rank} "))));
     }
+    gui.quit();
+}
+
+#[test]
+fn a_weaker_player_looks_at_less_and_does_not_always_play_the_same() {
+    let mut gui = Gui::new();
+    gui.say("setoption name UCI_Elo value 1000\nsetoption name UCI_LimitStrength value true");
+    let mut played = Vec::new();
+    for _ in 0..40 {
+        gui.say("ucinewgame\nposition startpos\ngo wtime 60000 btime 60000");
+        let lines = gui.until("bestmove");
+        assert!(lines.iter().all(|line| !line.contains(" multipv 2 ")), "{lines:?}");
+        let nodes = |line: &String| line.split(" nodes ").nth(1)?.split(' ').next()?.parse::<u64>().ok();
+        assert!(lines.iter().filter_map(nodes).all(|nodes| nodes < 1_000), "{lines:?}");
+        played.push(best(&lines).to_owned());
+    }
+    played.sort();
+    played.dedup();
+    assert!(played.len() > 1, "{played:?}");
+    gui.say("setoption name UCI_LimitStrength value false\ngo nodes 20000");
+    assert!(gui.until("bestmove").iter().any(|line| line.contains("info depth 8 ")));
+    // A mate in one is seen by everybody.
+    gui.say("setoption name UCI_LimitStrength value true");
+    gui.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1\ngo depth 5");
+    assert_eq!(best(&gui.until("bestmove")), "a1a8");
     gui.quit();
 }
 

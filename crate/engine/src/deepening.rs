@@ -59,6 +59,11 @@ impl Game {
         self.keys.iter().filter(|&&key| key == self.position.key()).count() > 1
     }
 
+    /// How many positions there were since something could not be undone.
+    pub(crate) fn length(&self) -> usize {
+        self.keys.len()
+    }
+
     /// The last position.
     pub fn position(&self) -> &Position {
         &self.position

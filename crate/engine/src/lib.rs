@@ -5,6 +5,7 @@
 
 mod deepening;
 mod history;
+mod level;
 mod limits;
 pub mod network;
 mod order;
@@ -19,6 +20,7 @@ mod zobrist;
 
 pub use deepening::{Game, Line, search};
 pub use history::Histories;
+pub use level::{Level, STRONGEST, WEAKEST, play};
 pub use limits::{Control, Limits, Remaining, Silent};
 pub use position::{FenError, Position};
 pub use score::Score;

@@ -3,7 +3,7 @@
 use shakmaty::{Color, Role, Square};
 
 /// SplitMix64 (Steele, Lea, Flood 2014): the numbers are the same on every target.
-const fn split_mix(state: u64) -> u64 {
+pub const fn split_mix(state: u64) -> u64 {
     let mut z = state.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

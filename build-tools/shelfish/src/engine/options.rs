@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use shelfish_engine::{STRONGEST, WEAKEST};
+
 /// Their values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -15,13 +17,26 @@ pub struct Options {
     pub overhead: u64,
     /// Castling as the king's move to its rook.
     pub chess960: bool,
+    /// Whether to play as a player of `elo`.
+    pub limits_strength: bool,
+    /// The rating of that player.
+    pub elo: u32,
     /// A database that is asked first, a directory or URL; none if empty.
     pub database: String,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { hash: 16, threads: 1, lines: 1, overhead: 20, chess960: false, database: String::new() }
+        Options {
+            hash: 16,
+            threads: 1,
+            lines: 1,
+            overhead: 20,
+            chess960: false,
+            limits_strength: false,
+            elo: 1_500,
+            database: String::new(),
+        }
     }
 }
 
@@ -55,8 +70,10 @@ impl Options {
         spin("Threads", defaults.threads, 1, MOST_THREADS);
         spin("MultiPV", defaults.lines, 1, MOST_LINES);
         spin("Move Overhead", defaults.overhead as usize, 0, MOST_OVERHEAD as usize);
+        spin("UCI_Elo", defaults.elo as usize, WEAKEST as usize, STRONGEST as usize);
         text.push_str("option name Clear Hash type button\n");
         text.push_str("option name Ponder type check default false\n");
+        text.push_str("option name UCI_LimitStrength type check default false\n");
         text.push_str("option name UCI_Chess960 type check default false\n");
         text.push_str("option name EvalDatabase type string default <empty>\n");
         text
@@ -90,6 +107,8 @@ impl Options {
             "threads" => self.threads = spin(1, MOST_THREADS as u64)? as usize,
             "multipv" => self.lines = spin(1, MOST_LINES as u64)? as usize,
             "move overhead" => self.overhead = spin(0, MOST_OVERHEAD)?,
+            "uci_elo" => self.elo = spin(WEAKEST.into(), STRONGEST.into())? as u32,
+            "uci_limitstrength" => self.limits_strength = check()?,
             "uci_chess960" => self.chess960 = check()?,
             // Pondering needs no preparation.
             "ponder" => drop(check()?),
@@ -115,9 +134,14 @@ mod tests {
     #[test]
     fn values_out_of_range_change_nothing_and_say_what_was_expected() {
         let mut options = Options::default();
-        for (name, value) in
-            [("Hash", "0"), ("Hash", "99999999"), ("Threads", "-1"), ("MultiPV", "two"), ("Ponder", "")]
-        {
+        for (name, value) in [
+            ("Hash", "0"),
+            ("Hash", "99999999"),
+            ("Threads", "-1"),
+            ("MultiPV", "two"),
+            ("Ponder", ""),
+            ("UCI_Elo", "700"),
+        ] {
             let error = options.set(name, value).unwrap_err();
             assert!(error.contains(name) && error.contains("expected"), "{error}");
         }

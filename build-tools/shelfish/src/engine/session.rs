@@ -6,7 +6,7 @@ use std::time::Duration;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, EnPassantMode, Move};
-use shelfish_engine::{Game, Histories, Limits, Position, Remaining, Table};
+use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
 use super::database::Database;
@@ -133,6 +133,7 @@ impl Session {
             hold,
             mode: output::mode(self.options.chess960),
             database: self.database.clone(),
+            level: self.options.limits_strength.then(|| Level::of(self.options.elo)),
         };
         let mut histories = std::mem::take(&mut self.histories);
         histories.resize_with(self.options.threads, Histories::default);

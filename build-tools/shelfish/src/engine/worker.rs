@@ -1,5 +1,6 @@
 //! Searches in threads of their own, so that the engine always listens.
 
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Move};
-use shelfish_engine::{Control, Game, Histories, Limits, Line, Table, search};
+use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search};
 
 use super::database::{Database, PATIENCE};
 use super::{output, print};
@@ -27,6 +28,8 @@ pub struct Task {
     pub mode: CastlingMode,
     /// What is asked first.
     pub database: Option<Arc<Database>>,
+    /// A player of less than full strength, who asks nobody.
+    pub level: Option<Level>,
 }
 
 /// A search that is going on.
@@ -63,30 +66,37 @@ impl Worker {
         });
         let shared = Arc::clone(&signals);
         let thread = thread::spawn(move || {
-            if let Some(best) = from_database(&task, &out) {
+            if task.level.is_none()
+                && let Some(best) = from_database(&task, &out)
+            {
                 print(&out, &output::best_move(&best, task.mode));
                 return histories;
             }
-            let lines = thread::scope(|scope| {
-                let Some((own, helpers)) = histories.split_first_mut() else { return Vec::new() };
-                for (index, histories) in helpers.iter_mut().enumerate() {
+            let (lines, chosen) = thread::scope(|scope| {
+                let Some((own, helpers)) = histories.split_first_mut() else { return (Vec::new(), 0) };
+                // A weaker player has no help.
+                let helpers = helpers.iter_mut().filter(|_| task.level.is_none());
+                for (index, histories) in helpers.enumerate() {
                     let (task, table, signals) = (&task, &table, &shared);
                     scope.spawn(move || {
                         let limits = Limits { moves: task.limits.moves.clone(), lines: 1, ..Limits::default() };
                         search(&task.game, table, histories, &limits, &mut Helper { index, signals })
                     });
                 }
-                let mut main = Main { start: Instant::now(), mode: task.mode, out: &out, signals: &shared };
-                let lines = search(&task.game, &table, own, &task.limits, &mut main);
+                let mut main = Main { start: Instant::now(), task: &task, out: &out, signals: &shared };
+                let found = match task.level {
+                    Some(level) => play(&task.game, level, any_number(), &task.limits, &mut main),
+                    None => (search(&task.game, &table, own, &task.limits, &mut main), 0),
+                };
                 let mut held = locked(&shared.held);
                 while *held {
                     held = shared.released.wait(held).unwrap_or_else(PoisonError::into_inner);
                 }
                 drop(held);
                 shared.stop.store(true, Relaxed);
-                lines
+                found
             });
-            let best = lines.first().map(|line| line.moves.as_slice()).unwrap_or_default();
+            let best = lines.get(chosen).map(|line| line.moves.as_slice()).unwrap_or_default();
             print(&out, &output::best_move(best, task.mode));
             histories
         });
@@ -121,6 +131,11 @@ impl Worker {
     }
 }
 
+/// Another one each time.
+fn any_number() -> u64 {
+    RandomState::new().hash_one(())
+}
+
 /// What the database says of the position is told; its best line comes back if that ends the search.
 fn from_database(task: &Task, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
@@ -148,7 +163,7 @@ fn from_database(task: &Task, out: &Output) -> Option<Vec<Move>> {
 /// The thread that answers.
 struct Main<'a> {
     start: Instant,
-    mode: CastlingMode,
+    task: &'a Task,
     out: &'a Output,
     signals: &'a Signals,
 }
@@ -164,8 +179,8 @@ impl Control for Main<'_> {
 
     fn found(&mut self, lines: &[Line]) {
         let helped: u64 = self.signals.helped.iter().map(|nodes| nodes.load(Relaxed)).sum();
-        for line in lines {
-            print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.mode));
+        for line in lines.iter().take(self.task.limits.lines.max(1)) {
+            print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.task.mode));
         }
     }
 }

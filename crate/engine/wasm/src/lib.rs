@@ -11,7 +11,9 @@ use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, File, Move, Position as _};
-use shelfish_engine::{Bound, Control, Game, Histories, Limits, Line, Position, Score, Table, search};
+use shelfish_engine::{
+    Bound, Control, Game, Histories, Level, Limits, Line, Position, STRONGEST, Score, Table, WEAKEST, play, search,
+};
 use wasm_bindgen::prelude::*;
 
 /// Smaller and faster than the allocator of the standard library.
@@ -55,10 +57,14 @@ struct Style {
     san: bool,
 }
 
+/// A player of less than full strength, and the number that its choice depends on.
+type Player = Option<(Level, u64)>;
+
 struct Task {
     game: Game,
     limits: Limits,
     style: Style,
+    player: Player,
 }
 
 /// The engine of a Worker.
@@ -67,6 +73,7 @@ pub struct Engine {
     table: Table,
     histories: Histories,
     task: Option<Task>,
+    chosen: usize,
     stack: Box<[u64]>,
 }
 
@@ -76,7 +83,7 @@ impl Engine {
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: usize) -> Engine {
         let stack = vec![0; STACK / 8].into_boxed_slice();
-        Engine { table: Table::new(bytes), histories: Histories::default(), task: None, stack }
+        Engine { table: Table::new(bytes), histories: Histories::default(), task: None, chosen: 0, stack }
     }
 
     /// Where frames go when a search is suspended.
@@ -96,7 +103,8 @@ impl Engine {
     }
 
     /// Takes a position and moves from there, in UCI with blanks between them, and limits, each 0 for none; `only` are the
-    /// moves to look at, all if there are none. The position as FEN comes back, four fields.
+    /// moves to look at, all if there are none; with `elo` a player of that rating thinks, and chooses by `seed`. The position
+    /// as FEN comes back, four fields.
     #[allow(clippy::too_many_arguments, reason = "numbers are passed for less than objects")]
     pub fn prepare(
         &mut self,
@@ -109,6 +117,8 @@ impl Engine {
         lines: usize,
         chess960: bool,
         san: bool,
+        elo: u32,
+        seed: f64,
     ) -> Result<String, JsValue> {
         let start: shelfish::position::Position =
             fen.parse().map_err(|error: shelfish::position::FenError| failure("fen", error.to_string()))?;
@@ -132,15 +142,29 @@ impl Engine {
             lines,
             ..Limits::default()
         };
-        self.task = Some(Task { game, limits, style: Style { chess960, san } });
+        if elo > 0 && !(WEAKEST..=STRONGEST).contains(&elo) {
+            let expected = format!("elo: expected a rating from {WEAKEST} to {STRONGEST}, found {elo}");
+            return Err(failure("usage", expected).into());
+        }
+        let player = (elo > 0).then(|| (Level::of(elo), seed as u64));
+        self.task = Some(Task { game, limits, style: Style { chess960, san }, player });
         Ok(shelfish::position::Position::from_chess(&chess).to_string())
+    }
+
+    /// The index of the line that the last search would play.
+    pub fn chosen(&self) -> usize {
+        self.chosen
     }
 
     /// Searches, and tells the host what it finds. Called again while the search is suspended it goes on.
     pub fn run(&mut self) {
         let Some(task) = self.task.take() else { return };
         let mut control = Slices { start: now(), task: &task };
-        let lines = search(&task.game, &self.table, &mut self.histories, &task.limits, &mut control);
+        let (lines, chosen) = match task.player {
+            Some((level, seed)) => play(&task.game, level, seed, &task.limits, &mut control),
+            None => (search(&task.game, &self.table, &mut self.histories, &task.limits, &mut control), 0),
+        };
+        self.chosen = chosen;
         if lines.first().is_some_and(|line| line.depth == 0) {
             // Too few nodes for anything: what is said rests on a search, if a small one.
             let limits = Limits { depth: Some(1), nodes: None, deadline: None, ..task.limits.clone() };
