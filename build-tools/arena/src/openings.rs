@@ -5,7 +5,7 @@ use shakmaty::{Move, Position as _, san::San};
 use crate::game::Game;
 
 /// Reads openings, one a line: a FEN, or moves as in PGN in the last of several columns, as the openings of Lichess are
-/// written (`eco\tname\tpgn`).
+/// written (`eco\tname\tpgn`). Those that end the game, as the fool's mate, are left out.
 ///
 /// # Errors
 ///
@@ -15,7 +15,11 @@ pub fn read(text: &str) -> Result<Vec<Game>, String> {
         let line = line.trim();
         !line.is_empty() && !line.starts_with('#') && line != "eco\tname\tpgn"
     });
-    lines.map(|(number, line)| opening(line).map_err(|error| format!("line {}: {error}", number + 1))).collect()
+    let mut games = lines
+        .map(|(number, line)| opening(line).map_err(|error| format!("line {}: {error}", number + 1)))
+        .collect::<Result<Vec<Game>, String>>()?;
+    games.retain(|game| !game.position().is_game_over());
+    Ok(games)
 }
 
 fn opening(line: &str) -> Result<Game, String> {
@@ -32,9 +36,6 @@ fn opening(line: &str) -> Result<Game, String> {
             .map_err(|_| format!("\"{word}\" is not legal"))?;
         game.play(m, None);
     }
-    if game.position().is_game_over() {
-        return Err("the game is over".to_owned());
-    }
     Ok(game)
 }
 
@@ -49,6 +50,18 @@ mod tests {
         let games = read(text).unwrap();
         assert_eq!(games[0].uci(), "startpos moves e2e4 c7c5");
         assert_eq!(games[1].uci(), "fen 8/8/8/4k3/8/8/1R6/4K3 w - - 0 1");
+    }
+
+    #[test]
+    fn an_opening_that_ends_the_game_is_left_out() {
+        assert_eq!(read("A00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\nA00\tAmar\t1. Nh3").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_openings_of_this_repository_are_read() {
+        for text in [include_str!("../../../www/data/eco/a.tsv"), include_str!("../../../www/data/eco/c.tsv")] {
+            assert!(read(text).unwrap().len() > 500);
+        }
     }
 
     #[test]
