@@ -95,6 +95,16 @@ test("the engine is turned off in the settings, and then nothing of it is loaded
   await reads(page, "facts", /^Engine, depth/);
 });
 
+test("where the database fails the alert stands first, and the engine's score below it is marked and leaves it alone", async (t) => {
+  const page = await shelf.page(t, { path: "site/?db=/nowhere/manifest.json", allow: /404/ });
+  await reads(page, "lines", /Engine, depth ([4-9]|\d\d): [+-]?\d+\.\d\d\. The database could not be asked/);
+  assert.equal(await page.locator("#lines > :first-child").getAttribute("role"), "alert");
+  await at(page, "retry").focus();
+  const told = (await at(page, "lines").textContent()) ?? "";
+  await page.waitForFunction((told) => document.querySelector("#lines")?.textContent !== told, told);
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "retry", "the next iteration does not take the focus away");
+});
+
 test("without a connection the engine answers all the same, after one visit", async (t) => {
   const page = await shelf.page(t, { path: "site/", allow: /ERR_INTERNET_DISCONNECTED|Failed to load/ });
   await reads(page, "facts", /^Depth/);

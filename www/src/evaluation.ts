@@ -116,9 +116,12 @@ export class EvaluationPanel {
       const line = steps(node.position, known.line);
       const pvs = known.source === "engine" ? this.state.found.get(node.fen)?.pvs : undefined;
       const lines = pvs?.map((pv) => ({ score: written(pv), line: steps(node.position, pv.uci) })) ?? [{ score: written(known), line }];
-      this.#list(node, lines.filter(({ line }) => line.length > 0));
       const { fault } = this.state.status;
-      this.#lines.append(...(fault ? this.#explained(fault) : [quiet("The database does not have this position itself.")]));
+      const above = fault ? this.#explained(fault) : [];
+      this.#list(node, lines.filter(({ line }) => line.length > 0), above);
+      const told = quiet(fault ? `${from}: ${written(known)}. The database could not be asked.` : "The database does not have this position itself.");
+      if (fault) above.at(-1)?.after(told);
+      else this.#lines.append(told);
       // Deeper and deeper: once is enough to be heard.
       if (known.source !== "engine" || this.#heard !== node) this.#announce(node, `${spoken(known)}, ${from.toLowerCase()}`);
       this.#heard = known.source === "engine" ? node : undefined;
@@ -161,11 +164,14 @@ export class EvaluationPanel {
     return this.#told.parts;
   }
 
-  #list(node: Node, lines: { score: string; line: readonly Step[] }[]): void {
+  /** Lists lines, below what stands above them and is not touched if it is there already. */
+  #list(node: Node, lines: { score: string; line: readonly Step[] }[], above: readonly HTMLElement[] = []): void {
     this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
     const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
     const items = lines.map(({ score, line }) => lineItem(score, node.position, line, actions));
-    this.#lines.replaceChildren(...(items.length > 0 ? [make("ol", { "aria-label": "Lines, best first" }, ...items)] : []));
+    if (above.length === 0 || above.some((element, index) => this.#lines.children[index] !== element)) this.#lines.replaceChildren(...above);
+    while (this.#lines.childElementCount > above.length) this.#lines.lastElementChild?.remove();
+    if (items.length > 0) this.#lines.append(make("ol", { "aria-label": "Lines, best first" }, ...items));
     // Asking for the place would lay the page out once more in each step.
     if (this.#scrolled) this.#lines.scrollTop = 0;
     this.#scrolled = false;
