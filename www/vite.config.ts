@@ -15,6 +15,9 @@ const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
 /** What the board and most other pages need. */
 const SHARED = /\/node_modules\/(chessops|@badrap)\/|\/src\/(cost|database|dom|fault|fen|game|hash|manifest-url|names|notes|policy|score|settings|theme|inspector\/idle|pgn\/letters)\.ts$|preload-helper/;
 
+/** What the pages with a board have in common beyond that. */
+const BOARD = /\/node_modules\/@lichess-org\/chessground\/.*\.js$|\/src\/(board|promotion|keyboard|offline|save)\.ts$/;
+
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
@@ -29,7 +32,7 @@ export default defineConfig({
       output: {
         entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
         // One file: over HTTP/1.1 a browser asks for six at a time, and the module must be among the first six.
-        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }] },
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }, { name: "with-board", test: BOARD }] },
       },
     },
   },

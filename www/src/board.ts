@@ -45,13 +45,13 @@ export class Board {
     });
   }
 
-  /** Shows the position of a node, to be moved on. */
-  show(node: Node): void {
+  /** Shows the position of a node, to be moved on unless told otherwise. */
+  show(node: Node, isMovable = true): void {
     this.#node = node;
     this.#promotion.close();
     this.#ground.set({
       ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
-      movable: { color: node.position.turn, dests: chessgroundDests(node.position) },
+      movable: { color: isMovable ? node.position.turn : undefined, dests: chessgroundDests(node.position) },
     });
     const drawn = (node.notes.shapes ?? []).map(drawing);
     if (drawn.length > 0 || this.#drawn.length > 0) this.#draw(this.#lines, drawn);

@@ -85,6 +85,7 @@ function title(game: Game): void {
 
 function controls(node: Node): void {
   for (const id of ["first", "previous"]) byId<HTMLButtonElement>(id).disabled = !node.parent;
+  byId<HTMLAnchorElement>("play").href = `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
   for (const id of ["next", "last"]) byId<HTMLButtonElement>(id).disabled = node.children.length === 0;
 }
 

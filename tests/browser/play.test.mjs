@@ -1,0 +1,204 @@
+// The page to play on: real clicks, taps and keys against the engine, at the size of a phone and of a desk.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { findings } from "./support/axe.mjs";
+import { lab } from "./support/lab.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1_w_-_-_0_1";
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+
+/** Waits until an element's text matches. */
+async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
+  await page.waitForFunction(
+    ([id, source]) => new RegExp(String(source)).test(document.querySelector(`[data-testid=${id}]`)?.textContent ?? ""),
+    [id, pattern.source],
+  );
+}
+
+/** Clicks or taps a square, White below. */
+async function touch(/** @type {Page} */ page, /** @type {string} */ square, isTap = false, below = "white") {
+  const box = await page.locator("#board cg-board").boundingBox();
+  assert.ok(box);
+  const [file, rank] = [square.charCodeAt(0) - 97, Number(square[1]) - 1];
+  const [x, y] = below === "white" ? [file, 7 - rank] : [7 - file, rank];
+  const point = [box.x + ((x + 0.5) * box.width) / 8, box.y + ((y + 0.5) * box.height) / 8];
+  await (isTap ? page.touchscreen.tap(Number(point[0]), Number(point[1])) : page.mouse.click(Number(point[0]), Number(point[1])));
+}
+
+async function type(/** @type {Page} */ page, /** @type {string} */ move) {
+  await page.keyboard.press("m");
+  await page.keyboard.type(move);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+}
+
+for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
+  { width: 390, height: 844, isPhone: true, colorScheme: "light" },
+  { width: 360, height: 640, isPhone: true, colorScheme: "dark" },
+  { width: 740, height: 360, isPhone: true, colorScheme: "light" },
+  { width: 1366, height: 768, isPhone: false, colorScheme: "dark" },
+])) {
+  test(`a game is begun, moved, advised and taken back at ${width} by ${height}, and nothing moves`, async (t) => {
+    const context = { viewport: { width, height }, hasTouch: isPhone, isMobile: isPhone, colorScheme, reducedMotion: /** @type {const} */ ("reduce") };
+    const page = await shelf.page(t, { path: "site/play.html", context });
+    await at(page, "level").selectOption({ label: "Learner, 1000" });
+    assert.deepEqual(await findings(page), []);
+    await at(page, "start").click();
+    await reads(page, "status", /^Your move/);
+    await page.evaluate(() => {
+      /** @type {any} */ (globalThis).shifts = [];
+      new PerformanceObserver((list) => {
+        for (const entry of /** @type {any[]} */ (list.getEntries()))
+          /** @type {any} */ (globalThis).shifts.push(...entry.sources.map((/** @type {any} */ { node }) => `${node?.id || node?.className || node?.textContent}`));
+      }).observe({ type: "layout-shift" });
+    });
+    await touch(page, "e2", isPhone);
+    await touch(page, "e4", isPhone);
+    await reads(page, "status", /^1… \S+ Your move/);
+    assert.equal(await page.locator("#sheet button").count(), 2);
+    assert.equal(await page.locator("#sheet button").first().textContent(), "e4");
+    await at(page, "hint").click();
+    await reads(page, "status", /^Hint: 2\. \S+/);
+    assert.ok((await page.locator("#board .cg-shapes line, #board .cg-shapes g").count()) > 0, "an arrow");
+    await at(page, "back").click();
+    await reads(page, "status", /^Your move/);
+    assert.equal(await page.locator("#sheet button").count(), 0);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+    const outside = await page.evaluate(() =>
+      ["#above", "#board", "#below", "#status"].filter((name) => {
+        const box = document.querySelector(name)?.getBoundingClientRect();
+        return !box || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
+      }),
+    );
+    assert.deepEqual(outside, [], "board, players and what is to be done are in view together");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    assert.deepEqual(await findings(page), []);
+  });
+}
+
+test("a mate ends the game, and one click opens it on the board", async (t) => {
+  const page = await shelf.page(t, { path: `site/play.html#fen=${MATE_IN_ONE}` });
+  assert.equal(await at(page, "fen").inputValue(), MATE_IN_ONE.replaceAll("_", " "));
+  await at(page, "start").click();
+  await touch(page, "a1");
+  await touch(page, "a8");
+  await reads(page, "status", /^Checkmate\. 1–0$/);
+  assert.deepEqual(await findings(page), []);
+  await at(page, "analyse").click();
+  await reads(page, "moves", /Ra8#/);
+  await reads(page, "player-above", /Shelfish/);
+  await page.goto(new URL("site/play.html", shelf.server.url).href);
+  // What is over is not gone on with.
+  await at(page, "start").waitFor();
+});
+
+test("the engine begins where it has White, and promotion is asked for", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/k7/6p1/4K3_w_-_-_0_1" });
+  await at(page, "side-black").check();
+  await at(page, "level").selectOption({ label: "Beginner, 800" });
+  await at(page, "start").click();
+  await reads(page, "status", /^1\. K\S+ Your move/);
+  // Black is below.
+  await touch(page, "g2", false, "black");
+  await touch(page, "g1", false, "black");
+  const chosen = at(page, "promote-queen");
+  if (await chosen.isVisible().catch(() => false)) await chosen.click();
+  else await type(page, "Kb3");
+  await reads(page, "sheet", /g1=Q|Kb3/);
+});
+
+test("moves are typed, what is not legal is told, and earlier positions are looked at", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  await at(page, "start").click();
+  await reads(page, "status", /^Your move/);
+  await type(page, "e5");
+  await reads(page, "move-error", /e5 is not legal/);
+  await type(page, "Nf3");
+  await reads(page, "status", /^1… \S+ Your move/);
+  const last = await at(page, "position-text").textContent();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await reads(page, "position-text", /knight b1 g1/);
+  // From there nothing can be moved.
+  await touch(page, "d2");
+  await touch(page, "d4");
+  assert.equal(await page.locator("#sheet button").count(), 2);
+  await page.keyboard.press("End");
+  assert.equal(await at(page, "position-text").textContent(), last);
+  await at(page, "resign").click();
+  await reads(page, "resign", /Really/);
+  await at(page, "resign").click();
+  await reads(page, "status", /^You resigned\. 0–1$/);
+  await at(page, "again").click();
+  await reads(page, "status", /^1\. \S+ Your move/);
+});
+
+test("a game goes on after the page is loaded again", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  await at(page, "control").selectOption({ label: "3 + 2" });
+  await at(page, "start").click();
+  await type(page, "d4");
+  await reads(page, "status", /^1… \S+ Your move/);
+  const moves = await at(page, "sheet").textContent();
+  await page.reload();
+  await reads(page, "status", /^1… \S+ Your move/);
+  assert.equal(await at(page, "sheet").textContent(), moves);
+  assert.match((await at(page, "below").textContent()) ?? "", /^You\s*(3:0\d|2:5\d)$/);
+});
+
+test("who runs out of time has lost", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  await page.clock.install();
+  await page.reload();
+  await at(page, "control").selectOption({ label: "1 + 0" });
+  await at(page, "start").click();
+  await type(page, "e4");
+  await page.clock.runFor(1_000);
+  await reads(page, "status", /^1… \S+ Your move/);
+  await page.clock.runFor(62_000);
+  await reads(page, "status", /^Your time is over\. 0–1$/);
+});
+
+test("a wrong FEN is told, and an engine that cannot be had, with a way to try again", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/8/8/8_w_-_-_0_1", allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context: { serviceWorkers: "block" } });
+  await reads(page, "fen-error", /board is empty/);
+  await at(page, "start").click();
+  assert.ok(await at(page, "setup").isVisible(), "nothing was begun");
+  await at(page, "fen").fill("");
+  await reads(page, "fen-error", /^$/);
+  await page.route(/shelfish_engine.*\.wasm/, (route) => route.abort());
+  await at(page, "start").click();
+  await reads(page, "fault", /could not be loaded: .+Try again/);
+  await page.unroute(/shelfish_engine.*\.wasm/);
+  await at(page, "retry").click();
+  await type(page, "e4");
+  await reads(page, "status", /^1… \S+ Your move/);
+});
+
+test("without a connection one plays all the same, after one visit", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html", allow: /ERR_INTERNET_DISCONNECTED/ });
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+  await page.context().setOffline(true);
+  await page.reload();
+  await at(page, "start").click();
+  await type(page, "c4");
+  await reads(page, "status", /^1… \S+ Your move/);
+});
+
+test("the board leads to the game that goes on from it", async (t) => {
+  const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=5" });
+  await page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Depth"));
+  const href = (await page.locator("#play").getAttribute("href")) ?? "";
+  assert.match(href, /^\.\/play\.html#fen=rn1qkbnr\/ppp2ppp\/3p4\/4p3\/3PP1b1\/5N2\/PPP2PPP\/RNBQKB1R_b|^\.\/play\.html#fen=[^ ]+_b_/);
+  await page.goto(new URL(href, page.url()).href);
+  assert.equal(await at(page, "fen").inputValue(), href.slice(href.indexOf("=") + 1).replaceAll("_", " "));
+});

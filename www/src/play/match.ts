@@ -1,0 +1,153 @@
+/** A game of a person against the engine: whose move it is, the clock, how it ended. Pure: it knows no page and no engine. */
+import type { NormalMove } from "chessops/types";
+import { parseUci } from "chessops/util";
+import { clip, InputError } from "../fault";
+import { ending, Game, type Node, path, uci } from "../game";
+import { positionOf } from "../fen";
+import { Clock, type Left, other, type Side } from "./clock";
+import { levelName, type Terms } from "./terms";
+
+/** How a game ended. */
+export interface Outcome {
+  result: "1-0" | "0-1" | "1/2-1/2";
+  /** "Checkmate", "Draw by repetition" */
+  reason: string;
+}
+
+const POSITION_FIELDS = 4;
+
+/** What of a FEN tells whether a position is the same. */
+const identity = (node: Node): string => node.fen.split(" ", POSITION_FIELDS).join(" ");
+
+/** The game. */
+export class Match {
+  readonly game: Game;
+  readonly clock: Clock | undefined;
+  readonly #headers: Map<string, string>;
+  #node: Node;
+  #outcome: Outcome | undefined;
+
+  /**
+   * A game on these terms; `date` is "2026.11.22". One that goes on has had moves, in UCI, and clocks; its clock stands until
+   * `resume`. Throws an `InputError` for a wrong FEN or an illegal move.
+   */
+  constructor(
+    readonly terms: Terms,
+    date: string,
+    kept?: { moves: readonly string[]; left?: Left | undefined },
+  ) {
+    const engine = `Shelfish (${levelName(terms.elo)})`;
+    const [white, black] = terms.side === "white" ? ["You", engine] : [engine, "You"];
+    const { control } = terms;
+    this.#headers = new Map([
+      ["Event", "Game against the engine"],
+      ["Date", date],
+      ["White", white],
+      ["Black", black],
+      ["Result", "*"],
+      ...(control ? [["TimeControl", `${control.minutes * 60}+${control.increment}`] as const] : []),
+    ]);
+    this.game = new Game(terms.fen === undefined ? undefined : positionOf(terms.fen), this.#headers);
+    this.clock = control && new Clock(control, kept?.left);
+    this.#node = this.game.root;
+    for (const text of kept?.moves ?? []) {
+      const move = parseUci(text);
+      if (!move || !this.#node.position.isLegal(move)) throw new InputError(`The game holds a move that is not legal: ${clip(text)}.`);
+      this.#node = this.game.play(this.#node, move);
+    }
+    this.#judge();
+  }
+
+  /** The last position. */
+  get node(): Node {
+    return this.#node;
+  }
+
+  /** How it ended; undefined while it goes on. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
+  /** Whether the person is to move. */
+  get isMine(): boolean {
+    return !this.#outcome && this.#node.position.turn === this.terms.side;
+  }
+
+  /** The moves so far in UCI, castling as the king's move to its rook. */
+  get moves(): string[] {
+    return path(this.#node).flatMap(({ move }) => (move ? [uci(move)] : []));
+  }
+
+  /** Plays a move of the side that has it; false if it is not legal or the game is over. */
+  play(move: NormalMove, now: number): boolean {
+    if (this.#outcome || !this.#node.position.isLegal(move)) return false;
+    const { clock } = this;
+    this.#node = this.game.play(this.#node, move);
+    // Nobody's time runs before both have moved.
+    if (clock?.running) clock.press(now);
+    this.#judge();
+    if (this.#outcome) clock?.stop(now);
+    else if (!clock?.running) this.resume(now);
+    this.game.sourcePlies = this.#node.ply;
+    return true;
+  }
+
+  /** Lets the clock of a game that goes on run. */
+  resume(now: number): void {
+    if (!this.#outcome && this.#node.ply >= 2) this.clock?.start(this.#node.position.turn, now);
+  }
+
+  /** Whether there is a move of the person to take back. */
+  get canTakeBack(): boolean {
+    return path(this.#node).some(({ parent }) => parent?.position.turn === this.terms.side);
+  }
+
+  /** Takes back to where the person was to move last. */
+  takeBack(now: number): void {
+    if (!this.canTakeBack) return;
+    let node = this.#node.parent;
+    while (node?.parent && node.position.turn !== this.terms.side) node = node.parent;
+    if (!node) return;
+    node.children.length = 0;
+    this.#node = node;
+    this.game.sourcePlies = node.ply;
+    this.#end(undefined);
+    const { clock } = this;
+    if (clock?.running) clock.start(node.position.turn, now);
+  }
+
+  /** The person gives up. */
+  resign(now: number): void {
+    if (this.#outcome) return;
+    this.#end({ result: won(other(this.terms.side)), reason: "You resigned" });
+    this.clock?.stop(now);
+  }
+
+  /** Ends the game if the time of the side to move is over. */
+  flag(now: number): void {
+    const side = this.clock?.running;
+    if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0) return;
+    const cannotWin = this.#node.position.hasInsufficientMaterial(other(side));
+    const reason = side === this.terms.side ? "Your time is over" : "The engine’s time is over";
+    this.#end(cannotWin ? { result: "1/2-1/2", reason: `${reason}, but nothing can mate` } : { result: won(other(side)), reason });
+    this.clock?.stop(now);
+  }
+
+  #judge(): void {
+    const { position } = this.#node;
+    const end = ending(position);
+    if (end) return this.#end({ result: end.result === "½-½" ? "1/2-1/2" : end.result, reason: end.title });
+    const draw = (reason: string) => this.#end({ result: "1/2-1/2", reason: `Draw ${reason}` });
+    if (position.isInsufficientMaterial()) return draw("as nothing can mate");
+    if (position.halfmoves >= 100) return draw("by fifty moves without capture or pawn move");
+    const here = identity(this.#node);
+    if (path(this.#node).filter((node) => identity(node) === here).length >= 3) draw("by repetition");
+  }
+
+  #end(outcome: Outcome | undefined): void {
+    this.#outcome = outcome;
+    this.#headers.set("Result", outcome?.result ?? "*");
+  }
+}
+
+const won = (side: Side): "1-0" | "0-1" => (side === "white" ? "1-0" : "0-1");

@@ -1,0 +1,61 @@
+/** Who plays against the person: answers a game with a move. */
+import type { Engine } from "shelfish/engine";
+import type { NormalMove } from "chessops/types";
+import { steps, type Step } from "../game";
+import type { Match } from "./match";
+import { other } from "./clock";
+
+/** Milliseconds for a move at full strength without a clock, and for a hint. */
+const USUAL = 1_000;
+const HINT = 700;
+/** Milliseconds that an answer takes at least: a person wants to see what was played. */
+const PAUSE = 350;
+
+export class Opponent {
+  #engine: Promise<Engine> | undefined;
+
+  /** The move for the last position of a game. Rejects if the engine cannot be had, or the signal aborts. */
+  async reply(match: Match, signal: AbortSignal): Promise<NormalMove> {
+    const { elo } = match.terms;
+    const limits = elo === undefined ? { movetime: budget(match) } : { elo };
+    const [step] = await Promise.all([this.#ask(match, limits, signal), pause(PAUSE, signal)]);
+    return step.move;
+  }
+
+  /** What the engine at its full strength would play. */
+  hint(match: Match, signal: AbortSignal): Promise<Step> {
+    return this.#ask(match, { movetime: HINT }, signal);
+  }
+
+  /** Loads the engine, if it is not yet there. */
+  load(): Promise<Engine> {
+    this.#engine ??= import("shelfish/engine").then(({ load }) => load());
+    // A failure is not kept: the connection may come back.
+    this.#engine.catch(() => (this.#engine = undefined));
+    return this.#engine;
+  }
+
+  async #ask(match: Match, limits: { elo?: number; movetime?: number }, signal: AbortSignal): Promise<Step> {
+    const engine = await this.load();
+    signal.throwIfAborted();
+    const { game, node, moves } = match;
+    const found = await engine.analyse(game.root.fen, { ...limits, moves, signal, castling: "chess960" });
+    const [step] = steps(node.position, (found.chosen ?? found.pvs[0]).uci);
+    if (!step) throw new Error("the engine found no move");
+    return step;
+  }
+}
+
+/** Milliseconds to think: a share of what the clock leaves. */
+function budget({ clock, terms }: Match): number {
+  if (!clock) return USUAL;
+  const left = clock.left(other(terms.side), performance.now());
+  return Math.max(10, Math.round(Math.min(left / 30 + clock.increment / 2, left / 4, 3 * USUAL)));
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason as Error)), { once: true });
+  });
+}

@@ -1,0 +1,277 @@
+/** The page to play on: puts board, opponent, clock and moves together. */
+import type { NormalMove } from "chessops/types";
+import { Board } from "../board";
+import { byId } from "../dom";
+import { positionOf } from "../fen";
+import { Game, lineFrom, moveNumber, type Node, parseMove } from "../game";
+import { bindKeys } from "../keyboard";
+import { keepForOffline } from "../offline";
+import { toPgn } from "../save";
+import { dress, load } from "../settings";
+import { bindTheme } from "../theme";
+import { other, shown as time } from "./clock";
+import { Match } from "./match";
+import { Opponent } from "./opponent";
+import * as setup from "./setup";
+import * as sheet from "./sheet";
+import { restore, store } from "./stored";
+import { levelName, type Terms } from "./terms";
+
+/** Milliseconds between two looks at a clock, and from which on it is low. */
+const TICK = 100;
+const LOW = 20_000;
+
+const settings = load();
+dress(settings);
+bindTheme();
+
+const now = (): number => performance.now();
+const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-", ".");
+
+const opponent = new Opponent();
+const board = new Board((move) => mine(move));
+let match: Match | undefined;
+/** The position on the board, which may be an earlier one. */
+let shown: Node = new Game().root;
+/** Ends what the engine is at. */
+let working = new AbortController();
+
+// What is shown.
+
+function show(node: Node): void {
+  shown = node;
+  const isLast = node === match?.node;
+  board.show(node, isLast && match?.isMine === true);
+  board.arrows([], node.position);
+  if (match) sheet.draw(match.node, node);
+}
+
+function say(text: string): void {
+  byId("status").textContent = text;
+}
+
+/** What happened last and what is to be done. */
+function tell(): void {
+  if (!match) return;
+  const { node, outcome } = match;
+  const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san} ` : "";
+  if (outcome) {
+    const result = outcome.result.replace("1/2-1/2", "½–½").replace("-", "–");
+    return say(`${outcome.reason}. ${result}`);
+  }
+  const check = node.position.isCheck() ? "Check. " : "";
+  say(match.isMine ? `${last}${check}Your move.` : `${last}Shelfish is thinking…`);
+}
+
+function dressTable(): void {
+  const isOver = match?.outcome !== undefined;
+  setup.toggle(!match);
+  byId("game").hidden = !match;
+  byId("during").hidden = isOver;
+  byId("after").hidden = !isOver;
+  if (!match) return;
+  byId<HTMLButtonElement>("back").disabled = byId<HTMLButtonElement>("undo").disabled = !match.canTakeBack;
+  byId<HTMLButtonElement>("hint").disabled = !match.isMine;
+  byId("resign").textContent = "Resign";
+  if (isOver) byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}`;
+}
+
+function clocks(): void {
+  const below = board.orientation;
+  for (const [id, side] of [["below", below], ["above", other(below)]] as const) {
+    const strip = byId(id);
+    const isPerson = side === (match?.terms.side ?? below);
+    const name = isPerson ? "You" : match ? `Shelfish · ${levelName(match.terms.elo)}` : "Shelfish";
+    const [label, clock] = strip.children as unknown as [HTMLElement, HTMLElement];
+    if (label.textContent !== name) label.textContent = name;
+    clock.hidden = !match?.clock;
+    if (!match?.clock) continue;
+    const left = match.clock.left(side, now());
+    const text = time(left);
+    if (clock.textContent !== text) clock.textContent = text;
+    clock.ariaLabel = isPerson ? "Your time" : "Its time";
+    clock.classList.toggle("running", match.clock.running === side);
+    clock.classList.toggle("low", left < LOW);
+  }
+}
+
+function tick(): void {
+  if (!match?.clock) return;
+  match.flag(now());
+  if (match.outcome) changed();
+  else clocks();
+}
+
+/** After a change of the game: everything is shown anew, and the engine answers if it is to. */
+function changed(): void {
+  working.abort();
+  if (!match) return;
+  store(match, now());
+  show(match.node);
+  clocks();
+  dressTable();
+  tell();
+  if (!match.outcome && !match.isMine) void answer(match);
+}
+
+// What is done.
+
+function begin(terms: Terms, kept?: Match): void {
+  match = kept ?? new Match(terms, today());
+  if (board.orientation !== terms.side) board.flip();
+  match.resume(now());
+  changed();
+  if (match.isMine) opponent.load().catch(failed);
+}
+
+function mine(move: NormalMove): void {
+  if (!match?.isMine || !match.play(move, now())) return;
+  knock();
+  changed();
+}
+
+async function answer(at: Match): Promise<void> {
+  const { signal } = (working = new AbortController());
+  byId("fault").hidden = true;
+  try {
+    const move = await opponent.reply(at, signal);
+    if (signal.aborted || !at.play(move, now())) return;
+    knock();
+    changed();
+  } catch (error) {
+    if (!signal.aborted) failed(error);
+  }
+}
+
+/** The engine cannot be had: time stands until it is tried again. */
+function failed(error: unknown): void {
+  match?.clock?.stop(now());
+  clocks();
+  const text = error instanceof Error ? error.message : String(error);
+  byId("fault").firstElementChild?.replaceChildren(`The engine could not be loaded: ${text}`);
+  byId("fault").hidden = false;
+}
+
+function retry(): void {
+  byId("fault").hidden = true;
+  match?.resume(now());
+  if (match && !match.isMine) void answer(match);
+  else opponent.load().catch(failed);
+}
+
+function takeBack(): void {
+  match?.takeBack(now());
+  changed();
+}
+
+async function hint(): Promise<void> {
+  if (!match?.isMine) return;
+  working.abort();
+  const { signal } = (working = new AbortController());
+  show(match.node);
+  say("Looking for a hint…");
+  try {
+    const step = await opponent.hint(match, signal);
+    if (signal.aborted) return;
+    board.arrows([step], match.node.position);
+    say(`Hint: ${step.number} ${step.san}`);
+  } catch (error) {
+    if (!signal.aborted) failed(error);
+  }
+}
+
+/** The first press asks, the second one resigns. */
+function resign(): void {
+  const button = byId("resign");
+  if (button.textContent === "Resign") {
+    button.textContent = "Really resign?";
+    return;
+  }
+  match?.resign(now());
+  changed();
+}
+
+function again(): void {
+  if (match) begin({ ...match.terms, side: other(match.terms.side) });
+}
+
+function choose(): void {
+  working.abort();
+  const { terms } = match ?? {};
+  match = undefined;
+  setup.fill(terms, terms?.fen ?? "");
+  say("Choose an opponent.");
+  preview(terms?.fen);
+  clocks();
+  dressTable();
+}
+
+/** The position from which a game would start. */
+function preview(fen: string | undefined): void {
+  show(new Game(fen === undefined ? undefined : positionOf(fen)).root);
+}
+
+function flip(): void {
+  board.flip();
+  clocks();
+}
+
+function knock(): void {
+  if (match && settings.sounds) void import("../sounds").then(({ play }) => play(match?.node.san ?? ""));
+}
+
+const step = (node: Node | undefined): void => void (match && node && show(node));
+const typed = byId<HTMLInputElement>("move");
+const typedFault = byId("move-error");
+typed.addEventListener("input", () => (typedFault.textContent = ""));
+typed.addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") typed.blur();
+  if (key !== "Enter" || !match || typed.value.trim() === "") return;
+  const move = match.isMine ? parseMove(match.node.position, typed.value) : undefined;
+  if (!match.isMine) typedFault.textContent = "It is not your move";
+  else if (!move) typedFault.textContent = `${typed.value.trim().slice(0, 12)} is not legal`;
+  if (!move) return;
+  typed.value = "";
+  mine(move);
+});
+
+for (const [id, action] of Object.entries({ back: takeBack, undo: takeBack, hint, flip, resign, again, new: choose, retry }))
+  byId(id).addEventListener("click", () => void action());
+byId("resign").addEventListener("blur", () => (byId("resign").textContent = "Resign"));
+bindKeys({
+  ArrowLeft: () => step(shown.parent),
+  ArrowRight: () => step(shown.children[0]),
+  Home: () => step(match?.game.root),
+  End: () => step(match && lineFrom(match.game.root).at(-1)),
+  f: flip,
+  h: () => void hint(),
+  t: () => match && takeBack(),
+  n: () => match?.outcome && choose(),
+  m: () => typed.select(),
+});
+sheet.bind(step);
+setup.bind(begin, preview);
+setInterval(tick, TICK);
+addEventListener("hashchange", start);
+start();
+keepForOffline();
+
+/** A position of the address comes before the game that was left. */
+function start(): void {
+  const asked = /^#fen=(.+)$/.exec(location.hash)?.[1];
+  const { terms, match: left } = restore(today());
+  if (left && terms && asked === undefined) return begin(terms, left);
+  let fen = asked ?? "";
+  try {
+    fen = decodeURIComponent(fen).replaceAll("_", " ");
+  } catch {
+    // A damaged address is told of as a wrong FEN.
+  }
+  choose();
+  setup.fill(terms, fen);
+  try {
+    preview(fen || undefined);
+  } catch {
+    preview(undefined);
+  }
+}

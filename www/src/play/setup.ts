@@ -1,0 +1,61 @@
+/** The form in which a game's terms are chosen. */
+import { byId } from "../dom";
+import { InputError } from "../fault";
+import { positionOf } from "../fen";
+import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
+
+const form = byId<HTMLFormElement>("setup");
+const level = byId<HTMLSelectElement>("level");
+const control = byId<HTMLSelectElement>("control");
+const fen = byId<HTMLInputElement>("fen");
+const fault = byId("fen-error");
+
+/** The level of who comes for the first time. */
+const FIRST = 1200;
+
+/** Fills the form with what was chosen last. */
+export function fill(terms: Terms | undefined, start: string): void {
+  level.replaceChildren(...LEVELS.map(([elo], index) => new Option(levelName(elo), String(index), false, elo === (terms ? terms.elo : FIRST))));
+  control.replaceChildren(...CONTROLS.map((each, index) => new Option(controlName(each), String(index), false, each === terms?.control)));
+  fen.value = start;
+  check();
+}
+
+/** The position of the form: none if it is the usual one, or cannot be read, which is then told beside it. */
+function check(): string | undefined {
+  const text = fen.value.replaceAll("_", " ").trim();
+  fault.textContent = "";
+  fen.removeAttribute("aria-invalid");
+  if (!text) return undefined;
+  try {
+    positionOf(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    fault.textContent = error.message;
+    fen.setAttribute("aria-invalid", "true");
+    return undefined;
+  }
+}
+
+/** Calls `start` with the terms that were chosen, and `show` with the position while it is being chosen. */
+export function bind(start: (terms: Terms) => void, show: (fen: string | undefined) => void): void {
+  fen.addEventListener("input", () => show(check()));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const position = check();
+    if (fault.textContent) return fen.focus();
+    const side = new FormData(form).get("side");
+    start({
+      side: side === "white" || side === "black" ? side : Math.random() < 0.5 ? "white" : "black",
+      elo: LEVELS[Number(level.value)]?.[0],
+      control: CONTROLS[Number(control.value)],
+      ...(position === undefined ? {} : { fen: position }),
+    });
+  });
+}
+
+/** Shows the form, or hides it. */
+export function toggle(isShown: boolean): void {
+  form.hidden = !isShown;
+}

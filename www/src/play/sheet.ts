@@ -1,0 +1,33 @@
+/** The list of the moves that were played; a click shows the position after one. */
+import { byId, make } from "../dom";
+import { moveNumber, type Node, path } from "../game";
+
+const root = byId("sheet");
+const nodes = new WeakMap<Element, Node>();
+
+/** Calls `go` when a move is chosen. */
+export function bind(go: (node: Node) => void): void {
+  root.addEventListener("click", ({ target }) => {
+    const node = target instanceof Element ? nodes.get(target) : undefined;
+    if (node) go(node);
+  });
+}
+
+/** Draws the moves up to `last`, with the one that is `shown` marked. */
+export function draw(last: Node, shown: Node): void {
+  const items: HTMLLIElement[] = [];
+  for (const node of path(last).slice(1)) {
+    const { position } = node.parent ?? node;
+    const button = make("button", { type: "button" }, node.san);
+    if (node === shown) button.setAttribute("aria-current", "true");
+    nodes.set(button, node);
+    if (position.turn === "white" || items.length === 0) items.push(make("li", {}, make("span", {}, moveNumber(position))));
+    const item = items.at(-1);
+    // A game that Black begins has no move of White beside it.
+    if (position.turn === "black" && items.length === 1 && item?.childElementCount === 1) item.append(make("span", {}, ""));
+    item?.append(button);
+  }
+  root.replaceChildren(...items);
+  const current = root.querySelector<HTMLElement>("[aria-current]");
+  if (current) root.scrollTop = current.offsetTop - root.offsetTop - (root.clientHeight - current.offsetHeight) / 2;
+}

@@ -1,0 +1,48 @@
+/** What a game is played for: how strong the engine is, who has which colour, which clock, from where. */
+import type { Control, Side } from "./clock";
+
+export interface Terms {
+  /** The person's colour. */
+  side: Side;
+  /** The engine's level; undefined: its full strength. */
+  elo?: number | undefined;
+  /** Undefined: no clock. */
+  control?: Control | undefined;
+  /** Where it starts; undefined: where games of chess start. */
+  fen?: string | undefined;
+}
+
+/** The levels on offer, in the engine's own ratings. */
+export const LEVELS: readonly (readonly [elo: number | undefined, name: string])[] = [
+  [800, "Beginner"],
+  [1000, "Learner"],
+  [1200, "Casual player"],
+  [1400, "Keen player"],
+  [1600, "Club player"],
+  [1800, "Strong club player"],
+  [2000, "Expert"],
+  [2200, "Candidate master"],
+  [2400, "Master"],
+  [2600, "Grandmaster"],
+  [undefined, "Full strength"],
+];
+
+/** "Club player, 1600", "Full strength" */
+export function levelName(elo: number | undefined): string {
+  const name = LEVELS.find(([each]) => each === elo)?.[1] ?? "Engine";
+  return elo === undefined ? name : `${name}, ${elo}`;
+}
+
+/** The clocks on offer; undefined: none. */
+export const CONTROLS: readonly (Control | undefined)[] = [
+  undefined,
+  { minutes: 1, increment: 0 },
+  { minutes: 3, increment: 2 },
+  { minutes: 5, increment: 3 },
+  { minutes: 10, increment: 5 },
+  { minutes: 15, increment: 10 },
+  { minutes: 30, increment: 0 },
+];
+
+/** "5 + 3", "No clock" */
+export const controlName = (control: Control | undefined): string => (control ? `${control.minutes} + ${control.increment}` : "No clock");

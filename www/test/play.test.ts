@@ -1,0 +1,135 @@
+import { parseUci } from "chessops/util";
+import { isNormal } from "chessops/types";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Clock, shown } from "../src/play/clock";
+import { Match } from "../src/play/match";
+import { restore, store } from "../src/play/stored";
+import type { Terms } from "../src/play/terms";
+import { toPgn } from "../src/save";
+
+const DATE = "2026.01.01";
+const match = (terms: Partial<Terms> = {}, kept?: ConstructorParameters<typeof Match>[2]) => new Match({ side: "white", elo: 1200, ...terms }, DATE, kept);
+
+function play(at: Match, moves: string, now = 0): Match {
+  for (const text of moves.split(" ")) {
+    const move = parseUci(text);
+    if (!move || !isNormal(move)) throw new Error(text);
+    expect(at.play(move, now), text).toBe(true);
+  }
+  return at;
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("a clock", () => {
+  it("takes the time of the side that thinks, and adds to it when it has moved", () => {
+    const clock = new Clock({ minutes: 1, increment: 2 });
+    clock.start("white", 1_000);
+    expect([clock.left("white", 4_000), clock.left("black", 4_000)]).toEqual([57_000, 60_000]);
+    clock.press(11_000);
+    expect([clock.left("white", 21_000), clock.left("black", 21_000)]).toEqual([52_000, 50_000]);
+    clock.stop(21_000);
+    expect([clock.left("black", 90_000), clock.running]).toEqual([50_000, undefined]);
+  });
+
+  it("is never below nothing, and is told in tenths at the end", () => {
+    const clock = new Clock({ minutes: 1, increment: 0 });
+    clock.start("black", 0);
+    expect(clock.left("black", 61_000)).toBe(0);
+    expect([shown(0), shown(9_990), shown(10_000), shown(59_001), shown(3_600_000)]).toEqual(["0.0", "9.9", "0:10", "1:00", "1:00:00"]);
+  });
+});
+
+describe("a game against the engine", () => {
+  it("ends by mate, and its PGN says who won and who played", () => {
+    const over = play(match(), "f2f3 e7e5 g2g4 d8h4");
+    expect(over.outcome).toEqual({ result: "0-1", reason: "Checkmate" });
+    expect(toPgn(over.game)).toMatch(/\[White "You"\]\n\[Black "Shelfish \(Casual player, 1200\)"\]\n\[Result "0-1"\]/);
+    expect(over.play({ from: 8, to: 16 }, 0)).toBe(false);
+  });
+
+  it.each([
+    ["7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", "Stalemate"],
+    ["7k/8/6K1/8/8/8/6p1/7B w - - 0 1", "h1g2", "Draw as nothing can mate"],
+    ["7k/8/6K1/8/8/8/8/5R2 w - - 99 80", "f1f2", "Draw by fifty moves without capture or pawn move"],
+  ])("%s is drawn after %s", (fen, move, reason) => {
+    expect(play(match({ fen }), move).outcome).toEqual({ result: "1/2-1/2", reason });
+  });
+
+  it("is drawn when a position comes a third time", () => {
+    const shuffled = play(match(), "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1");
+    expect(shuffled.outcome).toBeUndefined();
+    expect(play(shuffled, "f6g8").outcome?.reason).toBe("Draw by repetition");
+  });
+
+  it("knows whose move it is, and takes moves back to where the person was to move", () => {
+    const game = match({ side: "black" });
+    expect([game.isMine, game.canTakeBack]).toEqual([false, false]);
+    play(game, "e2e4");
+    expect([game.isMine, game.canTakeBack]).toEqual([true, false]);
+    play(game, "e7e5 g1f3");
+    game.takeBack(0);
+    expect([game.moves, game.isMine]).toEqual([["e2e4"], true]);
+    play(game, "e7e5");
+    game.takeBack(0);
+    expect(game.moves).toEqual(["e2e4"]);
+    const lost = play(match(), "f2f3 e7e5 g2g4 d8h4");
+    lost.takeBack(0);
+    expect([lost.outcome, lost.moves, lost.isMine]).toEqual([undefined, ["f2f3", "e7e5"], true]);
+  });
+
+  it("runs no clock before both have moved, and is lost when the time is over", () => {
+    const game = play(match({ control: { minutes: 1, increment: 0 } }), "e2e4", 5_000);
+    expect(game.clock?.running).toBeUndefined();
+    play(game, "e7e5", 6_000);
+    game.flag(65_999);
+    expect(game.outcome).toBeUndefined();
+    game.flag(66_000);
+    expect(game.outcome).toEqual({ result: "0-1", reason: "Your time is over" });
+    const bare = play(match({ fen: "4k3/8/8/8/8/8/8/4K2R w - - 0 1", control: { minutes: 1, increment: 0 } }), "h1h2 e8e7", 0);
+    bare.flag(60_000);
+    expect(bare.outcome?.result).toBe("1/2-1/2");
+  });
+
+  it("can be resigned", () => {
+    const game = match({ side: "black" });
+    game.resign(0);
+    expect(game.outcome).toEqual({ result: "1-0", reason: "You resigned" });
+  });
+});
+
+describe("a game that was left", () => {
+  function storage(content: Record<string, string> = {}) {
+    const kept = new Map(Object.entries(content));
+    vi.stubGlobal("localStorage", { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) });
+    return kept;
+  }
+
+  it("goes on with its moves, terms and clock", () => {
+    storage();
+    const control = { minutes: 3, increment: 2 };
+    const game = play(match({ side: "black", control, elo: undefined }), "e2e4 e7e5", 0);
+    play(game, "g1f3", 10_000);
+    store(game, 15_000);
+    const { match: again, terms } = restore(DATE);
+    expect(terms).toEqual({ side: "black", elo: undefined, control });
+    expect([again?.moves, again?.clock?.left("white", 99), again?.clock?.left("black", 99)]).toEqual([["e2e4", "e7e5", "g1f3"], 172_000, 175_000]);
+    expect(again?.clock?.running).toBeUndefined();
+    again?.resume(0);
+    expect(again?.clock?.running).toBe("black");
+  });
+
+  it("leaves its terms alone when it is over", () => {
+    storage();
+    store(play(match(), "f2f3 e7e5 g2g4 d8h4"), 0);
+    expect(restore(DATE)).toEqual({ terms: { side: "white", elo: 1200, control: undefined } });
+  });
+
+  it.each(["nonsense", "null", "7", '{"terms":{"side":"green"}}', '{"terms":{"side":"white"},"moves":["e2e5"]}', '{"terms":{"side":"white","fen":"x"},"moves":["e2e4"]}'])(
+    "is nothing if the browser has kept %s",
+    (text) => {
+      storage({ play: text });
+      expect(restore(DATE).match).toBeUndefined();
+    },
+  );
+});
