@@ -21,7 +21,7 @@ use twox_hash::XxHash64;
 use shelfish_cli::Outcome;
 use shelfish_cli::bench::games::{self, Games};
 use shelfish_cli::bench::report::{Finding, Report, Style, Table};
-use shelfish_cli::build::dump::{Chunk, Dump, Source, Text};
+use shelfish_cli::build::dump::{Chunk, Dump, How, Source, Text};
 use shelfish_cli::database;
 use shelfish_cli::ordered::ordered;
 use shelfish_cli::scan::{RawBlock, Scan};
@@ -237,7 +237,7 @@ impl Args {
         }
         for path in &self.sources {
             let named = |error| format!("{}: {error}", path.display());
-            let dump = Dump::open(&Source::from(path.as_path()), Default::default()).map_err(named)?;
+            let dump = Dump::open(&Source::from(path.as_path()), Default::default(), How::default()).map_err(named)?;
             let read = move |chunk: std::io::Result<Chunk>| chunk.map(|chunk| codes_of_lines(&chunk, order));
             for some in ordered(dump.chunks(), threads, read) {
                 codes.extend(some.map_err(named)?);

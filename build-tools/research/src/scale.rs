@@ -101,6 +101,7 @@ fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
         shard_bytes: defaults.shard_bytes,
         inline_page_bytes: if apart { 0 } else { defaults.inline_page_bytes },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
+        patience: Default::default(),
         selection: build::Selection::default(),
         rejects: None,
         quiet: true,

@@ -22,7 +22,7 @@ use shelfish_analysis::{Known, annotate, report};
 
 use self::games::{Entry, Games};
 use crate::Outcome;
-use crate::build::dump::{Dump, Source};
+use crate::build::dump::{Dump, How, Source};
 use crate::cache::{self, DiskCache};
 use crate::database::{self, Place};
 use crate::output;
@@ -152,7 +152,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
     let mut totals = Totals::default();
     for source in &sources {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{source}: {error}"));
-        let text = Dump::open(source, read.clone()).and_then(Dump::text).map_err(named)?;
+        let text = Dump::open(source, read.clone(), How::default()).and_then(Dump::text).map_err(named)?;
         let mut games = Games::new(text);
         loop {
             let batch = games.by_ref().take(BATCH).collect::<io::Result<Vec<Entry>>>().map_err(named)?;

@@ -14,7 +14,7 @@ use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
 use shelfish_analysis::pgn::is_chess;
 
-use crate::build::dump::{Dump, Source};
+use crate::build::dump::{Dump, How, Source};
 
 /// Which games.
 #[derive(clap::Args, Debug)]
@@ -72,7 +72,7 @@ impl Args {
     /// The file cannot be read, or has no game.
     pub fn read(&self) -> io::Result<Games> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
-        let dump = Dump::open(&Source::from(self.games.as_path()), Default::default());
+        let dump = Dump::open(&Source::from(self.games.as_path()), Default::default(), How::default());
         let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
         if games.count == 0 {
             let why = format!("no game that can be replayed, {} that cannot", games.unusable);

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use super::dump::{DumpKind, Dumps, Source};
+use super::dump::{DumpKind, Source};
+use super::remote::Patience;
 use super::{MIN_MEMORY, Options, Selection, build_of, games};
 use crate::Outcome;
 use crate::database;
@@ -16,11 +18,12 @@ const MIN_SHARD: usize = 1 << 20;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish build lichess_db_eval.jsonl.zst -o db
+  shelfish build https://database.lichess.org/lichess_db_eval.jsonl.zst -o db
   shelfish build january.jsonl.zst february.jsonl.gz -o db --max-memory 4GiB --rejects rejects.tsv
   shelfish build --base db own.jsonl -o db
   shelfish build games.pgn.zst -o book --max-plies 30 --min-games 2
   shelfish build --base book february.pgn.bz2 -o book
-  curl -s https://database.lichess.org/lichess_db_eval.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
+  zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
 
 The same input gives the same bytes, whatever the threads and the memory. A build that fails leaves the database in
 DIR as it was.
@@ -30,6 +33,9 @@ falls into are copied. What was left out of a base (--min-depth and so on) is le
 of all add up. It may be otherwise than at once in two cases: --best-only with --max-pvs or --max-plies judges a base's
 evaluations by what is left of them; and where a base left evaluations out because a position had more than a record has
 room for, they are not there when --max-pvs or --max-plies would have made room.
+
+A dump on a host is read as it comes, without a copy on the disk. Where the connection breaks, the rest is asked for, if the
+file is still the same. Its SHA-256 is compared with the one in `sha256sums.txt` beside it, where the host publishes that.
 
 Parquet does not tell where an evaluation ends: one begins where the position, the depth or the nodes change, and where
 a first move comes again.
@@ -50,8 +56,8 @@ Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not;
 interrupted.")]
 pub struct Args {
     /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd, gzip or bzip2, or
-    /// Parquet with one row a PV; or games in PGN, compressed likewise; `-` is standard input, which takes no Parquet.
-    /// Several are merged
+    /// Parquet with one row a PV; or games in PGN, compressed likewise. A file, the https:// URL of one, or `-` for standard
+    /// input; Parquet has to be a file. Several are merged
     #[arg(required_unless_present = "base", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// A database, directory or URL, whose positions are merged with those of the sources, every evaluation kept; it may
@@ -77,6 +83,12 @@ pub struct Args {
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Seconds that the host of a source may send nothing, before the rest is asked for again
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// How often the host of a source is asked again without a byte in between, later each time
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    retries: u8,
     /// Leave out evaluations of less depth
     #[arg(long, value_name = "PLIES")]
     min_depth: Option<u16>,
@@ -151,6 +163,7 @@ pub fn run(args: Args) -> Outcome {
         shard_bytes: args.shard_size as u64,
         inline_page_bytes: args.inline_pages,
         threads: args.threads.map_or(cores, usize::from),
+        patience: Patience { timeout: Duration::from_secs(args.timeout), retries: args.retries.into() },
         selection: Selection {
             min_depth: args.min_depth.unwrap_or(0),
             max_pvs: args.max_pvs.map(|n| n as usize),
@@ -161,7 +174,7 @@ pub fn run(args: Args) -> Outcome {
         quiet: args.quiet,
         is_interruptible: true,
     };
-    let dumps = Dumps::open(&options.sources)?;
+    let dumps = options.open_dumps()?;
     let kind = match (dumps.kind(&options.sources)?, options.bases.first()) {
         (None, Some(base)) if database::kind(&base.source()?)? == database::Kind::Moves => DumpKind::Games,
         (kind, _) => kind.unwrap_or(DumpKind::Evaluations),

@@ -1,16 +1,18 @@
-//! Dumps of evaluations and games: files or standard input, plain or compressed, told apart by their content. Evaluations
-//! are read as chunks of whole lines; or from Parquet files, as chunks of whole positions.
+//! Dumps of evaluations and games: files, hosts or standard input, plain or compressed, told apart by their content.
+//! Evaluations are read as chunks of whole lines; or from Parquet files, as chunks of whole positions.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::BuildError;
+use super::frames;
 #[cfg(feature = "parquet")]
 use super::parquet;
+use super::remote::{Download, Patience, Remote};
 use super::rows::Rows;
+pub use super::source::Source;
 
 /// The longest line that is looked at.
 pub const MAX_LINE: usize = 16 << 20;
@@ -22,10 +24,10 @@ const CHUNK: usize = 1 << 20;
 const BEGINNING: usize = 256;
 
 /// The largest window of a zstd frame that is accepted: what `zstd -d` accepts by default.
-const MAX_WINDOW_LOG: u32 = 27;
+pub(super) const MAX_WINDOW_LOG: u32 = 27;
 
 /// Enough of a file to tell its kind and, for zstd, its window.
-const HEAD: usize = 6;
+const HEAD: usize = 8;
 
 /// Bytes of a text that are looked at to tell what it is.
 const LOOK: u64 = 4 << 10;
@@ -35,43 +37,18 @@ const MAGIC_PARQUET: &[u8] = b"PAR1";
 
 /// Why Parquet cannot be read where it is.
 const NOT_HERE: &str = if cfg!(feature = "parquet") {
-    "Parquet has its index at the end, so it cannot be read from a pipe: save it as a file and name that"
+    "Parquet has its index at the end, so it cannot be read from a pipe or a host: save it as a file and name that"
 } else {
     "this shelfish was built without Parquet: build it with the feature `parquet`"
 };
 
-/// Where a dump comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A file.
-    File(PathBuf),
-    /// Standard input.
-    Stdin,
-}
-
-impl Source {
-    /// The file, unless it is standard input.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Source::File(path) => Some(path),
-            Source::Stdin => None,
-        }
-    }
-}
-
-impl From<&Path> for Source {
-    fn from(path: &Path) -> Source {
-        if path == "-" { Source::Stdin } else { Source::File(path.to_owned()) }
-    }
-}
-
-impl std::fmt::Display for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Source::File(path) => path.display().fmt(f),
-            Source::Stdin => f.write_str("standard input"),
-        }
-    }
+/// How dumps are opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct How {
+    /// How hosts are asked.
+    pub patience: Patience,
+    /// Threads that decode the frames of a file of `pzstd`, see [`frames::decoders`].
+    pub decoders: usize,
 }
 
 /// A dump, opened.
@@ -83,6 +60,8 @@ pub struct Dump {
     pub size: Option<u64>,
     /// Whether it begins like games in PGN.
     is_games: bool,
+    /// What becomes of it where it is read of a host.
+    download: Option<Arc<Mutex<Download>>>,
 }
 
 /// The dumps of a build, opened.
@@ -108,12 +87,17 @@ impl Dumps {
     /// # Errors
     ///
     /// One cannot be opened.
-    pub fn open(sources: &[Source]) -> Result<Dumps, BuildError> {
+    pub fn open(sources: &[Source], how: How) -> Result<Dumps, BuildError> {
         let read = Arc::new(AtomicU64::new(0));
         let open = |source: &Source| {
-            Dump::open(source, read.clone()).map_err(|error| BuildError::Source { source: source.clone(), error })
+            Dump::open(source, read.clone(), how).map_err(|error| BuildError::Source { source: source.clone(), error })
         };
         Ok(Dumps { dumps: sources.iter().map(open).collect::<Result<_, _>>()?, read })
+    }
+
+    /// What becomes of those that are read of hosts.
+    pub fn downloads(&self) -> Downloads {
+        Downloads(self.dumps.iter().filter_map(|dump| dump.download.clone()).collect())
     }
 
     /// What they hold, all of them; `None` if there are none.
@@ -123,8 +107,8 @@ impl Dumps {
     /// They are not alike.
     pub fn kind(&self, sources: &[Source]) -> Result<Option<DumpKind>, BuildError> {
         let kind = |source: &Source, dump: &Dump| {
-            let is_named = source.path().and_then(Path::file_name).is_some_and(|name| {
-                let name = name.to_string_lossy().to_ascii_lowercase();
+            let is_named = source.file_name().is_some_and(|name| {
+                let name = name.to_ascii_lowercase();
                 name.ends_with(".pgn") || name.contains(".pgn.")
             });
             if dump.is_games || is_named { DumpKind::Games } else { DumpKind::Evaluations }
@@ -142,6 +126,17 @@ impl Dumps {
     }
 }
 
+/// What becomes of dumps that are read of hosts.
+#[derive(Default)]
+pub struct Downloads(Vec<Arc<Mutex<Download>>>);
+
+impl Downloads {
+    /// What became of them by now.
+    pub fn told(&self) -> Vec<Download> {
+        self.0.iter().filter_map(|told| Some(told.lock().ok()?.clone())).collect()
+    }
+}
+
 enum Content {
     Lines(Box<dyn Read + Send>),
     #[cfg(feature = "parquet")]
@@ -154,9 +149,16 @@ impl Dump {
     /// # Errors
     ///
     /// The file cannot be opened or read.
-    pub fn open(source: &Source, read: Arc<AtomicU64>) -> io::Result<Dump> {
+    pub fn open(source: &Source, read: Arc<AtomicU64>, how: How) -> io::Result<Dump> {
+        let mut download = None;
         let (reader, size): (Box<dyn Read + Send>, _) = match source {
             Source::Stdin => (Box::new(io::stdin()), None),
+            Source::Url(url) => {
+                let remote = Remote::open(url, how.patience)?;
+                download = Some(remote.told());
+                let size = remote.size();
+                (Box::new(remote), size)
+            }
             Source::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
@@ -165,15 +167,15 @@ impl Dump {
                     let table = parquet::Table::open(file, read)?;
                     let window = table.memory();
                     let content = Content::Rows(Box::new(table));
-                    return Ok(Dump { content, window, size: Some(metadata.len()), is_games: false });
+                    return Ok(Dump { content, window, size: Some(metadata.len()), is_games: false, download });
                 }
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
-        Dump::sniff(Counted { reader, read }, size)
+        Ok(Dump { download, ..Dump::sniff(Counted { reader, read }, size, how.decoders)? })
     }
 
-    fn sniff(mut reader: impl Read + Send + 'static, size: Option<u64>) -> io::Result<Dump> {
+    fn sniff(mut reader: impl Read + Send + 'static, size: Option<u64>, decoders: usize) -> io::Result<Dump> {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         if head.starts_with(MAGIC_PARQUET) {
@@ -182,9 +184,16 @@ impl Dump {
         let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
         let is_gzip = head.starts_with(&[0x1f, 0x8b]);
         let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..]);
-        let window = if is_zstd { zstd_window(&head) } else { 0 };
+        let is_pzstd = decoders > 0 && frames::is_pzstd(&head);
+        let window = match (is_pzstd, is_zstd) {
+            (true, _) => frames::memory(decoders),
+            (_, true) => zstd_window(&head),
+            _ => 0,
+        };
         let reader = io::Cursor::new(head).chain(reader);
-        let mut reader: Box<dyn Read + Send> = if is_zstd {
+        let mut reader: Box<dyn Read + Send> = if is_pzstd {
+            Box::new(frames::Text::new(reader, decoders))
+        } else if is_zstd {
             let mut decoder = zstd::Decoder::new(reader)?;
             decoder.window_log_max(MAX_WINDOW_LOG)?;
             Box::new(decoder)
@@ -199,7 +208,7 @@ impl Dump {
         reader.by_ref().take(LOOK).read_to_end(&mut beginning)?;
         let is_games = is_pgn(&beginning);
         let reader = io::Cursor::new(beginning).chain(reader);
-        Ok(Dump { content: Content::Lines(Box::new(reader)), window, size, is_games })
+        Ok(Dump { content: Content::Lines(Box::new(reader)), window, size, is_games, download: None })
     }
 
     /// The dump's text, decompressed.
@@ -384,7 +393,7 @@ mod tests {
     /// The lines of a dump, numbered; a line that is too long as "...".
     fn lines(bytes: Vec<u8>) -> io::Result<Vec<(u64, String)>> {
         let mut lines = Vec::new();
-        for chunk in Dump::sniff(Cursor::new(bytes), None)?.chunks() {
+        for chunk in Dump::sniff(Cursor::new(bytes), None, 2)?.chunks() {
             match chunk? {
                 Chunk { line, text: Text::TooLong(_) } => lines.push((line, "...".to_owned())),
                 Chunk { line, text: Text::Lines(text) } => {

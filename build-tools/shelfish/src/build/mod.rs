@@ -8,6 +8,7 @@ mod base;
 pub mod command;
 pub mod dump;
 mod evaluations;
+pub mod frames;
 pub mod games;
 mod gather;
 mod join;
@@ -16,8 +17,10 @@ mod kind;
 pub mod parquet;
 pub mod record;
 mod rejects;
+pub mod remote;
 pub mod rows;
 pub mod sort;
+mod source;
 pub mod spool;
 pub(crate) mod workspace;
 mod write;
@@ -37,10 +40,11 @@ use shelfish::table::{Record, WriteError};
 use crate::database;
 
 use base::{Base, BaseError};
-use dump::{Dumps, Source};
+use dump::{Dumps, How, Source};
 use evaluations::{Evaluations, selection_of};
 use record::Reject;
 use rejects::RejectFile;
+use remote::{Download, Patience};
 use sort::RunFiles;
 use spool::Surplus;
 use workspace::Workspace;
@@ -68,6 +72,8 @@ pub struct Options {
     pub inline_page_bytes: usize,
     /// Workers.
     pub threads: usize,
+    /// How hosts are asked that sources are read of.
+    pub patience: Patience,
     /// What to leave out.
     pub selection: Selection,
     /// Where to write lines that cannot be used.
@@ -76,6 +82,18 @@ pub struct Options {
     pub quiet: bool,
     /// Whether SIGINT and SIGTERM end the process after what was begun is cleaned up.
     pub is_interruptible: bool,
+}
+
+impl Options {
+    /// Opens the sources.
+    ///
+    /// # Errors
+    ///
+    /// One cannot be opened.
+    pub fn open_dumps(&self) -> Result<Dumps, BuildError> {
+        let decoders = frames::decoders(self.threads, self.max_memory);
+        Dumps::open(&self.sources, How { patience: self.patience, decoders })
+    }
 }
 
 /// What a lighter database leaves out.
@@ -360,6 +378,9 @@ pub struct Summary {
     pub input: Counts,
     /// What was left out because one position had too much.
     pub over_limit: OverLimit,
+    /// Sources that were read of hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
     /// Seconds that the build took.
     pub seconds: f64,
 }
@@ -383,6 +404,7 @@ impl fmt::Display for Summary {
             writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
             writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
         }
+        self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
         writeln!(f, "lines read   {:>15}", count(lines))?;
         for (name, value) in &self.selection {
             writeln!(f, "selection: {name} {value}")?;
@@ -416,12 +438,13 @@ impl fmt::Display for Summary {
 ///
 /// See [`BuildError`]; the previous database is then as it was.
 pub fn build(options: &Options) -> Result<Summary, BuildError> {
-    build_of(options, Dumps::open(&options.sources)?)
+    build_of(options, options.open_dumps()?)
 }
 
 /// Builds a database of evaluations, its sources opened.
 fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     let start = Instant::now();
+    let downloads = dumps.downloads();
     let workspace = open_workspace::<Eval>(options)?;
     let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
     let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
@@ -459,6 +482,7 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
         selection: selection.describe(),
         input,
         over_limit,
+        downloads: downloads.told(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }

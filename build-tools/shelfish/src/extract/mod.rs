@@ -24,7 +24,7 @@ use shelfish::table::{
 use crate::Outcome;
 use crate::analyse::games::{Entry, Games};
 use crate::build::command::size;
-use crate::build::dump::{Dump, Source};
+use crate::build::dump::{Dump, How, Source};
 use crate::build::workspace::Workspace;
 use crate::database;
 use crate::ordered::ordered;
@@ -211,7 +211,7 @@ fn extract(args: &Args) -> Result<Report, Failure> {
 fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
     let source = Source::from(path);
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
-    let text = Dump::open(&source, Arc::new(AtomicU64::new(0))).and_then(Dump::text).map_err(named)?;
+    let text = Dump::open(&source, Arc::new(AtomicU64::new(0)), How::default()).and_then(Dump::text).map_err(named)?;
     let mut refused = 0;
     for entry in Games::new(text) {
         let Entry { number, game, .. } = entry.map_err(named)?;

@@ -19,6 +19,7 @@ use super::base::{Base, BaseError, BaseFault};
 use super::dump::Dumps;
 use super::gather::gather;
 use super::rejects::RejectFile;
+use super::remote::Download;
 use super::sort::RunFiles;
 use super::write::{Parts, Written, write};
 use super::{BuildError, Options, open_workspace};
@@ -63,6 +64,9 @@ pub struct Summary {
     pub selection: BTreeMap<String, String>,
     /// What became of the games of the sources.
     pub input: Counts,
+    /// Sources that were read of hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
     /// Seconds that the build took.
     pub seconds: f64,
 }
@@ -74,6 +78,7 @@ pub struct Summary {
 /// See [`BuildError`]; the previous database is then as it was.
 pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps) -> Result<Summary, BuildError> {
     let start = Instant::now();
+    let downloads = dumps.downloads();
     let workspace = open_workspace::<Played>(options)?;
     let bases =
         options.bases.iter().map(Base::<Played>::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
@@ -121,6 +126,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
         positions_left_out: left_out,
         selection: described,
         input,
+        downloads: downloads.told(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }
@@ -197,6 +203,7 @@ impl fmt::Display for Summary {
         if self.positions_left_out > 0 {
             writeln!(f, "positions of fewer games left out: {}", count(self.positions_left_out))?;
         }
+        self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
         self.input.fmt(f)
     }
 }
