@@ -12,6 +12,7 @@ mod network;
 mod npm;
 mod pictures;
 mod places;
+mod release;
 mod sample;
 mod shell;
 mod shrink;
@@ -20,6 +21,7 @@ mod stamp;
 mod test;
 mod tools;
 mod web_app;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -41,6 +43,9 @@ enum Chore {
     Pictures,
     /// Build the npm package into `crate/pkg`
     Npm,
+    /// What a release takes: versions, notes, archives, checksums
+    #[command(subcommand)]
+    Release(release::Args),
     /// Measure what hostile blocks and manifests cost a reader
     BenchAttack,
     /// Measure the engine in a headless Chromium, beside the native program
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Sample(args) => sample::run(&args),
         Chore::Pictures => pictures::draw(),
         Chore::Npm => npm::build().map(drop),
+        Chore::Release(args) => release::run(&args),
         Chore::BenchAttack => bench_attack::run(),
         Chore::BenchEngine(args) => bench_engine::run(&args),
         Chore::BenchWeb(args) => bench_web::run(&args),

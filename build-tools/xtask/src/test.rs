@@ -9,9 +9,9 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    fuzz, npm,
+    fuzz, npm, release,
     shell::{build_quickly, call, cargo, command, npm as npm_command, program, programs, root, say, target_dir, watch},
-    site as deployed, tools, web_app,
+    site as deployed, tools, web_app, workflows,
 };
 
 /// Options of `cargo xtask test`.
@@ -55,7 +55,12 @@ const STEPS: &[Step] = &[
     Step { name: "data", about: "whole data sets, where they are at hand", run: data },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
     Step { name: "toolchains", about: "the npm package, packed, by bundlers and runtimes", run: toolchains },
-    Step { name: "site", about: "the site: types, tests, build; the workflow that deploys it", run: site },
+    Step { name: "site", about: "the site: types, tests, build", run: site },
+    Step {
+        name: "workflows",
+        about: "what GitHub, systemd and releases run, as far as it runs here; archives of the program with --all",
+        run: workflows,
+    },
     Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
     Step {
         name: "lighthouse",
@@ -211,10 +216,18 @@ fn site(_: &Args) -> Result<Tally> {
     deployed::pages(None, None)?;
     let www = root().join("www");
     let types = check(npm_command().args(["run", "check"]).current_dir(&www))?;
-    tools::npm_ci("tests")?;
-    let workflow = ["tests/node_modules/@action-validator/cli/cli.mjs", ".github/workflows/pages.yml"];
-    let types = types.and(check(command(tools::node()?).args(workflow))?);
     Ok(types.and(counted(npm_command().arg("test").current_dir(&www), vitest_counts)?))
+}
+
+fn workflows(args: &Args) -> Result<Tally> {
+    let mut passed = workflows::lint()? + workflows::units()? + workflows::remember()?;
+    release::check_now()?;
+    passed += 1;
+    if args.all {
+        release::try_out()?;
+        passed += 1;
+    }
+    Ok(Tally { passed, failed: 0 })
 }
 
 fn browser(args: &Args) -> Result<Tally> {

@@ -91,18 +91,24 @@ pub fn stores() {
 }
 
 fn python_stores() -> Result<()> {
-    let (home, wanted) = (tools().join("stores"), root().join("tests/stores/requirements.txt"));
+    python("stores").map(drop)
+}
+
+/// The Python packages of `tests/NAME/requirements.txt`: the folder of their programs.
+pub fn python(name: &str) -> Result<PathBuf> {
+    let (home, wanted) = (tools().join(name), root().join("tests").join(name).join("requirements.txt"));
     let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = Stamp::new("pip", &home, std::slice::from_ref(&wanted))?;
     if stamp.fresh() && bin.is_dir() {
-        return Ok(());
+        return Ok(bin);
     }
     say(format!("Installing the Python packages of {}", crate::shell::relative(&wanted)));
     let python = which(["python3", "python"]).ok_or_else(|| anyhow!("Python was not found"))?;
     call(command(python).args(["-m", "venv"]).arg(&home))
         .context("Python makes no environment; on Debian, python3-venv is missing")?;
     call(command(bin.join("python")).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(&wanted))?;
-    stamp.set()
+    stamp.set()?;
+    Ok(bin)
 }
 
 /// A Chromium or Chrome to test in.

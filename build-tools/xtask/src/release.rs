@@ -1,0 +1,206 @@
+//! What a release takes: one version everywhere, notes, archives of the program, their checksums. The workflow "Release" runs
+//! these commands; so can anybody.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use sha2::{Digest, Sha256};
+
+use crate::shell::{call, cargo, command, root, say, target_dir};
+
+/// What a release takes.
+#[derive(clap::Subcommand)]
+pub enum Args {
+    /// Check that crates, npm package and changelog are of one version
+    Check {
+        /// The tag, such as v1.2.3
+        tag: String,
+    },
+    /// Print what the changelog says of a version
+    Notes {
+        /// The tag, such as v1.2.3
+        tag: String,
+    },
+    /// Build the program for a target and pack it with its licence: prints the path of the archive
+    Archive {
+        /// The target, such as x86_64-unknown-linux-musl
+        target: String,
+        /// Where the archive goes
+        #[arg(long, default_value = "target/release-archives", value_name = "DIR")]
+        out: PathBuf,
+        /// The profile that it is built with
+        #[arg(long, default_value = "release", value_name = "PROFILE")]
+        profile: String,
+    },
+    /// Write sha256sums.txt beside the archives of a folder
+    Sums {
+        /// The folder
+        #[arg(default_value = "target/release-archives", value_name = "DIR")]
+        dir: PathBuf,
+    },
+}
+
+/// The crates that are published, each after those that it needs.
+const CRATES: [&str; 4] = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli"];
+
+/// Does one of them.
+pub fn run(args: &Args) -> Result<()> {
+    match args {
+        Args::Check { tag } => check(tag, &changelog()?, &version()?, &npm_version()?),
+        Args::Notes { tag } => {
+            print!("{}", notes(&changelog()?, number(tag)?)?);
+            Ok(())
+        }
+        Args::Archive { target, out, profile } => {
+            println!("{}", archive(target, &root().join(out), profile)?.display());
+            Ok(())
+        }
+        Args::Sums { dir } => sums(&root().join(dir)),
+    }
+}
+
+fn changelog() -> Result<String> {
+    fs::read_to_string(root().join("CHANGELOG.md")).context("CHANGELOG.md")
+}
+
+/// The version of the workspace.
+pub fn version() -> Result<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).context("Cargo.toml")?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    line.map(str::to_owned).context("Cargo.toml has no line `version = \"…\"`")
+}
+
+/// The version of the npm package, as it is made.
+fn npm_version() -> Result<String> {
+    let manifest = fs::read_to_string(root().join("crate/wasm/Cargo.toml")).context("crate/wasm/Cargo.toml")?;
+    // The package takes its version from the crate that it is made of.
+    ensure!(
+        manifest.contains("version.workspace = true"),
+        "crate/wasm/Cargo.toml: expected `version.workspace = true`"
+    );
+    version()
+}
+
+/// The version that a tag names.
+fn number(tag: &str) -> Result<&str> {
+    tag.strip_prefix('v').with_context(|| format!("found the tag {tag:?}, expected one such as v1.2.3"))
+}
+
+fn check(tag: &str, changelog: &str, crates: &str, package: &str) -> Result<()> {
+    let wanted = number(tag)?;
+    for (what, found) in [("Cargo.toml", crates), ("the npm package", package)] {
+        ensure!(found == wanted, "{what} has version {found}, the tag is {tag}: change one of them");
+    }
+    notes(changelog, wanted)?;
+    say(format!("{tag}: crates {}, the npm package and CHANGELOG.md agree", CRATES.join(", ")));
+    Ok(())
+}
+
+/// The section of a version, without its heading.
+fn notes(changelog: &str, version: &str) -> Result<String> {
+    let heading = format!("## [{version}]");
+    let mut lines = changelog.lines().skip_while(|line| !line.starts_with(&heading)).skip(1).peekable();
+    if lines.peek().is_none() {
+        bail!("CHANGELOG.md has no section `{heading} - DATE`: rename `## [Unreleased]`");
+    }
+    let section: Vec<&str> = lines.take_while(|line| !line.starts_with("## ")).collect();
+    let section = section.join("\n").trim().to_owned();
+    ensure!(!section.is_empty(), "CHANGELOG.md says nothing below `{heading}`");
+    Ok(section + "\n")
+}
+
+fn archive(target: &str, out: &Path, profile: &str) -> Result<PathBuf> {
+    let build = ["build", "--locked", "--profile", profile, "--package", "shelfish-cli", "--target", target];
+    call(cargo().args(build))?;
+    let program = if target.contains("windows") { "shelfish.exe" } else { "shelfish" };
+    let program = target_dir().join(target).join(profile).join(program);
+    let name = format!("shelfish-{}-{target}", version()?);
+    let folder = out.join(&name);
+    fs::create_dir_all(&folder)?;
+    let files = ["LICENSE", "README.md", "CHANGELOG.md"].map(|file| root().join(file));
+    for file in files.iter().chain([&program]) {
+        let to = folder.join(file.file_name().unwrap_or_default());
+        fs::copy(file, to).with_context(|| file.display().to_string())?;
+    }
+    let archive = format!("{name}.{}", if target.contains("windows") { "zip" } else { "tar.gz" });
+    // The tar of Windows writes zip files, too.
+    let how = if target.contains("windows") { "-acf" } else { "-czf" };
+    call(Command::new("tar").args([how, &archive, &name]).current_dir(out))?;
+    fs::remove_dir_all(&folder)?;
+    Ok(out.join(archive))
+}
+
+fn sums(dir: &Path) -> Result<()> {
+    let mut lines = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_file() && name.starts_with("shelfish-") {
+            let digits: String = Sha256::digest(fs::read(&path)?).iter().map(|byte| format!("{byte:02x}")).collect();
+            lines.push(format!("{digits}  {name}\n"));
+        }
+    }
+    ensure!(!lines.is_empty(), "{} has no archives of shelfish", dir.display());
+    lines.sort_by(|a, b| a[64..].cmp(&b[64..]));
+    Ok(fs::write(dir.join("sha256sums.txt"), lines.concat())?)
+}
+
+/// Packs the program as it is for tests, and runs what is in the archive.
+pub fn try_out() -> Result<()> {
+    let target =
+        crate::shell::output(command("rustc").arg("--print").arg("host-tuple")).context("rustc names no target")?;
+    let out = target_dir().join("release-tried");
+    let archive = archive(&target, &out, "quick")?;
+    sums(&out)?;
+    call(Command::new("tar").arg("-xf").arg(&archive).current_dir(&out))?;
+    let folder = out.join(format!("shelfish-{}-{target}", version()?));
+    let found = crate::shell::output(Command::new(folder.join("shelfish")).arg("--version"));
+    ensure!(found == Some(format!("shelfish {}", version()?)), "the packed program says {found:?}");
+    fs::remove_dir_all(&out)?;
+    Ok(())
+}
+
+/// Checks that what is here could be released by its version.
+pub fn check_now() -> Result<()> {
+    let version = version()?;
+    let changelog = changelog()?.replacen("## [Unreleased]", &format!("## [{version}] - 2026-01-01"), 1);
+    check(&format!("v{version}"), &changelog, &version, &npm_version()?)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANGELOG: &str =
+        "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-01\n\n### Added\n\n- All.\n\n## [1.2.2]\n\nx\n";
+
+    #[test]
+    fn notes_are_the_section_of_the_version() -> Result<()> {
+        assert_eq!(notes(CHANGELOG, "1.2.3")?, "### Added\n\n- All.\n");
+        assert_eq!(notes(CHANGELOG, "1.2.2")?, "x\n");
+        for (version, words) in [("1.2.4", "has no section"), ("Unreleased", "says nothing")] {
+            let error = notes(CHANGELOG, version).map_err(|error| error.to_string());
+            assert!(error.is_err_and(|error| error.contains(words)), "{version}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_tag_of_another_version_is_refused() {
+        assert!(check("v1.2.3", CHANGELOG, "1.2.3", "1.2.3").is_ok());
+        for (tag, crates, package, words) in [
+            ("1.2.3", "1.2.3", "1.2.3", "such as v1.2.3"),
+            ("v1.2.3", "1.2.2", "1.2.3", "Cargo.toml has version 1.2.2"),
+            ("v1.2.3", "1.2.3", "1.2.2", "npm package has version 1.2.2"),
+            ("v1.3.0", "1.3.0", "1.3.0", "no section"),
+        ] {
+            let error = check(tag, CHANGELOG, crates, package).map_err(|error| error.to_string());
+            assert!(error.is_err_and(|error| error.contains(words)), "{tag}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The files that GitHub and systemd run, checked as far as that goes here.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::shell::{call, command, output, root, say, which};
+use crate::tools;
+
+const FOLDER: &str = ".github/workflows";
+
+/// Checks the workflows by their schema, and for what would let others in.
+pub fn lint() -> Result<usize> {
+    tools::npm_ci("tests")?;
+    let validator = "tests/node_modules/@action-validator/cli/cli.mjs";
+    let mut files: Vec<PathBuf> = fs::read_dir(root().join(FOLDER))?.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    for file in &files {
+        call(command(tools::node()?).arg(validator).arg(file))?;
+    }
+    match tools::python("workflows") {
+        Ok(bin) => call(command(bin.join("zizmor")).args(["--offline", "--persona", "pedantic", "--quiet", FOLDER]))?,
+        Err(error) => say(format!("NOT TESTED by zizmor: {error:#}")),
+    }
+    Ok(files.len())
+}
+
+/// Checks the units of systemd, where it is at hand.
+pub fn units() -> Result<usize> {
+    let Some(analyze) = which(["systemd-analyze"]) else {
+        say("NOT TESTED by systemd-analyze, which is not here");
+        return Ok(0);
+    };
+    let folder = tempfile::tempdir()?;
+    for name in ["shelfish-refresh.service", "shelfish-refresh.timer"] {
+        let unit = fs::read_to_string(root().join("deploy").join(name)).with_context(|| name.to_owned())?;
+        // A program that is there, as that of the unit is not.
+        fs::write(folder.path().join(name), unit.replace("/usr/local/bin/shelfish", "/bin/true"))?;
+    }
+    let units = ["shelfish-refresh.service", "shelfish-refresh.timer"].map(|name| folder.path().join(name));
+    call(Command::new(analyze).arg("verify").args(units))?;
+    Ok(1)
+}
+
+/// Has `deploy/remember.sh` commit what a refresh remembers, to a repository of its own.
+pub fn remember() -> Result<usize> {
+    let folder = tempfile::tempdir()?;
+    let (there, here) = (folder.path().join("there"), folder.path().join("here"));
+    let git = |at: &Path, args: &[&str]| {
+        let quiet = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        call(Command::new("git").args(quiet).args(args).current_dir(at))
+    };
+    git(folder.path(), &["init", "--quiet", "--bare", "there"])?;
+    git(folder.path(), &["clone", "--quiet", "there", "here"])?;
+    git(&here, &["commit", "--quiet", "--allow-empty", "--message", "Begin"])?;
+    git(&here, &["push", "--quiet", "origin", "HEAD"])?;
+    let commits = || output(Command::new("git").args(["log", "--all", "--format=%s"]).current_dir(&there));
+    for (integrity, expected) in [("sha256-a", "Published sha256-a\nBegin"), ("sha256-a", "Published sha256-a\nBegin")]
+    {
+        fs::write(here.join("refresh.json"), format!("{{\n  \"integrity\": \"{integrity}\"\n}}\n"))?;
+        let mut script = Command::new("sh");
+        call(
+            script.arg(root().join("deploy/remember.sh")).arg("refresh.json").current_dir(&here).env_remove("GH_TOKEN"),
+        )?;
+        ensure!(commits().as_deref() == Some(expected), "expected the commits {expected:?}, found {:?}", commits());
+    }
+    Ok(1)
+}
