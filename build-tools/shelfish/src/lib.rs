@@ -16,6 +16,7 @@ pub mod ordered;
 mod output;
 mod progress;
 pub mod publish;
+pub mod refresh;
 pub mod scan;
 pub mod serve;
 pub mod shown;
@@ -24,7 +25,10 @@ pub mod store;
 pub mod summary;
 pub mod verify;
 
+/// Why a command failed, as it is printed.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.
 ///
 /// 0 is success, 1 a failure or a problem found, 2 wrong usage, 130 and 143 an interruption by SIGINT and SIGTERM.
-pub type Outcome = Result<std::process::ExitCode, Box<dyn std::error::Error + Send + Sync>>;
+pub type Outcome = Result<std::process::ExitCode, Failure>;

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish_cli::shown::shown;
-use shelfish_cli::{analyse, bench, build, engine, explore, export, extract, lookup, publish, serve, stats, verify};
+use shelfish_cli::{
+    analyse, bench, build, engine, explore, export, extract, lookup, publish, refresh, serve, stats, verify,
+};
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -34,6 +36,8 @@ enum Command {
     Extract(extract::Args),
     /// Send a database to S3, R2, Google Cloud Storage, Azure or a folder
     Publish(publish::command::Args),
+    /// Build of the newest dump, verify, publish and prune, if there is anything new
+    Refresh(refresh::command::Args),
     /// Play and analyse chess, by the UCI protocol
     Engine(engine::Args),
     /// Serve a directory over HTTP, for development
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Publish(args) => publish::command::run(args),
+        Command::Refresh(args) => refresh::command::run(&args),
         Command::Engine(args) => engine::run(&args),
         Command::Serve(args) => serve::run(args),
         Command::Bench(args) => bench::run(args),

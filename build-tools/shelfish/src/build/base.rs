@@ -78,6 +78,7 @@ impl std::error::Error for BaseError {}
 pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseFault> + Send + Sync>;
 
 /// A database to go on from, its manifest read.
+#[derive(Clone)]
 pub struct Base<R> {
     name: Arc<str>,
     place: Place,

@@ -1,14 +1,19 @@
 //! The command line of `shelfish build`.
 
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde::Serialize;
+use shelfish::source::integrity::Integrity;
+
 use super::dump::{DumpKind, Source};
 use super::remote::Patience;
-use super::{MIN_MEMORY, Options, Selection, build_of, games};
-use crate::Outcome;
+use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games};
+use crate::{Failure, Outcome};
+
 use crate::database;
 
 /// The least size of a shard: some 200 blocks.
@@ -21,6 +26,7 @@ const MIN_SHARD: usize = 1 << 20;
   shelfish build https://database.lichess.org/lichess_db_eval.jsonl.zst -o db
   shelfish build january.jsonl.zst february.jsonl.gz -o db --max-memory 4GiB --rejects rejects.tsv
   shelfish build --base db own.jsonl -o db
+  shelfish build lichess_db_eval.jsonl.zst -o site/evals --max-size 900MiB
   shelfish build games.pgn.zst -o book --max-plies 30 --min-games 2
   shelfish build --base book february.pgn.bz2 -o book
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
@@ -73,6 +79,10 @@ pub struct Args {
     /// Memory to use: a number with K, M, G or KiB, MiB, GiB; without, MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = memory)]
     max_memory: usize,
+    /// Disk to use at most, beside what is there already, and that has to be free at the beginning: some 2.2 times what
+    /// comes of it
+    #[arg(long, value_name = "SIZE", value_parser = max_size)]
+    max_disk: Option<usize>,
     /// Size of a file of the database, about; what changes later is uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
@@ -102,6 +112,10 @@ pub struct Args {
     /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
     #[arg(long)]
     best_only: bool,
+    /// Leave out the least depths, as far as it takes for all files to have no more than this; the summary says at which
+    /// depth it was cut. The result is that of --min-depth with this depth; the disk holds what is sorted until the end
+    #[arg(long, value_name = "SIZE", value_parser = max_size)]
+    max_size: Option<usize>,
     /// Write what cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning. Positions that
     /// merging gave too many evaluations stand last, without source and line number
     #[arg(long, value_name = "FILE")]
@@ -118,6 +132,10 @@ pub struct Args {
 
 fn memory(text: &str) -> Result<usize, String> {
     size(text, MIN_MEMORY)
+}
+
+fn max_size(text: &str) -> Result<usize, String> {
+    size(text, 1 << 12)
 }
 
 fn shard_size(text: &str) -> Result<usize, String> {
@@ -143,12 +161,64 @@ pub(crate) fn size(text: &str, least: usize) -> Result<usize, String> {
     if bytes < least { Err(format!("expected at least {} MiB", least >> 20)) } else { Ok(bytes) }
 }
 
+/// A database, built.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Built {
+    /// Of evaluations.
+    Evaluations(Box<Summary>),
+    /// Of games.
+    Games(Box<games::Summary>),
+}
+
+impl Built {
+    /// The hash by which the manifest can be pinned.
+    pub fn integrity(&self) -> &Integrity {
+        match self {
+            Built::Evaluations(summary) => &summary.integrity,
+            Built::Games(summary) => &summary.integrity,
+        }
+    }
+}
+
+impl fmt::Display for Built {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Built::Evaluations(summary) => summary.fmt(f),
+            Built::Games(summary) => summary.fmt(f),
+        }
+    }
+}
+
 /// Builds, and prints a summary.
 ///
 /// # Errors
 ///
 /// No database was made.
 pub fn run(args: Args) -> Outcome {
+    let (is_json, quiet) = (args.json, args.quiet);
+    let built = args.build(quiet)?;
+    let mut out = std::io::stdout().lock();
+    if is_json {
+        writeln!(out, "{}", serde_json::to_string(&built)?)?;
+    } else {
+        write!(out, "{built}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// Builds. Wrong usage ends the process.
+    ///
+    /// # Errors
+    ///
+    /// No database was made.
+    pub fn build(self, quiet: bool) -> Result<Built, Failure> {
+        build(self, quiet)
+    }
+}
+
+fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
     if args.sources.iter().filter(|source| source.as_os_str() == "-").count() > 1 {
         let why = "standard input (`-`) can be read once, it is named twice\n";
         clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
@@ -170,8 +240,10 @@ pub fn run(args: Args) -> Outcome {
             max_plies: args.max_plies.map(|n| n as usize),
             best_only: args.best_only,
         },
+        max_disk: args.max_disk.map(|bytes| bytes as u64),
+        max_bytes: args.max_size.map(|bytes| bytes as u64),
         rejects: args.rejects,
-        quiet: args.quiet,
+        quiet,
         is_interruptible: true,
     };
     let dumps = options.open_dumps()?;
@@ -188,30 +260,21 @@ pub fn run(args: Args) -> Outcome {
             if let Some(option) = args.games.given() {
                 wrong(option, "games", "evaluations");
             }
-            print(args.json, &build_of(&options, dumps)?)
+            Ok(Built::Evaluations(Box::new(build_of(&options, dumps)?)))
         }
         DumpKind::Games => {
             let given = [
                 (args.min_depth.is_some(), "--min-depth"),
                 (args.max_pvs.is_some(), "--max-pvs"),
                 (args.best_only, "--best-only"),
+                (args.max_size.is_some(), "--max-size"),
                 (args.replace, "--replace"),
             ];
             if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
                 wrong(option, "evaluations", "games");
             }
             let selection = args.games.selection(args.max_plies);
-            print(args.json, &games::build(&options, &selection, args.games.again, dumps)?)
+            Ok(Built::Games(Box::new(games::build(&options, &selection, args.games.again, dumps)?)))
         }
     }
-}
-
-fn print(json: bool, summary: &(impl serde::Serialize + std::fmt::Display)) -> Outcome {
-    let mut out = std::io::stdout().lock();
-    if json {
-        writeln!(out, "{}", serde_json::to_string(summary)?)?;
-    } else {
-        write!(out, "{summary}")?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

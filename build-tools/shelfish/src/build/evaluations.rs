@@ -12,7 +12,7 @@ use super::kind::Kind;
 use super::record::{Record, Reject, parse, parse_rows};
 use super::rejects;
 use super::sort::Sorter;
-use super::spool::{self, Merged, SpoolError, Surplus};
+use super::spool::{self, EvaluationSize, Merged, SpoolError, Surplus};
 use super::{Counts, Selection};
 
 /// Evaluations, and what a selection leaves of them.
@@ -20,6 +20,8 @@ use super::{Counts, Selection};
 pub struct Evaluations {
     /// What will be left of each position.
     pub selection: Selection,
+    /// The least depth of what is in the runs.
+    pub gathered: u16,
 }
 
 impl Evaluations {
@@ -35,6 +37,25 @@ impl Evaluations {
             let weight = kind.weight(&Evaluations::payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
             Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
         }))
+    }
+}
+
+impl Evaluations {
+    /// The sizes of what will be left of a payload.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    pub fn sizes(&self, payload: &[u8]) -> Result<Vec<EvaluationSize>, SpoolError> {
+        let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
+        let best;
+        let payload = if best_only {
+            best = spool::best(payload)?;
+            &best
+        } else {
+            payload
+        };
+        spool::evaluation_sizes(payload, max_pvs.unwrap_or(usize::MAX), max_plies.unwrap_or(usize::MAX))
     }
 }
 
@@ -58,6 +79,10 @@ impl Kind for Evaluations {
     }
 
     fn fitting<'a>(&self, key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
+        let payload = match self.selection.min_depth {
+            min_depth if min_depth > self.gathered => spool::from_depth(&payload, min_depth)?.into(),
+            _ => payload,
+        };
         // A move takes two bytes, so that most payloads need not be looked into.
         let is_safe = payload.len() / 2 <= Eval::SAFE_PLIES;
         let sizes = if is_safe { Vec::new() } else { spool::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
@@ -72,15 +97,10 @@ impl Kind for Evaluations {
     }
 
     fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
-        let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
-        let best;
-        let payload = if best_only {
-            best = spool::best(payload)?;
-            &best
-        } else {
-            payload
-        };
-        let sizes = spool::evaluation_sizes(payload, max_pvs.unwrap_or(usize::MAX), max_plies.unwrap_or(usize::MAX))?;
+        let sizes = self.sizes(payload)?;
+        if sizes.is_empty() {
+            return Ok(None);
+        }
         let pvs = sizes.iter().map(|size| size.pvs).sum();
         Ok(Some(Eval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum())))
     }

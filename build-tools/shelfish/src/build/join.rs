@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::io;
 
+use super::BuildError;
 use super::base::{BaseError, BaseReader, BaseRecord};
 use super::kind::Kind;
 use super::sort::{Merge, Merging as _};
 use super::spool::{self, SpoolError, Surplus};
+use super::workspace::Workspace;
 
 /// What can fail on the way.
 pub enum JoinError {
@@ -14,6 +16,16 @@ pub enum JoinError {
     Run(io::Error),
     /// A base cannot be read.
     Base(BaseError),
+}
+
+impl JoinError {
+    /// As a build says it, whose runs are in its workspace.
+    pub fn of(self, workspace: &Workspace) -> BuildError {
+        match self {
+            JoinError::Run(error) => BuildError::Temporary { path: workspace.dir().to_owned(), error },
+            JoinError::Base(error) => BuildError::Base(error),
+        }
+    }
 }
 
 impl From<SpoolError> for JoinError {

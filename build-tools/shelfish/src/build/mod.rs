@@ -6,8 +6,10 @@
 
 mod base;
 pub mod command;
+mod disk;
 pub mod dump;
 mod evaluations;
+mod fit;
 pub mod frames;
 pub mod games;
 mod gather;
@@ -40,8 +42,10 @@ use shelfish::table::{Record, WriteError};
 use crate::database;
 
 use base::{Base, BaseError};
+use disk::Disk;
 use dump::{Dumps, How, Source};
 use evaluations::{Evaluations, selection_of};
+use fit::{Depths, Fitted};
 use record::Reject;
 use rejects::RejectFile;
 use remote::{Download, Patience};
@@ -76,6 +80,10 @@ pub struct Options {
     pub patience: Patience,
     /// What to leave out.
     pub selection: Selection,
+    /// The most bytes of all files: the least depths are left out until it fits.
+    pub max_bytes: Option<u64>,
+    /// The most bytes of the disk to use, what is there already aside.
+    pub max_disk: Option<u64>,
     /// Where to write lines that cannot be used.
     pub rejects: Option<PathBuf>,
     /// Whether to keep silent until the end.
@@ -290,6 +298,8 @@ pub enum BuildError {
         /// What is wrong.
         error: io::Error,
     },
+    /// The disk has less room than the build may use.
+    Disk(PathBuf, io::Error),
     /// A worker cannot have so many bytes of memory.
     Memory(usize),
     /// A base cannot be used.
@@ -300,6 +310,13 @@ pub enum BuildError {
         path: PathBuf,
         /// What is wrong.
         error: io::Error,
+    },
+    /// There is more than there may be.
+    TooLarge {
+        /// Bytes that there may be.
+        max_bytes: u64,
+        /// Positions that had been written by then.
+        positions: u64,
     },
     /// No line gave a position, and nothing is left of the bases.
     Empty(Counts),
@@ -327,12 +344,18 @@ impl fmt::Display for BuildError {
             }
             BuildError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
             BuildError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
+            BuildError::Disk(path, error) => write!(f, "{}: {error}", path.display()),
             BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
             BuildError::Memory(bytes) => {
                 write!(f, "{bytes} bytes of memory for each worker cannot be had: choose a smaller --max-memory")
             }
             BuildError::Base(error) => error.fmt(f),
             BuildError::Write(error) => error.fmt(f),
+            BuildError::TooLarge { max_bytes, positions } => write!(
+                f,
+                "the positions of the greatest depth alone take more than --max-size, {max_bytes} bytes, which is full \
+                 after {positions} of them: leave more out (--best-only, --max-pvs, --max-plies)"
+            ),
             BuildError::Empty(counts) => {
                 write!(f, "nothing to write: {} lines, {} rejected", counts.lines, counts.rejected())?;
                 if counts.left_out > 0 {
@@ -378,6 +401,9 @@ pub struct Summary {
     pub input: Counts,
     /// What was left out because one position had too much.
     pub over_limit: OverLimit,
+    /// What `--max-size` left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
     /// Sources that were read of hosts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Download>,
@@ -408,6 +434,9 @@ impl fmt::Display for Summary {
         writeln!(f, "lines read   {:>15}", count(lines))?;
         for (name, value) in &self.selection {
             writeln!(f, "selection: {name} {value}")?;
+        }
+        if let Some(fitted) = &self.fitted {
+            writeln!(f, "{fitted}")?;
         }
         for (what, n) in [
             ("lines left out by the selection", left_out),
@@ -450,22 +479,54 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
     // What a base lacks, nobody should look for in the result: it is left out of the sources, too.
     let selection = selections.iter().fold(options.selection.clone(), |all, base| all.and(base));
-    let kind = Evaluations { selection: selection.clone() };
+    let kind = Evaluations { gathered: selection.min_depth, selection: selection.clone() };
     let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir());
+    let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
-    let (runs, counts) = gather::gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    let (mut runs, counts) = gather::gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
     let mut input = Counts::default();
     counts.iter().for_each(|counts| input.add(counts));
-    let bases = bases.into_iter().zip(&selections);
-    let bases = bases.map(|(base, selection)| base.read(kind.narrow(selection), options.threads));
-    let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
-    let parts = write::Parts { kind, runs, bases, base_positions, info: selection.describe() };
-    let written = write::write(options, &workspace, &run_files, parts, rejects.as_ref());
-    let written = written.map_err(|error| match error {
+    let mut parts_from = |min_depth| -> Result<_, BuildError> {
+        let kind = Evaluations { selection: Selection { min_depth, ..selection.clone() }, ..kind.clone() };
+        let each = bases.iter().zip(&selections);
+        let each = each.map(|(base, selection)| base.clone().read(kind.narrow(selection), options.threads));
+        // What may be written again is kept; else it goes while it is read.
+        let runs = if options.max_bytes.is_some() { runs.clone() } else { std::mem::take(&mut runs) };
+        Ok(write::Parts {
+            runs,
+            bases: each.collect::<Result<_, _>>().map_err(BuildError::Base)?,
+            base_positions,
+            info: kind.selection.describe(),
+            max_bytes: options.max_bytes,
+            kind,
+        })
+    };
+    let least = selection.min_depth;
+    let depths = match options.max_bytes {
+        Some(_) => Some(Depths::count(&mut write::join(options, &workspace, &run_files, parts_from(least)?)?)),
+        None => None,
+    };
+    let depths = depths.transpose().map_err(|error| error.of(&workspace))?;
+    let mut write_from = |min_depth| {
+        let mark = rejects.as_ref().filter(|_| options.max_bytes.is_some()).map(RejectFile::mark).transpose()?;
+        let written = write::write(options, &workspace, &run_files, parts_from(min_depth)?, rejects.as_ref());
+        match (&written, &rejects, mark) {
+            (Err(BuildError::TooLarge { .. }), Some(rejects), Some(mark)) => rejects.rewind(mark)?,
+            _ => {}
+        }
+        written
+    };
+    let written = match (&depths, options.max_bytes) {
+        (Some(depths), Some(max_bytes)) => {
+            depths.fit(least, max_bytes, write_from).map(|(written, fitted)| (written, Some(fitted)))
+        }
+        _ => write_from(least).map(|written| (written, None)),
+    };
+    let (written, fitted) = written.map_err(|error| match error {
         BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
         error => error,
     })?;
+    let selection = Selection { min_depth: fitted.as_ref().map_or(least, |fitted| fitted.min_depth), ..selection };
     let Written { manifest, columns, blocks, blocks_kept, over_limit, .. } = written;
     Ok(Summary {
         positions: manifest.positions,
@@ -482,6 +543,7 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
         selection: selection.describe(),
         input,
         over_limit,
+        fitted,
         downloads: downloads.told(),
         seconds: start.elapsed().as_secs_f64(),
     })
@@ -489,6 +551,9 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
 
 /// Opens the workspace of a database, which is cleaned up if the build is interrupted.
 fn open_workspace<R: Record>(options: &Options) -> Result<Workspace, BuildError> {
+    if let Some(most) = options.max_disk {
+        Disk::check_room(&options.out, most).map_err(|error| BuildError::Disk(options.out.clone(), error))?;
+    }
     let workspace = Workspace::open::<R>(&options.out)?;
     if options.is_interruptible {
         #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -72,6 +72,27 @@ impl RejectFile {
         self.with(|state| state.file.write_all(rows.as_bytes()))
     }
 
+    /// How far it is written.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn mark(&self) -> Result<u64, BuildError> {
+        self.with(|state| state.file.stream_position())
+    }
+
+    /// Takes back what was written behind a mark.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn rewind(&self, mark: u64) -> Result<(), BuildError> {
+        self.with(|state| {
+            state.file.seek(SeekFrom::Start(mark))?;
+            state.file.get_ref().set_len(mark)
+        })
+    }
+
     /// Writes what is buffered.
     ///
     /// # Errors
@@ -81,7 +102,7 @@ impl RejectFile {
         self.with(|state| state.file.flush())
     }
 
-    fn with(&self, write: impl FnOnce(&mut State) -> io::Result<()>) -> Result<(), BuildError> {
+    fn with<T>(&self, write: impl FnOnce(&mut State) -> io::Result<T>) -> Result<T, BuildError> {
         let state = self.state.lock().map_err(|_| io::Error::other("a worker died"));
         let fault = |error| BuildError::Rejects { path: self.path.clone(), error };
         state.and_then(|mut state| write(&mut state)).map_err(fault)

@@ -253,6 +253,13 @@ impl Remote {
         self.size
     }
 
+    /// What tells that it is the same file another time, if the host says so: its checksum, else what the host knows it by.
+    pub fn version(&self) -> Option<String> {
+        let checksum = self.expected.as_ref().map(|digits| format!("sha256 {digits}"));
+        let size = self.size.map_or_else(String::new, |size| format!(" of {size} bytes"));
+        checksum.or_else(|| self.version.condition().map(|condition| condition.clone() + &size))
+    }
+
     /// What will have been read.
     pub fn told(&self) -> Arc<Mutex<Download>> {
         self.told.clone()

@@ -3,7 +3,8 @@
 //! Each worker fills an arena of fixed size; when it is full, the worker sorts an index of it and writes the records
 //! as one compressed run. Runs are merged by a heap; records of one key become one. Memory is what was given, whatever
 //! the input; equal multisets of records give equal output, whatever the arenas and workers. A run is in parts that are
-//! removed as they are read, so that the disk takes the runs or what comes of them, not both.
+//! removed as they are read, so that the disk takes the runs or what comes of them, not both, unless whoever reads them
+//! keeps a clone to read them again.
 //!
 //! The sorting crates at hand fall short here: `extsort` counts records instead of bytes, `ext-sort` holds each
 //! record in allocations of its own and sorts on a pool of its own; neither merges equal keys, compresses runs or
@@ -16,11 +17,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use shelfish::leb128;
 use shelfish::position::Key;
 
+use super::disk::Disk;
 use super::spool::{self, SpoolError};
 
 /// Memory that a merge needs for each run that it reads: buffers and the window of zstd.
@@ -57,12 +60,18 @@ pub struct RunFiles {
     count: AtomicUsize,
     /// Bytes of a part of a run, before compression.
     part: usize,
+    disk: Arc<Disk>,
 }
 
 impl RunFiles {
-    /// All of them in `dir`.
-    pub fn new(dir: &Path) -> RunFiles {
-        RunFiles { dir: dir.to_owned(), count: AtomicUsize::new(0), part: PART }
+    /// All of them in `dir`, `disk` counting their bytes.
+    pub fn new(dir: &Path, disk: Disk) -> RunFiles {
+        RunFiles { dir: dir.to_owned(), count: AtomicUsize::new(0), part: PART, disk: Arc::new(disk) }
+    }
+
+    /// What counts their bytes.
+    pub fn disk(&self) -> &Disk {
+        &self.disk
     }
 
     fn path(&self) -> PathBuf {
@@ -70,21 +79,26 @@ impl RunFiles {
     }
 }
 
-/// A sorted sequence of records.
-#[derive(Default)]
+/// A sorted sequence of records. Clones share their files.
+#[derive(Clone, Default)]
 pub struct Run {
-    parts: VecDeque<Part>,
+    parts: VecDeque<Arc<Part>>,
     /// Records in it.
     pub records: u64,
 }
 
-/// A file of records, removed when dropped.
-struct Part(PathBuf);
+/// A file of records, removed with its last clone.
+struct Part {
+    path: PathBuf,
+    bytes: u64,
+    disk: Arc<Disk>,
+}
 
 impl Drop for Part {
     fn drop(&mut self) {
         // The whole directory goes in the end; an error here is of no consequence.
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.path);
+        self.disk.give(self.bytes);
     }
 }
 
@@ -241,11 +255,19 @@ impl<'a> RunWriter<'a> {
         encoder.write_all(&self.buffer)?;
         match left.checked_sub(self.buffer.len()) {
             Some(left) => self.encoder = Some((encoder, left)),
-            None => {
-                encoder.finish()?;
-            }
+            None => self.end_part(encoder)?,
         }
         self.buffer.clear();
+        Ok(())
+    }
+
+    fn end_part(&mut self, encoder: zstd::Encoder<'static, File>) -> io::Result<()> {
+        let bytes = encoder.finish()?.metadata()?.len();
+        // Nobody else has it before the run is finished.
+        if let Some(part) = self.run.parts.back_mut().and_then(Arc::get_mut) {
+            part.bytes = bytes;
+            part.disk.take(bytes)?;
+        }
         Ok(())
     }
 
@@ -254,7 +276,7 @@ impl<'a> RunWriter<'a> {
         let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
         encoder.window_log(WINDOW_LOG)?;
         encoder.include_checksum(true)?;
-        self.run.parts.push_back(Part(path));
+        self.run.parts.push_back(Arc::new(Part { path, bytes: 0, disk: self.run_files.disk.clone() }));
         Ok(encoder)
     }
 
@@ -262,8 +284,8 @@ impl<'a> RunWriter<'a> {
         if !self.buffer.is_empty() {
             self.flush()?;
         }
-        if let Some((encoder, _)) = self.encoder {
-            encoder.finish()?;
+        if let Some((encoder, _)) = self.encoder.take() {
+            self.end_part(encoder)?;
         }
         Ok(self.run)
     }
@@ -302,8 +324,8 @@ impl RunReader {
                 self.reader = None;
                 self.run.parts.pop_front();
             }
-            let Some(Part(path)) = self.run.parts.front() else { return Ok(false) };
-            let file = BufReader::with_capacity(READ_BUFFER, File::open(path)?);
+            let Some(part) = self.run.parts.front() else { return Ok(false) };
+            let file = BufReader::with_capacity(READ_BUFFER, File::open(&part.path)?);
             self.reader = Some(BufReader::with_capacity(READ_BUFFER, zstd::Decoder::with_buffer(file)?));
         }
     }
@@ -457,7 +479,7 @@ mod tests {
 
     fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
         let dir = tempfile::tempdir()?;
-        let run_files = RunFiles { part: arena / 3, ..RunFiles::new(dir.path()) };
+        let run_files = RunFiles { part: arena / 3, ..RunFiles::new(dir.path(), Disk::new(None)) };
         let mut sorters = [Sorter::<Merged>::new(&run_files, arena)?, Sorter::new(&run_files, arena / 2)?];
         for (n, (key, evaluation)) in records.iter().enumerate() {
             sorters[n % 2].push(key, &spool::payload(std::slice::from_ref(evaluation), Surplus::default()))?;

@@ -83,6 +83,27 @@ pub fn payload(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
     payload
 }
 
+/// What is left of a payload without the evaluations that are less deep.
+///
+/// # Errors
+///
+/// It is none.
+pub fn from_depth(payload: &[u8], min_depth: u16) -> Result<Vec<u8>, SpoolError> {
+    let (evaluations, surplus) = items(payload)?;
+    let mut left = Vec::new();
+    push_surplus(&mut left, surplus);
+    for evaluation in evaluations {
+        if depth(evaluation)? >= min_depth {
+            push_bytes(&mut left, evaluation);
+        }
+    }
+    Ok(left)
+}
+
+fn depth(mut evaluation: &[u8]) -> Result<u16, SpoolError> {
+    Ok(take_number(&mut evaluation)? as u16)
+}
+
 /// Takes the first record off `bytes` and decodes it.
 #[cfg(test)]
 pub fn take(bytes: &mut &[u8]) -> Result<(Eval, Surplus), SpoolError> {
@@ -211,6 +232,8 @@ pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
 /// How much an evaluation of a payload holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationSize {
+    /// Its depth.
+    pub depth: u16,
     /// PVs that are counted.
     pub pvs: usize,
     /// Moves of these that are counted.
@@ -224,7 +247,7 @@ pub fn evaluation_sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Res
 }
 
 fn evaluation_size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<EvaluationSize, SpoolError> {
-    let (_depth, _knodes) = (take_number(&mut bytes)?, take_number(&mut bytes)?);
+    let (depth, _knodes) = (take_number(&mut bytes)? as u16, take_number(&mut bytes)?);
     let pvs = take_count(&mut bytes)?.min(max_pvs);
     let mut plies = 0;
     for _ in 0..pvs {
@@ -233,7 +256,7 @@ fn evaluation_size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result
         bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
         plies += count.min(max_plies);
     }
-    Ok(EvaluationSize { pvs, plies })
+    Ok(EvaluationSize { depth, pvs, plies })
 }
 
 fn push_bytes(record: &mut Vec<u8>, bytes: &[u8]) {

@@ -47,9 +47,15 @@ pub struct Parts<K: Kind> {
     pub base_positions: u64,
     /// `info` of the manifest.
     pub info: BTreeMap<String, String>,
+    /// The most bytes of all files, if there is such a limit.
+    pub max_bytes: Option<u64>,
 }
 
 /// Merges the runs and the bases and writes the database.
+///
+/// # Errors
+///
+/// [`BuildError::TooLarge`] as soon as there is more than there may be; else see [`BuildError`].
 pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
@@ -57,17 +63,15 @@ pub fn write<K: Kind>(
     parts: Parts<K>,
     rejects: Option<&RejectFile>,
 ) -> Result<Written, BuildError> {
-    let Parts { kind, runs, bases, base_positions, info } = parts;
-    let at_temporary = |error| BuildError::Temporary { path: workspace.dir().to_owned(), error };
+    let (kind, info, max_bytes) = (parts.kind.clone(), parts.info.clone(), parts.max_bytes);
     let positions = Arc::new(AtomicU64::new(0));
     // Positions that several runs hold count several times: enough for an estimate.
-    let total = Some(runs.iter().map(|run| run.records).sum::<u64>() + base_positions);
+    let total = Some(parts.runs.iter().map(|run| run.records).sum::<u64>() + parts.base_positions);
     let work =
         Work { phase: "writing", done: positions.clone(), total, is_bytes: false, positions: Some(positions.clone()) };
     let progress = Progress::start(work, options.quiet);
 
-    let runs = Merge::new(runs, run_files, options.max_memory / 2).map_err(at_temporary)?;
-    let join = Join { runs, bases, replace: options.replace, kind: kind.clone(), left_out: 0 };
+    let join = join(options, workspace, run_files, parts)?;
     let left_out = Arc::new(AtomicU64::new(0));
     let blocks = Blocks { join, cutter: Some(Cutter::new(K::BLOCK_WEIGHT)), left_out: left_out.clone() };
     let encode = move |block: Result<Vec<Draft<K>>, JoinError>| encode(&block.map_err(Fault::Join)?, &kind);
@@ -83,8 +87,7 @@ pub fn write<K: Kind>(
     let (mut blocks_written, mut blocks_kept) = (0, 0);
     for encoded in ordered(blocks, options.threads, encode) {
         let Encoded { block, is_kept, over_limit: more, rows } = encoded.map_err(|fault| match fault {
-            Fault::Join(JoinError::Run(error)) => at_temporary(error),
-            Fault::Join(JoinError::Base(error)) => BuildError::Base(error),
+            Fault::Join(error) => error.of(workspace),
             Fault::Write(error) => BuildError::Write(error),
         })?;
         over_limit = over_limit.and(more);
@@ -94,6 +97,12 @@ pub fn write<K: Kind>(
             rejects.append(&rows)?;
         }
         writer.append(&block).map_err(BuildError::Write)?;
+        let disk = run_files.disk();
+        disk.take(block.bytes.len() as u64).map_err(|error| JoinError::Run(error).of(workspace))?;
+        if let Some(max_bytes) = max_bytes.filter(|max_bytes| writer.bytes_at_most() > *max_bytes) {
+            disk.give(writer.bytes());
+            return Err(BuildError::TooLarge { max_bytes, positions: positions.load(Relaxed) + block.positions });
+        }
         positions.fetch_add(block.positions, Relaxed);
         columns.iter_mut().zip(&block.columns).for_each(|((_, sum), bytes)| *sum += *bytes as u64);
     }
@@ -102,6 +111,22 @@ pub fn write<K: Kind>(
     rejects.map_or(Ok(()), RejectFile::flush)?;
     let manifest = writer.finish().map_err(BuildError::Write)?;
     Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, over_limit, left_out: left_out.load(Relaxed) })
+}
+
+/// Joins the runs and the bases.
+///
+/// # Errors
+///
+/// Runs cannot be read or written.
+pub fn join<K: Kind>(
+    options: &Options,
+    workspace: &Workspace,
+    run_files: &RunFiles,
+    Parts { kind, runs, bases, .. }: Parts<K>,
+) -> Result<Join<K>, BuildError> {
+    let runs = Merge::new(runs, run_files, options.max_memory / 2);
+    let runs = runs.map_err(|error| JoinError::Run(error).of(workspace))?;
+    Ok(Join { runs, bases, replace: options.replace, kind, left_out: 0 })
 }
 
 /// What can fail on the way of a block.

@@ -21,6 +21,7 @@ use shelfish::table::{
     Block, Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriteError, WriterOptions, encode_block,
 };
 
+use crate::Failure;
 use crate::Outcome;
 use crate::analyse::games::{Entry, Games};
 use crate::build::command::size;
@@ -125,8 +126,6 @@ impl fmt::Display for ExtractError {
 }
 
 impl std::error::Error for ExtractError {}
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A position that was found.
 struct Found {
@@ -284,13 +283,10 @@ fn write(
         let blocks = blocks.clone();
         let encode = move |spots: Vec<Spot>| encode(&blocks, &spots);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut written = 0;
         for block in ordered(cut(spots).into_iter(), threads, encode) {
             writer.append(&block?)?;
-            written += 1;
         }
-        // Pages and the manifest come on top: some bytes a block.
-        let bytes = writer.bytes() + 8 * written + 4096;
+        let bytes = writer.bytes_at_most();
         match args.max_bytes {
             Some(room) if bytes > room as u64 => {
                 let share = room as f64 / bytes as f64;

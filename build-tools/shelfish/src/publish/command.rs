@@ -14,7 +14,7 @@ use crate::shown::{json, shown};
 use crate::store::{Address, Settings};
 
 /// Send a database to S3, R2, Google Cloud Storage, Azure or a folder.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "Examples:
   shelfish publish db s3://my-bucket/evals --dry-run
   shelfish publish db s3://my-bucket/evals --cors --prune
@@ -109,29 +109,36 @@ fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(number.checked_mul(unit).ok_or("too long")?))
 }
 
+impl Args {
+    /// What they ask for.
+    pub fn options(self) -> Options {
+        Options {
+            dir: self.dir,
+            to: self.to,
+            settings: Settings {
+                unconditional: self.unconditional,
+                retries: self.retries.map(usize::from),
+                part: Some(self.part_size as u64),
+                timeout: None,
+            },
+            jobs: self.jobs.into(),
+            prune: self.prune.then_some(Prune { keep: self.keep as usize, grace: self.grace }),
+            dry_run: self.dry_run,
+            pages: self.pages,
+            cors: self.cors,
+            quiet: self.quiet,
+        }
+    }
+}
+
 /// Publishes, and prints a summary.
 ///
 /// # Errors
 ///
 /// The database was not published.
 pub fn run(args: Args) -> Outcome {
-    let options = Options {
-        dir: args.dir,
-        to: args.to,
-        settings: Settings {
-            unconditional: args.unconditional,
-            retries: args.retries.map(usize::from),
-            part: Some(args.part_size as u64),
-            timeout: None,
-        },
-        jobs: args.jobs.into(),
-        prune: args.prune.then_some(Prune { keep: args.keep as usize, grace: args.grace }),
-        dry_run: args.dry_run,
-        pages: args.pages,
-        cors: args.cors,
-        quiet: args.quiet,
-    };
-    let report = match publish(&options) {
+    let is_json = args.json;
+    let report = match publish(&args.options()) {
         Err(error @ PublishError::Interrupted(signal)) => {
             eprintln!("shelfish: {error}");
             return Ok(ExitCode::from(128 + signal));
@@ -139,7 +146,7 @@ pub fn run(args: Args) -> Outcome {
         report => report?,
     };
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if is_json {
         writeln!(out, "{}", json(&report)?)?;
     } else {
         write!(out, "{report}")?;

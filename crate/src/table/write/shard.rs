@@ -43,6 +43,7 @@ pub struct TableWriter<R: Record = Eval> {
     open: Option<OpenShard>,
     shards: Vec<WrittenShard>,
     last: Option<Key>,
+    blocks: u64,
     positions: u64,
     totals: Vec<u64>,
     kind: core::marker::PhantomData<R>,
@@ -73,6 +74,7 @@ impl<R: Record> TableWriter<R> {
             open: None,
             shards: Vec::new(),
             last: None,
+            blocks: 0,
             positions: 0,
             totals: vec![0; R::TOTALS.len()],
             kind: core::marker::PhantomData,
@@ -104,6 +106,7 @@ impl<R: Record> TableWriter<R> {
         let page = shard.pages.push(block.first.as_bytes(), 1, (separator, block.bytes.len() as u64));
         shard.closed.extend(page);
         self.last = Some(block.last);
+        self.blocks += 1;
         self.positions += block.positions;
         for (total, more) in self.totals.iter_mut().zip(&block.totals) {
             *total += more;
@@ -141,6 +144,15 @@ impl<R: Record> TableWriter<R> {
     /// Bytes written so far.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.bytes).sum::<u64>() + self.open.as_ref().map_or(0, |shard| shard.bytes)
+    }
+
+    /// The most bytes that all files, the manifest among them, will have if nothing more is appended.
+    pub fn bytes_at_most(&self) -> u64 {
+        // A block takes up to 8 bytes in a page and again in the manifest, most often 3; a shard some 100, its open page
+        // and the manifest's head the rest.
+        const SHARD: u64 = 512;
+        const HEAD: u64 = 4096;
+        self.bytes() + 8 * self.blocks + SHARD * (self.shards.len() as u64 + 1) + HEAD
     }
 
     /// Publishes the table: moves the shards into place, replaces the manifest in one step, removes the shards of the

@@ -16,6 +16,7 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::WriteError;
 
 use super::base::{Base, BaseError, BaseFault};
+use super::disk::Disk;
 use super::dump::Dumps;
 use super::gather::gather;
 use super::rejects::RejectFile;
@@ -87,7 +88,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
         known.add_base(base, selection, again).map_err(BuildError::Base)?;
     }
     let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir());
+    let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
     let games = Games::new(selection.clone());
     let (runs, counts) = gather(&games, options, dumps, &workspace, &run_files, rejects.as_ref())?;
@@ -105,7 +106,8 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
     let mut info = described.clone();
     info.insert(GAMES.to_owned(), known.games.to_string());
     info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
-    let parts = Parts { kind: Book { min_games: selection.min_games }, runs, bases, base_positions, info };
+    let parts =
+        Parts { kind: Book { min_games: selection.min_games }, runs, bases, base_positions, info, max_bytes: None };
     let written = write(options, &workspace, &run_files, parts, rejects.as_ref()).map_err(|error| match error {
         BuildError::Write(WriteError::Empty) => BuildError::NoGames(Box::new(input.clone())),
         error => error,

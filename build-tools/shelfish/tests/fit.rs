@@ -1,0 +1,94 @@
+//! `shelfish build --max-size`: the deepest that fits.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::*;
+
+/// The files of the database, all together.
+fn bytes(fixture: &Fixture, db: &str) -> u64 {
+    fixture.files(db).iter().map(|(_, bytes)| bytes.len() as u64).sum()
+}
+
+fn fitted(summary: Run) -> serde_json::Value {
+    serde_json::from_str::<serde_json::Value>(&summary.succeeds()).unwrap()["fitted"].clone()
+}
+
+/// The sample, its evaluations of depths from 1 to 40.
+fn dump() -> String {
+    let mut n = 0;
+    let mut deepen = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for evaluation in line["evals"].as_array_mut().unwrap() {
+            n += 1;
+            evaluation["depth"] = (n * 7 % 40 + 1).into();
+        }
+        line.to_string()
+    };
+    sample().lines().map(&mut deepen).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_least_depth_that_fits_is_kept_and_told() {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", dump());
+    fixture.build_to("all", &[&dump], &[]).succeeds();
+    let all = bytes(&fixture, "all");
+    for share in [40, 60, 80] {
+        let room = (all * share / 100).to_string() + "B";
+        let told = fitted(fixture.build(&[&dump], &["--json", "--max-size", &room]));
+        let depth = told["min_depth"].as_u64().unwrap();
+        assert!(bytes(&fixture, "db") <= all * share / 100, "{told}");
+        let same = ["--min-depth", &depth.to_string()];
+        fixture.build_to("same", &[&dump], &same).succeeds();
+        assert_eq!(fixture.files("db"), fixture.files("same"), "{told}");
+        fixture.build_to("more", &[&dump], &["--min-depth", &(depth - 1).to_string()]).succeeds();
+        // What the index takes at most is kept free.
+        assert!(bytes(&fixture, "more") + 6_000 > all * share / 100, "{told}");
+        fixture.verify("db").succeeds();
+    }
+}
+
+#[test]
+fn what_fits_whole_is_whole_and_says_nothing_of_a_depth() {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", dump());
+    fixture.build_to("all", &[&dump], &[]).succeeds();
+    let told = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MB"]));
+    assert_eq!(told.to_string(), r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#);
+    assert_eq!(fixture.files("db"), fixture.files("all"));
+    let text = fixture.build(&[&dump], &["--max-size", "10MB"]).succeeds();
+    assert!(text.contains("all of it fits in 10.00 MiB"), "{text}");
+}
+
+#[test]
+fn a_base_and_its_rejects_are_cut_alike() {
+    let fixture = Fixture::new();
+    let dump = dump();
+    let lines: Vec<&str> = dump.lines().collect();
+    let (one, two) = lines.split_at(900);
+    let (one, two) = (fixture.file("one", one.join("\n")), fixture.file("two", two.join("\n") + "\nrubbish\n"));
+    fixture.build_to("base", &[&one], &[]).succeeds();
+    let base = fixture.path("base").to_str().unwrap().to_owned();
+    let rejects = fixture.path("rejects").to_str().unwrap().to_owned();
+    let room = ["--json", "--max-size", "14000B", "--rejects", &rejects, "--base", &base];
+    let told = fitted(fixture.build(&[&two], &room));
+    let depth = told["min_depth"].to_string();
+    assert!(told["attempts"].as_u64().unwrap() >= 1 && depth != "0");
+    fixture.build_to("same", &[&one, &two], &["--min-depth", &depth]).succeeds();
+    assert_eq!(fixture.files("db"), fixture.files("same"));
+    assert_eq!(std::fs::read_to_string(rejects).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn where_nothing_fits_it_is_an_error_and_the_old_database_stays() {
+    let fixture = Fixture::new();
+    let old = fixture.file("old", line(START, 1, "e2e4", 1, 1));
+    fixture.build(&[&old], &[]).succeeds();
+    let before = fixture.files("db");
+    let sample = fixture.file("dump", sample().replace(r#""depth":"#, r#""depth":1,"was":"#));
+    fixture.build(&[&sample], &["--max-size", "6000B"]).fails(&["--max-size", "6000 bytes", "--best-only"]);
+    assert_eq!(fixture.files("db"), before);
+    let games = fixture.file("games.pgn", "1. e4 e5 1-0");
+    assert_eq!(fixture.build(&[&games], &["--max-size", "1MB"]).code, 2);
+}

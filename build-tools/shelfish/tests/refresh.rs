@@ -1,0 +1,158 @@
+//! `shelfish refresh`: what a site does every month, and again after whatever went wrong.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+
+use common::host::{BreakingHost, Habits};
+use common::stores::{Protocol, Store};
+use common::*;
+use serde_json::Value;
+
+fn refresh(fixture: &Fixture, options: &[&str]) -> Run {
+    let config = fixture.path("refresh.toml");
+    let args = ["refresh", "--json", "--quiet", config.to_str().unwrap()];
+    shelfish(args.iter().chain(options))
+}
+
+fn report(run: Run) -> Value {
+    serde_json::from_str(&run.succeeds()).unwrap()
+}
+
+/// A folder that is refreshed of a file to a folder.
+fn fixture(more: &str) -> Fixture {
+    let fixture = Fixture::new();
+    fixture.file("refresh.toml", format!("sources = ['dump.zst']\nto = 'site'\n{more}"));
+    fixture.file("dump.zst", zstd(&sample()));
+    fixture
+}
+
+/// Some lines of the sample.
+fn some(lines: std::ops::Range<usize>) -> Vec<u8> {
+    let sample = sample();
+    zstd(&sample.lines().collect::<Vec<_>>()[lines].join("\n"))
+}
+
+#[test]
+fn the_first_run_builds_verifies_and_publishes_and_the_next_has_nothing_to_do() {
+    let fixture = fixture("build = ['--max-memory', '256MiB']");
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "build, verify and publish");
+    assert!(!fixture.path("site").exists() && !fixture.path("evals").exists());
+    let first = report(refresh(&fixture, &[]));
+    assert_eq!((&first["changed"], &first["verified"]["ok"]), (&true.into(), &true.into()));
+    assert_eq!(first["built"]["positions"], sample().lines().count());
+    assert_eq!(first["published"]["integrity"], first["integrity"]);
+    assert_eq!(fixture.export("site"), sorted(&sample()));
+    let second = report(refresh(&fixture, &[]));
+    assert_eq!(
+        (&second["changed"], &second["built"], &second["published"]),
+        (&false.into(), &Value::Null, &Value::Null)
+    );
+    assert_eq!(second["integrity"], first["integrity"]);
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "do nothing: the newest is published");
+    let forced = report(refresh(&fixture, &["--force"]));
+    assert!(forced["built"].is_object() && forced["changed"] == false);
+    fs::remove_file(fixture.path("refresh.json")).unwrap();
+    assert!(report(refresh(&fixture, &[]))["built"].is_object(), "what nobody remembers is built again");
+}
+
+#[test]
+fn a_newer_dump_is_published_and_goes_on_from_what_is_published_if_that_is_asked_for() {
+    for (base, expected) in [("", 800), ("base = 'published'", 1200)] {
+        let fixture = fixture(base);
+        fixture.file("dump.zst", some(0..700));
+        report(refresh(&fixture, &[]));
+        // What is published is far away, and another machine builds.
+        fs::remove_dir_all(fixture.path("evals")).unwrap();
+        fixture.file("dump.zst", some(400..1200));
+        let second = report(refresh(&fixture, &[]));
+        assert_eq!(second["changed"], true);
+        assert_eq!(fixture.export("site").len(), expected, "{base}");
+    }
+}
+
+#[test]
+fn what_broke_off_is_gone_on_with() {
+    let fixture = fixture("publish = ['--pages', '--prune', '--grace', '0s', '--keep', '1']");
+    fs::create_dir(fixture.path("site")).unwrap();
+    // Without content, it takes no disk.
+    let large = fixture.file("site/film", "");
+    fs::OpenOptions::new().write(true).open(&large).unwrap().set_len(1_000_000_000).unwrap();
+    refresh(&fixture, &[]).fails(&["GitHub Pages does not take it"]);
+    assert!(fixture.path("evals/manifest.json").exists() && !fixture.path("site/manifest.json").exists());
+    fs::remove_file(large).unwrap();
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "publish what is built");
+    let second = report(refresh(&fixture, &[]));
+    assert_eq!((&second["built"], &second["changed"]), (&Value::Null, &true.into()));
+    fixture.file("dump.zst", some(0..300));
+    report(refresh(&fixture, &[]));
+    let shards = fs::read_dir(fixture.path("site")).unwrap().flatten().filter(|entry| entry.path().is_file());
+    assert_eq!(shards.count(), 2, "the manifest and a shard, as the old one is pruned");
+    fixture.file("dump.zst", "rubbish");
+    let before = fixture.export("site");
+    refresh(&fixture, &[]).fails(&["nothing to write"]);
+    assert_eq!(fixture.export("site"), before);
+}
+
+#[test]
+fn a_dump_on_a_host_is_known_again_by_its_checksum_or_its_tag() {
+    use sha2::{Digest, Sha256};
+
+    let file = zstd(&sample());
+    let sum: String = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+    for sums in [String::new(), format!("{sum}  dump.zst\n")] {
+        let host = BreakingHost::new(file.clone(), Habits { sums: sums.clone(), ..Habits::default() });
+        let fixture = fixture("");
+        fixture.file("refresh.toml", format!("sources = ['{}']\nto = 'site'", host.url("dump.zst")));
+        let first = report(refresh(&fixture, &[]));
+        assert_eq!(first["built"]["downloads"][0]["published"], !sums.is_empty());
+        assert_eq!(report(refresh(&fixture, &[]))["built"], Value::Null, "{sums}");
+        let state = fs::read_to_string(fixture.path("refresh.json")).unwrap();
+        assert!(state.contains(if sums.is_empty() { "\\\"old\\\"" } else { &sum }), "{state}");
+    }
+}
+
+#[test]
+fn a_store_is_refreshed_like_a_folder() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = fixture("");
+    let text = format!("sources = ['dump.zst']\nto = '{}'\nbase = 'published'", store.url("evals"));
+    fixture.file("refresh.toml", text);
+    let config = fixture.path("refresh.toml");
+    let run = || report(store.run(&["refresh", "--json", "--quiet", config.to_str().unwrap()]));
+    assert_eq!(run()["changed"], true);
+    assert_eq!(run()["built"], Value::Null);
+    fs::remove_dir_all(fixture.path("evals")).unwrap();
+    fixture.file("dump.zst", zstd(&line("8/8/8/4k3/8/4K3/4P3/8 w - -", 7, "e3d3", 9, 99)));
+    let third = run();
+    assert_eq!(
+        (&third["changed"], &third["built"]["base_positions"]),
+        (&true.into(), &sample().lines().count().into())
+    );
+}
+
+#[test]
+fn what_is_wrong_is_told_before_anything_is_done() {
+    let fixture = fixture("");
+    fixture.file("refresh.json", "[]");
+    refresh(&fixture, &[]).fails(&["refresh.json", "remove it"]);
+    fs::remove_file(fixture.path("refresh.json")).unwrap();
+    fs::create_dir(fixture.path("site")).unwrap();
+    let foreign = fixture.file("site/manifest.json", "{\"a site's own\": true}");
+    refresh(&fixture, &[]).fails(&["manifest.json", "is in the way"]);
+    fs::remove_file(foreign).unwrap();
+    fs::remove_dir(fixture.path("site")).unwrap();
+    fixture.file("refresh.toml", "sources = ['no.zst']\nto = 'site'");
+    refresh(&fixture, &[]).fails(&["no.zst"]);
+    fixture.file("refresh.toml", "sources = ['dump.zst']\nto = 'site'\nbuild = ['--max-disk', '900000G']");
+    refresh(&fixture, &[]).fails(&["--max-disk", "free"]);
+    assert!(!fixture.path("site").exists());
+}
+
+#[test]
+fn a_build_keeps_to_the_disk_that_it_may_use() {
+    let fixture = fixture("build = ['--max-disk', '8KiB']");
+    refresh(&fixture, &[]).fails(&["--max-disk, 8192 bytes", "--min-depth"]);
+    assert!(!fixture.path("site").exists() && !fixture.path("evals").exists(), "nothing is left");
+}
