@@ -24,7 +24,7 @@ const NOTES: &str = "written";
 const MANIFEST: &str = "m-";
 
 /// What is kept on disk of databases that are read over the network.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 #[group(id = "cache_args")]
 pub struct Args {
     /// Where to keep what is read of a database over the network [default: shelfish in $XDG_CACHE_HOME or ~/.cache]

@@ -2,8 +2,9 @@
 //!
 //! Single ranges (206 with `Content-Range`, 416 beyond the end), strong ETags and 304, every origin welcome, text
 //! compressed and shards whole, `no-cache` so that a rebuilt file is seen at once. It can be as slow as a given network,
-//! for measuring.
+//! for measuring. With `--api` it answers positions, too.
 
+mod api;
 mod compress;
 mod network;
 mod site;
@@ -19,18 +20,29 @@ use std::{
     time::Duration,
 };
 
+use axum::Router;
 use axum::serve::ListenerExt;
 use tokio::{net::TcpListener, runtime::Runtime};
 
 use self::site::{base_path, router};
-use crate::Outcome;
 use crate::shown::shown;
+use crate::{Failure, Outcome};
 
 /// How long answers under way may take once the server was told to stop.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What to serve, and where.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  shelfish serve site
+  shelfish serve site --latency-ms 50 --bandwidth-mbit 20
+  shelfish serve evals --api --host 0.0.0.0 --port 8080
+  shelfish serve s3://my-bucket/evals --api --cache-size 8GiB --memory 1GiB
+  curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
+
+Ctrl-C or SIGTERM: answers under way have two seconds more.
+
+Exit codes: 0 when it was stopped; 1 if it could not serve; 2 for wrong usage.")]
 pub struct Args {
     /// The directory to serve
     dir: PathBuf,
@@ -52,6 +64,8 @@ pub struct Args {
     /// Send no faster than this, all answers together
     #[arg(long, value_name = "MBIT")]
     bandwidth_mbit: Option<f64>,
+    #[command(flatten)]
+    api: api::Args,
 }
 
 /// Why nothing is served.
@@ -105,8 +119,8 @@ impl std::error::Error for ServeError {}
 ///
 /// The directory does not exist, the address is taken or not ours, an option makes no sense.
 pub fn run(args: Args) -> Outcome {
-    let app = router(&args)?;
     Runtime::new()?.block_on(async {
+        let app = app(&args).await?;
         let listener = TcpListener::bind((args.host.as_str(), args.port)).await.map_err(|source| {
             let (host, port) = (args.host.clone(), args.port);
             match source.kind() {
@@ -140,6 +154,18 @@ pub fn run(args: Args) -> Outcome {
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// What is answered: files, and the API if it is asked for.
+async fn app(args: &Args) -> Result<Router, Failure> {
+    if !args.api.api {
+        return Ok(router(args)?);
+    }
+    let base = base_path(&args.base_path)?;
+    let database = args.dir.to_str().ok_or_else(|| ServeError::NoDirectory(args.dir.clone()))?;
+    let api = api::router(&args.api, database).await?;
+    let api = if base.is_empty() { api } else { Router::new().nest(&base, api) };
+    Ok(if args.dir.is_dir() { api.fallback_service(router(args)?) } else { api })
 }
 
 /// Ctrl-C, or the polite signal of a supervisor; noticed from the call on, not only when it is waited for.

@@ -68,6 +68,7 @@ fn args() -> Args {
         log: false,
         latency_ms: 0,
         bandwidth_mbit: None,
+        api: Default::default(),
     }
 }
 
