@@ -247,14 +247,12 @@ fn a_full_store_keeps_the_database_that_it_has() {
     assert_eq!(positions(&store, &url), 1_571);
 }
 
-#[test]
-fn who_publishes_second_is_told_and_nothing_is_mixed() {
-    let Some(store) = Store::start(Protocol::S3) else { return };
-    let fixture = databases();
-    let (old, new, url) = (fixture.path("old"), fixture.path("new"), store.url("evals"));
+/// Has one publish `old` while another publishes `new`.
+fn publish_side_by_side(store: &Store, fixture: &Fixture, url: &str, options: &[&str]) -> common::Run {
+    let (old, new) = (fixture.path("old"), fixture.path("new"));
     // Just before the manifest of the one arrives, the other publishes.
     let mut other = store.command();
-    other.args(["publish", text(&new), &url, "-q"]);
+    other.args(["publish", text(&new), url, "-q"]);
     let other = Mutex::new(Some(other));
     let line = Line::new(store.at, move |first, _| {
         if first.starts_with("PUT")
@@ -265,12 +263,44 @@ fn who_publishes_second_is_told_and_nothing_is_mixed() {
         }
         Do::Pass
     });
-    run(store.command_at(line.at).args(["publish", text(&old), &url, "-q"]))
-        .fails(&["somebody else published meanwhile"]);
+    run(store.command_at(line.at).args(["publish", text(&old), url, "-q"]).args(options))
+}
+
+#[test]
+fn who_publishes_second_is_told_and_nothing_is_mixed() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let url = store.url("evals");
+    publish_side_by_side(&store, &fixture, &url, &[]).fails(&["somebody else published meanwhile"]);
     assert_eq!(positions(&store, &url), 1_574);
     // Told so, one may publish all the same.
-    store.run(&["publish", text(&old), &url, "-q"]).succeeds();
+    store.run(&["publish", text(&fixture.path("old")), &url, "-q"]).succeeds();
     assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn who_wants_no_condition_publishes_over_another() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let url = store.url("evals");
+    publish_side_by_side(&store, &fixture, &url, &["--unconditional"]).succeeds();
+    assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn where_no_rules_can_be_set_the_lines_that_do_it_are_said() {
+    let fixture = databases();
+    let db = fixture.path("new");
+    let said = shelfish(["publish", text(&db), text(&fixture.path("site")), "--cors"]).succeeds();
+    assert!(said.contains("Access-Control-Allow-Origin: *"), "{said}");
+    for (protocol, words) in [
+        (Protocol::Google, "gcloud storage buckets update gs://shelf --cors-file=cors.json"),
+        (Protocol::Azure, "az storage cors add --services b --origins '*'"),
+    ] {
+        let Some(store) = Store::start(protocol) else { continue };
+        let said = store.run(&["publish", text(&db), &store.url("evals"), "--cors"]).succeeds();
+        assert!(said.contains(words), "{said}");
+    }
 }
 
 #[test]
@@ -329,6 +359,12 @@ fn a_folder_takes_a_database_like_a_store() {
         report(&shelfish(args).succeeds())
     };
     publish(&old, &["--pages"]);
+    assert_eq!(fixture.files("site"), fixture.files("old"));
+    // What else is there counts; without content it takes no disk.
+    let film = to.join("film");
+    fs::File::create(&film).unwrap().set_len(1_000_000_000).unwrap();
+    shelfish(["publish", text(&new), text(&to), "--pages"]).fails(&["GitHub Pages does not take it", "1000000000"]);
+    fs::remove_file(film).unwrap();
     assert_eq!(fixture.files("site"), fixture.files("old"));
     assert_eq!(publish(&old, &[])["sent_shards"], 0);
     fs::write(to.join("notes.txt"), "somebody's").unwrap();

@@ -510,9 +510,8 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     let mut write_from = |min_depth| {
         let mark = rejects.as_ref().filter(|_| options.max_bytes.is_some()).map(RejectFile::mark).transpose()?;
         let written = write::write(options, &workspace, &run_files, parts_from(min_depth)?, rejects.as_ref());
-        match (&written, &rejects, mark) {
-            (Err(BuildError::TooLarge { .. }), Some(rejects), Some(mark)) => rejects.rewind(mark)?,
-            _ => {}
+        if let (Err(BuildError::TooLarge { .. }), Some(rejects), Some(mark)) = (&written, &rejects, mark) {
+            rejects.rewind(mark)?;
         }
         written
     };

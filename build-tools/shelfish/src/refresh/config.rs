@@ -195,6 +195,17 @@ mod tests {
     }
 
     #[test]
+    fn the_files_that_workflows_use_are_understood() -> Test {
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+        for (file, state) in [("refresh.toml", "refresh.json"), ("refresh-pages.toml", "refresh-pages.json")] {
+            let config = Config::read(&deploy.join(file))?;
+            // The workflows commit it.
+            assert!(config.state.ends_with(state), "{file}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn what_is_not_known_is_named() -> Test {
         for (text, words) in [
             ("sources = ['a']", "missing field `to`"),
