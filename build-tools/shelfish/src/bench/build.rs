@@ -24,6 +24,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish bench build lichess_db_eval.jsonl.zst
+  shelfish bench build https://example.org/dump.jsonl.zst
   shelfish bench build january.jsonl.zst february.jsonl.zst --dir /mnt/scratch -- --max-memory 4GiB --max-pvs 1
   shelfish bench build dump.jsonl.zst --json -- --threads 1 --max-memory 64MiB
 
