@@ -23,18 +23,21 @@ pub struct Setup {
 
 impl Setup {
     /// Reads `PROGRAM ARGUMENT… [Name=Value…]`: words with an equals sign are options of UCI, in which `_` stands for a
-    /// blank.
+    /// blank, but for names that begin with `UCI_`.
     ///
     /// ```
     /// let setup = shelfish_arena::uci::Setup::parse("stockfish Skill_Level=5").unwrap();
     /// assert_eq!(setup.options, [("Skill Level".to_owned(), "5".to_owned())]);
+    /// let setup = shelfish_arena::uci::Setup::parse("engine UCI_Elo=900");
+    /// assert_eq!(setup.unwrap().options[0].0, "UCI_Elo");
     /// ```
     pub fn parse(text: &str) -> Result<Setup, String> {
         let (options, command): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| word.contains('='));
         if command.is_empty() {
             return Err(format!("\"{text}\" names no program; expected for example \"stockfish Hash=16\""));
         }
-        let option = |word: &str| word.split_once('=').map(|(name, value)| (name.replace('_', " "), value.to_owned()));
+        let spaced = |name: &str| if name.starts_with("UCI_") { name.to_owned() } else { name.replace('_', " ") };
+        let option = |word: &str| word.split_once('=').map(|(name, value)| (spaced(name), value.to_owned()));
         Ok(Setup {
             command: command.into_iter().map(str::to_owned).collect(),
             options: options.into_iter().filter_map(option).collect(),
