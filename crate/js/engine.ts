@@ -71,10 +71,11 @@ export interface AnalyseManyOptions extends Omit<AnalyseOptions, "moves" | "sear
 }
 
 /** What depends on where the package runs; its entries fill it in. */
-export const workers: { make: () => EngineWorker } = {
+export const workers: { make: () => EngineWorker; advice: string } = {
   make: () => {
     throw new TypeError("no Worker");
   },
+  advice: 'if a bundler left its script out, import from "shelfish/engine/inline", or give load({ worker })',
 };
 
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "load({ wasm })" };
@@ -294,8 +295,7 @@ export class Engine {
 }
 
 function missing(why: string, cause?: unknown): ShelfishError {
-  const advice = 'if a bundler left its script out, import from "shelfish/engine/inline", or give load({ worker })';
-  return failed("network", `the engine's Worker could not be started: ${why}; ${advice}`, cause);
+  return failed("network", `the engine's Worker could not be started: ${why}; ${workers.advice}`, cause);
 }
 
 /**

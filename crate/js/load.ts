@@ -160,9 +160,13 @@ async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Pr
   }
 }
 
+/** The line that helps where Vite's dev server made this of the package. */
+export function inVite(url: string): string | undefined {
+  const isMade = PREBUNDLED.test(url) || /\/@(fs|id)\//.test(url);
+  return isMade ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }' : undefined;
+}
+
 /** The line that helps. */
 function advice(url: string) {
-  return PREBUNDLED.test(url) || /\/@(fs|id)\//.test(url)
-    ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }'
-    : `if a bundler left it out, ${inline()}, or put it there, or say where it is: ${own.call}`;
+  return inVite(url) ?? `if a bundler left it out, ${inline()}, or put it there, or say where it is: ${own.call}`;
 }

@@ -214,6 +214,78 @@ describe("what the registry would get", () => {
   });
 });
 
+describe("the engine", () => {
+  const inside = (/** @type {string} */ text) => text.replace('"shelfish/engine"', '"shelfish/engine/inline"');
+  const found = async (/** @type {string} */ url, options = {}) => assert.equal(await site.shown(url, options), "engine #1 Ra8#");
+  /** What stands where the Worker's script was left out. */
+  const told = async (/** @type {string} */ url) => assert.match(await site.shown(url, { allow: /404/ }), /^ShelfishError network: .*"shelfish\/engine\/inline"/);
+  const built = (/** @type {string} */ directory) => {
+    cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
+    return join(directory, "dist");
+  };
+
+  test("no bundler, an import map", async (t) => {
+    const map = '<script type="importmap">{"imports":{"shelfish/engine":"./node_modules/shelfish/engine.js"}}</script>';
+    await found(await served(t, project("bare", {}, "engine", (text) => text.replace("<script ", `${map}<script `))));
+  });
+
+  for (const format of ["esm", "iife"]) {
+    test(`esbuild, ${format}, shelfish/engine/inline`, async (t) => {
+      const directory = project("esbuild", { esbuild: "0.28.2" }, "engine", format === "esm" ? inside : (text) => inside(text).replace('type="module"', "defer"));
+      await run(directory, "esbuild", ["main.js", "--bundle", "--minify", "--outdir=dist", `--format=${format}`]);
+      await found(await served(t, built(directory)));
+    });
+  }
+
+  test("esbuild, as it is: the error names the line", async (t) => {
+    const directory = project("esbuild", { esbuild: "0.28.2" }, "engine");
+    await run(directory, "esbuild", ["main.js", "--bundle", "--outdir=dist", "--format=esm"]);
+    await told(await served(t, built(directory)));
+    // The module is there, the Worker's script is not.
+    cpSync(join(directory, "node_modules/shelfish/shelfish_engine_bg.wasm"), join(directory, "dist/shelfish_engine_bg.wasm"));
+    await told(await served(t, join(directory, "dist")));
+  });
+
+  test("Rollup, shelfish/engine/inline", async (t) => {
+    const packages = { rollup: "4.68.7", "@rollup/plugin-node-resolve": "16.0.3", "@web/rollup-plugin-import-meta-assets": "2.3.2" };
+    const directory = project("rollup", packages, "engine", inside);
+    await run(directory, "rollup", ["main.js", "-p", "node-resolve", "-f", "es", "-o", "dist/main.js"]);
+    await found(await served(t, built(directory)));
+  });
+
+  for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
+    const make = () => project(`vite${version[0]}`, { vite: version }, "engine");
+
+    test(`Vite ${version}, build`, slow, async (t) => {
+      const directory = make();
+      await run(directory, "vite", ["build"]);
+      await found(await served(t, join(directory, "dist")));
+    });
+
+    for (const isExcluded of [false, true]) test(`Vite ${version}, dev${isExcluded ? ", with optimizeDeps.exclude" : ""}`, slow, async (t) => {
+      const directory = make();
+      if (isExcluded) writeFileSync(join(directory, "vite.config.js"), 'export default { optimizeDeps: { exclude: ["shelfish"] } };');
+      const url = await started(t, directory, "vite", (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"]);
+      if (isExcluded || version.startsWith("8")) await found(url);
+      // Before 8 it leaves Workers out of what it makes of a package.
+      else assert.match(await site.shown(url, { allow: /404/ }), /Worker could not be started.*optimizeDeps: { exclude: \["shelfish"\] }/);
+    });
+  }
+
+  test("webpack, build", slow, async (t) => {
+    const directory = project("webpack", { webpack: "5.112.2", "webpack-cli": "7.3.1" }, "engine");
+    cpSync(join(TEMPLATES, "webpack"), directory, { recursive: true });
+    await run(directory, "webpack", []);
+    await found(await served(t, built(directory)));
+  });
+
+  test("Parcel, build", slow, async (t) => {
+    const directory = project("parcel", { parcel: "2.16.4" }, "engine");
+    await run(directory, "parcel", ["build", "index.html", "--no-cache"]);
+    await found(await served(t, join(directory, "dist")));
+  });
+});
+
 for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
   describe(`Vite ${version}`, slow, () => {
     const make = () => project(`vite${version[0]}`, { vite: version }, "page");
