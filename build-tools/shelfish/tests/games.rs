@@ -243,6 +243,27 @@ fn what_is_wrong_with_games_is_counted_and_the_rest_is_used() {
 }
 
 #[test]
+fn a_result_stands_behind_the_moves_or_else_in_the_tag() {
+    let fixture = Fixture::new();
+    let games = [
+        ("", "1. e4 1/2", [0, 1, 0]),
+        ("[Result \"1/2\"]", "1. e4 1/2", [0, 1, 0]),
+        ("[Result \"1/2\"]", "1. e4", [0, 1, 0]),
+        ("[Result \"1-0\"]", "1. e4", [1, 0, 0]),
+        ("[Result \"1-0\"]", "1. e4 0-1", [0, 0, 1]),
+        ("[Result \"0-1\"]", "1. e4 *", [0, 0, 1]),
+        ("[Result \"?\"]", "1. e4 ½-½", [0, 1, 0]),
+    ];
+    for (tag, moves, expected) in games {
+        let pgn = fixture.file("games.pgn", format!("[Event \"x\"]\n{tag}\n\n{moves}\n"));
+        let book = held(&book_of(&fixture, &pgn, &[]));
+        let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
+        assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), expected)]), "{tag} {moves}");
+    }
+    fixture.build(&[&fixture.file("games.pgn", "[Result \"\"]\n\n1. e4 *\n")], &[]).fails(&["nothing to write"]);
+}
+
+#[test]
 fn noise_and_endless_lines_are_told_of() {
     let fixture = Fixture::new();
     let mut random = fastrand::Rng::with_seed(5);

@@ -48,6 +48,11 @@ const RESULTS: [(&str, &str); 9] = [
     ("*", "*"),
 ];
 
+/// A result as the standard has it: `1-0`, `0-1`, `1/2-1/2` or `*`; `1/2` and `½-½` are draws too. `None` if it is none.
+pub fn result(written: &str) -> Option<&'static str> {
+    RESULTS.into_iter().find_map(|(other, result)| (other == written).then_some(result))
+}
+
 /// Whether a variant is played by the rules of chess, by the value of the tag `Variant`.
 pub fn is_chess(variant: &str) -> bool {
     let variant: String = variant.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_lowercase()).collect();
@@ -226,7 +231,7 @@ impl Reading {
         if self.is_bare && self.lines.len() > 1 {
             return Ok(());
         }
-        if let Some((_, result)) = RESULTS.into_iter().find(|(written, _)| *written == word) {
+        if let Some(result) = result(word) {
             if self.lines.len() > 1 {
                 // Of a game that a variation quotes.
                 return Ok(());

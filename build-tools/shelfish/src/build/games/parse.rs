@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::played::Results;
 use shelfish::position::{Key, Position};
-use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
+use shelfish_analysis::pgn::{self, Fault, MainLine, read_main_line};
 
 use super::super::dump::{Dump, Source};
 use super::super::gather::Parse;
@@ -191,7 +191,7 @@ fn result_of(game: &MainLine) -> Option<Results> {
         "0-1" => Some(Results { black: 1, ..Results::default() }),
         _ => None,
     };
-    game.result.and_then(known).or_else(|| known(game.tag("Result")?.trim()))
+    game.result.and_then(known).or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
 }
 
 /// Some games of a source.
