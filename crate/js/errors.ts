@@ -7,7 +7,7 @@
  * |---|---|
  * | `fen` | The text is not the FEN of a position that can be played on; the message says which field is wrong. |
  * | `pgn` | The text is not a game in PGN; the message says in which line, and what was found there. |
- * | `manifest` | What is at the URL is not a manifest of a Shelfish database of evaluations. |
+ * | `manifest` | What is at the URL is not a manifest of a Shelfish database, or one of another kind: evaluations or a book. |
  * | `integrity` | The manifest is another one than that of `integrity`. |
  * | `version` | The database is of a later format than this package reads. |
  * | `network` | No answer: no connection, no such host, refused by CORS or a Content-Security-Policy, or the answer broke off. |

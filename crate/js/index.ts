@@ -1,8 +1,8 @@
 // The package's face: loads the WASM module and gives what it exports its names and types.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { type Failure, ShelfishError } from "./errors.js";
-import { platform, ready } from "./load.js";
+import { connect, texts } from "./connect.js";
+import type { ShelfishError } from "./errors.js";
 import { type Database as Engine, imports, open as openEngine, start } from "./shelfish.js";
 import type { Eval, LookupOptions, Manifest, OpenOptions, Source, Stats, Told } from "./types.js";
 
@@ -10,16 +10,6 @@ export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
 export type * from "./types.js";
 
 const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "open(url, { wasm })" };
-
-const make = (failure: Failure, cause?: unknown) => new ShelfishError(failure, cause);
-
-/** Texts of a list of FENs; what is no text is no FEN either. */
-function texts(method: string, fens: Iterable<string>): string[] {
-  if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function") {
-    throw make({ code: "usage", message: `${method}: expected a list of FENs, found ${typeof fens}` });
-  }
-  return Array.from(fens, String);
-}
 
 /** An open database. */
 export class Database {
@@ -90,23 +80,6 @@ export class Database {
   }
 }
 
-/** The URL of a manifest, from what names it or its folder. */
-function locate(database: string | URL): string {
-  // Relative to the page or worker; there is neither in Node.
-  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
-  let url: URL | undefined;
-  try {
-    url = new URL(database, base);
-    if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
-    new URL(".", url);
-    return url.href;
-  } catch (cause) {
-    const why = url ? "a URL that no files can stand beside" : "not an absolute URL";
-    const text = String(database);
-    throw make({ code: "network", message: `${why}: ${text.slice(0, 200)}`, url: text }, cause);
-  }
-}
-
 /**
  * Opens a database by the URL of its `manifest.json`, or of the folder it is in with a slash at its end: absolute or
  * relative to the page. In Node also by the path of a folder, or a `file:` URL; and from any {@link Source}.
@@ -117,29 +90,5 @@ function locate(database: string | URL): string {
  * Rejects with a {@link ShelfishError}.
  */
 export async function open(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
-  const { wasm, signal, fetch: send = globalThis.fetch, headers } = options ?? {};
-  const aborted = () => make({ code: "aborted", message: "opening was aborted" }, signal?.reason);
-  if (signal?.aborted) throw aborted();
-  const isObject = typeof database === "object" && database !== null && "range" in database;
-  const source = isObject ? (database as Source) : platform.source?.(database as string | URL);
-  const url = source ? source.url : locate(database as string | URL);
-  const controller = new AbortController();
-  let early: Promise<Response> | undefined;
-  // It is under way while the module is loaded, unless no answer will come.
-  if (!source && globalThis.navigator?.onLine !== false && typeof send === "function") {
-    early = (async () => send(url, { signal: controller.signal, cache: "no-cache", ...(headers && { headers }) }))();
-    // Heard of by the module, or by nobody.
-    early.catch(() => {});
-  }
-  const loading = new Promise<void>((resolve, reject) => {
-    signal?.addEventListener("abort", () => reject(aborted()), { once: true });
-    ready(MODULE, wasm).then(resolve, reject);
-  });
-  try {
-    await loading;
-    return new Database(await openEngine(url, source, options, early, early && controller, make));
-  } catch (error) {
-    controller.abort();
-    throw error;
-  }
+  return new Database(await connect(MODULE, openEngine, database, options));
 }

@@ -14,6 +14,13 @@ test("the module and its JavaScript take at most 113 kB in Brotli", () => {
   assert.ok(sum <= 113_000, sizes.map((pair) => pair.join(" ")).join(", "));
 });
 
+test("the module of books and its JavaScript take at most 115 kB in Brotli, and are no part of it", () => {
+  const sizes = ["book.js", "shelfish_book_bg.wasm"].map((name) => /** @type {const} */ ([name, brotli(name)]));
+  const sum = sizes.reduce((sum, [, size]) => sum + size, 0);
+  assert.ok(sum <= 115_000, sizes.map((pair) => pair.join(" ")).join(", "));
+  assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
+});
+
 test("the analysis and its JavaScript take at most 49 kB in Brotli, and are no part of it", () => {
   const sizes = ["analysis.js", "shelfish_analysis_bg.wasm"].map((name) => /** @type {const} */ ([name, brotli(name)]));
   const sum = sizes.reduce((sum, [, size]) => sum + size, 0);

@@ -11,6 +11,7 @@ import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const READMES = ["README.md", "crate/js/README.md", "www/README.md", "static-shards/README.md"];
 const DATABASE = join(ROOT, "tests/data/database/db");
+const BOOK = join(ROOT, "tests/data/book/db");
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 /** What snippets take for granted, by name. */
@@ -39,13 +40,15 @@ const snippets = READMES.flatMap((readme) => {
 let root;
 /** @type {Awaited<ReturnType<typeof host>>} */
 let shelf;
+/** @type {Awaited<ReturnType<typeof host>>} */
+let book;
 before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-readme-"));
   mkdirSync(join(root, "node_modules"));
   symlinkSync(PACKAGE, join(root, "node_modules/shelfish"), "junction");
   symlinkSync(join(ROOT, "tests/node_modules/@types"), join(root, "node_modules/@types"), "junction");
   cpSync(DATABASE, join(root, "evals"), { recursive: true });
-  shelf = await host(DATABASE);
+  [shelf, book] = [await host(DATABASE), await host(BOOK)];
   const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--manifest", "--json"], { encoding: "utf8" });
   writeFileSync(join(root, "package.json"), '{ "type": "module" }');
   // What the snippet with a source of its own reads from.
@@ -54,12 +57,14 @@ before(async () => {
   for (const { name, code } of snippets) {
     const local = code
       .replaceAll("https://example.org/evals/", shelf.url)
+      .replaceAll("https://example.org/book/", book.url)
       .replaceAll("sha256-…", JSON.parse(stats).manifest.integrity);
     writeFileSync(join(root, `${name}.ts`), `${local}\nexport {};\n`);
   }
 });
 after(async () => {
   await shelf.close();
+  await book.close();
   rmSync(root, { recursive: true });
 });
 

@@ -16,12 +16,16 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 12] = [
+const ENTRIES: [(&str, &str, bool); 16] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
     ("workerd", "workerd.ts", false),
     ("worker", "worker.ts", true),
+    ("book", "book-browser.ts", true),
+    ("book-inline", "book-inline.ts", true),
+    ("book-node", "book-node.ts", false),
+    ("book-workerd", "book-workerd.ts", false),
     ("game", "game.ts", true),
     ("analysis", "analysis-browser.ts", true),
     ("analysis-inline", "analysis-inline.ts", false),
@@ -32,12 +36,14 @@ const ENTRIES: [(&str, &str, bool); 12] = [
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 16] = [
     "index.d.ts",
     "inline.d.ts",
     "node.d.ts",
     "worker.d.ts",
     "game.d.ts",
+    "directory.d.ts",
+    "book.d.ts",
     "analysis.d.ts",
     "engine.d.ts",
     "engine-messages.d.ts",
@@ -58,6 +64,8 @@ struct Wasm {
     /// The file that has it as a text.
     text: Option<&'static str>,
     profile: &'static str,
+    /// Features of the crate.
+    features: &'static str,
     simd: bool,
     /// The import within which it may be suspended, and the function that calls it, by a pattern.
     suspends: Option<(&'static str, &'static str)>,
@@ -69,6 +77,7 @@ const READER: Wasm = Wasm {
     file: "shelfish_bg.wasm",
     text: Some("wasm.js"),
     profile: "wasm",
+    features: "",
     simd: false,
     suspends: None,
 };
@@ -78,12 +87,20 @@ const ENGINE: Wasm = Wasm {
     file: "shelfish_engine_bg.wasm",
     text: Some("engine-wasm.js"),
     profile: "wasm-engine",
+    features: "",
     simd: true,
     suspends: Some(("./engine-host.js.pause", "*Search*poll*")),
 };
 
-const MODULES: [Wasm; 4] = [
+const MODULES: [Wasm; 5] = [
     READER,
+    Wasm {
+        name: "shelfish_book",
+        file: "shelfish_book_bg.wasm",
+        text: Some("book-wasm.js"),
+        features: "moves",
+        ..READER
+    },
     Wasm {
         source: "crate/analysis/wasm",
         name: "shelfish_analysis",
@@ -140,6 +157,7 @@ pub fn build() -> Result<PathBuf> {
         let mut pack = command(&wasm_pack);
         pack.args(["build", module.source, "--target", "web", "--mode", "no-install", "--profile", module.profile]);
         pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&made);
+        pack.args(["--", "--features", module.features]);
         let simd = if module.simd { " -Ctarget-feature=+simd128" } else { "" };
         call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags() + simd))?;
         shrink(&made.join(&file), &made.join(format!("{name}.js")))?;

@@ -121,7 +121,9 @@ fn clippy_wasm(_: &Args) -> Result<Tally> {
     let bindings = ["shelfish-wasm", "shelfish-analysis-wasm", "shelfish-engine-wasm", "shelfish-web-app"];
     let packages = ["shelfish", "shelfish-engine"].into_iter().chain(bindings).flat_map(|name| ["--package", name]);
     let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
-    check(cargo().arg("clippy").args(packages).args(target))
+    let evaluations = check(cargo().arg("clippy").args(packages).args(target))?;
+    let books = ["clippy", "--package", "shelfish-wasm", "--features", "moves"];
+    Ok(evaluations.and(check(cargo().args(books).args(target))?))
 }
 
 fn doc(_: &Args) -> Result<Tally> {

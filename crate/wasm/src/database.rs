@@ -8,24 +8,23 @@ use futures_util::FutureExt as _;
 use futures_util::future::{Either, LocalBoxFuture, select};
 use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Function, Promise};
-use shelfish::eval::Eval;
 use shelfish::position::Position;
 use shelfish::reader::{Fetched, Observer, ReadError, Reader};
-use shelfish::shakmaty::Position as _;
 use shelfish::source::Source as _;
 use shelfish::web::{Early, Fetch, IndexedDb};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{future_to_promise, spawn_local};
 use web_sys::{AbortController, AbortSignal};
 
-use crate::answer::{self, Style};
+use crate::answer;
 use crate::failure::Failure;
+use crate::kind::{Asked, Record, Style, tell};
 use crate::options::{Open, Values};
 use crate::place::{Custom, Place};
 
-/// A reader of evaluations, and what ends all that it does.
+/// A reader, and what ends all that it does.
 struct State {
-    reader: Reader<Place, Eval, Option<IndexedDb>>,
+    reader: Reader<Place, Record, Option<IndexedDb>>,
     /// Whether it holds what a request brings, so that one is worth waiting for.
     has_memory: bool,
     closing: AbortController,
@@ -172,7 +171,7 @@ impl Database {
         Database { state: RefCell::new(Some(state)), make_error }.into()
     }
 
-    fn reader(&self) -> Result<Reader<Place, Eval, Option<IndexedDb>>, Failure> {
+    fn reader(&self) -> Result<Reader<Place, Record, Option<IndexedDb>>, Failure> {
         self.state.borrow().as_ref().map(|state| state.reader.clone()).ok_or_else(Failure::closed)
     }
 
@@ -184,17 +183,17 @@ impl Database {
 
     fn try_lookup(&self, fen: &str, options: &JsValue) -> Result<Work, Failure> {
         let values = Values(options);
-        let (style, signal) = (values.style()?, values.signal()?);
+        let (style, signal) = (Style::of(&values)?, values.signal()?);
         check(signal.as_ref())?;
         let reader = self.reader()?;
         let position: Position = fen.parse()?;
         if let Some(answer) = reader.peek(&position) {
-            return Ok(ready(tell(answer, style, outcome(&position))).boxed_local());
+            return Ok(ready(tell(answer, style, &Asked::of(&position))).boxed_local());
         }
         let work = async move {
             let mut answer = Err(ReadError::Unanswered.into());
-            let outcome = outcome(&position);
-            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style, outcome)).await;
+            let asked = Asked::of(&position);
+            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style, &asked)).await;
             answer
         };
         self.guard(signal, work.boxed_local())
@@ -202,7 +201,7 @@ impl Database {
 
     fn try_lookup_many(&self, fens: &Array, options: &JsValue, is_told: bool) -> Result<Work, Failure> {
         let values = Values(options);
-        let (style, signal) = (values.style()?, values.signal()?);
+        let (style, signal) = (Style::of(&values)?, values.signal()?);
         check(signal.as_ref())?;
         let reader = self.reader()?;
         let answers = Array::new_with_length(fens.length());
@@ -211,7 +210,7 @@ impl Database {
         for (place, fen) in (0..).zip(fens.iter()) {
             match fen.as_string().unwrap_or_default().parse() {
                 Ok(position) => {
-                    places.push((place, outcome(&position)));
+                    places.push((place, Asked::of(&position)));
                     positions.push(position);
                 }
                 Err(error) => answers.set(place, Failure::from(error).into_error(&self.make_error)),
@@ -224,10 +223,10 @@ impl Database {
                     if !is_told {
                         return;
                     }
-                    let (place, outcome) = places[n];
-                    let answer = tell(found, style, outcome);
+                    let (place, asked) = &places[n];
+                    let answer = tell(found, style, asked);
                     let answer = answer.unwrap_or_else(|failure| failure.into_error(&make_error));
-                    answers.set(place, answer);
+                    answers.set(*place, answer);
                 })
                 .await;
             Ok(answers.into())
@@ -252,28 +251,6 @@ impl Database {
             answer
         };
         Ok(work.boxed_local())
-    }
-}
-
-/// How the game has ended, if it has.
-#[derive(Clone, Copy)]
-enum Outcome {
-    Checkmate,
-    Stalemate,
-}
-
-fn outcome(position: &Position) -> Option<Outcome> {
-    let chess = position.chess();
-    let is_over = chess.legal_moves().is_empty();
-    is_over.then_some(if chess.is_check() { Outcome::Checkmate } else { Outcome::Stalemate })
-}
-
-/// What is told of an answer. That a game is over is told apart from that the database does not have the position.
-fn tell(answer: Result<Option<Eval>, ReadError>, style: Style, outcome: Option<Outcome>) -> Result<JsValue, Failure> {
-    match (answer?, outcome) {
-        (Some(eval), _) => Ok(answer::eval(&eval, style)),
-        (None, None) => Ok(JsValue::NULL),
-        (None, Some(outcome)) => Err(Failure::over(matches!(outcome, Outcome::Checkmate))),
     }
 }
 

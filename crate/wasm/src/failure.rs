@@ -57,6 +57,7 @@ impl Failure {
     }
 
     /// The side to move has no move, so there is nothing to evaluate: checkmate or stalemate.
+    #[cfg(not(feature = "moves"))]
     pub fn over(is_checkmate: bool) -> Failure {
         let code = if is_checkmate { "checkmate" } else { "stalemate" };
         Failure::new(code, format!("the game is over by {code}, there is nothing to evaluate"))

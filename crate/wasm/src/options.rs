@@ -9,7 +9,6 @@ use shelfish::web::Patience;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortSignal, Headers};
 
-use crate::answer::Style;
 use crate::failure::Failure;
 
 #[wasm_bindgen]
@@ -35,14 +34,15 @@ impl Values<'_> {
         value.as_string().map(Some).ok_or_else(|| wrong(name, "a text", &value))
     }
 
-    fn number(&self, name: &str, least: f64, otherwise: f64) -> Result<f64, Failure> {
+    pub fn number(&self, name: &str, least: f64, otherwise: f64) -> Result<f64, Failure> {
         let Some(value) = self.get(name) else { return Ok(otherwise) };
         let number = value.as_f64().filter(|number| *number >= least);
         // A number as JavaScript writes it: the code that does so in Rust is as large as all of this.
         number.ok_or_else(|| wrong(name, &format!("a number of at least {}", text(&least.into())), &value))
     }
 
-    fn flag(&self, name: &str) -> bool {
+    #[cfg(not(feature = "moves"))]
+    pub fn flag(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value.is_truthy())
     }
 
@@ -58,15 +58,9 @@ impl Values<'_> {
         value.dyn_into().map(Some).map_err(|value| wrong(name, "a function", &value))
     }
 
-    /// How a lookup is answered.
-    pub fn style(&self) -> Result<Style, Failure> {
-        let castling = self.text("castling")?;
-        Ok(Style {
-            chess960: castling.as_deref() == Some("chess960"),
-            san: self.flag("san"),
-            min_depth: self.number("minDepth", 0.0, 0.0)?,
-            min_knodes: self.number("minKnodes", 0.0, 0.0)?,
-        })
+    /// Whether castling is to be written as `e1h1`.
+    pub fn chess960(&self) -> Result<bool, Failure> {
+        Ok(self.text("castling")?.as_deref() == Some("chess960"))
     }
 
     /// How a database is opened.

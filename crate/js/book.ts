@@ -1,0 +1,235 @@
+// Books: what was played from positions and how it went on, with evaluations from a database beside the moves.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { connect, texts } from "./connect.js";
+import { ShelfishError } from "./errors.js";
+import { type Database as Engine, imports, open as openEngine, start } from "./shelfish_book.js";
+import type { Eval, LookupOptions, Manifest, OpenOptions, Score, Source, Stats } from "./types.js";
+
+export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
+export type { FetchedRange, Manifest, OpenOptions, Score, Shard, Source, Stats, Wasm } from "./types.js";
+
+const MODULE = {
+  imports,
+  start,
+  entry: "shelfish/book",
+  file: "shelfish_book_bg.wasm",
+  call: "openBook(url, { wasm })",
+};
+
+/** How games ended. */
+export interface Results {
+  /** Games that White won. */
+  white: number;
+  /** Games that nobody won. */
+  draws: number;
+  /** Games that Black won. */
+  black: number;
+}
+
+/** A move that was played, and the results of the games that played it. */
+export interface PlayedMove extends Results {
+  /** The move in UCI. */
+  uci: string;
+  /** The move in SAN. */
+  san: string;
+  /** The position that it leads to: the first four fields of FEN. */
+  fen: string;
+  /** Of the games that reached the position, from 0 to 1. */
+  share: number;
+  /** Of the side that moves, from 0 to 1: wins and half of the draws. */
+  score: number;
+}
+
+/** A position, the results of the games that reached it, and what they played. A position counts once a game. */
+export interface Played<M extends PlayedMove = PlayedMove> extends Results {
+  /** The position: canonical, the first four fields of FEN. */
+  fen: string;
+  /** Results of the games whose moves end here. */
+  ended: Results;
+  /** The moves, most played first; none if no game reached the position. */
+  moves: M[];
+}
+
+/** The best evaluation of the position that a move leads to, from White's point of view. */
+export type MoveEvaluation = Score & {
+  /** The score in words: `"+0.20"`, `"#-5"`. */
+  score: string;
+  /** Search depth in plies. */
+  depth: number;
+};
+
+/** A move that was played, and what it leads to. */
+export interface ExploredMove extends PlayedMove {
+  /** Its evaluation, if the database has one. */
+  evaluation?: MoveEvaluation;
+  /** Why its evaluation could not be had, if that went wrong. */
+  error?: ShelfishError;
+  /** The name of the opening that it leads to, if it has one. */
+  opening?: Opening;
+}
+
+/** What was played from a position, with all that is known of the moves. */
+export interface Explored extends Played<ExploredMove> {
+  /** The name of the opening, if the position has one. */
+  opening?: Opening;
+}
+
+/** An opening of the Encyclopaedia of Chess Openings. */
+export interface Opening {
+  /** `"B90"` */
+  eco: string;
+  /** `"Sicilian Defense: Najdorf Variation"` */
+  name: string;
+}
+
+/** The answer of Lichess' opening explorer. What this book does not know of is `null` or empty. */
+export interface LichessExplored extends Results {
+  opening: Opening | null;
+  moves: Array<Results & { uci: string; san: string; averageRating: null; game: null; opening: Opening | null }>;
+  topGames: never[];
+  recentGames: never[];
+}
+
+/** How moves are told. */
+export interface MovesOptions {
+  /** Aborts the lookup. Requests that are under way go on, for the lookup that comes next. */
+  signal?: AbortSignal | undefined;
+  /** How castling is written in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
+  castling?: "standard" | "chess960" | undefined;
+}
+
+/** Where evaluations come from: a `Database` of `shelfish` or `shelfish/worker`. */
+export interface Evaluations {
+  lookupMany(
+    fens: string[],
+    options?: Pick<LookupOptions, "signal">,
+  ): Promise<ReadonlyArray<Pick<Eval, "best"> | ShelfishError | null>>;
+}
+
+/** What is told beside the moves. */
+export interface ExploreOptions extends MovesOptions {
+  /** The evaluations that are told beside the moves: those of all moves are looked up at once. */
+  evals?: Evaluations | undefined;
+  /** Names of openings by FEN, from a list of yours. */
+  openingOf?: ((fen: string) => Opening | undefined) | undefined;
+  /** `"lichess"` answers as Lichess' opening explorer does. */
+  format?: "shelfish" | "lichess" | undefined;
+}
+
+/** What a book says of itself. */
+export interface BookManifest extends Omit<Manifest, "evaluations" | "pvs"> {
+  /** Moves of all positions. */
+  moves: number;
+}
+
+/** An open book. */
+export class Book {
+  #engine: Engine;
+
+  /** @internal Use {@link openBook}. */
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** What the book says of itself; `info` has the number of its games and how they were selected. */
+  get manifest(): BookManifest {
+    return this.#engine.manifest();
+  }
+
+  /**
+   * What was played from a position. Of one that no game reached, or in which the game is over, there are no moves.
+   *
+   * Rejects with a {@link ShelfishError}.
+   */
+  async moves(fen: string, options?: MovesOptions): Promise<Played> {
+    return this.#engine.lookup(String(fen), options);
+  }
+
+  /**
+   * What was played from positions, answers in the same order. What cannot be answered has its error as its entry.
+   *
+   * Rejects with a {@link ShelfishError} if it was aborted or the book closed.
+   */
+  async movesMany(fens: Iterable<string>, options?: MovesOptions): Promise<Array<Played | ShelfishError>> {
+    return this.#engine.lookupMany(texts("movesMany", fens), options, true);
+  }
+
+  /**
+   * What was played from a position, with evaluations and names of openings beside the moves, or in the shape of Lichess'
+   * opening explorer. A move whose evaluation cannot be had is told without it.
+   *
+   * Rejects with a {@link ShelfishError}.
+   */
+  async explore(fen: string, options: ExploreOptions & { format: "lichess" }): Promise<LichessExplored>;
+  async explore(fen: string, options?: ExploreOptions & { format?: "shelfish" | undefined }): Promise<Explored>;
+  async explore(fen: string, options: ExploreOptions = {}): Promise<Explored | LichessExplored> {
+    const { evals, openingOf, format, ...rest } = options;
+    const played = await this.moves(fen, rest);
+    const opening = openingOf?.(played.fen);
+    if (format === "lichess") {
+      const moves = played.moves.map(({ uci, san, fen, white, draws, black }) => {
+        const opening = openingOf?.(fen) ?? null;
+        return { uci, san, averageRating: null, white, draws, black, game: null, opening };
+      });
+      const { white, draws, black } = played;
+      return { white, draws, black, moves, recentGames: [], topGames: [], opening: opening ?? null };
+    }
+    const { signal } = rest;
+    const fens = played.moves.map((move) => move.fen);
+    const answers = evals && fens.length > 0 ? await evals.lookupMany(fens, signal && { signal }) : [];
+    const moves = played.moves.map((move, n): ExploredMove => {
+      const opening = openingOf?.(move.fen);
+      return { ...move, ...told(answers[n]), ...(opening && { opening }) };
+    });
+    return { ...played, moves, ...(opening && { opening }) };
+  }
+
+  /** Fetches what the answers for positions will take, so that they need no request. Those that fail are passed over. */
+  async prefetch(fens: Iterable<string>, options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    await this.#engine.lookupMany(texts("prefetch", fens), options, false);
+  }
+
+  /** Forgets all that is kept of this book, in memory and in IndexedDB. */
+  async clearCache(): Promise<void> {
+    return this.#engine.clearCache();
+  }
+
+  /** What was done since the book was opened. */
+  stats(): Stats {
+    return this.#engine.stats();
+  }
+
+  /** Frees what the book holds in memory; lookups under way reject with code `closed`. May be called again. */
+  close(): void {
+    this.#engine.close();
+  }
+
+  /** Closes it at the end of a block: `using book = await openBook(url)`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** What an answer says of a move. Of a game that is over there is nothing to evaluate. */
+function told(answer: Pick<Eval, "best"> | ShelfishError | null | undefined): Partial<ExploredMove> {
+  if (answer instanceof ShelfishError) {
+    return answer.code === "checkmate" || answer.code === "stalemate" ? {} : { error: answer };
+  }
+  if (!answer) return {};
+  const { depth, pvs } = answer.best;
+  const { score, cp, mate } = pvs[0];
+  return { evaluation: mate === undefined ? { cp, score, depth } : { mate, score, depth } };
+}
+
+/**
+ * Opens a book, which `shelfish build GAMES.pgn` makes, by the URL of its `manifest.json`, or of the folder it is in with
+ * a slash at its end; in Node also by the path of a folder. Options are those of `open`.
+ *
+ * The module is loaded by the first call; it is another one than that of evaluations.
+ *
+ * Rejects with a {@link ShelfishError}; with code `manifest` if there are evaluations at the URL.
+ */
+export async function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
+  return new Book(await connect(MODULE, openEngine, book, options));
+}
