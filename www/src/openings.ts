@@ -1,6 +1,6 @@
 /** Names of openings, by position: however it was reached, a position has one name. Loaded when first asked for. */
 import type { Node } from "./game";
-import { KEY_LENGTH, keyOf } from "./openings-key";
+import { KEY_LENGTH, keyOf, keyOfFen } from "./openings-key";
 
 /** An opening of the Encyclopaedia of Chess Openings. */
 export interface Opening {
@@ -30,6 +30,9 @@ export function loadOpenings(): Promise<void> {
   );
   return loading;
 }
+
+/** The name of a position, by its first four fields of FEN as the package writes them. */
+export const openingOf = (fen: string): Opening | undefined => table?.byKey.get(keyOfFen(fen));
 
 /** The name of the last position of a line that has one; `nodes` go from the root to the position on the board. */
 export function openingName(nodes: readonly Node[]): Opening | undefined {

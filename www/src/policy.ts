@@ -1,12 +1,12 @@
 import { lichess } from "./sites";
 
 /**
- * Where this page may fetch from: its own host, Lichess when a game of it is opened, and the database's if `?db=` names another. A policy added by script can only
+ * Where this page may fetch from: its own host, Lichess when a game of it is opened, and those of its databases if the address names others. A policy added by script can only
  * narrow the one that is built into the page.
  */
-export function confine(database: URL): void {
+export function confine(...databases: URL[]): void {
   const meta = document.createElement("meta");
   meta.httpEquiv = "Content-Security-Policy";
-  meta.content = `connect-src 'self' ${lichess().origin} ${database.origin === "null" ? "" : database.origin}`.trim();
+  meta.content = ["connect-src 'self'", lichess().origin, ...databases.map(({ origin }) => origin).filter((origin) => origin !== "null")].join(" ");
   document.head.append(meta);
 }

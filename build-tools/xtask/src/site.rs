@@ -73,7 +73,9 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     if out.is_dir() && !out.join(".nojekyll").is_file() && fs::read_dir(out)?.next().is_some() {
         bail!("{} has other files in it: name a folder that is new, or an older site", out.display());
     }
-    let inputs: Vec<PathBuf> = [Some(pages.clone()), folder.clone()].into_iter().flatten().collect();
+    let book = root().join("static-shards").join("book");
+    let inputs: Vec<PathBuf> =
+        [Some(pages.clone()), Some(book.clone()), folder.clone()].into_iter().flatten().collect();
     let stamp = Stamp::new("assemble", out, &inputs)?;
     if stamp.fresh() && out.join("sw.js").is_file() {
         return Ok(out.to_path_buf());
@@ -87,6 +89,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     }
     // GitHub Pages would otherwise run the folder through Jekyll.
     fs::write(out.join(".nojekyll"), "")?;
+    copy(&book, &out.join("book"))?;
     if let Some(folder) = folder {
         copy(&folder, &out.join("db"))?;
     }

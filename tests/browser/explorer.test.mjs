@@ -1,0 +1,145 @@
+// The opening explorer: what it tells is what the native program tells, by mouse, touch and keys, with and without a connection.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { By, Key } from "selenium-webdriver";
+import { ENGINES } from "./support/engines.mjs";
+import { START, lab } from "./support/lab.mjs";
+import { SHELFISH } from "./support/paths.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const SIZES = { "a phone": { width: 390, height: 844 }, "a desk": { width: 1366, height: 768 } };
+
+/** What the native program tells of a position of the sample. */
+function told(/** @type {string} */ fen) {
+  const [book, evals] = ["book", "db"].map((name) => join(shelf.root, "site", name));
+  return JSON.parse(execFileSync(SHELFISH, ["explore", "-d", String(book), "--evals", String(evals), "--json", fen], { encoding: "utf8" }));
+}
+
+/** The rows of the table: move, games, evaluation. */
+const rows = (/** @type {Page} */ page) =>
+  page.$$eval("#moves tr", (all) => all.map((row) => [row.querySelector(".san"), row.querySelector(".games")?.firstChild, row.querySelector(".score")].map((part) => part?.textContent ?? "")));
+
+/** Waits until the table is that of a position, evaluations included. */
+async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
+  const { moves } = told(fen);
+  const expected = moves.map((/** @type {any} */ { san, white, draws, black, evaluation: e }) => [
+    san,
+    (white + draws + black).toLocaleString("en"),
+    !e ? "" : e.mate !== undefined ? `#${e.mate}` : `${e.cp > 0 ? "+" : ""}${(e.cp / 100).toFixed(2)}`,
+  ]);
+  const words = JSON.stringify(expected);
+  await page.waitForFunction((count) => document.querySelectorAll("#moves tr").length === count && !document.querySelector("#played.stale"), expected.length);
+  for (const end = Date.now() + 10_000; JSON.stringify(await rows(page)) !== words && Date.now() < end; ) await page.waitForTimeout(20);
+  assert.deepEqual(await rows(page), expected);
+}
+
+const explorer = (/** @type {import("node:test").TestContext} */ t, query = "", context = {}) => shelf.page(t, { path: `site/explorer.html${query}`, context });
+const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+
+for (const [name, viewport] of Object.entries(SIZES)) {
+  test(`the table is what the program tells, and a click plays a move, on ${name}`, async (t) => {
+    const page = await explorer(t, "", { viewport, hasTouch: name === "a phone" });
+    await shows(page, START);
+    const row = page.locator("#moves tr", { has: page.getByText("e4", { exact: true }) });
+    await (name === "a phone" ? row.tap() : row.click());
+    await shows(page, AFTER_E4);
+    await page.waitForFunction(() => document.querySelector("#opening")?.textContent === "B00 King's Pawn Game");
+    await page.waitForURL(/#moves=e2e4/);
+    assert.match((await page.getByTestId("analyse").getAttribute("href")) ?? "", /^\.\/#moves=e2e4/);
+    await page.getByTestId("previous").click();
+    await shows(page, START);
+    const outside = await page.evaluate(() => [...document.querySelectorAll("#board, #moves tr, .controls button")].filter((part) => {
+      const box = part.getBoundingClientRect();
+      return box.width < 4 || box.left < 0 || box.right > innerWidth + 0.5;
+    }).length);
+    assert.equal(outside, 0);
+  });
+}
+
+test("the board and the keys play moves too", async (t) => {
+  const page = await explorer(t);
+  await shows(page, START);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  const second = (await rows(page))[1]?.[0];
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), second);
+  await page.getByTestId("preview").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: `1. ${second}`, exact: true }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await shows(page, START);
+  const box = (await page.locator("#board").boundingBox()) ?? assert.fail("no board");
+  const at = (/** @type {number} */ file, /** @type {number} */ rank) => /** @type {const} */ ([box.x + (box.width * (file + 0.5)) / 8, box.y + (box.height * (7.5 - rank)) / 8]);
+  await page.mouse.click(...at(4, 1));
+  await page.mouse.click(...at(4, 3));
+  await shows(page, AFTER_E4);
+  await page.keyboard.press("1");
+  await page.waitForFunction(() => document.querySelectorAll("#line button").length === 3);
+  await page.keyboard.press("Home");
+  await shows(page, START);
+});
+
+test("a position that no game of the book reached, and one that is over, are told as such", async (t) => {
+  const page = await explorer(t, "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1");
+  await page.waitForFunction(() => /^No game of the book/.test(document.querySelector("#status")?.textContent ?? ""));
+  assert.equal(await page.getByTestId("played").isVisible(), false);
+  await page.goto(new URL("site/explorer.html?2#moves=f2f3,e7e5,g2g4,d8h4&ply=4", shelf.server.url).href);
+  await page.waitForFunction(() => document.querySelector("#status")?.textContent === "Checkmate.");
+});
+
+test("a book that cannot be read is told with what to do, and asked for again", async (t) => {
+  const page = await shelf.page(t, { path: "site/explorer.html?book=db/manifest.json", allow: /./ });
+  await page.getByTestId("retry").waitFor();
+  assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*"evaluations"[^]*shelfish build GAMES\.pgn/);
+  const other = await shelf.page(t, { path: "site/explorer.html?db=book/manifest.json", allow: /./ });
+  await other.waitForFunction(() => document.querySelector("#status")?.textContent === "The evaluations cannot be looked up now.");
+  assert.ok((await rows(other)).length > 10, "the counts are there");
+});
+
+test("what was seen is there without a connection", async (t) => {
+  const page = await shelf.page(t, { path: "site/explorer.html", allow: /ERR_INTERNET_DISCONNECTED/ });
+  await shows(page, START);
+  await page.locator("#moves tr").first().click();
+  await page.waitForFunction(() => document.querySelectorAll("#line button").length === 2 && !document.querySelector("#played.stale"));
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated", null, { timeout: 60_000 });
+  const seen = await rows(page);
+  await page.context().setOffline(true);
+  await page.reload();
+  await page.waitForFunction((count) => document.querySelectorAll("#moves tr").length === count, seen.length);
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => document.querySelectorAll("#moves tr").length > 10 && !document.querySelector("#played.stale"));
+});
+
+for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "Firefox")) {
+  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
+  if (skip) console.error(skip);
+  suite(name, { skip }, () => {
+    /** @type {Awaited<ReturnType<typeof launch>>} */
+    let session;
+    before(async () => void (session = await launch()));
+    after(() => session?.close());
+
+    test("counts, clicks and keys are those of Chromium", async () => {
+      const { driver } = session;
+      const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves tr")].map((row) => row.querySelector(".san").textContent + " " + row.querySelector(".games").firstChild.textContent)`);
+      const shown = async (/** @type {string} */ fen) => {
+        const expected = told(fen).moves.map((/** @type {any} */ { san, white, draws, black }) => `${san} ${(white + draws + black).toLocaleString("en")}`);
+        await driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, fen);
+      };
+      await driver.get(`${shelf.server.url}site/explorer.html`);
+      await shown(START);
+      await driver.findElement(By.xpath("//tbody/tr[.//span[@class='san' and text()='e4']]//button")).click();
+      await shown(AFTER_E4);
+      await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
+      await shown(START);
+    });
+  });
+}

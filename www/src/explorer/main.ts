@@ -1,0 +1,159 @@
+/** The opening explorer: what was played from the position on the board, with evaluations beside the moves. */
+import "./explorer.css";
+import { follow, write } from "../address";
+import { Board } from "../board";
+import { plural, size } from "../cost";
+import { DatabaseClient } from "../database";
+import { byId, make } from "../dom";
+import { InputError } from "../fault";
+import { Game, moveNumber, path } from "../game";
+import { bindKeys } from "../keyboard";
+import { format, parse } from "../link";
+import { manifestUrl } from "../manifest-url";
+import { navigation } from "../navigation";
+import { keepForOffline } from "../offline";
+import { loadOpenings, openingName } from "../openings";
+import { confine } from "../policy";
+import { Preview } from "../preview";
+import { dress, load } from "../settings";
+import { State } from "../state";
+import { bindTheme } from "../theme";
+import { bindTyped } from "../typed";
+import { BookClient, bookUrl, explain } from "./book-client";
+import { choose, draw, press } from "./table";
+
+/** How long an answer may take before it is said that it is waited for. */
+const PATIENCE = 400;
+
+const settings = load();
+dress(settings);
+const evals = new DatabaseClient(manifestUrl(settings.database), settings.cache);
+const book = new BookClient(bookUrl(), evals, settings.cache);
+confine(evals.url, book.url);
+bindTheme();
+// They travel while the page is being set up; a failure shows at the first lookup.
+book.open().catch(() => {});
+evals.open().catch(() => {});
+
+const state = new State();
+const board = new Board((move) => state.play(state.node, move));
+const preview = new Preview(() => board.orientation);
+const { first, previous, next, last } = navigation(state);
+const flip = () => void board.flip();
+for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
+
+let asking = new AbortController();
+
+/** Asks for the position on the board: counts are drawn when they are there, evaluations when they come. */
+async function ask(): Promise<void> {
+  asking.abort();
+  const { signal } = (asking = new AbortController());
+  const { node } = state;
+  const play = (step: { move: Parameters<State["play"]>[1] }) => state.play(node, step.move);
+  const show = (near?: Element, step?: Parameters<Preview["show"]>[1]) => preview.show(near, step, node.position);
+  const waiting = window.setTimeout(() => tell("Looking it up…"), PATIENCE);
+  byId("played").classList.add("stale");
+  try {
+    const played = await book.moves(node.fen, signal);
+    window.clearTimeout(waiting);
+    if (signal.aborted) return;
+    draw(node, played, { play, show });
+    byId("played").classList.remove("stale");
+    tell(played.moves.length > 0 ? "" : silence(played.ended.white + played.ended.draws + played.ended.black > 0));
+    describe();
+    keepForOffline();
+    // Without names or evaluations the table is as good.
+    await loadOpenings().catch(() => {});
+    if (signal.aborted) return;
+    name();
+    draw(node, await book.explore(node.fen, signal), { play, show });
+  } catch (error) {
+    window.clearTimeout(waiting);
+    if (signal.aborted) return;
+    if (!byId("played").classList.contains("stale")) return void tell("The evaluations cannot be looked up now.");
+    byId("played").hidden = true;
+    const { title, advice } = explain(error);
+    const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
+    retry.addEventListener("click", () => void ask());
+    byId("status").replaceChildren(make("strong", {}, title), ` ${advice} `, retry);
+  }
+}
+
+function tell(text: string): void {
+  byId("status").textContent = text;
+}
+
+function silence(hasEnds: boolean): string {
+  if (!state.node.position.hasDests()) return state.node.position.isCheck() ? "Checkmate." : "Stalemate.";
+  if (hasEnds) return "The games of the book go no further here.";
+  const info = book.manifest?.info ?? {};
+  const least = Number(info.min_games ?? 1);
+  const limits = [info.max_plies ? `the first ${info.max_plies} half-moves` : "", least > 1 ? `positions of at least ${least} games` : ""];
+  const told = limits.filter(Boolean).join(" and ");
+  return `No game of the book reached this position${told ? ` (it has ${told})` : ""}.`;
+}
+
+/** The name of the opening. */
+function name(): void {
+  const opening = openingName(path(state.node));
+  byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
+}
+
+/** The moves that led here; each can be gone back to. */
+function line(): void {
+  const nodes = path(state.node).slice(1);
+  const start = make("button", { type: "button", disabled: nodes.length === 0 }, "Start");
+  start.addEventListener("click", first);
+  const moves = nodes.flatMap((node, at) => {
+    const before = node.parent?.position;
+    const number = before && (at === 0 || before.turn === "white") ? `${moveNumber(before)} ` : "";
+    const button = make("button", { type: "button", "aria-current": node === state.node ? "true" : undefined }, number + node.san);
+    button.addEventListener("click", () => state.go(node));
+    return [" ", button];
+  });
+  byId("line").replaceChildren(start, ...moves);
+}
+
+function describe(): void {
+  if (!book.manifest) return;
+  const { positions, bytes, info } = book.manifest;
+  byId("facts").textContent = [plural(Number(info.games ?? 0), "game"), plural(positions, "position"), size(bytes)].join(", ");
+}
+
+state.on(({ node }) => {
+  if (!node) return;
+  preview.show(undefined);
+  board.show(state.node);
+  for (const id of ["first", "previous"]) byId<HTMLButtonElement>(id).disabled = !state.node.parent;
+  for (const id of ["next", "last"]) byId<HTMLButtonElement>(id).disabled = state.node.children.length === 0;
+  line();
+  name();
+  const fragment = format(state.game, state.node);
+  write(fragment);
+  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+  void ask();
+});
+
+follow(async (fragment) => {
+  const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
+  try {
+    const { game, node } = await parse(fragment, { famous: none, lichess: none });
+    state.enter(game, node);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    state.enter(new Game());
+    tell(error.message);
+  }
+});
+
+bindKeys({
+  ArrowLeft: previous,
+  ArrowRight: next,
+  ArrowUp: () => choose(-1),
+  ArrowDown: () => choose(1),
+  Home: first,
+  End: last,
+  f: flip,
+  m: bindTyped(state),
+  ...Object.fromEntries(Array.from({ length: 9 }, (_, at) => [String(at + 1), () => press(at + 1)])),
+});

@@ -1,0 +1,97 @@
+/** The table of moves: counts, bars of results, evaluations. */
+import type { ExploredMove, Explored, Played, PlayedMove, Results } from "shelfish/book";
+import { plural } from "../cost";
+import { byId, make } from "../dom";
+import { type Node, type Step, steps } from "../game";
+import { spoken } from "../score";
+
+/** What a person does with a move of the table. */
+export interface Actions {
+  play(step: Step): void;
+  /** Shows where a move leads; without an element, nothing. */
+  show(near: Element | undefined, step?: Step): void;
+}
+
+const games = ({ white, draws, black }: Results): number => white + draws + black;
+const number = (count: number): string => count.toLocaleString("en");
+/** A share in percent; a small one with a digit more, as none is nothing. */
+const percent = (part: number, whole: number): string => {
+  const share = (100 * part) / whole;
+  return `${share > 0 && share < 1 ? Math.max(0.1, share).toFixed(1) : Math.round(share)} %`;
+};
+
+/** Draws what was played from a position; an answer without evaluations may come first. */
+export function draw(node: Node, answer: Played | Explored, actions: Actions): void {
+  const all = games(answer);
+  byId("played").hidden = all === 0;
+  byId("reached").textContent = all === 0 ? "" : `${plural(all, "game")} reached this position${ends(answer.ended)}`;
+  const drawn = answer.moves.flatMap((move: PlayedMove | ExploredMove) => {
+    const [step] = steps(node.position, [move.uci]);
+    return step ? [row(step, move, all, actions)] : [];
+  });
+  const focused = focusedRow();
+  byId("moves").replaceChildren(...drawn);
+  // The evaluations come a moment later, and must not take the focus away.
+  if (focused >= 0) buttons()[focused]?.focus();
+}
+
+/** Moves the focus among the moves of the table. */
+export function choose(by: 1 | -1): void {
+  const all = buttons();
+  const at = focusedRow();
+  all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]?.focus();
+}
+
+/** The move of the table with this number, from 1. */
+export function press(at: number): void {
+  buttons()[at - 1]?.click();
+}
+
+const buttons = (): HTMLButtonElement[] => [...byId("moves").querySelectorAll("button")];
+const focusedRow = (): number => buttons().indexOf(document.activeElement as HTMLButtonElement);
+
+function ends(ended: Results): string {
+  const count = games(ended);
+  return count === 0 ? "" : `, ${number(count)} of them ${count === 1 ? "goes" : "go"} no further here`;
+}
+
+function row(step: Step, move: PlayedMove | ExploredMove, all: number, actions: Actions): HTMLTableRowElement {
+  const count = games(move);
+  const name = "opening" in move && move.opening ? move.opening.name : undefined;
+  const button = make("button", { type: "button", "data-testid": "played-move" }, make("span", { className: "san" }, step.san));
+  if (name) button.title = name;
+  const line = make(
+    "tr",
+    {},
+    make("th", { scope: "row" }, button),
+    make("td", { className: "games" }, number(count), make("span", { className: "share" }, percent(count, all))),
+    make("td", {}, bar(move)),
+    make("td", { className: "score" }, ...evaluation(move)),
+  );
+  line.addEventListener("click", () => actions.play(step));
+  line.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && actions.show(line, step));
+  line.addEventListener("pointerleave", () => actions.show(undefined));
+  button.addEventListener("focus", () => button.matches(":focus-visible") && actions.show(line, step));
+  button.addEventListener("blur", () => actions.show(undefined));
+  return line;
+}
+
+/** A bar of who won; the parts that have room for it say how many. */
+function bar(results: Results): HTMLElement {
+  const count = games(results);
+  const parts = (["white", "draws", "black"] as const).map((kind) => {
+    const share = (100 * results[kind]) / count;
+    const part = make("span", { className: kind }, share >= 26 ? percent(results[kind], count) : "");
+    part.style.width = `${share}%`;
+    return part;
+  });
+  const words = `White ${percent(results.white, count)}, draws ${percent(results.draws, count)}, Black ${percent(results.black, count)}`;
+  return make("div", { className: "results", role: "img", "aria-label": words, title: words }, ...parts);
+}
+
+function evaluation(move: PlayedMove | ExploredMove): HTMLElement[] {
+  if ("error" in move && move.error) return [make("span", { title: move.error.message, "aria-label": "could not be looked up" }, "?")];
+  if (!("evaluation" in move) || !move.evaluation) return [];
+  const { score, depth, ...rest } = move.evaluation;
+  return [make("span", { title: `Depth ${depth}. ${spoken(rest)}` }, score)];
+}
