@@ -5,8 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -96,7 +95,7 @@ pub fn run(args: Args) -> Outcome {
     // SIGINT comes to the build as well, which ends; then the directory is removed.
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::<AtomicBool>::default())?;
+        signal_hook::flag::register(signal, std::sync::Arc::<std::sync::atomic::AtomicBool>::default())?;
     }
     let database = dir.path().join("db");
     let mut build = Command::new(std::env::current_exe()?);

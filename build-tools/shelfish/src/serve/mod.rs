@@ -185,7 +185,9 @@ fn interruption() -> io::Result<impl Future<Output = ()>> {
 #[cfg(windows)]
 fn interruption() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;
-    Ok(async move { drop(interrupt.recv().await) })
+    Ok(async move {
+        let _ = interrupt.recv().await;
+    })
 }
 
 fn url(address: SocketAddr, base: &str) -> String {

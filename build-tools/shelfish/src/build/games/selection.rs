@@ -107,8 +107,8 @@ impl FromStr for Date {
 
     fn from_str(text: &str) -> Result<Date, String> {
         let fault = || "expected a date such as 2013, 2013-01 or 2013-01-31".to_owned();
-        let parts: Vec<u16> =
-            text.split('-').map(|part| part.parse().map_err(|_| fault())).collect::<Result<_, _>>()?;
+        let parts = text.split('-').map(|part| part.parse::<u16>().map_err(|_| fault()));
+        let parts = parts.collect::<Result<Vec<u16>, String>>()?;
         let (year, month, day) = match parts[..] {
             [year] => (year, 0, 0),
             [year, month @ 1..=12] => (year, month, 0),
