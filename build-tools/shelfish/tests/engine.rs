@@ -140,7 +140,7 @@ fn a_weaker_player_looks_at_less_and_does_not_always_play_the_same() {
         let lines = gui.until("bestmove");
         assert!(lines.iter().all(|line| !line.contains(" multipv 2 ")), "{lines:?}");
         let nodes = |line: &String| line.split(" nodes ").nth(1)?.split(' ').next()?.parse::<u64>().ok();
-        assert!(lines.iter().filter_map(nodes).all(|nodes| nodes < 1_000), "{lines:?}");
+        assert!(lines.iter().filter_map(nodes).all(|nodes| nodes < 2_000), "{lines:?}");
         played.push(best(&lines).to_owned());
     }
     played.sort();

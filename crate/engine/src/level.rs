@@ -31,15 +31,15 @@ pub struct Level {
     pub half: u32,
 }
 
-/// Ratings and what a player of each sees; between two of them it is in proportion.
-const LEVELS: [(u32, Level); 7] = [
-    (800, Level { nodes: 300, half: 150 }),
-    (1_100, Level { nodes: 400, half: 90 }),
-    (1_400, Level { nodes: 700, half: 55 }),
-    (1_700, Level { nodes: 1_800, half: 35 }),
-    (2_000, Level { nodes: 6_000, half: 22 }),
-    (2_300, Level { nodes: 25_000, half: 12 }),
-    (2_600, Level { nodes: 120_000, half: 6 }),
+/// Ratings and what a player of each sees; between two of them it is in proportion. The first two were measured
+/// against Stockfish 15.1's lowest skill levels (`MATCHES.md`); those above go on in like steps, and were not.
+const LEVELS: [(u32, Level); 6] = [
+    (800, Level { nodes: 700, half: 55 }),
+    (1_200, Level { nodes: 1_800, half: 35 }),
+    (1_600, Level { nodes: 6_000, half: 22 }),
+    (2_000, Level { nodes: 25_000, half: 12 }),
+    (2_300, Level { nodes: 120_000, half: 6 }),
+    (2_600, Level { nodes: 500_000, half: 3 }),
 ];
 
 impl Level {
