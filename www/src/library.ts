@@ -1,9 +1,8 @@
 /** The games at hand: famous ones, and those that were opened, which are kept in this browser. */
 import type { Famous } from "./famous";
-import type { Game } from "./game";
+import type { Game, Node } from "./game";
 import type { Checked } from "./pgn/read";
 import type { Source } from "./pgn/split";
-import { toPgn } from "./save";
 import type { Entry, GameStore, Stored } from "./store";
 
 /** How many games the menu has. */
@@ -59,7 +58,7 @@ export class Library {
     if (!game.id) return game;
     const slug = this.#famousIds.get(game.id);
     const known = this.#loaded.get(slug ?? game.id);
-    if (known && (slug || toPgn(known).length >= toPgn(game).length)) {
+    if (known && (slug || told(known) >= told(game))) {
       if (game.origin?.id) known.origin = game.origin;
       return known;
     }
@@ -87,11 +86,12 @@ export class Library {
   }
 
   /** Keeps a game that is on the board. */
-  keepGame(game: Game): Promise<void> {
-    if (!game.id || game.slug) return Promise.resolve();
+  async keepGame(game: Game): Promise<void> {
+    if (!game.id || game.slug) return;
+    const { toPgn } = await import("./save");
     const text = toPgn(game);
     const source = game.origin?.id ? { source: `${game.origin.site}:${game.origin.id}` } : {};
-    return this.#put([{ ...described(game.headers), id: game.id, plies: game.sourcePlies, text, size: text.length, opened: Date.now(), ...source }]);
+    await this.#put([{ ...described(game.headers), id: game.id, plies: game.sourcePlies, text, size: text.length, opened: Date.now(), ...source }]);
   }
 
   /** The store, opened when it is first needed. */
@@ -119,6 +119,17 @@ export class Library {
     }
     await this.refresh().catch(() => this.changed());
   }
+}
+
+/** How much a game says, in moves and in notes to them. */
+function told(game: Game): number {
+  let sum = 0;
+  for (const open = [game.root]; open.length > 0; sum += 1) {
+    const node = open.pop() as Node;
+    sum += JSON.stringify(node.notes).length;
+    open.push(...node.children);
+  }
+  return sum;
 }
 
 function described(headers: ReadonlyMap<string, string>, result?: string): Pick<Entry, "white" | "black" | "event" | "date" | "result" | "opening"> {

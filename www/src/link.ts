@@ -9,7 +9,6 @@ import { positionOf } from "./fen";
 import { Game, lineFrom, type Node, path, uci } from "./game";
 import type { Refused } from "./input";
 import { isSilent } from "./notes";
-import { toPgn } from "./save";
 import { boundedText } from "./streams";
 
 /** Where games come from that a link only names. */
@@ -57,15 +56,23 @@ export function format(game: Game, node: Node): string {
   return parts.join("&");
 }
 
-/** Makes the links of a game shorter from now on, if they can be: what `format` gives changes then, and this gives true. */
+/** Finds the shortest name of a game that links have to hold whole. True if it has another one now, which `format` uses. */
 export async function shorten(game: Game): Promise<boolean> {
-  const name = nameOf(game);
-  if (!name?.startsWith("pgn=")) return false;
-  const folded = `pgnz=${await deflated(toPgn(game, "compact"))}`;
-  const short = folded.length <= MAX_LINK ? folded : `pgnz=${await deflated(toPgn(game, "moves"))}&abridged=1`;
-  if (short.length >= name.length) return false;
-  names.set(game, short);
-  return true;
+  const known = nameOf(game);
+  if (known ? !known.startsWith("pgn=") : !isTold(game)) return false;
+  const { toPgn } = await import("./save");
+  const [compact, moves] = [toPgn(game, "compact"), toPgn(game, "moves")];
+  const plain = (text: string) => Promise.resolve(`pgn=${encodeURIComponent(text)}`);
+  const within = async (most: number, written: (text: string) => Promise<string>) => {
+    const whole = await written(compact);
+    return whole.length <= most ? whole : `${await written(moves)}&abridged=1`;
+  };
+  const long = known ?? (await within(4 * MAX_LINK, plain));
+  // A browser that cannot deflate keeps the long one.
+  const folded = await within(MAX_LINK, async (text) => `pgnz=${await deflated(text)}`).catch(() => long);
+  const name = folded.length < long.length ? folded : long;
+  names.set(game, name);
+  return name !== known;
 }
 
 /** What a fragment names. Throws an `InputError` for a fragment that makes no sense. */
@@ -93,17 +100,11 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
   };
 }
 
-/** What names the game whole; undefined for a board that somebody just plays on. */
+/** What names the game whole; undefined for a board that somebody just plays on, and until `shorten` has found it. */
 function nameOf(game: Game): string | undefined {
   if (game.slug) return `game=${game.slug}`;
   if (game.origin?.id) return `lichess=${game.origin.id}`;
-  const known = names.get(game);
-  if (known || !isTold(game)) return known;
-  const pgn = (how: "compact" | "moves") => `pgn=${encodeURIComponent(toPgn(game, how))}`;
-  const whole = pgn("compact");
-  const name = whole.length <= 4 * MAX_LINK ? whole : `${pgn("moves")}&abridged=1`;
-  names.set(game, name);
-  return name;
+  return names.get(game);
 }
 
 /** Whether more is known of the game than its moves. */

@@ -1,6 +1,6 @@
 /** The page: puts its parts together. */
 import { Board } from "./board";
-import { Continuations } from "./continuations";
+import { copy } from "./clipboard";
 import { plural, size } from "./cost";
 import { DatabaseClient } from "./database";
 import { bindDock } from "./dock";
@@ -26,7 +26,6 @@ import { confine } from "./policy";
 import { Preview } from "./preview";
 import { Reporter } from "./report";
 import { ReportPanel } from "./report-panel";
-import { copy, toPgn } from "./save";
 import { Session } from "./session";
 import { dress, load } from "./settings";
 import { State } from "./state";
@@ -60,7 +59,6 @@ new Graph(state);
 nameOpenings(state);
 new JudgmentRow(state, preview.show);
 new ReportPanel(state);
-new Continuations(state, client, preview.show);
 state.on(({ game, node }) => {
   if (game) title(state.game);
   if (node) controls(state.node);
@@ -68,10 +66,16 @@ state.on(({ game, node }) => {
 const lookups = new Lookups(state, client);
 const gaps = new Gaps(state, settings.engine);
 const reporter = new Reporter(state);
+let continuations: Promise<unknown> | undefined;
 state.on(({ known }) => {
   if (!known) return;
   describeDatabase();
   keepForOffline();
+  // The first evaluation does not wait for what comes after it.
+  continuations ??= import("./continuations").then(
+    ({ Continuations }) => new Continuations(state, client, preview.show),
+    () => (continuations = undefined),
+  );
 });
 
 const openDialog = bindOpenDialog((input) => session.open(input));
@@ -101,7 +105,7 @@ for (const [id, action] of Object.entries({ first, previous, next, last, flip, s
 
 // What is not needed at first comes when it is asked for.
 const help = async () => (await import("./help-dialog")).showHelp();
-const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, () => reporter.annotated(toPgn(state.game)));
+const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn));
 const set = async () => (await import("./settings-dialog")).showSettings(client, (isOn) => gaps.turn(isOn));
 for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", () => void action());
 state.on(({ node, game }) => {
@@ -124,7 +128,7 @@ bindKeys({
   o: openDialog,
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
-  p: () => void copy(toPgn(state.game)).then((done) => done && notice("PGN copied.")),
+  p: async () => (await copy((await import("./save")).toPgn(state.game))) && notice("PGN copied."),
   "?": () => void help(),
 });
 

@@ -2,7 +2,7 @@
 import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from "chessops/pgn";
 import type { Game, Node } from "./game";
 import { slug } from "./names";
-import { written } from "./notes";
+import { written } from "./pgn/comments";
 
 /** The headers that every PGN has, in their order. */
 const ROSTER = { Event: "?", Site: "?", Date: "????.??.??", Round: "?", White: "?", Black: "?", Result: "*" };
@@ -43,16 +43,6 @@ export function download(name: string, text: string): void {
   link.download = name;
   link.click();
   URL.revokeObjectURL(url);
-}
-
-/** Puts a text on the clipboard; false if the browser does not allow it. */
-export async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function data({ san, notes }: Node): PgnNodeData {

@@ -181,7 +181,6 @@ export class Session {
     this.state.enter(game, node);
     write(format(game, node), true);
     const rewrite = (isShorter: boolean) => isShorter && this.state.game === game && write(format(game, this.state.node));
-    // A browser that cannot deflate keeps the long link.
     shorten(game).then(rewrite, () => {});
   }
 

@@ -1,11 +1,12 @@
 /** What can be taken along: a link, the position, the game. */
+import { copy } from "./clipboard";
 import { showDialog } from "./dialog";
 import { make } from "./dom";
-import { copy, download, fileName, toPgn } from "./save";
+import { download, fileName, toPgn } from "./save";
 import type { State } from "./state";
 
-/** Shows it. `address` gives the link to the position on the board, `annotated` the PGN with the page's evaluations. */
-export function showShare(state: State, address: () => string, annotated: () => Promise<string>): void {
+/** Shows it. `address` gives the link to the position on the board, `annotated` writes the page's evaluations into a PGN. */
+export function showShare(state: State, address: () => string, annotated: (pgn: string) => Promise<string>): void {
   const { game, node } = state;
   const told = make("p", { className: "told", role: "status", "data-testid": "share-told" });
   const action = (id: string, label: string, does: () => Promise<string> | string) => {
@@ -25,7 +26,7 @@ export function showShare(state: State, address: () => string, annotated: () => 
     action("copy-fen", "Copy the FEN", () => copied("FEN", node.fen)),
     action("copy-pgn", "Copy the PGN", () => copied("PGN", toPgn(game))),
     action("download-pgn", "Download the PGN", () => (download(fileName(game), toPgn(game)), "Downloaded.")),
-    action("download-annotated", "Download with evaluations", async () => (download(fileName(game).replace(/\.pgn$/, "-annotated.pgn"), await annotated()), "Downloaded.")),
+    action("download-annotated", "Download with evaluations", async () => (download(fileName(game).replace(/\.pgn$/, "-annotated.pgn"), await annotated(toPgn(game))), "Downloaded.")),
   ];
   if ("share" in navigator) buttons.unshift(action("share-link", "Share the link…", () => navigator.share({ title: document.title, url: address() }).then(() => "Shared.", () => "")));
   const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;

@@ -6,7 +6,7 @@ import { clip, InputError } from "../fault";
 import { positionOf } from "../fen";
 import { Game, type Node } from "../game";
 import { identity } from "../identity";
-import { addBefore, addComment, addNag } from "../notes";
+import { addBefore, addComment, addNag } from "./comments";
 import { originOf } from "../origin";
 import { type Cut, type Reading, reading } from "./reading";
 import type { Source } from "./split";

@@ -1,0 +1,53 @@
+/** Comments and glyphs as PGN writes them. */
+import { type Evaluation, isMate, makeComment, parseComment } from "chessops/pgn";
+import type { Given, Notes } from "../notes";
+
+/** Adds a PGN comment that stands after the move. */
+export function addComment(notes: Notes, comment: string): void {
+  const { text, shapes, clock, emt, evaluation } = parseComment(comment);
+  notes.comment = joined(notes.comment, text);
+  if (!notes.comment) delete notes.comment;
+  if (shapes.length > 0) notes.shapes = [...(notes.shapes ?? []), ...shapes];
+  if (clock !== undefined) notes.clock = clock;
+  if (emt !== undefined) notes.elapsed = emt;
+  if (evaluation) notes.given = given(evaluation);
+}
+
+/** Adds a PGN comment that stands before the first move of a variation. */
+export function addBefore(notes: Notes, comment: string): void {
+  const { text } = parseComment(comment);
+  notes.before = joined(notes.before, text);
+  if (!notes.before) delete notes.before;
+}
+
+/** Adds a glyph, unless it is there already or no glyph of the standard. */
+export function addNag(notes: Notes, nag: number): void {
+  if (nag >= 1 && nag <= 255 && !notes.nags.includes(nag)) notes.nags.push(nag);
+}
+
+/** The comment after the move as PGN writes it, without braces; undefined if there is nothing to say. */
+export function written(notes: Notes): string | undefined {
+  const { comment, shapes, given, elapsed, clock } = notes;
+  const evaluation = given && pawns(given);
+  const text = makeComment({
+    ...(comment ? { text: comment } : {}),
+    ...(shapes ? { shapes } : {}),
+    ...(evaluation ? { evaluation } : {}),
+    ...(elapsed === undefined ? {} : { emt: elapsed }),
+    ...(clock === undefined ? {} : { clock }),
+  });
+  return text || undefined;
+}
+
+function given(evaluation: Evaluation): Given {
+  const depth = evaluation.depth === undefined ? {} : { depth: evaluation.depth };
+  return isMate(evaluation) ? { mate: evaluation.mate, ...depth } : { cp: Math.round(evaluation.pawns * 100), ...depth };
+}
+
+function pawns({ cp, mate, depth }: Given): Evaluation | undefined {
+  const told = depth === undefined ? {} : { depth };
+  if (mate !== undefined) return { mate, ...told };
+  return cp === undefined ? undefined : { pawns: cp / 100, ...told };
+}
+
+const joined = (before: string | undefined, text: string): string => `${before ?? ""} ${text}`.replace(/\s+/g, " ").trim();
