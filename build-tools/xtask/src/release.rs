@@ -154,7 +154,7 @@ pub fn try_out() -> Result<()> {
     let target =
         crate::shell::output(command("rustc").arg("--print").arg("host-tuple")).context("rustc names no target")?;
     let out = target_dir().join("release-tried");
-    let archive = archive(&target, &out, "quick")?;
+    let archive = archive(&target, &out, "release")?;
     sums(&out)?;
     call(Command::new("tar").arg("-xf").arg(&archive).current_dir(&out))?;
     let folder = out.join(format!("shelfish-{}-{target}", version()?));

@@ -22,27 +22,27 @@ pub fn target_dir() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-/// The profile that our programs are built with, if it was chosen.
-static PROFILE: OnceLock<&str> = OnceLock::new();
+/// The profile that our programs are built with, if it was chosen, and its folder below `target`.
+static PROFILE: OnceLock<(&str, &str)> = OnceLock::new();
 
-/// Has our programs built in little time from now on, for tests; what is measured is a release.
-pub fn build_quickly() {
-    PROFILE.get_or_init(|| "quick");
+/// Has our programs built as Rust's own tests are, from now on; what is measured is a release.
+pub fn build_for_tests() {
+    PROFILE.get_or_init(|| ("dev", "debug"));
 }
 
-fn profile() -> &'static str {
-    PROFILE.get_or_init(|| "release")
+fn profile() -> (&'static str, &'static str) {
+    *PROFILE.get_or_init(|| ("release", "release"))
 }
 
 /// Builds the programs of these packages.
 pub fn programs(packages: &[&str]) -> Result<()> {
     let packages = packages.iter().flat_map(|package| ["--package", package]);
-    call(cargo().args(["build", "--profile", profile()]).args(packages))
+    call(cargo().args(["build", "--profile", profile().0]).args(packages))
 }
 
 /// A program that [`programs`] has built.
 pub fn program(name: &str) -> PathBuf {
-    target_dir().join(profile()).join(format!("{name}{}", env::consts::EXE_SUFFIX))
+    target_dir().join(profile().1).join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
 /// The cargo that runs us, so that one toolchain does everything.

@@ -10,7 +10,9 @@ use anyhow::{Result, bail};
 
 use crate::{
     fuzz, npm, release,
-    shell::{build_quickly, call, cargo, command, npm as npm_command, program, programs, root, say, target_dir, watch},
+    shell::{
+        build_for_tests, call, cargo, command, npm as npm_command, program, programs, root, say, target_dir, watch,
+    },
     site as deployed, tools, web_app, workflows,
 };
 
@@ -79,7 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("there is no step {unknown}; `cargo xtask test --list` names them");
     }
     tools::components()?;
-    build_quickly();
+    build_for_tests();
 
     let mut lines = Vec::new();
     let mut sum = Tally::default();
@@ -165,18 +167,7 @@ fn fuzz(args: &Args) -> Result<Tally> {
 
 fn data(args: &Args) -> Result<Tally> {
     let mut tests = cargo();
-    tests.args([
-        "test",
-        "--profile",
-        "quick",
-        "--package",
-        "shelfish-cli",
-        "--test",
-        "data",
-        "--",
-        "--ignored",
-        "--nocapture",
-    ]);
+    tests.args(["test", "--package", "shelfish-cli", "--test", "data", "--", "--ignored", "--nocapture"]);
     // One after another: each takes the memory and the cores that it can get.
     tests.arg("--test-threads=1");
     if !args.all {
