@@ -12,7 +12,7 @@ use shelfish::played::Played;
 use shelfish::table::{Block, Chunk, Manifest, Page, Record};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::build::dump::Dumps;
+use shelfish_cli::build::remote::Patience;
 use shelfish_cli::build::{Options, Selection, build, games};
 
 /// How often something is damaged.
@@ -44,7 +44,7 @@ fn database() -> Database {
 /// A book of the same games.
 fn book() -> Database {
     let (_dir, options) = options("../../static-shards/famous.pgn");
-    games::build(&options, &games::Selection::default(), false, Dumps::open(&options.sources).unwrap()).unwrap();
+    games::build(&options, &games::Selection::default(), false, options.open_dumps().unwrap()).unwrap();
     files::<Played>(&options)
 }
 
@@ -53,10 +53,13 @@ fn options(source: &str) -> (tempfile::TempDir, Options) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let options = Options {
         sources: vec![source.as_path().into()],
+        patience: Patience::default(),
         bases: Vec::new(),
         replace: false,
         out: dir.path().join("db"),
         max_memory: 64 << 20,
+        max_bytes: None,
+        max_disk: None,
         shard_bytes: 64 << 20,
         inline_page_bytes: 26_000,
         threads: 2,
