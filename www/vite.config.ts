@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { bookmarklet } from "./build/bookmarklet.ts";
 import { head } from "./build/head.ts";
+import { masthead } from "./build/masthead.ts";
 import { offline } from "./build/offline.ts";
 import { openings } from "./build/openings.ts";
 import { pictures } from "./build/pictures.ts";
@@ -21,7 +22,7 @@ const BOARD = /\/node_modules\/@lichess-org\/chessground\/.*\.js$|\/src\/(addres
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [bookmarklet, openings, pictures, head({ url, database }), offline()],
+  plugins: [masthead, bookmarklet, openings, pictures, head({ url, database }), offline()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
