@@ -1,6 +1,7 @@
 /** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
 import { type Database, type Eval, type FetchedRange, open, ShelfishError, type Stats } from "shelfish";
 import { type Cost, spent } from "./cost";
+import { once } from "./once";
 
 /** A failure in words: what happened, and what to do about it. */
 export interface Explanation {
@@ -16,7 +17,6 @@ export class DatabaseClient {
   onRequest: ((request: FetchedRange) => void) | undefined;
   /** Hears what the database counts, after each lookup. */
   onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
-  #database: Promise<Database> | undefined;
 
   /** `url` is the manifest's; the cache in IndexedDB may take some megabytes, 0: there is none. */
   constructor(
@@ -25,23 +25,14 @@ export class DatabaseClient {
   ) {}
 
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
-  open(): Promise<Database> {
-    const options = {
+  readonly open = once(async () => {
+    const database = await open(this.url, {
       indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 },
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
-    };
-    this.#database ??= open(this.url, options).then(
-      (database) => {
-        this.manifest = database.manifest;
-        return database;
-      },
-      (error: unknown) => {
-        this.#database = undefined;
-        throw error;
-      },
-    );
-    return this.#database;
-  }
+    });
+    this.manifest = database.manifest;
+    return database;
+  });
 
   /** Forgets what is kept of this database. */
   async clearCache(): Promise<void> {

@@ -1,6 +1,7 @@
 /** The games at hand: famous ones, and those that were opened, which are kept in this browser. */
 import type { Famous } from "./famous";
 import type { Game, Node } from "./game";
+import { once } from "./once";
 import type { Checked } from "./pgn/read";
 import type { Source } from "./pgn/split";
 import type { Entry, GameStore, Stored } from "./store";
@@ -22,27 +23,18 @@ export class Library {
   /** Games that were on the board: they keep the moves that were tried in them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
   readonly #famousIds = new Map<string, string>();
-  #offered: Promise<readonly Famous[]> | undefined;
   #store: Promise<GameStore> | undefined;
 
   /** `changed` is called when `recent` or `offered` has. */
   constructor(private readonly changed: () => void) {}
 
   /** Loads the famous games, which the first evaluation does not wait for. */
-  offer(): Promise<readonly Famous[]> {
-    this.#offered ??= import("./famous").then(
-      ({ famous }) => {
-        this.offered = famous;
-        this.changed();
-        return famous;
-      },
-      (error: unknown) => {
-        this.#offered = undefined;
-        throw error;
-      },
-    );
-    return this.#offered;
-  }
+  readonly offer = once(async () => {
+    const { famous } = await import("./famous");
+    this.offered = famous;
+    this.changed();
+    return famous;
+  });
 
   /** The famous game of this name. */
   async famous(slug: string): Promise<Game | undefined> {

@@ -19,6 +19,7 @@ import { players } from "./names";
 import { navigation } from "./navigation";
 import { notice } from "./notice";
 import { keepForOffline } from "./offline";
+import { once } from "./once";
 import { bindOpenDialog } from "./open-dialog";
 import { nameOpenings } from "./opening-name";
 import { Players } from "./players";
@@ -66,16 +67,13 @@ state.on(({ game, node }) => {
 const lookups = new Lookups(state, client);
 const gaps = new Gaps(state, settings.engine);
 const reporter = new Reporter(state);
-let continuations: Promise<unknown> | undefined;
+// The first evaluation does not wait for what comes after it.
+const continuations = once(async () => new (await import("./continuations")).Continuations(state, client, preview.show));
 state.on(({ known }) => {
   if (!known) return;
   describeDatabase();
   keepForOffline();
-  // The first evaluation does not wait for what comes after it.
-  continuations ??= import("./continuations").then(
-    ({ Continuations }) => new Continuations(state, client, preview.show),
-    () => (continuations = undefined),
-  );
+  continuations().catch(() => {});
 });
 
 const openDialog = bindOpenDialog((input) => session.open(input));

@@ -1,5 +1,6 @@
 /** Names of openings, by position: however it was reached, a position has one name. Loaded when first asked for. */
 import type { Node } from "./game";
+import { once } from "./once";
 import { KEY_LENGTH, keyOf, keyOfFen } from "./openings-key";
 
 /** An opening of the Encyclopaedia of Chess Openings. */
@@ -11,25 +12,16 @@ export interface Opening {
 }
 
 let table: { plies: number; byKey: Map<string, Opening> } | undefined;
-let loading: Promise<void> | undefined;
 
 /** Loads the names, some 55 kB; `openingName` knows nothing before. */
-export function loadOpenings(): Promise<void> {
-  loading ??= import("virtual:openings").then(
-    ({ plies, names, keys }) => {
-      const entries = names.split("\n").map((line, index): [string, Opening] => [
-        keys.slice(index * KEY_LENGTH, (index + 1) * KEY_LENGTH),
-        { eco: line.slice(0, 3), name: line.slice(3) },
-      ]);
-      table = { plies, byKey: new Map(entries) };
-    },
-    (error: unknown) => {
-      loading = undefined;
-      throw error;
-    },
-  );
-  return loading;
-}
+export const loadOpenings = once(async () => {
+  const { plies, names, keys } = await import("virtual:openings");
+  const entries = names.split("\n").map((line, index): [string, Opening] => [
+    keys.slice(index * KEY_LENGTH, (index + 1) * KEY_LENGTH),
+    { eco: line.slice(0, 3), name: line.slice(3) },
+  ]);
+  table = { plies, byKey: new Map(entries) };
+});
 
 /** The name of a position, by its first four fields of FEN as the package writes them. */
 export const openingOf = (fen: string): Opening | undefined => table?.byKey.get(keyOfFen(fen));

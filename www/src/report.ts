@@ -1,7 +1,8 @@
 /** The analysis of the whole game: its module is loaded when the first game is known, and knows nothing of the page. */
-import type { Analysis, Known, Report } from "shelfish/analysis";
+import type { Known, Report } from "shelfish/analysis";
 import { type Node, uci } from "./game";
 import { ownKnown } from "./knowledge";
+import { once } from "./once";
 import type { State } from "./state";
 
 export type { Report };
@@ -11,7 +12,7 @@ const REST = 60;
 
 /** Keeps the state's report in step with what is known of the main line. */
 export class Reporter {
-  #module: Promise<Analysis> | undefined;
+  readonly #load = once(async () => (await import("shelfish/analysis")).load());
   #timer = 0;
 
   constructor(private readonly state: State) {
@@ -49,13 +50,6 @@ export class Reporter {
       const { cp, mate, depth, knodes, line, source } = known;
       return { cp, mate, depth, knodes, line, source };
     });
-  }
-
-  #load(): Promise<Analysis> {
-    this.#module ??= import("shelfish/analysis").then(({ load }) => load());
-    // A failure is not kept: the connection may come back.
-    this.#module.catch(() => (this.#module = undefined));
-    return this.#module;
   }
 }
 

@@ -2,6 +2,7 @@
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database";
 import { explain as explainDatabase } from "../database";
+import { once } from "../once";
 import { openingOf } from "../openings";
 
 /** The book that the address names (`?book=`), else the site's own. */
@@ -15,7 +16,6 @@ export function bookUrl(): URL {
 export class BookClient {
   /** What the book says of itself, once it is open. */
   manifest: Book["manifest"] | undefined;
-  #book: Promise<Book> | undefined;
 
   /** The cache in IndexedDB may take some megabytes, 0: there is none. */
   constructor(
@@ -25,19 +25,11 @@ export class BookClient {
   ) {}
 
   /** Opens the book, once; a failed attempt is forgotten, so that the next call tries again. */
-  open(): Promise<Book> {
-    this.#book ??= openBook(this.url, { indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } }).then(
-      (book) => {
-        this.manifest = book.manifest;
-        return book;
-      },
-      (error: unknown) => {
-        this.#book = undefined;
-        throw error;
-      },
-    );
-    return this.#book;
-  }
+  readonly open = once(async () => {
+    const book = await openBook(this.url, { indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } });
+    this.manifest = book.manifest;
+    return book;
+  });
 
   /** What was played from a position. */
   async moves(fen: string, signal: AbortSignal): Promise<Played> {

@@ -1,7 +1,7 @@
 /** Who plays against the person: answers a game with a move. */
-import type { Engine } from "shelfish/engine";
 import type { NormalMove } from "chessops/types";
 import { steps, type Step } from "../game";
+import { once } from "../once";
 import type { Match } from "./match";
 import { other } from "./clock";
 
@@ -12,7 +12,8 @@ const HINT = 700;
 const PAUSE = 350;
 
 export class Opponent {
-  #engine: Promise<Engine> | undefined;
+  /** Loads the engine, if it is not yet there. */
+  readonly load = once(async () => (await import("shelfish/engine")).load());
 
   /** The move for the last position of a game. Rejects if the engine cannot be had, or the signal aborts. */
   async reply(match: Match, signal: AbortSignal): Promise<NormalMove> {
@@ -25,14 +26,6 @@ export class Opponent {
   /** What the engine at its full strength would play. */
   hint(match: Match, signal: AbortSignal): Promise<Step> {
     return this.#ask(match, { movetime: HINT }, signal);
-  }
-
-  /** Loads the engine, if it is not yet there. */
-  load(): Promise<Engine> {
-    this.#engine ??= import("shelfish/engine").then(({ load }) => load());
-    // A failure is not kept: the connection may come back.
-    this.#engine.catch(() => (this.#engine = undefined));
-    return this.#engine;
   }
 
   async #ask(match: Match, limits: { elo?: number; movetime?: number }, signal: AbortSignal): Promise<Step> {
