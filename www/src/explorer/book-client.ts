@@ -3,7 +3,6 @@ import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database";
 import { explain as explainDatabase } from "../database";
 import { once } from "../once";
-import { openingOf } from "../openings";
 
 /** The book that the address names (`?book=`), else the site's own. */
 export function bookUrl(): URL {
@@ -36,10 +35,10 @@ export class BookClient {
     return (await this.open()).moves(fen, { signal, castling: "chess960" });
   }
 
-  /** The same with evaluations and names beside the moves. */
+  /** The same with evaluations beside the moves. */
   async explore(fen: string, signal: AbortSignal): Promise<Explored> {
     const [book, evals] = await Promise.all([this.open(), this.evals.open()]);
-    return book.explore(fen, { evals, openingOf, signal, castling: "chess960" });
+    return book.explore(fen, { evals, signal, castling: "chess960" });
   }
 }
 

@@ -20,7 +20,7 @@ import { State } from "../state";
 import { bindTheme } from "../theme";
 import { bindTyped } from "../typed";
 import { BookClient, bookUrl, explain } from "./book-client";
-import { choose, draw, press } from "./table";
+import { choose, draw, fill, press } from "./table";
 
 /** How long an answer may take before it is said that it is waited for. */
 const PATIENCE = 400;
@@ -63,10 +63,8 @@ async function ask(): Promise<void> {
     describe();
     keepForOffline();
     // Without names or evaluations the table is as good.
-    await loadOpenings().catch(() => {});
-    if (signal.aborted) return;
-    name();
-    draw(node, await book.explore(node.fen, signal), { play, show });
+    const [{ moves }] = await Promise.all([book.explore(node.fen, signal), loadOpenings().then(name, () => {})]);
+    if (!signal.aborted) fill(moves);
   } catch (error) {
     window.clearTimeout(waiting);
     if (signal.aborted) return;

@@ -1,8 +1,9 @@
 /** The table of moves: counts, bars of results, evaluations. */
-import type { ExploredMove, Explored, Played, PlayedMove, Results } from "shelfish/book";
+import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
 import { plural } from "../cost";
 import { byId, make } from "../dom";
 import { type Node, type Step, steps } from "../game";
+import { openingOf } from "../openings";
 import { spoken } from "../score";
 
 /** What a person does with a move of the table. */
@@ -20,19 +21,29 @@ const percent = (part: number, whole: number): string => {
   return `${share > 0 && share < 1 ? Math.max(0.1, share).toFixed(1) : Math.round(share)} %`;
 };
 
-/** Draws what was played from a position; an answer without evaluations may come first. */
-export function draw(node: Node, answer: Played | Explored, actions: Actions): void {
+/** Draws what was played from a position. */
+export function draw(node: Node, answer: Played, actions: Actions): void {
   const all = games(answer);
   byId("played").hidden = all === 0;
   byId("reached").textContent = all === 0 ? "" : `${plural(all, "game")} reached this position${ends(answer.ended)}`;
-  const drawn = answer.moves.flatMap((move: PlayedMove | ExploredMove) => {
+  const drawn = answer.moves.flatMap((move) => {
     const [step] = steps(node.position, [move.uci]);
     return step ? [row(step, move, all, actions)] : [];
   });
   const focused = focusedRow();
   byId("moves").replaceChildren(...drawn);
-  // The evaluations come a moment later, and must not take the focus away.
+  // Who plays by keys goes on in the new table.
   if (focused >= 0) buttons()[focused]?.focus();
+}
+
+/** Adds names and evaluations to the moves that are drawn. They come a moment later: the rows stay, and with them a click. */
+export function fill(moves: readonly ExploredMove[]): void {
+  for (const move of moves) {
+    const line = byId("moves").querySelector(`[data-uci="${move.uci}"]`);
+    const opening = openingOf(move.fen);
+    if (opening) line?.querySelector("button")?.setAttribute("title", opening.name);
+    line?.querySelector(".score")?.replaceChildren(...evaluation(move));
+  }
 }
 
 /** Moves the focus among the moves of the table. */
@@ -55,18 +66,16 @@ function ends(ended: Results): string {
   return count === 0 ? "" : `, ${number(count)} of them ${count === 1 ? "goes" : "go"} no further here`;
 }
 
-function row(step: Step, move: PlayedMove | ExploredMove, all: number, actions: Actions): HTMLTableRowElement {
+function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLTableRowElement {
   const count = games(move);
-  const name = "opening" in move && move.opening ? move.opening.name : undefined;
   const button = make("button", { type: "button", "data-testid": "played-move" }, make("span", { className: "san" }, step.san));
-  if (name) button.title = name;
   const line = make(
     "tr",
-    {},
+    { "data-uci": move.uci },
     make("th", { scope: "row" }, button),
     make("td", { className: "games" }, number(count), make("span", { className: "share" }, percent(count, all))),
     make("td", {}, bar(move)),
-    make("td", { className: "score" }, ...evaluation(move)),
+    make("td", { className: "score" }),
   );
   line.addEventListener("click", () => actions.play(step));
   line.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && actions.show(line, step));
@@ -89,9 +98,9 @@ function bar(results: Results): HTMLElement {
   return make("div", { className: "results", role: "img", "aria-label": words, title: words }, ...parts);
 }
 
-function evaluation(move: PlayedMove | ExploredMove): HTMLElement[] {
-  if ("error" in move && move.error) return [make("span", { title: move.error.message, "aria-label": "could not be looked up" }, "?")];
-  if (!("evaluation" in move) || !move.evaluation) return [];
-  const { score, depth, ...rest } = move.evaluation;
+function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
+  if (error) return [make("span", { title: error.message, "aria-label": "could not be looked up" }, "?")];
+  if (!evaluation) return [];
+  const { score, depth, ...rest } = evaluation;
   return [make("span", { title: `Depth ${depth}. ${spoken(rest)}` }, score)];
 }
