@@ -14,6 +14,8 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 use shelfish::reader::{Cache, Keep};
 
+use crate::shown::hexadecimal;
+
 /// Larger entries are not read: no part of a database is as large.
 const MAX_ENTRY: u64 = 9 << 20;
 /// What a file takes on disk, about, beside its bytes.
@@ -206,7 +208,7 @@ fn make_room(root: &Path, room: u64) -> io::Result<()> {
 
 /// The first 32 digits of the SHA-256 of a name.
 fn hex(name: &str) -> String {
-    Sha256::digest(name)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(name)[..16])
 }
 
 fn is_hex(name: &str) -> bool {

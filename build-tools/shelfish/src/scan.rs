@@ -13,6 +13,7 @@ use shelfish::table::{Chunk, Manifest, Page};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::database::Place;
+use crate::shown::hexadecimal;
 
 /// The most bytes that are asked for at a time, one block aside.
 const REQUEST: u64 = 1 << 20;
@@ -158,7 +159,7 @@ impl Scan {
             if let Some(mut hash) = shard.hash {
                 hash.update(&shard.pages);
                 let digits = shard.file.trim_end_matches(Manifest::SHARD_ENDING);
-                let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+                let found = hexadecimal(&hash.finalize());
                 if !found.starts_with(digits) {
                     let (at, found) = (self.place.locate(&shard.file), found[..digits.len()].to_owned());
                     self.ready.push_back(Err(ScanError::Name { at, found }));

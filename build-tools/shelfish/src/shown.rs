@@ -1,4 +1,4 @@
-//! Text from outside on its way to a terminal, which control characters would command.
+//! How texts and hashes are shown. Text from outside could command a terminal by its control characters.
 
 use serde::Serialize;
 
@@ -15,6 +15,11 @@ pub fn beginning(text: &str) -> String {
         Some((end, _)) => text[..end].to_owned() + "…",
         None => text.to_owned(),
     }
+}
+
+/// Bytes as hexadecimal digits, two each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// JSON on one line, without a control character: `serde_json` leaves those from DEL on as they are.

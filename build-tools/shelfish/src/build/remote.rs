@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 
 use super::source::file_name;
 use crate::database::scheme;
-use crate::shown::{beginning, shown};
+use crate::shown::{beginning, hexadecimal, shown};
 
 /// The file that lists checksums, beside what it lists.
 const SUMS: &str = "sha256sums.txt";
@@ -483,10 +483,6 @@ fn listed(list: &[u8], file: &str) -> Option<String> {
         let is_sum = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         (is_sum && name == file && !file.is_empty()).then(|| digits.to_ascii_lowercase())
     })
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What an error comes from in the end.

@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use crate::database::parse_manifest;
 use crate::progress::{Progress, Work};
+use crate::shown::hexadecimal;
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreFault};
 use cost::Cost;
 use plan::{Local, Plan};
@@ -294,7 +295,7 @@ fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError>
 /// Where a manifest that was replaced is kept.
 fn superseded(manifest: &[u8]) -> String {
     use sha2::Digest;
-    let digits: String = sha2::Sha256::digest(manifest)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = hexadecimal(&sha2::Sha256::digest(manifest)[..16]);
     format!("{SUPERSEDED}/{digits}.json")
 }
 

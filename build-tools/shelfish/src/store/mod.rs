@@ -22,6 +22,7 @@ use shelfish::table::Manifest;
 use tokio::sync::watch;
 
 use crate::build::BuildError;
+use crate::shown::hexadecimal;
 use folder::Folder;
 pub use objects::{Objects, S3};
 
@@ -329,8 +330,7 @@ impl Store {
 
 /// The name of a shard by the hash of its content.
 fn name_of(hash: Sha256) -> String {
-    let digits: String = hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    digits + Manifest::SHARD_ENDING
+    hexadecimal(&hash.finalize()[..16]) + Manifest::SHARD_ENDING
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use super::super::spool::move_code;
 use super::tally::{self, END, Tally};
 use super::{LeftOut, Selection};
 use crate::game_texts::{GameText, GameTexts, decoded};
+use crate::shown::hexadecimal;
 
 /// How much text goes to a worker at a time.
 const CHUNK: usize = 1 << 20;
@@ -231,8 +232,7 @@ impl Parse for Games {
                     None => {
                         is_over = true;
                         if let (Ok(hash), Ok(mut hashes)) = (hash.lock(), hashes.lock()) {
-                            hashes
-                                .push(hash.clone().finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect());
+                            hashes.push(hexadecimal(&hash.clone().finalize()[..16]));
                         }
                         break;
                     }
