@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read};
 use super::dump::MAX_WINDOW_LOG;
 use crate::ordered::{Ordered, ordered};
 
-/// The least threads with which it is worth while: decoding takes a sixtieth of what is done with the text.
+/// The least threads with which it is worth while: decoding takes an eightieth of what is done with the text.
 const MIN_THREADS: usize = 4;
 /// A frame's bytes, at most, compressed; those of Lichess have some 5 MB.
 const MAX_COMPRESSED: usize = 8 << 20;

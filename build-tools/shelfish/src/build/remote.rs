@@ -14,6 +14,7 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use shelfish::source::Fault;
 use tokio::runtime::Runtime;
 
 use super::source::file_name;
@@ -448,9 +449,10 @@ impl Read for Remote {
     }
 }
 
-/// Whether a host may answer otherwise soon.
+/// Whether a host may answer otherwise soon: as for lookups, and where it did not wait for the question or not yet take it.
 fn is_passing(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 408 | 425 | 429 | 500 | 502 | 503 | 504)
+    let status = status.as_u16();
+    matches!(status, 408 | 425) || Fault::Status(status).is_transient()
 }
 
 fn passing(answer: &Response) -> Failure {

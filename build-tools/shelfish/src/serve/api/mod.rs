@@ -155,8 +155,12 @@ impl Api {
             }
         };
         match found {
-            Ok(Some(eval)) if !eval.evaluations.is_empty() => (Outcome::Hit, found_response(&question, &eval)),
-            Ok(_) => (Outcome::Miss, refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position")),
+            Ok(eval) => match eval.as_ref().and_then(|eval| choose(&eval.evaluations, question.pvs)) {
+                Some(evaluation) => (Outcome::Hit, found_response(&question, evaluation)),
+                None => {
+                    (Outcome::Miss, refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position"))
+                }
+            },
             Err(error) => {
                 eprintln!("shelfish: {}: {}", shown(&question.fen), shown(&error.to_string()));
                 (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, "the database cannot be read, see the server's log"))
@@ -196,10 +200,7 @@ fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
     enough.or_else(|| evaluations.iter().rev().max_by_key(|evaluation| evaluation.pvs.len()))
 }
 
-fn found_response(question: &Question, eval: &Eval) -> Response {
-    let Some(evaluation) = choose(&eval.evaluations, question.pvs) else {
-        return refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position");
-    };
+fn found_response(question: &Question, evaluation: &Evaluation) -> Response {
     let pv = |pv: &shelfish::eval::Pv| Pv {
         moves: uci(&pv.line, CastlingMode::Chess960),
         score: match pv.score {
