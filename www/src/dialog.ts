@@ -1,4 +1,5 @@
 /** A dialog that is made when it is first asked for, and thrown away when it closes. */
+import "./style/dialogs.css";
 import { make } from "./dom";
 
 /** Shows a dialog with a title, its content and a button that closes it. */

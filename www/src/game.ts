@@ -6,7 +6,6 @@ import { makeSan } from "chessops/san";
 import { isNormal, type Move, type NormalMove } from "chessops/types";
 import { kingCastlesTo, makeUci, parseUci } from "chessops/util";
 import type { Notes } from "./notes";
-import { ENGLISH, FOREIGN, moveOf, piecesOf } from "./pgn/letters";
 
 /** One position of the tree and the move that led to it. */
 export interface Node {
@@ -114,27 +113,6 @@ export function moveNumber(position: Position): string {
   return position.turn === "white" ? `${position.fullmoves}.` : `${position.fullmoves}…`;
 }
 
-/**
- * A legal move from what a person types: SAN, also without its marks or in lower case, UCI, figurines, or a letter of another
- * language that English does not have, if only one legal move can be meant.
- */
-export function parseMove(position: Position, text: string): NormalMove | undefined {
-  const typed = text.trim().replace(/[!?]+$/, "");
-  for (const word of [typed, capitalised(typed), capitalised(typed.toLowerCase()), typed.toLowerCase()]) {
-    const move = moveOf(position, word, ENGLISH);
-    if (move) return move;
-  }
-  const letters = piecesOf(typed);
-  if (letters.length === 0 || letters.some((letter) => ENGLISH.pieces.includes(letter))) return undefined;
-  const meant = FOREIGN.flatMap((language) => moveOf(position, typed, language) ?? []);
-  // P is a knight in Dutch, and a pawn to those who write it.
-  if (typed.startsWith("P")) meant.push(...[moveOf(position, typed.slice(1), ENGLISH) ?? []].flat());
-  const [move, ...others] = meant;
-  return move && others.every((other) => sameMove(move, other)) ? move : undefined;
-}
-
-const capitalised = (san: string): string => (/^o-o/.test(san) ? san.toUpperCase() : san.charAt(0).toUpperCase() + san.slice(1));
-
 /** The UCI moves of a line as steps; it ends at the first one that is not legal. */
 export function steps(start: Position, line: readonly string[]): Step[] {
   const result: Step[] = [];
@@ -170,4 +148,5 @@ export function ending(position: Position): { title: string; result: "1-0" | "0-
     : { title: "Checkmate", result: "0-1", winner: "black" };
 }
 
-const sameMove = (a: NormalMove, b: NormalMove): boolean => a.from === b.from && a.to === b.to && a.promotion === b.promotion;
+/** Whether two moves are one. */
+export const sameMove = (a: NormalMove, b: NormalMove): boolean => a.from === b.from && a.to === b.to && a.promotion === b.promotion;

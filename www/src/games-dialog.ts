@@ -1,4 +1,5 @@
 /** The list of all games that were opened: searched, opened, removed. Loaded when it is first asked for. */
+import "./style/dialogs.css";
 import "./style/games.css";
 import { plural } from "./cost";
 import { make } from "./dom";

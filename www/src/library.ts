@@ -74,16 +74,16 @@ export class Library {
   /** Keeps games that were checked, newest first. */
   keep(games: readonly (Source & Checked)[]): Promise<void> {
     const now = Date.now();
-    return this.#put(games.map((game, index) => ({ ...described(game.headers, game.result), id: game.id, plies: game.plies, text: game.text, size: game.text.length, opened: now - index / 10_000 })));
+    return this.#put(async () => {
+      const { ofText } = await import("./stored-game");
+      return games.map((game, index) => ofText(game, now - index / 10_000));
+    });
   }
 
   /** Keeps a game that is on the board. */
   async keepGame(game: Game): Promise<void> {
     if (!game.id || game.slug) return;
-    const { toPgn } = await import("./save");
-    const text = toPgn(game);
-    const source = game.origin?.id ? { source: `${game.origin.site}:${game.origin.id}` } : {};
-    await this.#put([{ ...described(game.headers), id: game.id, plies: game.sourcePlies, text, size: text.length, opened: Date.now(), ...source }]);
+    await this.#put(async () => [(await import("./stored-game")).ofBoard(game, game.id as string)]);
   }
 
   /** The store, opened when it is first needed. */
@@ -99,8 +99,9 @@ export class Library {
     this.changed();
   }
 
-  async #put(games: Stored[]): Promise<void> {
+  async #put(load: () => Promise<Stored[]>): Promise<void> {
     try {
+      const games = await load();
       const store = await this.store();
       let removed = 0;
       // Oldest first, in parts between which the page can do other things.
@@ -122,16 +123,4 @@ function told(game: Game): number {
     open.push(...node.children);
   }
   return sum;
-}
-
-function described(headers: ReadonlyMap<string, string>, result?: string): Pick<Entry, "white" | "black" | "event" | "date" | "result" | "opening"> {
-  const field = (name: string) => headers.get(name) ?? "";
-  return {
-    white: field("White"),
-    black: field("Black"),
-    event: field("Event"),
-    date: field("UTCDate") || field("Date"),
-    result: field("Result") || (result === "*" ? "" : (result ?? "")),
-    opening: [field("ECO"), field("Opening")].filter(Boolean).join(" "),
-  };
 }

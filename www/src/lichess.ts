@@ -2,7 +2,7 @@
 import { InputError } from "./fault";
 import type { Game } from "./game";
 import { read } from "./input";
-import { lichess } from "./sites";
+import { lichess } from "./policy";
 import { boundedText } from "./streams";
 
 /** Longest answer that is read: far more than any game has. */

@@ -9,7 +9,6 @@ import { positionOf } from "./fen";
 import { Game, lineFrom, type Node, path, uci } from "./game";
 import type { Refused } from "./input";
 import { isSilent } from "./notes";
-import { boundedText } from "./streams";
 
 /** Where games come from that a link only names. */
 export interface Sources {
@@ -32,8 +31,6 @@ export interface Linked {
 
 /** Longest link that is made. Chats and mails cut longer ones. */
 const MAX_LINK = 8_000;
-/** Longest text that a link unfolds to. */
-const MAX_BYTES = 2_000_000;
 
 /** What names a game in links, once it is known. */
 const names = new WeakMap<Game, string>();
@@ -69,7 +66,7 @@ export async function shorten(game: Game): Promise<boolean> {
   };
   const long = known ?? (await within(4 * MAX_LINK, plain));
   // A browser that cannot deflate keeps the long one.
-  const folded = await within(MAX_LINK, async (text) => `pgnz=${await deflated(text)}`).catch(() => long);
+  const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("./fold")).fold(text)}`).catch(() => long);
   const name = folded.length < long.length ? folded : long;
   names.set(game, name);
   return name !== known;
@@ -80,7 +77,7 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
   const [id = "", side] = lichess?.split("/") ?? [];
-  const text = folded ? await inflated(folded) : spaced(pgn ?? "");
+  const text = folded ? await (await import("./fold")).unfold(folded) : spaced(pgn ?? "");
   const { games, refused } = text ? (await import("./input")).read(text) : { games: [], refused: [] };
   const [first, ...others] = games;
   const game = slug ? await sources.famous(slug) : id ? await sources.lichess(id) : first;
@@ -145,30 +142,5 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
-  }
-}
-
-async function deflated(text: string): Promise<string> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replace(/=+$/, "");
-}
-
-async function inflated(folded: string): Promise<string> {
-  const broken = new InputError("The link is damaged: the game in it (pgnz) cannot be unfolded. Copy it again, whole.");
-  try {
-    const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-    const [first = 0, second = 0] = bytes;
-    // Others may write the two bytes of a zlib header.
-    const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0;
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
-    const text = await boundedText(stream, MAX_BYTES);
-    if (text === undefined) throw broken;
-    return text;
-  } catch {
-    throw broken;
   }
 }

@@ -20,13 +20,12 @@ import { navigation } from "./navigation";
 import { notice } from "./notice";
 import { keepForOffline } from "./offline";
 import { once } from "./once";
-import { bindOpenDialog } from "./open-dialog";
+import { bindOpen } from "./open";
 import { nameOpenings } from "./opening-name";
 import { Players } from "./players";
 import { confine } from "./policy";
 import { Preview } from "./preview";
 import { Reporter } from "./report";
-import { ReportPanel } from "./report-panel";
 import { Session } from "./session";
 import { dress, load } from "./settings";
 import { State } from "./state";
@@ -59,7 +58,6 @@ new MoveList(state, () => session.menu.offers());
 new Graph(state);
 nameOpenings(state);
 new JudgmentRow(state, preview.show);
-new ReportPanel(state);
 state.on(({ game, node }) => {
   if (game) title(state.game);
   if (node) controls(state.node);
@@ -68,15 +66,20 @@ const lookups = new Lookups(state, client);
 const gaps = new Gaps(state, settings.engine);
 const reporter = new Reporter(state);
 // The first evaluation does not wait for what comes after it.
-const continuations = once(async () => new (await import("./continuations")).Continuations(state, client, preview.show));
-state.on(({ known }) => {
-  if (!known) return;
-  describeDatabase();
-  keepForOffline();
-  continuations().catch(() => {});
+const rest = once(async () => {
+  const [{ ReportPanel }, { Continuations }] = await Promise.all([import("./report-panel"), import("./continuations")]);
+  new ReportPanel(state);
+  new Continuations(state, client, preview.show);
+});
+state.on(({ known, status }) => {
+  if (known) {
+    describeDatabase();
+    keepForOffline();
+  }
+  if (known || (status && state.status.fault)) rest().catch(() => {});
 });
 
-const openDialog = bindOpenDialog((input) => session.open(input));
+const open = bindOpen((input) => session.open(input), notice);
 bindTheme();
 bindDock();
 
@@ -123,7 +126,7 @@ bindKeys({
   ...jumps(),
   f: flip,
   Enter: bindTyped(state),
-  o: openDialog,
+  o: open,
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
   p: async () => (await copy((await import("./save")).toPgn(state.game))) && notice("PGN copied."),

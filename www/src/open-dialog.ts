@@ -1,17 +1,35 @@
-/** The dialog that takes a position or a game: pasted, dropped or picked as a file, or named by its address. */
-import { byId, isField } from "./dom";
+/** The dialog that takes a position or a game: a text, an address or a file. Loaded when it is first needed. */
+import "./style/dialogs.css";
+import { make } from "./dom";
 import { InputError } from "./fault";
 
-/**
- * Binds the dialog, and pasting and dropping anywhere on the page; gives the function that shows it. `open` reads what is
- * given; an `InputError` keeps the dialog, with its message.
- */
-export function bindOpenDialog(open: (input: string | File) => Promise<void>): () => void {
-  const dialog = byId<HTMLDialogElement>("open-dialog");
-  const form = byId<HTMLFormElement>("open-form");
-  const text = byId<HTMLTextAreaElement>("open-text");
-  const file = byId<HTMLInputElement>("open-file");
-  const fault = byId("open-error");
+/** What the page asks of the dialog. */
+export interface OpenDialog {
+  /** Shows it. */
+  ask(): void;
+  /** Opens what was given elsewhere on the page; the dialog is shown if that fails, with the reason. */
+  attempt(input: string | File): Promise<void>;
+}
+
+/** Binds the dialog. `open` reads what is given; an `InputError` keeps the dialog, with its message. */
+export function openDialog(open: (input: string | File) => Promise<void>): OpenDialog {
+  const text = make("textarea", { rows: 8, spellcheck: false, autocomplete: "off", "aria-label": "PGN, FEN or address", "aria-describedby": "open-error", "data-testid": "open-text" });
+  const fault = make("p", { id: "open-error", className: "fault", role: "alert", "data-testid": "open-error" });
+  const file = make("input", { type: "file", accept: ".pgn,.txt,.fen,application/x-chess-pgn,text/plain", hidden: true, "data-testid": "open-file" });
+  const pick = make("button", { type: "button", className: "at-start", "data-testid": "open-pick" }, "Choose a file…");
+  const cancel = make("button", { type: "button" }, "Cancel");
+  const submit = make("button", { type: "submit", className: "primary", "data-testid": "open-submit" }, "Open");
+  const form = make(
+    "form",
+    {},
+    make("h2", { id: "open-title" }, "Open a position or a game"),
+    make("p", {}, "Paste a PGN, a FEN, or the address of a Lichess game. You can also paste anywhere on the page, or drop a file on it."),
+    text,
+    fault,
+    make("div", { className: "actions" }, pick, file, cancel, submit),
+  );
+  const dialog = make("dialog", { "aria-labelledby": "open-title", "data-testid": "open-dialog" }, form);
+  document.body.append(dialog);
   let attempts = 0;
 
   const complain = (error?: InputError) => {
@@ -30,7 +48,7 @@ export function bindOpenDialog(open: (input: string | File) => Promise<void>): (
     text.focus();
     text.select();
   };
-  /** Opens it; if that fails, the dialog shows why. A long text is not put into the field. */
+  // A long text is not put into the field.
   const attempt = async (input: string | File) => {
     const mine = ++attempts;
     complain();
@@ -55,8 +73,7 @@ export function bindOpenDialog(open: (input: string | File) => Promise<void>): (
 
   // A click on the backdrop closes.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  byId("open").addEventListener("click", ask);
-  byId("open-cancel").addEventListener("click", () => dialog.close());
+  cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void attempt(text.value);
@@ -64,34 +81,13 @@ export function bindOpenDialog(open: (input: string | File) => Promise<void>): (
   text.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
-  byId("open-pick").addEventListener("click", () => file.click());
+  pick.addEventListener("click", () => file.click());
   file.addEventListener("change", () => {
     const picked = file.files?.[0];
     if (picked) void attempt(picked);
     file.value = "";
   });
-
-  document.addEventListener("paste", (event) => {
-    const pasted = event.clipboardData?.files[0] ?? event.clipboardData?.getData("text/plain");
-    if (!pasted || isField(event.target)) return;
-    event.preventDefault();
-    void attempt(pasted);
-  });
-  const dropping = (is: boolean) => document.body.classList.toggle("dropping", is);
-  document.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    dropping(true);
-  });
-  document.addEventListener("dragleave", (event) => {
-    if (!event.relatedTarget) dropping(false);
-  });
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    dropping(false);
-    const dropped = event.dataTransfer?.files[0] ?? event.dataTransfer?.getData("text/plain");
-    if (dropped) void attempt(dropped);
-  });
-  return ask;
+  return { ask, attempt };
 }
 
 /** Marks a line of the text. */

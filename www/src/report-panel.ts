@@ -13,6 +13,7 @@ export class ReportPanel {
 
   constructor(private readonly state: State) {
     state.on(({ report, game, filling }) => (report || game || filling) && this.#draw());
+    this.#draw();
   }
 
   #draw(): void {

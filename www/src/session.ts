@@ -2,14 +2,13 @@
 import { follow, write } from "./address";
 import { plural } from "./cost";
 import { InputError } from "./fault";
-import { looksLikeFen, positionOf } from "./fen";
 import { Game, type Node, path } from "./game";
 import type { Refused } from "./input";
 import { Library } from "./library";
 import { format, parse, shorten } from "./link";
 import { GameMenu } from "./menu";
-import type { Source } from "./pgn/split";
-import { named } from "./sites";
+import { once } from "./once";
+import { part } from "./part";
 import type { State } from "./state";
 import type { Entry } from "./store";
 
@@ -21,14 +20,11 @@ export interface Page {
   turn(side: "white" | "black"): void;
 }
 
-/** Longest file that is read. */
-const MAX_FILE = 40_000_000;
-
 /** The games of one page. */
 export class Session {
   readonly library = new Library(() => this.menu.show(this.state.game));
   readonly menu = new GameMenu(this.library, {
-    fresh: () => this.#pick(new Game()),
+    fresh: () => this.pick(new Game()),
     famous: (slug) => void this.#famous(slug),
     stored: (entry) => void this.openStored(entry),
     all: () => void this.list(),
@@ -38,54 +34,44 @@ export class Session {
 
   constructor(
     private readonly state: State,
-    private readonly page: Page,
+    readonly page: Page,
   ) {
     state.on(({ game, node }) => {
       if (game) this.menu.show(state.game);
       // A game that is put on the board writes its own entry of the history.
       if (node && !game) write(format(state.game, state.node));
     });
-    state.on(({ known, status }) => (known || (status && state.status.fault)) && this.#prepare());
+    state.on(({ known, status }) => (known || (status && state.status.fault)) && this.#prepare().catch(() => {}));
   }
 
-  /** Follows the address bar, and fills the menu when there is time. */
+  /** Follows the address bar. */
   start(): void {
     follow((fragment) => void this.#restore(fragment));
-    const idle = window.requestIdleCallback ?? ((work: () => void) => window.setTimeout(work, 500));
-    idle(() => void this.library.refresh().catch(() => {}));
   }
 
   /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */
   async open(input: string | File): Promise<void> {
     const signal = this.#begin();
     try {
-      const text = typeof input === "string" ? input : await contents(input);
-      signal.throwIfAborted();
-      const address = text.length < 500 ? named(text) : undefined;
-      if (address?.kind === "lichess") {
-        const game = this.library.same(await fetched(address.id, signal));
-        this.#pick(game, game.mainline()[address.ply ?? 0]);
-        if (address.side) this.page.turn(address.side);
-        void this.#keep(game);
-      } else if (address || looksLikeFen(text.trim())) {
-        this.#pick(new Game(positionOf(address ? address.fen : text.trim())));
-      } else await this.#openGames(text, signal);
+      const { open } = await part(import("./opening"));
+      await open(this, input, signal);
     } catch (error) {
       // What was opened meanwhile is on the board.
       if (!signal.aborted) throw error;
     }
   }
 
-  /** Loads what opening a game takes, so that it is there without a connection too. */
-  #prepare(): void {
-    Promise.all([this.library.offer(), import("./input"), import("./lichess")]).catch(() => {});
-  }
+  /** Fills the menu, and loads what opening a game takes, so that it is there without a connection too. */
+  readonly #prepare = once(async () => {
+    this.library.refresh().catch(() => {});
+    await Promise.all([this.library.offer(), import("./input"), import("./lichess"), import("./opening"), import("./open-dialog")]);
+  });
 
   async #famous(slug: string): Promise<void> {
     const signal = this.#begin();
     const game = await this.library.famous(slug).catch(() => undefined);
     if (signal.aborted) return;
-    if (game) this.#pick(game);
+    if (game) this.pick(game);
     else this.page.notice("This game cannot be loaded now. Try again.");
   }
 
@@ -99,8 +85,8 @@ export class Session {
       await this.library.refresh();
       return;
     }
-    this.#pick(game);
-    void this.#keep(game);
+    this.pick(game);
+    void this.keep(game);
   }
 
   /** Shows the list of all games that were opened. */
@@ -112,39 +98,6 @@ export class Session {
     } catch {
       this.page.notice("The list of games cannot be shown now. Try again.");
     }
-  }
-
-  /** Done when the first game is on the board; the others are checked and kept meanwhile. */
-  async #openGames(text: string, signal: AbortSignal): Promise<void> {
-    const [{ survey }, { readGame }] = await part(Promise.all([import("./input"), import("./pgn/read")]));
-    return new Promise((resolve, reject) => {
-      let first: Game | undefined;
-      let told = performance.now();
-      const show = (source: Source | undefined) => {
-        if (first || !source || signal.aborted) return;
-        first = this.library.same(readGame(source).game);
-        this.#pick(first);
-        resolve();
-      };
-      const progress = (found: readonly Source[], share: number) => {
-        show(found[0]);
-        if (performance.now() - told < 200) return;
-        told = performance.now();
-        this.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
-      };
-      const run = async () => {
-        const { games, refused, remark } = await survey(text, signal, progress);
-        show(games[0]);
-        await this.library.keep(games);
-        if (signal.aborted) return;
-        const count = games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them.` : "";
-        this.page.notice([count, remark, this.library.remark].filter(Boolean).join(" "), refused);
-      };
-      run().catch((error: unknown) => {
-        if (first && !signal.aborted) reportError(error);
-        reject(error);
-      });
-    });
   }
 
   /** Puts the position on the board that a link names. */
@@ -166,7 +119,7 @@ export class Session {
       if (others.length > 0 || refused.length > 0) this.page.notice(others.length > 0 ? `${plural(others.length + 1, "game")} opened: the menu has them.` : "", refused);
       // The first one last, which puts it on top.
       for (const other of others.reverse()) await this.library.keepGame(other);
-      if (game.headers.size > 0 || others.length > 0) void this.#keep(game);
+      if (game.headers.size > 0 || others.length > 0) void this.keep(game);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof InputError)) throw error;
@@ -176,7 +129,7 @@ export class Session {
   }
 
   /** Puts another game on the board. */
-  #pick(game: Game, node: Node = game.root): void {
+  pick(game: Game, node: Node = game.root): void {
     this.page.notice("");
     this.state.enter(game, node);
     write(format(game, node), true);
@@ -184,7 +137,8 @@ export class Session {
     shorten(game).then(rewrite, () => {});
   }
 
-  async #keep(game: Game): Promise<void> {
+  /** Keeps a game in the list, and says if that cannot be. */
+  async keep(game: Game): Promise<void> {
     await this.library.keepGame(game);
     if (this.library.remark && this.state.game === game) this.page.notice(this.library.remark);
   }
@@ -201,26 +155,8 @@ function along(game: Game, node: Node): Node {
   return path(node).reduce((at, step) => (step.move ? game.play(at, step.move) : at), game.root);
 }
 
-/** A part of the page that is loaded when it is needed. */
-async function part<T>(loading: Promise<T>): Promise<T> {
-  try {
-    return await loading;
-  } catch {
-    throw new InputError("A part of this page cannot be loaded. Try again when there is a connection.");
-  }
-}
-
-async function fetched(id: string, signal: AbortSignal): Promise<Game> {
+/** The game of Lichess with this id. Throws an `InputError`. */
+export async function fetched(id: string, signal: AbortSignal): Promise<Game> {
   const { fetchGame } = await part(import("./lichess"));
   return fetchGame(id, signal);
-}
-
-async function contents(file: File): Promise<string> {
-  if (file.size > MAX_FILE) throw new InputError(`This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`);
-  const { decode } = await part(import("./input"));
-  try {
-    return decode(new Uint8Array(await file.arrayBuffer()));
-  } catch {
-    throw new InputError("This file cannot be read.");
-  }
 }

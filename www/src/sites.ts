@@ -6,12 +6,6 @@ export type Named =
   | { kind: "lichess"; id: string; side?: "white" | "black"; ply?: number }
   | { kind: "fen"; fen: string };
 
-/** Where Lichess is; the page says so, that it can be said otherwise. */
-export function lichess(): URL {
-  const named = document.querySelector<HTMLMetaElement>('meta[name="lichess"]')?.content ?? "";
-  return new URL(URL.canParse(named) ? named : "https://lichess.org");
-}
-
 /**
  * What a pasted address or id names; undefined if the text is neither. Throws an `InputError` with advice for an address that
  * names nothing that can be fetched.

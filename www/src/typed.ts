@@ -1,6 +1,8 @@
 /** The field for typed moves: what is not a legal move is told in its place. */
 import { byId } from "./dom";
-import { moveNumber, parseMove } from "./game";
+import { InputError } from "./fault";
+import { moveNumber } from "./game";
+import { part } from "./part";
 import type { State } from "./state";
 
 /** Binds the field and gives the function that goes to it. */
@@ -12,6 +14,24 @@ export function bindTyped(state: State): () => void {
     if (text) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
   };
+  const reading = () => part(import("./typed-move"));
+  const enter = async () => {
+    const text = field.value;
+    if (text.trim() === "") return;
+    const { node } = state;
+    try {
+      const { parseMove } = await reading();
+      const move = parseMove(node.position, text);
+      if (!move) throw new InputError(`${text.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`);
+      if (field.value === text) field.value = "";
+      tell("");
+      state.play(node, move);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      tell(error.message);
+    }
+  };
+  field.addEventListener("focus", () => void reading().catch(() => {}));
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") field.blur();
     // An empty field has no use for them: they step through the game.
@@ -20,16 +40,7 @@ export function bindTyped(state: State): () => void {
       tell("");
       state.go(event.key === "ArrowLeft" ? state.node.parent : state.choice);
     }
-    if (event.key !== "Enter" || field.value.trim() === "") return;
-    const { node } = state;
-    const move = parseMove(node.position, field.value);
-    if (!move) {
-      tell(`${field.value.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`);
-      return;
-    }
-    field.value = "";
-    tell("");
-    state.play(node, move);
+    if (event.key === "Enter") void enter();
   });
   field.addEventListener("input", () => tell(""));
   field.addEventListener("blur", () => tell(""));

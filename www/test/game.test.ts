@@ -1,6 +1,7 @@
 import { Chess } from "chessops/chess";
 import { describe, expect, it } from "vitest";
-import { ending, Game, parseMove, squares, steps } from "../src/game";
+import { ending, Game, squares, steps } from "../src/game";
+import { parseMove } from "../src/typed-move";
 import { readFen } from "../src/input";
 
 const at = (fen: string) => readFen(fen).root.position;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import famous from "../../static-shards/famous.pgn?raw";
-import { Game, parseMove } from "../src/game";
+import { Game } from "../src/game";
+import { parseMove } from "../src/typed-move";
 import { read } from "../src/input";
 import { toPgn } from "../src/save";
 import { format, parse, shorten, type Sources } from "../src/link";
