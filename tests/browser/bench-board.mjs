@@ -1,7 +1,26 @@
-// How long a step takes on the board: script, style and layout of one key press, in games of 40 and of 300 moves.
+// How long a step takes on the board: script, style and layout of one key press, in games of 40 and of 300 moves, while
+// the engine fills what the database does not have, and when the game is analysed.
 // node tests/browser/bench-board.mjs (after `cargo xtask demo --no-serve` and `cargo xtask npm`)
 import { lab } from "./support/lab.mjs";
 import { longGame } from "./support/long.mjs";
+
+/** Steps through the game; says how long that took. */
+async function steps(/** @type {import("playwright-core").Page} */ page) {
+  const times = await page.evaluate(async () => {
+    const times = [];
+    const steps = document.querySelectorAll("[data-testid=move]").length;
+    for (let step = 0; step < steps; step++) {
+      await new Promise((done) => requestAnimationFrame(done));
+      const start = performance.now();
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+      document.body.getBoundingClientRect();
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b);
+  });
+  const at = (/** @type {number} */ share) => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(1);
+  return `median ${at(0.5)} ms, 95 % ${at(0.95)} ms, longest ${at(1)} ms of ${times.length} steps`;
+}
 
 const shelf = await lab();
 try {
@@ -14,20 +33,11 @@ try {
       await page.getByTestId("open-text").fill(longGame(Number(moves)));
       await page.getByTestId("open-submit").click();
       await page.waitForFunction(() => /^\d+ of \d+ positions/.test(document.querySelector("#coverage")?.textContent ?? ""));
-      const times = await page.evaluate(async () => {
-        const times = [];
-        const steps = document.querySelectorAll("[data-testid=move]").length;
-        for (let step = 0; step < steps; step++) {
-          await new Promise((done) => requestAnimationFrame(done));
-          const start = performance.now();
-          document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
-          document.body.getBoundingClientRect();
-          times.push(performance.now() - start);
-        }
-        return times.sort((a, b) => a - b);
-      });
-      const at = (/** @type {number} */ share) => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(1);
-      console.log(`${width} × ${height}, ${moves} moves: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, longest ${at(1)} ms of ${times.length} steps`);
+      const size = `${width} × ${height}, ${moves} moves`;
+      console.log(`${size}, while the engine works: ${await steps(page)}`);
+      await page.waitForFunction(() => document.querySelector("#report table") && !document.querySelector("[data-testid=filling]"), undefined, { timeout: 120_000 });
+      await page.keyboard.press("Home");
+      console.log(`${size}, analysed: ${await steps(page)}`);
       await context.close();
     }
   }

@@ -19,6 +19,7 @@ export class MoveList {
   readonly #nodes = new WeakMap<Element, Node>();
   #current: Entry | undefined;
   #chosen: HTMLElement | undefined;
+  #frame = 0;
 
   /** `empty` is shown before the first move. */
   constructor(
@@ -60,7 +61,9 @@ export class MoveList {
     next.button.setAttribute("aria-current", "true");
     next.button.tabIndex = 0;
     if (focused) next.button.focus({ preventScroll: true });
-    this.#reveal(next.button);
+    // Where it stands is asked once a frame, when all views have drawn: each question before costs a layout.
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
   }
 
   /** Scrolls the list, and only the list, so that the move stands well inside. */
