@@ -50,6 +50,7 @@ pub mod eval;
 pub mod leb128;
 pub mod moves;
 pub mod played;
+pub mod polyglot;
 pub mod position;
 mod quoted;
 pub mod reader;

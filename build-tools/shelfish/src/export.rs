@@ -1,5 +1,7 @@
 //! `shelfish export`: a database back to a dump.
 
+mod polyglot;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,6 +25,7 @@ use crate::scan::{RawBlock, Scan, ScanError};
   shelfish export -d db | zstd > dump.jsonl.zst
   shelfish export -d db --format parquet -o dump.parquet
   shelfish export -d https://example.org/evals -o dump.jsonl
+  shelfish export -d book --format polyglot --min-games 5 -o book.bin
 
 What is written holds every position, evaluation, PV, depth and node count; `shelfish build` makes the same database of
 it. Parquet has one row a PV, as Lichess publishes it, and cannot tell two evaluations of a position from one if they
@@ -30,7 +33,8 @@ stand behind one another and have the same depth and node count and no first mov
 so are counted on standard error.
 
 Of a book JSON lines have for each position fen, ended and moves: White's wins, draws and Black's wins of the games that end
-there, and by move (castling as e1h1) of the games that played it.")]
+there, and by move (castling as e1h1) of the games that played it. Polyglot's format is read by most engines: weights of 16 bits, those of a
+position made smaller alike where they do not fit; what is written is sorted in memory, 16 bytes a move.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
@@ -40,6 +44,12 @@ pub struct Args {
     /// What to write
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Of Polyglot: what weights are
+    #[arg(long, value_enum)]
+    weights: Option<polyglot::Weights>,
+    /// Of Polyglot: leave out moves that fewer than N games played
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    min_games: Option<u64>,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
@@ -50,6 +60,8 @@ enum Format {
     /// One row a PV: fen, line, depth, knodes, cp, mate
     #[cfg(feature = "parquet")]
     Parquet,
+    /// A book for engines: entries of 16 bytes
+    Polyglot,
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -60,9 +72,13 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// The database cannot be read, or the dump cannot be written.
 pub fn run(args: Args) -> Outcome {
+    if (args.weights.is_some() || args.min_games.is_some()) && !matches!(args.format, Format::Polyglot) {
+        let why = "--weights and --min-games are options of --format polyglot\n";
+        clap::Command::new("shelfish export").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
+    }
     match &args.output {
         Some(path) => output::whole(path, |out| export(&args, out))?,
-        None => export(&args, &mut io::stdout())?,
+        None => export(&args, &mut io::BufWriter::new(io::stdout()))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,6 +91,10 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         },
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write(&args.database, &mut *out)?,
+        Format::Polyglot => {
+            let (weights, min_games) = (args.weights.unwrap_or_default(), args.min_games.unwrap_or(1));
+            polyglot::write(&args.database, weights, min_games, &mut *out)?;
+        }
     }
     out.flush()?;
     Ok(())

@@ -2,9 +2,12 @@
 
 pub mod analyse;
 pub mod bench;
+pub(crate) mod blocking;
+pub mod book;
 pub mod build;
 pub mod cache;
 pub mod database;
+pub mod dumps;
 pub mod engine;
 pub mod explore;
 pub mod export;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish_cli::shown::shown;
 use shelfish_cli::{
-    analyse, bench, build, engine, explore, export, extract, lookup, publish, refresh, serve, stats, verify,
+    analyse, bench, book, build, dumps, engine, explore, export, extract, lookup, publish, refresh, serve, stats,
+    verify,
 };
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
@@ -20,10 +21,15 @@ struct Cli {
 enum Command {
     /// Build a database of evaluation dumps, or a book of games
     Build(build::command::Args),
+    /// List the months of games that can be had of Lichess
+    Dumps(dumps::Args),
     /// Look positions up
     Lookup(lookup::Args),
     /// Say what was played from positions, and how games went on
     Explore(explore::Args),
+    /// Make a book that learns of games, and choose moves from books
+    #[command(subcommand)]
+    Book(book::command::Command),
     /// Report on games: mistakes, accuracy, average centipawn loss
     Analyse(analyse::Args),
     /// Say what a database holds
@@ -54,8 +60,10 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Build(args) => build::command::run(args),
+        Command::Dumps(args) => dumps::run(&args),
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),
+        Command::Book(command) => book::command::run(command),
         Command::Analyse(args) => analyse::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Verify(args) => verify::run(args),

@@ -65,6 +65,8 @@ fn it_introduces_itself_and_is_ready() {
         "Ponder",
         "UCI_Chess960",
         "EvalDatabase",
+        "OwnBook",
+        "BookFile",
         "Move Overhead",
         "UCI_LimitStrength",
         "UCI_Elo",
@@ -217,4 +219,70 @@ fn a_database_is_asked_first_and_what_it_says_is_marked() {
         assert!(lines[0].starts_with("info depth 1 "), "{lines:?}");
         gui.quit();
     }
+}
+
+#[test]
+fn it_plays_from_books_of_all_kinds_while_they_have_moves() {
+    let fixture = Fixture::new();
+    // Nobody would search these.
+    let pgn =
+        fixture.file("odd.pgn", "1. a3 h5 2. Nh3 1-0\n\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O 1-0\n");
+    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    let [book, bin, learned] =
+        ["book", "odd.bin", "odd.sqlite"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    shelfish(["export", "-d", &book, "--format", "polyglot", "-o", &bin]).succeeds();
+    shelfish(["book", "learn", pgn.to_str().unwrap(), "--into", &learned]).succeeds();
+    let host = Host::new(&fixture);
+    for name in [&book, &bin, &learned, &host.url("book")] {
+        let mut gui = Gui::new();
+        gui.say(&format!("setoption name BookFile value {name}\nposition startpos\ngo depth 3"));
+        assert!(gui.until("bestmove").len() > 1, "OwnBook is off");
+        gui.say("setoption name OwnBook value true");
+        for (moves, expected) in [("", "a2a3"), (" moves a2a3", "h7h5"), (" moves a2a3 h7h5", "g1h3")] {
+            gui.say(&format!("position startpos{moves}\ngo wtime 60000 btime 60000"));
+            let lines = gui.until("bestmove");
+            assert_eq!((best(&lines), lines[0].as_str()), (expected, "info string from the book, 1 moves"), "{name}");
+        }
+        gui.say("position startpos moves a2a3 h7h5 g1h3\ngo depth 3");
+        assert!(gui.until("bestmove")[0].starts_with("info depth"), "the book has no more");
+        gui.say("position fen 1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\nsetoption name UCI_Chess960 value true\ngo depth 3");
+        assert_eq!(best(&gui.until("bestmove")), "b1a1");
+        // An analysis asks no book.
+        gui.say("position startpos\ngo infinite");
+        gui.until("info depth 1");
+        gui.say("stop");
+        assert!(!gui.until("bestmove").iter().any(|line| line.contains("from the book")));
+        gui.say("go depth 3 searchmoves e2e4");
+        assert_eq!(best(&gui.until("bestmove")), "e2e4");
+        gui.quit();
+    }
+}
+
+#[test]
+fn a_book_that_is_none_is_told_and_the_engine_plays_on() {
+    let fixture = Fixture::new();
+    let cut = fixture.file("cut.bin", [1; 15]);
+    let mut gui = Gui::new();
+    gui.say(&format!("setoption name OwnBook value true\nsetoption name BookFile value {}", cut.display()));
+    assert!(gui.until("info string").last().unwrap().contains("16 bytes each"));
+    gui.say("position startpos\ngo depth 3");
+    assert_ne!(best(&gui.until("bestmove")), "(none)");
+    gui.say("setoption name BookFile value /nowhere/book");
+    assert!(gui.until("info string").last().unwrap().contains("/nowhere/book"));
+    gui.say("setoption name BookFile value <empty>\nisready");
+    assert_eq!(gui.until("readyok").len(), 1);
+    gui.quit();
+}
+
+#[test]
+fn a_book_does_not_lead_in_circles() {
+    let fixture = Fixture::new();
+    let pgn = fixture.file("circle.pgn", "1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2\n");
+    let learned = fixture.path("circle.sqlite");
+    shelfish(["book", "learn", pgn.to_str().unwrap(), "--into", learned.to_str().unwrap()]).succeeds();
+    let mut gui = Gui::new();
+    gui.say(&format!("setoption name OwnBook value true\nsetoption name BookFile value {}", learned.display()));
+    gui.say("position startpos moves g1f3 g8f6 f3g1\ngo depth 3");
+    assert!(!gui.until("bestmove").iter().any(|line| line.contains("from the book")), "Ng8 was the position before");
+    gui.quit();
 }

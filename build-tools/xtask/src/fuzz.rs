@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::shell::{call, cargo, command, output, program, programs, root, say, target_dir, which};
 
-const TARGETS: [&str; 8] = ["fen", "key", "manifest", "page", "block", "played", "pgn", "search"];
+const TARGETS: [&str; 9] = ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search"];
 
 /// What `cargo fuzz` gives to the compiler, sanitizers aside, which take a nightly one.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

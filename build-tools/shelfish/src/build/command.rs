@@ -14,7 +14,7 @@ use super::remote::Patience;
 use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games};
 use crate::{Failure, Outcome};
 
-use crate::database;
+use crate::{database, dumps};
 
 /// The least size of a shard: some 200 blocks.
 const MIN_SHARD: usize = 1 << 20;
@@ -28,6 +28,9 @@ const MIN_SHARD: usize = 1 << 20;
   shelfish build --base db own.jsonl -o db
   shelfish build lichess_db_eval.jsonl.zst -o site/evals --max-size 900MiB
   shelfish build games.pgn.zst -o book --max-plies 30 --min-games 2
+  shelfish build --dump 2013-01 --dump 2013-02 -o book
+  shelfish build my.sqlite -o book
+  shelfish build performance.bin -o book
   shelfish build --base book february.pgn.bz2 -o book
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
 
@@ -54,6 +57,11 @@ Games in PGN make a book: for each position the moves that were played, with Whi
 counts once for a position, with the last move that it played from it. Games of other variants and games without a
 result are counted and not used; of a game with a fault, such as an illegal move, what comes before it is used.
 
+Books of engines make a book, too. Of one that learns (`shelfish book learn`, a file of SQLite) games without a result are
+not used. A Polyglot book (.bin) has no positions, only hashes: it is walked from the initial position or --start, by every
+legal move and by every answer to a move that leads out of it; what is not reached so is counted. It has no results either: each unit of weight counts as a draw, the manifest says
+`results: unknown`, and it is not merged with games.
+
 Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
 more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
 illegal move, PVs cut for want of room, and positions with evaluations for which there was no room.
@@ -62,10 +70,17 @@ Exit codes: 0 if the database was built, whatever lines were rejected; 1 if not;
 interrupted.")]
 pub struct Args {
     /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd, gzip or bzip2, or
-    /// Parquet with one row a PV; or games in PGN, compressed likewise. A file, the https:// URL of one, or `-` for standard
+    /// Parquet with one row a PV; or games in PGN, compressed likewise, or a book of an engine (.bin, .sqlite). A file, the https:// URL of one, or `-` for standard
     /// input; Parquet has to be a file. Several are merged
-    #[arg(required_unless_present = "base", value_name = "SOURCE")]
+    #[arg(required_unless_present_any = ["base", "dump"], value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+    /// The games of a month, 2013-01, of the Lichess database or another --dump-list, its checksum compared; may be given
+    /// several times. `shelfish dumps` lists them
+    #[arg(long, value_name = "MONTH")]
+    dump: Vec<String>,
+    /// The list of dumps that months are looked for in
+    #[arg(long, value_name = "URL", default_value = dumps::STANDARD)]
+    dump_list: String,
     /// A database, directory or URL, whose positions are merged with those of the sources, every evaluation kept; it may
     /// be DIR itself. May be given several times
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
@@ -224,8 +239,13 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
         clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let patience = Patience { timeout: Duration::from_secs(args.timeout), retries: args.retries.into() };
+    let mut sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
+    for month in &args.dump {
+        sources.push(Source::Url(dumps::find(month, &args.dump_list, patience)?.url));
+    }
     let options = Options {
-        sources: args.sources.iter().map(|path| Source::from(Path::new(path))).collect(),
+        sources,
         bases: args.base.iter().map(|database| database::Args::of(database)).collect(),
         replace: args.replace,
         out: args.out,
@@ -233,7 +253,7 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
         shard_bytes: args.shard_size as u64,
         inline_page_bytes: args.inline_pages,
         threads: args.threads.map_or(cores, usize::from),
-        patience: Patience { timeout: Duration::from_secs(args.timeout), retries: args.retries.into() },
+        patience,
         selection: Selection {
             min_depth: args.min_depth.unwrap_or(0),
             max_pvs: args.max_pvs.map(|n| n as usize),

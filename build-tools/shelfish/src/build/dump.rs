@@ -13,6 +13,7 @@ use super::parquet;
 use super::remote::{Download, Patience, Remote};
 use super::rows::Rows;
 pub use super::source::Source;
+use crate::book::{BookFile, is_polyglot_name};
 
 /// The longest line that is looked at.
 pub const MAX_LINE: usize = 16 << 20;
@@ -41,6 +42,9 @@ const NOT_HERE: &str = if cfg!(feature = "parquet") {
 } else {
     "this shelfish was built without Parquet: build it with the feature `parquet`"
 };
+
+/// Why a book of an engine cannot be read where it is.
+const NO_STREAM: &str = "a book of an engine cannot be read from a pipe or a host: save it as a file and name that";
 
 /// How dumps are opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,6 +145,8 @@ enum Content {
     Lines(Box<dyn Read + Send>),
     #[cfg(feature = "parquet")]
     Rows(Box<parquet::Table>),
+    /// Moves that are counted already.
+    Book(BookFile),
 }
 
 impl Dump {
@@ -151,6 +157,9 @@ impl Dump {
     /// The file cannot be opened or read.
     pub fn open(source: &Source, read: Arc<AtomicU64>, how: How) -> io::Result<Dump> {
         let mut download = None;
+        if source.path().is_none() && source.file_name().is_some_and(|name| is_polyglot_name(name.as_ref())) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, NO_STREAM));
+        }
         let (reader, size): (Box<dyn Read + Send>, _) = match source {
             Source::Stdin => (Box::new(io::stdin()), None),
             Source::Url(url) => {
@@ -162,6 +171,12 @@ impl Dump {
             Source::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
+                if metadata.is_file()
+                    && let Some(book) = BookFile::of(path)?
+                {
+                    let content = Content::Book(book);
+                    return Ok(Dump { content, window: 0, size: Some(metadata.len()), is_games: true, download });
+                }
                 #[cfg(feature = "parquet")]
                 if metadata.is_file() && is_parquet(&file)? {
                     let table = parquet::Table::open(file, read)?;
@@ -180,6 +195,9 @@ impl Dump {
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         if head.starts_with(MAGIC_PARQUET) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, NOT_HERE));
+        }
+        if head.starts_with(b"SQLite f") {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, NO_STREAM));
         }
         let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
         let is_gzip = head.starts_with(&[0x1f, 0x8b]);
@@ -211,16 +229,27 @@ impl Dump {
         Ok(Dump { content: Content::Lines(Box::new(reader)), window, size, is_games, download: None })
     }
 
+    /// The book of an engine that it is, if it is one.
+    pub fn book(&self) -> Option<&BookFile> {
+        match &self.content {
+            Content::Book(book) => Some(book),
+            _ => None,
+        }
+    }
+
     /// The dump's text, decompressed.
     ///
     /// # Errors
     ///
-    /// It is in Parquet.
+    /// It is in Parquet, or a book of an engine.
     pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
         match self.content {
             Content::Lines(reader) => Ok(reader),
             #[cfg(feature = "parquet")]
             Content::Rows(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected text, found Parquet")),
+            Content::Book(_) => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "expected games in PGN, found a book of an engine"))
+            }
         }
     }
 
@@ -230,6 +259,9 @@ impl Dump {
             Content::Lines(reader) => Box::new(Chunks { reader, rest: Vec::new(), line: 1, is_over: false }),
             #[cfg(feature = "parquet")]
             Content::Rows(table) => Box::new(table.chunks()),
+            Content::Book(_) => Box::new(core::iter::once_with(|| {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "expected evaluations, found a book of an engine"))
+            })),
         }
     }
 }

@@ -287,6 +287,10 @@ pub enum BuildError {
     },
     /// The games of a source are counted already.
     Again(Source),
+    /// A book of an engine cannot be merged with what has results, as it has none.
+    Weights(Source),
+    /// The moves of a book cannot be chosen by what its games are.
+    Counted(Source),
     /// No game of the sources can be used.
     NoGames(Box<games::Counts>),
     /// Another build writes to the same database.
@@ -336,6 +340,16 @@ impl fmt::Display for BuildError {
                 f,
                 "{source} has the same games as another source, or as one of which a base was built: \
                  --again counts them twice"
+            ),
+            BuildError::Weights(source) => write!(
+                f,
+                "{source} is a Polyglot book, with weights in place of games and results: it cannot be added to games, \
+                 build it alone"
+            ),
+            BuildError::Counted(source) => write!(
+                f,
+                "{source} is a book whose moves are counted already: --ratings, --speeds, --since, --until, --ending, \
+                 --no-bots and --max-plies choose from games, build it without"
             ),
             BuildError::NoGames(counts) => {
                 let told = counts.to_string();

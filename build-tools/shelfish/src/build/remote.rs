@@ -477,7 +477,7 @@ fn sums_url(url: &str) -> String {
 }
 
 /// The checksum of a file in a list as `sha256sum` writes it: 64 digits, a space, a space or `*`, the name.
-fn listed(list: &[u8], file: &str) -> Option<String> {
+pub(crate) fn listed(list: &[u8], file: &str) -> Option<String> {
     let list = String::from_utf8_lossy(list);
     list.lines().find_map(|line| {
         let (digits, name) = line.trim_end().split_once(' ')?;

@@ -23,6 +23,10 @@ pub struct Options {
     pub elo: u32,
     /// A database that is asked first, a directory or URL; none if empty.
     pub database: String,
+    /// Whether to play from the book.
+    pub own_book: bool,
+    /// A book: a file of Polyglot, one that learns, or the directory or URL of a static one; none if empty.
+    pub book: String,
 }
 
 impl Default for Options {
@@ -36,6 +40,8 @@ impl Default for Options {
             limits_strength: false,
             elo: 1_500,
             database: String::new(),
+            own_book: false,
+            book: String::new(),
         }
     }
 }
@@ -47,6 +53,8 @@ pub enum Change {
     Hash,
     /// Another database is asked.
     Database,
+    /// Another book is played from.
+    Book,
     /// The table is to be cleared.
     ClearHash,
     /// Nothing but the value changed.
@@ -76,6 +84,8 @@ impl Options {
         text.push_str("option name UCI_LimitStrength type check default false\n");
         text.push_str("option name UCI_Chess960 type check default false\n");
         text.push_str("option name EvalDatabase type string default <empty>\n");
+        text.push_str("option name OwnBook type check default false\n");
+        text.push_str("option name BookFile type string default <empty>\n");
         text
     }
 
@@ -94,15 +104,21 @@ impl Options {
             "false" => Ok(false),
             _ => Err(format!("option {name}: expected true or false, found \"{value}\"")),
         };
+        let place = || if value == "<empty>" { String::new() } else { value.to_owned() };
         match name.to_ascii_lowercase().as_str() {
             "hash" => {
                 self.hash = spin(1, MOST_HASH as u64)? as usize;
                 return Ok(Change::Hash);
             }
             "evaldatabase" => {
-                self.database = if value == "<empty>" { String::new() } else { value.to_owned() };
+                self.database = place();
                 return Ok(Change::Database);
             }
+            "bookfile" => {
+                self.book = place();
+                return Ok(Change::Book);
+            }
+            "ownbook" => self.own_book = check()?,
             "clear hash" => return Ok(Change::ClearHash),
             "threads" => self.threads = spin(1, MOST_THREADS as u64)? as usize,
             "multipv" => self.lines = spin(1, MOST_LINES as u64)? as usize,

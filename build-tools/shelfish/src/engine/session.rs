@@ -1,18 +1,20 @@
 //! What the engine knows between two commands.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, EnPassantMode, Move};
+use shelfish::eval::Eval;
 use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
-use super::database::Database;
 use super::options::{Change, Options};
 use super::worker::{Output, Task, Worker};
 use super::{output, print};
+use crate::blocking::Database;
+use crate::book::Book;
 
 /// The engine's side of a conversation.
 pub struct Session {
@@ -21,7 +23,8 @@ pub struct Session {
     game: Game,
     table: Arc<Table>,
     histories: Vec<Histories>,
-    database: Option<Arc<Database>>,
+    database: Option<Arc<Database<Eval>>>,
+    book: Option<Arc<Mutex<Book>>>,
     worker: Option<Worker>,
 }
 
@@ -36,6 +39,7 @@ impl Session {
             game: Game::new(Position::default()),
             histories: Vec::new(),
             database: None,
+            book: None,
             worker: None,
         }
     }
@@ -69,6 +73,15 @@ impl Session {
                             match Database::open(&self.options.database) {
                                 Ok(database) => self.database = Some(Arc::new(database)),
                                 Err(error) => self.complain(&format!("EvalDatabase: {error}")),
+                            }
+                        }
+                    }
+                    Ok(Change::Book) => {
+                        self.book = None;
+                        if !self.options.book.is_empty() {
+                            match Book::open(&self.options.book) {
+                                Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
+                                Err(error) => self.complain(&format!("BookFile: {error}")),
                             }
                         }
                     }
@@ -133,6 +146,7 @@ impl Session {
             hold,
             mode: output::mode(self.options.chess960),
             database: self.database.clone(),
+            book: self.book.clone().filter(|_| self.options.own_book),
             level: self.options.limits_strength.then(|| Level::of(self.options.elo)),
         };
         let mut histories = std::mem::take(&mut self.histories);

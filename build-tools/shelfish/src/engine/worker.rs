@@ -8,10 +8,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Move};
+use shelfish::eval::Eval;
 use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search};
 
-use super::database::{Database, PATIENCE};
+use super::database::lines;
 use super::{output, print};
+use crate::blocking::{Database, PATIENCE};
+use crate::book::Book;
+use crate::book::choice::{Candidate, choose, sorted};
 
 /// Where answers go.
 pub type Output = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -27,7 +31,9 @@ pub struct Task {
     /// How castling is written.
     pub mode: CastlingMode,
     /// What is asked first.
-    pub database: Option<Arc<Database>>,
+    pub database: Option<Arc<Database<Eval>>>,
+    /// What is played from while it has moves.
+    pub book: Option<Arc<Mutex<Book>>>,
     /// A player of less than full strength, who asks nobody.
     pub level: Option<Level>,
 }
@@ -66,6 +72,10 @@ impl Worker {
         });
         let shared = Arc::clone(&signals);
         let thread = thread::spawn(move || {
+            if let Some(best) = from_book(&task, &out) {
+                print(&out, &output::best_move(&[best], task.mode));
+                return histories;
+            }
             if task.level.is_none()
                 && let Some(best) = from_database(&task, &out)
             {
@@ -136,6 +146,41 @@ fn any_number() -> u64 {
     RandomState::new().hash_one(())
 }
 
+/// A move of the book, if it has any. A search that has no end, or of certain moves, is an analysis: it asks no book.
+fn from_book(task: &Task, out: &Output) -> Option<Move> {
+    let limits = &task.limits;
+    if task.hold || !limits.moves.is_empty() || limits.mate.is_some() {
+        return None;
+    }
+    let candidates = locked(task.book.as_ref()?).candidates(task.game.position().chess(), patience(limits));
+    match candidates {
+        Ok(candidates) => {
+            let candidates = sorted(candidates, 1);
+            let candidates: Vec<Candidate> =
+                candidates.into_iter().filter(|candidate| !leads_back(task, candidate.m)).collect();
+            let chosen = candidates.get(choose(&candidates, fastrand::f64())?)?;
+            print(out, &format!("info string from the book, {} moves\n", candidates.len()));
+            Some(chosen.m)
+        }
+        Err(error) => {
+            print(out, &format!("info string BookFile: {}\n", crate::shown::shown(&error)));
+            None
+        }
+    }
+}
+
+/// Whether the game was already where a move leads to. A book knows nothing of repetitions: it could go round.
+fn leads_back(task: &Task, m: Move) -> bool {
+    let mut game = task.game.clone();
+    game.play(m);
+    game.repeats()
+}
+
+/// How long somebody who is asked before the search has for an answer.
+fn patience(limits: &Limits) -> Duration {
+    limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE))
+}
+
 /// What the database says of the position is told; its best line comes back if that ends the search.
 fn from_database(task: &Task, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
@@ -143,9 +188,9 @@ fn from_database(task: &Task, out: &Output) -> Option<Vec<Move>> {
     if !limits.moves.is_empty() || task.game.repeats() {
         return None;
     }
-    let patience = limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE));
-    match task.database.as_ref()?.lines(task.game.position().chess(), patience) {
-        Ok(lines) => {
+    match task.database.as_ref()?.lookup(task.game.position().chess(), patience(limits)) {
+        Ok(eval) => {
+            let lines = eval.as_ref().map(lines).unwrap_or_default();
             let first = lines.first()?.moves.clone();
             print(out, "info string from the database\n");
             for line in lines.iter().take(limits.lines.max(1)) {

@@ -1,5 +1,7 @@
 //! What `shelfish build` takes for games alone.
 
+use shelfish::position::Position;
+
 use super::{Date, Ending, Range, Selection, Speed};
 
 /// Options of games.
@@ -28,6 +30,9 @@ pub struct Args {
     /// Leave out games of bots
     #[arg(long)]
     no_bots: bool,
+    /// Walk through Polyglot books from this position, a FEN; may be given several times [default: the initial position]
+    #[arg(long, value_name = "FEN")]
+    start: Vec<Position>,
     /// Count the games of a source that is part of a base already, or that is named twice
     #[arg(long)]
     pub(crate) again: bool,
@@ -44,6 +49,7 @@ impl Args {
             (self.until.is_some(), "--until"),
             (self.ending.is_some(), "--ending"),
             (self.no_bots, "--no-bots"),
+            (!self.start.is_empty(), "--start"),
             (self.again, "--again"),
         ]
         .into_iter()
@@ -63,6 +69,7 @@ impl Args {
             dates: (since.is_some() || until.is_some()).then_some(dates),
             ending: self.ending.unwrap_or_default(),
             no_bots: self.no_bots,
+            starts: self.start.clone(),
         }
     }
 }

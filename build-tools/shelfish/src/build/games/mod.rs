@@ -1,6 +1,7 @@
 //! `shelfish build` of games: from PGN to a book, a database of the moves that were played.
 
 mod command;
+mod counted;
 mod parse;
 mod selection;
 mod tally;
@@ -24,9 +25,12 @@ use super::remote::Download;
 use super::sort::RunFiles;
 use super::write::{Parts, Written, write};
 use super::{BuildError, Options, open_workspace};
+use crate::book::BookFile;
 
 pub use command::Args;
+pub use counted::BookCounts;
 pub use parse::Counts;
+pub(crate) use parse::result_of;
 pub use selection::{Date, Ending, LeftOut, Range, Selection, Speed};
 
 use parse::Games;
@@ -35,6 +39,8 @@ use tally::Book;
 /// Names of members of a manifest's `info`.
 const GAMES: &str = "games";
 const SOURCES: &str = "sources";
+/// Of a book whose draws stand for weights of which nobody knows the results, as Polyglot has them.
+pub const RESULTS: &str = "results";
 
 /// A book, built.
 #[derive(Clone, Debug, Serialize)]
@@ -80,12 +86,13 @@ pub struct Summary {
 pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps) -> Result<Summary, BuildError> {
     let start = Instant::now();
     let downloads = dumps.downloads();
+    let described = described(options, selection, &dumps)?;
     let workspace = open_workspace::<Played>(options)?;
     let bases =
         options.bases.iter().map(Base::<Played>::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
     let mut known = Known::default();
     for base in &bases {
-        known.add_base(base, selection, again).map_err(BuildError::Base)?;
+        known.add_base(base, &described, again).map_err(BuildError::Base)?;
     }
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
@@ -102,7 +109,6 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
     known.games += input.games;
     let bases = bases.into_iter().map(|base| base.read(None, options.threads));
     let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
-    let described = selection.describe();
     let mut info = described.clone();
     info.insert(GAMES.to_owned(), known.games.to_string());
     info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
@@ -133,6 +139,23 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
     })
 }
 
+/// What the manifest says of the selection and of the sources.
+fn described(options: &Options, selection: &Selection, dumps: &Dumps) -> Result<BTreeMap<String, String>, BuildError> {
+    let books = || options.sources.iter().zip(&dumps.dumps).filter_map(|(source, dump)| Some((source, dump.book()?)));
+    if let Some((source, _)) = books().next().filter(|_| selection.chooses_games()) {
+        return Err(BuildError::Counted(source.clone()));
+    }
+    let mut weights = books().filter(|(_, book)| matches!(book, BookFile::Polyglot(_)));
+    let mut described = selection.describe();
+    if let Some((source, _)) = weights.next() {
+        if weights.count() + 1 < options.sources.len() {
+            return Err(BuildError::Weights(source.clone()));
+        }
+        described.insert(RESULTS.to_owned(), "unknown".to_owned());
+    }
+    Ok(described)
+}
+
 /// What is known of the games of the bases.
 #[derive(Default)]
 struct Known {
@@ -142,9 +165,14 @@ struct Known {
 }
 
 impl Known {
-    fn add_base(&mut self, base: &Base<Played>, selection: &Selection, again: bool) -> Result<(), BaseError> {
+    fn add_base(
+        &mut self,
+        base: &Base<Played>,
+        described: &BTreeMap<String, String>,
+        again: bool,
+    ) -> Result<(), BaseError> {
         let unlike = |why: String| base.error(BaseFault::Unlike(why));
-        let mut wanted = selection.describe();
+        let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
             let why = format!(
                 "positions of fewer than {least} games were left out of it, so that counts would be wrong: \

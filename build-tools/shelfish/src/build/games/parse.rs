@@ -17,6 +17,7 @@ use super::super::gather::Parse;
 use super::super::rejects;
 use super::super::sort::Sorter;
 use super::super::spool::move_code;
+use super::counted::{self, BookCounts, Counted};
 use super::tally::{self, END, Tally};
 use super::{LeftOut, Selection};
 use crate::game_texts::{GameText, GameTexts, decoded};
@@ -44,6 +45,9 @@ pub struct Counts {
     /// Games with a fault, by [`FAULTS`].
     #[serde(serialize_with = "faults")]
     pub faults: [u64; FAULTS.len()],
+    /// What became of the moves of books of engines.
+    #[serde(skip_serializing_if = "BookCounts::is_empty")]
+    pub books: BookCounts,
 }
 
 /// What may be wrong with a game.
@@ -82,6 +86,7 @@ impl Counts {
         self.without_result += other.without_result;
         self.left_out.iter_mut().zip(other.left_out).for_each(|(sum, count)| *sum += count);
         self.faults.iter_mut().zip(other.faults).for_each(|(sum, count)| *sum += count);
+        self.books.add(other.books);
     }
 }
 
@@ -107,7 +112,7 @@ impl fmt::Display for Counts {
         for (name, n) in named(&FAULTS, &self.faults) {
             writeln!(f, "  {name}: {}", count(n))?;
         }
-        Ok(())
+        self.books.fmt(f)
     }
 }
 
@@ -185,7 +190,7 @@ impl Games {
 }
 
 /// The result of a game: the one behind its moves, or else that of the tag.
-fn result_of(game: &MainLine) -> Option<Results> {
+pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
     let known = |result: &str| match result {
         "1-0" => Some(Results { white: 1, ..Results::default() }),
         "1/2-1/2" => Some(Results { draws: 1, ..Results::default() }),
@@ -195,9 +200,12 @@ fn result_of(game: &MainLine) -> Option<Results> {
     game.result.and_then(known).or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
 }
 
-/// Some games of a source.
-pub struct Chunk {
-    games: Vec<GameText>,
+/// A part of a source.
+pub enum Chunk {
+    /// Some games.
+    Games(Vec<GameText>),
+    /// Some positions of a book whose moves are counted already.
+    Counted(Counted),
 }
 
 impl Parse for Games {
@@ -206,6 +214,10 @@ impl Parse for Games {
     type Merging = Tally;
 
     fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
+        if let Some(book) = dump.book() {
+            let chunks = counted::chunks(book, &self.selection.starts, self.hashes.clone());
+            return Box::new(chunks.map(|chunk| chunk.map(Chunk::Counted)));
+        }
         let text: Box<dyn Read + Send> = match dump.text() {
             Ok(text) => text,
             Err(error) => return Box::new(core::iter::once(Err(error))),
@@ -238,12 +250,16 @@ impl Parse for Games {
                     }
                 }
             }
-            (!games.is_empty()).then_some(Ok(Chunk { games }))
+            (!games.is_empty()).then_some(Ok(Chunk::Games(games)))
         }))
     }
 
     fn bytes(chunk: &Chunk) -> usize {
-        chunk.games.iter().map(|game| game.text.len()).sum()
+        match chunk {
+            Chunk::Games(games) => games.iter().map(|game| game.text.len()).sum(),
+            // Few.
+            Chunk::Counted(_) => 0,
+        }
     }
 
     fn parse(
@@ -256,7 +272,20 @@ impl Parse for Games {
     ) -> io::Result<u64> {
         let mut count = 0;
         let mut payload = Vec::new();
-        for text in &chunk.games {
+        let games = match chunk {
+            Chunk::Games(games) => games,
+            Chunk::Counted(counted) => {
+                counts.games += counted.games;
+                counts.books.add(counted.counts);
+                for (position, moves) in &counted.positions {
+                    payload.clear();
+                    moves.iter().for_each(|played| tally::push(&mut payload, move_code(played.m), played.results));
+                    sorter.push(&position.key(), &payload)?;
+                }
+                return Ok(counted.positions.len() as u64);
+            }
+        };
+        for text in games {
             counts.read += 1;
             let game = read_main_line(&decoded(&text.text), text.line);
             let used = self.use_of(&game, counts);

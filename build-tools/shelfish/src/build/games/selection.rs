@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use shakmaty::{Chess, Position as _};
+use shelfish::position::Position;
 use shelfish_analysis::pgn::MainLine;
 
 /// What a book is made of.
@@ -24,6 +25,8 @@ pub struct Selection {
     pub ending: Ending,
     /// Whether games of bots are left out.
     pub no_bots: bool,
+    /// Where walks through books of Polyglot begin; at the initial position if there are none.
+    pub starts: Vec<Position>,
 }
 
 impl Default for Selection {
@@ -36,6 +39,7 @@ impl Default for Selection {
             dates: None,
             ending: Ending::Any,
             no_bots: false,
+            starts: Vec::new(),
         }
     }
 }
@@ -240,6 +244,14 @@ impl Selection {
             Ending::Stalemate => last.is_stalemate(),
         };
         (!is_so).then_some(LeftOut::Ending)
+    }
+
+    /// Whether it chooses by what games are.
+    pub fn chooses_games(&self) -> bool {
+        let usual = Selection::default();
+        let [own, usual] =
+            [self, &usual].map(|selection| Selection { min_games: 1, starts: Vec::new(), ..selection.clone() });
+        own != usual
     }
 
     /// What the manifest says of the selection.

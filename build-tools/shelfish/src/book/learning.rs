@@ -1,0 +1,359 @@
+//! A book that learns: a file of SQLite with the moves of games and what came of them.
+//!
+//! A move belongs to the side that plays it, and so do wins and losses. A game is learned once for each side, by its hash,
+//! and in the transaction in which its moves are counted: a run that is broken off can be run again. Several processes may
+//! write, one after another.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Color, Move};
+use shelfish::position::Position;
+
+use super::BookFile;
+use super::choice::Candidate;
+
+/// By which a book of ours is known among files of SQLite: "SflB".
+const APPLICATION: i32 = 0x5366_6c42;
+/// The version of its tables.
+const VERSION: i32 = 1;
+/// How long another process that writes is waited for.
+const BUSY: Duration = Duration::from_secs(60);
+
+const TABLES: &str = "
+CREATE TABLE moves (
+  position TEXT NOT NULL, -- four fields of FEN
+  move TEXT NOT NULL, -- as UCI has it, castling as the king's move to its rook
+  frequency INTEGER NOT NULL CHECK (frequency > 0), -- also of games without a result
+  wins INTEGER NOT NULL CHECK (wins >= 0), -- of the side that moves
+  draws INTEGER NOT NULL CHECK (draws >= 0),
+  losses INTEGER NOT NULL CHECK (losses >= 0),
+  PRIMARY KEY (position, move)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE games (
+  hash BLOB NOT NULL PRIMARY KEY,
+  sides INTEGER NOT NULL CHECK (sides BETWEEN 1 AND 3) -- 1: White's moves are learned, 2: Black's
+) STRICT, WITHOUT ROWID;";
+
+const ADD: &str = "
+INSERT INTO moves VALUES (?1, ?2, 1, ?3, ?4, ?5)
+ON CONFLICT DO UPDATE SET frequency = frequency + 1,
+  wins = wins + excluded.wins, draws = draws + excluded.draws, losses = losses + excluded.losses";
+
+/// Why a learning book cannot be read or written.
+#[derive(Debug)]
+pub enum LearningError {
+    /// There is a file that is none of SQLite.
+    NotSqlite(PathBuf),
+    /// It is another one of SQLite.
+    NotABook(PathBuf),
+    /// A later version wrote it.
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+    },
+    /// Another process writes for too long.
+    Busy(PathBuf),
+    /// It cannot be opened, or SQLite finds it damaged.
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: rusqlite::Error,
+    },
+    /// The file cannot be read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for LearningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LearningError::NotSqlite(path) => write!(
+                f,
+                "{}: expected a learning book, which is a file of SQLite, found another one: name a new file, or one that \
+                 `shelfish book learn` wrote",
+                path.display()
+            ),
+            LearningError::NotABook(path) => write!(
+                f,
+                "{}: a file of SQLite, but no learning book: name a new file, or one that `shelfish book learn` wrote",
+                path.display()
+            ),
+            LearningError::Version { path, found } => write!(
+                f,
+                "{}: a learning book of version {found}, this program knows {VERSION}: a newer shelfish reads it",
+                path.display()
+            ),
+            LearningError::Busy(path) => {
+                write!(f, "{}: another program writes to it for more than {} s", path.display(), BUSY.as_secs())
+            }
+            LearningError::Sqlite { path, error } => write!(f, "{}: {error}", path.display()),
+            LearningError::Read { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for LearningError {}
+
+/// What is learned of a game.
+#[derive(Debug)]
+pub struct GameToLearn {
+    /// By which the game is known again.
+    pub hash: [u8; 16],
+    /// Whose moves are learned.
+    pub sides: Sides,
+    /// The positions, each once, with the move that was played.
+    pub moves: Vec<(Position, Move)>,
+    /// Who won, if anybody did; `None` if that is not known.
+    pub winner: Option<Option<Color>>,
+}
+
+/// Sides, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sides(u8);
+
+impl Sides {
+    /// Of two, whether each is one.
+    pub fn new(white: bool, black: bool) -> Sides {
+        Sides(u8::from(white) | u8::from(black) << 1)
+    }
+
+    /// Whether there is none.
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    fn has(self, color: Color) -> bool {
+        self.0 >> color.fold_wb(0, 1) & 1 == 1
+    }
+}
+
+/// What became of games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// Games that were new, for a side at least.
+    pub games: u64,
+    /// Moves of them.
+    pub moves: u64,
+    /// Of these games, those without a result.
+    pub without_result: u64,
+}
+
+/// A row of the book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Four fields of FEN.
+    pub position: String,
+    /// The move in UCI.
+    pub m: String,
+    /// How often it was played.
+    pub frequency: u64,
+    /// Games that the side that moves won.
+    pub wins: u64,
+    /// Games that nobody won.
+    pub draws: u64,
+    /// Games that it lost.
+    pub losses: u64,
+}
+
+/// An open book.
+pub struct Learning {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Learning {
+    /// Opens a book to read it.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn open(path: &Path) -> Result<Learning, LearningError> {
+        match BookFile::of(path) {
+            Ok(Some(BookFile::Learning(_))) => {}
+            Ok(_) => return Err(LearningError::NotSqlite(path.to_owned())),
+            Err(error) => return Err(LearningError::Read { path: path.to_owned(), error }),
+        }
+        let learning = Learning::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        learning.check()?;
+        Ok(learning)
+    }
+
+    /// Opens a book to write to it; where there is no file, one is made.
+    ///
+    /// # Errors
+    ///
+    /// There is another file, or it cannot be written.
+    pub fn create(path: &Path) -> Result<Learning, LearningError> {
+        let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if length > 0 && !matches!(BookFile::of(path), Ok(Some(BookFile::Learning(_)))) {
+            return Err(LearningError::NotSqlite(path.to_owned()));
+        }
+        let mut learning = Learning::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        learning.write(|transaction| {
+            let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            if tables == 0 {
+                transaction.execute_batch(TABLES)?;
+                transaction.pragma_update(None, "application_id", APPLICATION)?;
+                transaction.pragma_update(None, "user_version", VERSION)?;
+            }
+            Ok(())
+        })?;
+        learning.check()?;
+        Ok(learning)
+    }
+
+    fn connect(path: &Path, flags: OpenFlags) -> Result<Learning, LearningError> {
+        let told = |error| fault(path, error);
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(told)?;
+        connection.busy_timeout(BUSY).map_err(told)?;
+        // A file of somebody else may have more in its schema than tables.
+        connection.pragma_update(None, "trusted_schema", false).map_err(told)?;
+        Ok(Learning { connection, path: path.to_owned() })
+    }
+
+    /// Checks that it is a book.
+    fn check(&self) -> Result<(), LearningError> {
+        let number = |pragma: &str| -> Result<i32, LearningError> {
+            self.connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|error| fault(&self.path, error))
+        };
+        let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('moves', 'games')";
+        let tables: i64 =
+            self.connection.query_row(tables, [], |row| row.get(0)).map_err(|error| fault(&self.path, error))?;
+        if number("application_id")? != APPLICATION || tables != 2 {
+            return Err(LearningError::NotABook(self.path.clone()));
+        }
+        match number("user_version")? {
+            VERSION => Ok(()),
+            found => Err(LearningError::Version { path: self.path.clone(), found }),
+        }
+    }
+
+    /// Does something that no other process sees a part of.
+    fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T, LearningError> {
+        let whole = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        whole().map_err(|error| fault(&self.path, error))
+    }
+
+    /// Learns games, those aside that are known.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written; then none of them is learned.
+    pub fn learn(&mut self, games: &[GameToLearn]) -> Result<Learned, LearningError> {
+        self.write(|transaction| {
+            let mut learned = Learned::default();
+            let mut known = transaction.prepare("SELECT sides FROM games WHERE hash = ?1")?;
+            let mut remember = transaction.prepare(
+                "INSERT INTO games VALUES (?1, ?2) ON CONFLICT DO UPDATE SET sides = sides | excluded.sides",
+            )?;
+            let mut add = transaction.prepare(ADD)?;
+            for GameToLearn { hash, sides, moves, winner } in games {
+                let before: Option<u8> = known.query_row([hash], |row| row.get(0)).optional()?;
+                let new = Sides(sides.0 & !before.unwrap_or(0));
+                if new.is_none() {
+                    continue;
+                }
+                remember.execute(params![hash, new.0])?;
+                learned.games += 1;
+                learned.without_result += u64::from(winner.is_none());
+                for (position, m) in moves {
+                    let turn = shakmaty::Position::turn(position.chess());
+                    if new.has(turn) {
+                        let is = |result: Option<Color>| i64::from(*winner == Some(result));
+                        let results = (is(Some(turn)), is(None), is(Some(!turn)));
+                        let uci = m.to_uci(CastlingMode::Chess960).to_string();
+                        add.execute(params![position.to_string(), uci, results.0, results.1, results.2])?;
+                        learned.moves += 1;
+                    }
+                }
+            }
+            Ok(learned)
+        })
+    }
+
+    /// The moves to a position, in no order. What is not a legal move is passed over.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn moves(&self, position: &Position) -> Result<Vec<Candidate>, LearningError> {
+        let rows = || {
+            let mut query = self
+                .connection
+                .prepare("SELECT position, move, frequency, wins, draws, losses FROM moves WHERE position = ?1")?;
+            let rows = query.query_map([position.to_string()], row)?;
+            rows.collect::<rusqlite::Result<Vec<Row>>>()
+        };
+        let rows = rows().map_err(|error| fault(&self.path, error))?;
+        let candidate = |Row { m, frequency, wins, draws, losses, .. }: Row| {
+            let m = m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;
+            Some(Candidate { m, frequency, wins, draws, losses })
+        };
+        Ok(rows.into_iter().filter_map(candidate).collect())
+    }
+
+    /// How many positions, moves and games it has.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn counts(&self) -> Result<[u64; 3], LearningError> {
+        let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
+        let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+        self.connection.query_row(query, [], counts).map_err(|error| fault(&self.path, error))
+    }
+
+    /// The first rows behind one, in the order of positions and moves, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn rows_behind(&self, position: &str, m: &str, most: usize) -> Result<Vec<Row>, LearningError> {
+        let rows = || {
+            let mut query = self.connection.prepare(
+                "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE (position, move) > (?1, ?2)
+                 ORDER BY position, move LIMIT ?3",
+            )?;
+            let rows = query.query_map(params![position, m, most as u64], row)?;
+            rows.collect::<rusqlite::Result<Vec<Row>>>()
+        };
+        rows().map_err(|error| fault(&self.path, error))
+    }
+}
+
+fn row(row: &rusqlite::Row) -> rusqlite::Result<Row> {
+    Ok(Row {
+        position: row.get(0)?,
+        m: row.get(1)?,
+        frequency: row.get(2)?,
+        wins: row.get(3)?,
+        draws: row.get(4)?,
+        losses: row.get(5)?,
+    })
+}
+
+fn fault(path: &Path, error: rusqlite::Error) -> LearningError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy) => LearningError::Busy(path),
+        Some(ErrorCode::NotADatabase) => LearningError::NotSqlite(path),
+        _ => LearningError::Sqlite { path, error },
+    }
+}

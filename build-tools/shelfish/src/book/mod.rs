@@ -1,0 +1,156 @@
+//! Books that an engine plays from: Polyglot's, one that learns, or a static one; and `shelfish book`.
+
+pub mod choice;
+pub mod command;
+mod learn;
+pub mod learning;
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use shakmaty::{Chess, Position as _};
+use shelfish::played::Played;
+use shelfish::polyglot;
+use shelfish::position::Position;
+
+use crate::blocking::Database;
+use crate::database::scheme;
+use choice::Candidate;
+use learning::Learning;
+
+/// What a file of SQLite begins with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// A book of a single file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BookFile {
+    /// In Polyglot's format.
+    Polyglot(PathBuf),
+    /// One that learns.
+    Learning(PathBuf),
+}
+
+impl BookFile {
+    /// What a file is, by its first bytes, or else by its ending; none if it is no book.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn of(path: &Path) -> io::Result<Option<BookFile>> {
+        let mut head = Vec::with_capacity(SQLITE.len());
+        File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut head)?;
+        Ok(match (head == SQLITE, is_polyglot_name(path)) {
+            (true, _) => Some(BookFile::Learning(path.to_owned())),
+            (_, true) => Some(BookFile::Polyglot(path.to_owned())),
+            _ => None,
+        })
+    }
+}
+
+/// Whether a file is named like a book of Polyglot, which does not tell by its content what it is.
+pub fn is_polyglot_name(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("bin"))
+}
+
+/// The most bytes of a book of Polyglot, which is held in memory: 67 million entries.
+pub const MAX_POLYGLOT: u64 = 1 << 30;
+
+/// Why there is no book of Polyglot.
+#[derive(Debug)]
+pub enum PolyglotFileError {
+    /// It cannot be read.
+    Read(io::Error),
+    /// It has more bytes than are held in memory.
+    Large(u64),
+    /// It is none.
+    Content(polyglot::PolyglotError),
+}
+
+impl fmt::Display for PolyglotFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolyglotFileError::Read(error) => error.fmt(f),
+            PolyglotFileError::Large(bytes) => {
+                write!(f, "it has {bytes} bytes, a Polyglot book of at most {MAX_POLYGLOT} was expected")
+            }
+            PolyglotFileError::Content(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PolyglotFileError {}
+
+/// Reads a book of Polyglot.
+///
+/// # Errors
+///
+/// There is none.
+pub fn polyglot(path: &Path) -> Result<polyglot::Book<Vec<u8>>, PolyglotFileError> {
+    let file = File::open(path).map_err(PolyglotFileError::Read)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_POLYGLOT + 1).read_to_end(&mut bytes).map_err(PolyglotFileError::Read)?;
+    if bytes.len() as u64 > MAX_POLYGLOT {
+        return Err(PolyglotFileError::Large(bytes.len() as u64));
+    }
+    polyglot::Book::open(bytes).map_err(PolyglotFileError::Content)
+}
+
+/// A book to play from.
+pub enum Book {
+    /// In Polyglot's format.
+    Polyglot(polyglot::Book<Vec<u8>>),
+    /// One that learns.
+    Learning(Learning),
+    /// A database of played moves.
+    Static(Box<Database<Played>>),
+}
+
+impl Book {
+    /// Opens a file of either kind, or the directory or URL of a database.
+    ///
+    /// # Errors
+    ///
+    /// Why it is no book.
+    pub fn open(name: &str) -> Result<Book, String> {
+        let path = Path::new(name);
+        let is_manifest = path.file_name().is_some_and(|name| name == shelfish::table::Manifest::FILE);
+        if scheme(name).is_some() || path.is_dir() || is_manifest {
+            return Database::open(name).map(|database| Book::Static(Box::new(database)));
+        }
+        let told = |error: &dyn fmt::Display| format!("{name}: {error}");
+        match BookFile::of(path).map_err(|error| told(&error))? {
+            Some(BookFile::Learning(path)) => Learning::open(&path).map(Book::Learning).map_err(|error| told(&error)),
+            _ => polyglot(path).map(Book::Polyglot).map_err(|error| told(&error)),
+        }
+    }
+
+    /// The moves to a position, in no order.
+    ///
+    /// # Errors
+    ///
+    /// Why the book does not answer.
+    pub fn candidates(&self, chess: &Chess, patience: Duration) -> Result<Vec<Candidate>, String> {
+        match self {
+            Book::Polyglot(book) => {
+                let of_weight =
+                    |(m, weight): (_, u32)| Candidate { m, frequency: weight.into(), wins: 0, draws: 0, losses: 0 };
+                Ok(book.moves(chess).into_iter().map(of_weight).collect())
+            }
+            Book::Learning(book) => book.moves(&Position::from_chess(chess)).map_err(|error| error.to_string()),
+            Book::Static(book) => {
+                let played = book.lookup(chess, patience)?.map(|played| played.moves).unwrap_or_default();
+                Ok(played.into_iter().map(|played| candidate(chess, played)).collect())
+            }
+        }
+    }
+}
+
+/// A played move as the side that plays it sees it.
+fn candidate(chess: &Chess, played: shelfish::played::PlayedMove) -> Candidate {
+    let results = played.results;
+    let (wins, losses) = chess.turn().fold_wb((results.white, results.black), (results.black, results.white));
+    Candidate { m: played.m, frequency: results.games(), wins, draws: results.draws, losses }
+}

@@ -1,0 +1,120 @@
+//! A book as Polyglot has it, for engines.
+
+use std::cmp::Reverse;
+use std::io::Write;
+
+use indicatif::HumanCount;
+use shakmaty::Position as _;
+use shelfish::played::Played;
+use shelfish::polyglot::{Entry, code, keys};
+
+use super::{Failure, blocks};
+use crate::database::{self, Kind};
+
+/// What the weights of moves are.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// How often they were played
+    #[default]
+    Frequency,
+    /// Two for each game that the side to move won, one for each draw, as Polyglot itself makes books
+    Score,
+}
+
+/// A position by its hashes, with its moves.
+struct Position {
+    keys: Vec<u64>,
+    moves: Vec<Counted>,
+}
+
+/// A move with the numbers that weights are made of.
+struct Counted {
+    code: u16,
+    games: u64,
+    score: u64,
+}
+
+/// Writes the moves that at least so many games played. Entries are sorted in memory, 16 bytes each.
+pub fn write(database: &database::Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), Failure> {
+    if database::kind(&database.source()?)? == Kind::Evaluations {
+        return Err(
+            "these are evaluations: Polyglot is written of a book, which `shelfish build` makes of games".into()
+        );
+    }
+    let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
+    for block in blocks(database, |records: &[Played]| records.iter().map(counted).collect::<Vec<Position>>())? {
+        for Position { keys, mut moves } in block? {
+            let all = moves.len();
+            moves.retain(|counted| counted.games >= min_games);
+            left_out += (all - moves.len()) as u64;
+            positions += u64::from(!moves.is_empty());
+            let value = |counted: &Counted| match weights {
+                Weights::Frequency => counted.games,
+                Weights::Score => counted.score,
+            };
+            let most = moves.iter().map(value).max().unwrap_or(0);
+            for key in keys {
+                let entry = |counted: &Counted| {
+                    let weight = scaled(value(counted), most);
+                    Entry { key, code: counted.code, weight, learn: 0 }
+                };
+                entries.extend(moves.iter().map(entry));
+            }
+        }
+    }
+    if entries.is_empty() {
+        return Err(format!("nothing to write: no move was played in {min_games} games (--min-games)").into());
+    }
+    entries.sort_unstable_by_key(|entry| (entry.key, Reverse(entry.weight), entry.code));
+    for entry in &entries {
+        out.write_all(&entry.to_bytes())?;
+    }
+    let count = |n| HumanCount(n);
+    eprintln!("{} entries of {} positions", count(entries.len() as u64), count(positions));
+    if left_out > 0 {
+        eprintln!("moves of fewer than {min_games} games left out: {}", count(left_out));
+    }
+    Ok(())
+}
+
+fn counted(played: &Played) -> Position {
+    let turn = played.position.chess().turn();
+    let moves = played.moves.iter().map(|played| {
+        let results = played.results;
+        let score = turn.fold_wb(results.white, results.black).saturating_mul(2).saturating_add(results.draws);
+        Counted { code: code(played.m), games: results.games(), score }
+    });
+    Position { keys: keys(&played.position), moves: moves.collect() }
+}
+
+/// A number as a weight: where the greatest of a position does not fit into 16 bits, all of them get smaller alike, and none
+/// becomes nothing by it.
+fn scaled(value: u64, most: u64) -> u16 {
+    let full = u64::from(u16::MAX);
+    if most <= full {
+        return value as u16;
+    }
+    let scaled = (u128::from(value) * u128::from(full) / u128::from(most)) as u16;
+    scaled.max(u16::from(value > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_that_do_not_fit_are_scaled_and_none_is_lost() {
+        for (value, most, weight) in [
+            (0, 0, 0),
+            (7, 65_535, 7),
+            (65_535, 65_535, 65_535),
+            (65_536, 65_536, 65_535),
+            (1, 10_000_000, 1),
+            (0, 10_000_000, 0),
+            (5_000_000, 10_000_000, 32_767),
+            (u64::MAX, u64::MAX, 65_535),
+        ] {
+            assert_eq!(scaled(value, most), weight, "{value} of {most}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Books for engines: Polyglot's, in and out, and one that learns.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use common::*;
+use serde_json::Value;
+
+/// Sums of results by move, by position; what ended there aside.
+type Moves = BTreeMap<String, BTreeMap<String, Vec<u64>>>;
+
+fn moves(fixture: &Fixture, db: &str) -> Moves {
+    let position = |line: &String| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let moves: BTreeMap<String, Vec<u64>> = serde_json::from_value(record["moves"].clone()).unwrap();
+        (record["fen"].as_str().unwrap().to_owned(), moves)
+    };
+    fixture.export(db).iter().map(position).filter(|(_, moves)| !moves.is_empty()).collect()
+}
+
+/// The same with draws alone, so many as games.
+fn weights(moves: Moves) -> Moves {
+    let of =
+        |moves: BTreeMap<String, Vec<u64>>| moves.into_iter().map(|(m, n)| (m, vec![0, n.iter().sum(), 0])).collect();
+    moves.into_iter().map(|(fen, moves)| (fen, of(moves))).collect()
+}
+
+fn games() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn")
+}
+
+fn polyglot(fixture: &Fixture, db: &str, options: &[&str]) -> Vec<u8> {
+    let (db, out) = (fixture.path(db), fixture.path("out.bin"));
+    let mut args = vec!["export", "-d", db.to_str().unwrap(), "--format", "polyglot", "-o", out.to_str().unwrap()];
+    args.extend(options);
+    shelfish(args).succeeds();
+    fs::read(out).unwrap()
+}
+
+fn learn(book: &Path, games: &Path, options: &[&str]) -> Run {
+    let args = ["book", "learn", "--json", "--into", book.to_str().unwrap(), games.to_str().unwrap()];
+    shelfish(args.iter().chain(options))
+}
+
+fn summary(run: Run) -> Value {
+    serde_json::from_str(&run.succeeds()).unwrap()
+}
+
+fn pick(book: &Path, fen: &str, options: &[&str]) -> Value {
+    let args = ["book", "pick", "--json", "--from", book.to_str().unwrap(), fen];
+    serde_json::from_str(&shelfish(args.iter().chain(options)).succeeds()).unwrap()
+}
+
+const ALL: &[&str] = &["--max-plies", "1000"];
+
+#[test]
+fn a_book_goes_to_polyglot_and_comes_back() {
+    let fixture = Fixture::new();
+    // A pawn steps past another one that is pinned; castling to both sides; promotions.
+    let special = "[FEN \"4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1\"]\n[Result \"0-1\"]\n\n1... d5 2. e6 Rh1 0-1\n\n\
+        [FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n[Result \"1-0\"]\n\n1. O-O-O gxh1=N 2. Rxh1 O-O 3. Rh8+ 1-0\n";
+    let special = fixture.file("special.pgn", special);
+    fixture.build_to("book", &[&games(), &special], ALL).succeeds();
+    let bin = polyglot(&fixture, "book", &[]);
+    assert!(bin.len() > 1_000 && bin.chunks(16).map(|entry| &entry[..8]).is_sorted());
+    let all = fs::read_to_string(games()).unwrap() + &fs::read_to_string(&special).unwrap();
+    let of_tag = |line: &str| Some(line.strip_prefix("[FEN \"")?.strip_suffix("\"]")?.to_owned());
+    let starts: Vec<String> = all.lines().filter_map(of_tag).chain([START.to_owned()]).collect();
+    let starts: Vec<&str> = starts.iter().flat_map(|fen| ["--start", fen]).collect();
+    let file = fixture.file("book.bin", &bin);
+    let told = fixture.build_to("back", &[&file], &starts).succeeds();
+    let back = moves(&fixture, "back");
+    assert_eq!(back, weights(moves(&fixture, "book")));
+    for fen in ["4k3/8/8/K2pP2r/8/8/8/8 w - -", "r3k2r/8/8/8/8/8/8/2KR3n w kq -"] {
+        assert!(back.contains_key(fen), "{fen}");
+    }
+    fixture.verify("back").succeeds();
+    assert!(told.contains("selection: results unknown") && !told.contains("not reached"), "{told}");
+    assert_eq!(polyglot(&fixture, "back", &[]), bin, "weights come back as they were");
+    let here: Value = serde_json::from_str(&fixture.build_to("some", &[&file], &["--json"]).succeeds()).unwrap();
+    assert!(here["input"]["books"]["unreached"].as_u64().unwrap() > 5, "{here}");
+}
+
+#[test]
+fn weights_are_frequencies_or_scores_of_the_side_that_moves() {
+    let fixture = Fixture::new();
+    let pgn = "1. e4 e5 1-0\n\n1. e4 e5 1-0\n\n1. e4 c5 0-1\n\n1. d4 d5 1/2-1/2\n";
+    let pgn = fixture.file("games.pgn", pgn);
+    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    let file = |options: &[&str]| fixture.file("w.bin", polyglot(&fixture, "book", options));
+    let of = |book: &Path, fen: &str| -> Vec<(String, u64)> {
+        let picked = pick(book, fen, &["--greedy"]);
+        let moves = picked["moves"].as_array().unwrap().iter();
+        moves.map(|m| (m["uci"].as_str().unwrap().to_owned(), m["frequency"].as_u64().unwrap())).collect()
+    };
+    let named = |moves: &[(&str, u64)]| moves.iter().map(|(m, n)| ((*m).to_owned(), *n)).collect::<Vec<_>>();
+    let after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+    let book = file(&[]);
+    assert_eq!(of(&book, START), named(&[("e2e4", 3), ("d2d4", 1)]));
+    assert_eq!(of(&book, after), named(&[("e7e5", 2), ("c7c5", 1)]));
+    let book = file(&["--weights", "score"]);
+    assert_eq!(of(&book, START), named(&[("e2e4", 4), ("d2d4", 1)]));
+    assert_eq!(of(&book, after), named(&[("c7c5", 2)]), "a move that always lost is never played");
+    let book = file(&["--min-games", "2"]);
+    assert_eq!(of(&book, START), named(&[("e2e4", 3)]));
+    let db = fixture.path("book");
+    let base = ["export", "-d", db.to_str().unwrap(), "--format"];
+    shelfish(base.iter().chain(&["polyglot", "--min-games", "9"])).fails(&["nothing to write", "9 games"]);
+    assert_eq!(shelfish(base.iter().chain(&["jsonl", "--weights", "score"])).code, 2);
+}
+
+#[test]
+fn what_is_no_book_is_told_with_what_was_expected() {
+    let fixture = Fixture::new();
+    let entry = |key: u8| [&[key; 8][..], &[0x03, 0x1c, 0, 1, 0, 0, 0, 0]].concat();
+    let cut = fixture.file("cut.bin", &entry(1)[..15]);
+    let unsorted = fixture.file("unsorted.bin", [entry(2), entry(1)].concat());
+    let empty = fixture.file("empty.bin", b"");
+    let foreign = fixture.file("foreign.bin", entry(7));
+    let torn = fixture.file("torn.sqlite", [&b"SQLite format 3\0"[..], &[7; 5_000]].concat());
+    let other = fixture.path("other.sqlite");
+    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE moves (x)").unwrap();
+    let evaluations = fixture.file("dump.jsonl", line(START, 20, "e2e4", 1, 1));
+    fixture.build_to("evals", &[&evaluations], &[]).succeeds();
+    fixture.build_to("db", &[&games()], &[]).succeeds();
+    let before = fixture.files("db");
+    for (path, words) in [
+        (&cut, ["15 bytes", "16 bytes each"]),
+        (&unsorted, ["entry 2", "in order of their keys"]),
+        (&empty, ["empty.bin", "without an entry"]),
+        (&foreign, ["no position is left", "not reached"]),
+        (&other, ["other.sqlite", "no learning book"]),
+    ] {
+        fixture.build(&[path], &[]).fails(&words);
+        assert_eq!(fixture.files("db"), before, "the old book stays");
+        if path != &foreign {
+            shelfish(["book", "pick", "--from", path.to_str().unwrap(), START]).fails(&words[1..]);
+        }
+    }
+    fixture.build(&[&torn], &[]).fails(&["torn.sqlite"]);
+    learn(&games(), &games(), &[]).fails(&["expected a learning book", "games.pgn"]);
+    learn(&other, &games(), &[]).fails(&["no learning book"]);
+    learn(&fixture.path("new.sqlite"), &cut, &[]).fails(&["expected games in PGN, found a book"]);
+    shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["moves"]);
+    let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));
+    shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "of a book"]);
+    shelfish(["book", "pick", "--from", missing.to_str().unwrap(), START]).fails(&["missing"]);
+    fixture.build(&[Path::new("http://127.0.0.1:1/book.bin")], &[]).fails(&["save it as a file"]);
+    fixture.build(&[&foreign, &games()], &[]).fails(&["foreign.bin", "build it alone"]);
+    fixture.build(&[&foreign], &["--speeds", "blitz"]).fails(&["counted already"]);
+    let based = ["--base", fixture.path("db").to_str().unwrap().to_owned().leak()];
+    fixture.build(&[&foreign], &based).fails(&["results"]);
+}
+
+#[test]
+fn what_was_learned_is_what_a_book_of_the_games_counts() {
+    let fixture = Fixture::new();
+    let book = fixture.path("my.sqlite");
+    let first = summary(learn(&book, &games(), &[]));
+    assert!(first["learned"].as_u64().unwrap() > 5, "{first}");
+    fixture.build_to("learned", &[&book], &[]).succeeds();
+    fixture.build_to("counted", &[&games()], &[]).succeeds();
+    assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
+
+    // Once more: nothing is new, and nothing changes.
+    let again = summary(learn(&book, &games(), &[]));
+    assert_eq!((&again["learned"], &again["known"], &again["moves"]), (&0.into(), &first["learned"], &0.into()));
+    assert_eq!(again["book"], first["book"]);
+    fixture.build_to("learned", &[&book], &[]).succeeds();
+    assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
+
+    // A month on a book that learned.
+    let pgn = fixture.file("more.pgn", "[White \"A\"]\n\n1. a3 a6 1-0\n");
+    let base = fixture.path("learned");
+    fixture.build_to("both", &[&pgn], &["--base", base.to_str().unwrap()]).succeeds();
+    let both = moves(&fixture, "both");
+    assert_eq!(both[START]["a2a3"], [1, 0, 0]);
+    fixture.build(&[&book, &book], &[]).fails(&["the same games"]);
+}
+
+/// Of a game with each special move, from White's and Black's side, also in Chess960.
+const SPECIAL: &str = "[White \"Me\"]\n[Black \"You\"]\n[FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n\n\
+    1. O-O-O gxh1=N 2. Rxh1 O-O 1-0\n\n\
+    [White \"you\"]\n[Black \"ME\"]\n[Variant \"Chess960\"]\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O Kc7 0-1\n";
+
+#[test]
+fn a_player_keeps_his_moves_with_castling_and_promotion() {
+    let fixture = Fixture::new();
+    let (book, pgn) = (fixture.path("me.sqlite"), fixture.file("special.pgn", SPECIAL));
+    let told = summary(learn(&book, &pgn, &["--player", "me"]));
+    assert_eq!((&told["learned"], &told["moves"]), (&2.into(), &3.into()));
+    let start = "r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq -";
+    let picked = pick(&book, start, &[]);
+    assert_eq!((&picked["uci"], &picked["san"]), (&"e1c1".into(), &"O-O-O".into()));
+    assert_eq!((&picked["moves"][0]["wins"], &picked["moves"][0]["losses"]), (&1.into(), &0.into()));
+    let promotion = "r3k2r/8/8/8/8/8/6p1/2KR3R b kq -";
+    assert_eq!(pick(&book, promotion, &[])["uci"], Value::Null, "that is the other's move");
+    let chess960 = "1k6/8/8/8/8/8/8/RK4R1 w GA -";
+    assert_eq!(pick(&book, chess960, &[])["uci"], Value::Null);
+
+    // What the other one played is learned later, and what is known stays as it is.
+    let told = summary(learn(&book, &pgn, &["--player", "You"]));
+    assert_eq!((&told["learned"], &told["moves"]), (&2.into(), &3.into()));
+    assert_eq!(pick(&book, promotion, &[])["uci"], "g2h1n");
+    assert_eq!(pick(&book, chess960, &[])["uci"], "b1a1");
+    let told = summary(learn(&book, &pgn, &[]));
+    assert_eq!((&told["learned"], &told["known"]), (&0.into(), &2.into()));
+    assert_eq!(pick(&book, start, &[])["moves"][0]["frequency"], 1);
+    assert_eq!(summary(learn(&book, &pgn, &["--player", "Nobody"]))["others"], 2);
+}
+
+#[test]
+fn games_without_a_result_or_with_a_fault_are_learned_as_far_as_they_go() {
+    let fixture = Fixture::new();
+    let pgn = "1. e4 e5 *\n\n1. e4 c5 1-0\n\n[Result \"0-1\"]\n\n1. e4 Ke4 0-1\n\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n[Event \"empty\"]\n\n1-0\n";
+    let (book, pgn) = (fixture.path("b.sqlite"), fixture.file("odd.pgn", pgn));
+    let run = learn(&book, &pgn, &[]);
+    assert!(run.err.contains("line 7"), "{}", run.err);
+    let told = summary(run);
+    let expected = [("read", 5), ("learned", 3), ("without_result", 1), ("faults", 1), ("unusable", 2)];
+    assert!(expected.iter().all(|(name, n)| told[*name] == *n), "{told}");
+    let picked = pick(&book, START, &[]);
+    let m = &picked["moves"][0];
+    assert_eq!([&m["frequency"], &m["wins"], &m["draws"], &m["losses"]], [3, 1, 0, 1]);
+    let told = fixture.build_to("static", &[&book], &[]).succeeds();
+    assert!(told.contains("without weight or result, not used: 1"), "{told}");
+}
+
+#[test]
+fn moves_are_picked_by_weight_and_the_same_by_the_same_seed() {
+    let fixture = Fixture::new();
+    let book = fixture.path("b.sqlite");
+    let game = |n: usize, m: &str, result: &str| format!("[Round \"{n}\"]\n\n1. {m} e5 {result}\n\n");
+    let games: String = (0..8).map(|n| game(n, "e4", "1-0")).chain((8..10).map(|n| game(n, "d4", "0-1"))).collect();
+    learn(&book, &fixture.file("g.pgn", games), &[]).succeeds();
+    let picked = pick(&book, START, &["--greedy"]);
+    assert_eq!((&picked["uci"], &picked["san"]), (&"e2e4".into(), &"e4".into()));
+    // 8 * 9/10 against 2 * 1/4.
+    assert!((picked["moves"][0]["chance"].as_f64().unwrap() - 7.2 / 7.7).abs() < 1e-9, "{picked}");
+    assert_eq!(pick(&book, START, &["--min-frequency", "3"])["moves"].as_array().unwrap().len(), 1);
+    assert_eq!(pick(&book, START, &["--min-frequency", "9"])["uci"], Value::Null);
+    let seeded = |seed: usize| pick(&book, START, &["--seed", &seed.to_string()])["uci"].clone();
+    let chosen: Vec<Value> = (0..40).map(seeded).collect();
+    assert!(chosen.contains(&"d2d4".into()) && chosen.iter().filter(|m| **m == "e2e4").count() > 25, "{chosen:?}");
+    assert_eq!(chosen, (0..40).map(seeded).collect::<Vec<_>>());
+    let text = shelfish(["book", "pick", "--greedy", "--from", book.to_str().unwrap(), START, "8/8/8/8/8/8/8/8 w - -"]);
+    assert!(
+        text.code == 1 && text.out.contains("e4 (e2e4) of:") && text.err.contains("8/8/8/8"),
+        "{}{}",
+        text.out,
+        text.err
+    );
+    let nothing = shelfish(["book", "pick", "--from", book.to_str().unwrap(), "4k3/8/8/8/8/8/8/4K3 w - -"]).succeeds();
+    assert!(nothing.contains("no move of the book"), "{nothing}");
+}
+
+#[test]
+fn several_processes_write_to_one_book_and_each_game_is_counted_once() {
+    let fixture = Fixture::new();
+    let book = fixture.path("shared.sqlite");
+    let file = |k: usize| {
+        let game = |n: usize| format!("[Round \"{n}\"]\n\n1. e4 e5 2. Nf3 1-0\n\n");
+        fixture.file(&format!("{k}.pgn"), (k * 600..k * 600 + 1_200).map(game).collect::<String>())
+    };
+    let children: Vec<_> = (0..4)
+        .map(file)
+        .map(|pgn| {
+            let mut learn = command();
+            learn.args(["book", "learn", "--into"]).args([&book, &pgn]).stdout(Stdio::null());
+            learn.stderr(Stdio::inherit()).spawn().unwrap()
+        })
+        .collect();
+    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+    let picked = pick(&book, START, &[]);
+    assert_eq!((&picked["moves"][0]["frequency"], &picked["moves"][0]["wins"]), (&3_000.into(), &3_000.into()));
+}
+
+/// A folder of dumps as Lichess has it.
+fn dumps(fixture: &Fixture, host: &Host) -> String {
+    use sha2::Digest as _;
+    fs::create_dir(fixture.path("standard")).unwrap();
+    let mut lists = [String::new(), String::new(), String::new()];
+    for (month, pgn) in [("2013-02", "1. d4 d5 1-0\n"), ("2013-01", "1. e4 e5 1-0\n\n1. e4 c5 0-1\n")] {
+        let name = format!("lichess_db_standard_rated_{month}.pgn.zst");
+        let bytes = zstd(pgn);
+        let sum: String = sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        fixture.file(&format!("standard/{name}"), bytes);
+        lists[0] += &format!("{}\n", host.url(&format!("standard/{name}")));
+        lists[1] += &format!("{sum}  {name}\n");
+        lists[2] += &format!("{name} {}\n", pgn.lines().filter(|line| !line.is_empty()).count());
+    }
+    for (name, list) in ["list.txt", "sha256sums.txt", "counts.txt"].iter().zip(&lists) {
+        fixture.file(&format!("standard/{name}"), list);
+    }
+    host.url("standard/list.txt")
+}
+
+#[test]
+fn months_are_listed_and_built_by_their_names_with_their_checksums() {
+    let fixture = Fixture::new();
+    let host = Host::new(&fixture);
+    let list = dumps(&fixture, &host);
+    let told = shelfish(["dumps", "--json", "--list", &list]).succeeds();
+    let months: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected = [("2013-01", 2), ("2013-02", 1)];
+    for (month, (name, games)) in months.iter().zip(expected) {
+        assert_eq!((&month["name"], &month["games"]), (&name.into(), &games.into()));
+        let file = fixture.path(&format!("standard/lichess_db_standard_rated_{name}.pgn.zst"));
+        assert_eq!(month["bytes"], fs::metadata(file).unwrap().len());
+        assert_eq!(month["sha256"].as_str().unwrap().len(), 64);
+    }
+    let text = shelfish(["dumps", "--list", &list]).succeeds();
+    assert!(text.contains("2013-01             2 games") && text.contains("2 dumps, 3 games"), "{text}");
+
+    let build = |db: &str, months: &[&str]| {
+        let mut options = vec!["--dump-list", &list];
+        months.iter().for_each(|month| options.extend(["--dump", month]));
+        fixture.build_to(db, &[], &options)
+    };
+    let text = build("db", &["2013-01", "2013-02"]).succeeds();
+    assert!(text.matches("(as published)").count() == 2, "{text}");
+    assert_eq!(
+        moves(&fixture, "db")[START],
+        BTreeMap::from([("e2e4".into(), vec![1, 0, 1]), ("d2d4".into(), vec![1, 0, 0])])
+    );
+    build("db2", &["2013-03"]).fails(&["2013-03", "2013-01 to 2013-02", "shelfish dumps"]);
+    let before = fixture.files("db");
+    fixture.file("standard/lichess_db_standard_rated_2013-01.pgn.zst", zstd("1. c4 1-0\n"));
+    build("db", &["2013-01"]).fails(&["SHA-256", "sha256sums.txt"]);
+    fs::remove_file(fixture.path("standard/sha256sums.txt")).unwrap();
+    build("db", &["2013-01"]).fails(&["no checksum"]);
+    assert_eq!(fixture.files("db"), before);
+    fixture.file("standard/list.txt", "hello\n");
+    shelfish(["dumps", "--list", &list]).fails(&["list.txt", "none of 1"]);
+    shelfish(["dumps", "--list", "file:///etc/passwd"]).fails(&["expected the http"]);
+    shelfish(["dumps", "--list", &host.url("none/list.txt")]).fails(&["404"]);
+}

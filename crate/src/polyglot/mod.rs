@@ -1,0 +1,259 @@
+//! Books of engines in the format of Polyglot: entries of 16 bytes, big-endian, in order of their keys.
+//!
+//! An entry is a key of 8 bytes, a move of 2, a weight of 2 and 4 bytes in which an engine may keep what it learned. The key
+//! is a hash of 64 bits ([`key`]), the numbers and the rules of which are Polyglot's
+//! (<http://hgm.nubati.net/book_format.html>). Castling is the king's move to its own rook, also in chess.
+//!
+//! ```
+//! use shelfish::polyglot::{Book, Entry, code, key};
+//! use shelfish::position::Position;
+//! use shelfish::shakmaty::{Position as _, uci::UciMove};
+//!
+//! let start: Position = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -".parse()?;
+//! let m = "e2e4".parse::<UciMove>()?.to_move(start.chess())?;
+//! let entry = Entry { key: key(start.chess()), code: code(m), weight: 7, learn: 0 };
+//! let book = Book::open(entry.to_bytes())?;
+//! assert_eq!(book.moves(start.chess()), [(m, 7)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use core::cmp::Reverse;
+use core::fmt;
+use core::ops::Range;
+
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{
+    CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Position as _, Rank, Role, Square, attacks,
+};
+
+use crate::position::Position;
+
+pub use walk::Walk;
+
+/// The move of a book to a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The hash of the position, see [`key`].
+    pub key: u64,
+    /// The move, see [`code`].
+    pub code: u16,
+    /// How often it is to be played, against the weights of other moves to the position. 0: never.
+    pub weight: u16,
+    /// What an engine learned, in no form that all agree on.
+    pub learn: u32,
+}
+
+impl Entry {
+    /// Bytes of an entry.
+    pub const BYTES: usize = 16;
+
+    /// The entry as a file has it.
+    pub fn to_bytes(self) -> [u8; Entry::BYTES] {
+        let mut bytes = [0; Entry::BYTES];
+        bytes[..8].copy_from_slice(&self.key.to_be_bytes());
+        bytes[8..10].copy_from_slice(&self.code.to_be_bytes());
+        bytes[10..12].copy_from_slice(&self.weight.to_be_bytes());
+        bytes[12..].copy_from_slice(&self.learn.to_be_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: [u8; Entry::BYTES]) -> Entry {
+        let bits = u128::from_be_bytes(bytes);
+        Entry { key: (bits >> 64) as u64, code: (bits >> 48) as u16, weight: (bits >> 32) as u16, learn: bits as u32 }
+    }
+}
+
+/// The hash of a position as Polyglot has it. A pawn that went two steps counts in it if a pawn of the other side stands
+/// beside it, also where the capture is not legal; so the hash belongs to a position with its history.
+pub fn key(chess: &Chess) -> u64 {
+    chess.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0
+}
+
+/// All hashes by which a canonical position is asked for: mostly one. Another one is that after a pawn's two steps past a
+/// pawn that cannot take it, because it is pinned.
+pub fn keys(position: &Position) -> Vec<u64> {
+    let chess = position.chess();
+    let mut keys = vec![key(chess)];
+    if chess.legal_ep_square().is_some() {
+        return keys;
+    }
+    let (us, them) = (chess.turn(), !chess.turn());
+    let (board, occupied) = (chess.board(), chess.board().occupied());
+    let fourth = them.fold_wb(Rank::Fourth, Rank::Fifth);
+    for pawn in board.pawns() & board.by_color(them) & fourth {
+        let behind = |steps: i32| pawn.offset(them.fold_wb(-8, 8) * steps).filter(|square| !occupied.contains(*square));
+        let (Some(target), Some(_)) = (behind(1), behind(2)) else { continue };
+        if (attacks::pawn_attacks(them, target) & board.pawns() & board.by_color(us)).is_empty() {
+            continue;
+        }
+        let mut setup = chess.to_setup(EnPassantMode::Legal);
+        setup.ep_square = Some(target);
+        if let Ok(other) = Chess::from_setup(setup, CastlingMode::Chess960)
+            && other.legal_ep_square().is_none()
+            && !keys.contains(&key(&other))
+        {
+            keys.push(key(&other));
+        }
+    }
+    keys
+}
+
+/// The code of a move: from its lowest bits on the target's file and rank, the origin's file and rank, three bits each, and
+/// what a pawn becomes (1 to 4: knight, bishop, rook, queen). Castling goes to the rook's square.
+pub fn code(m: Move) -> u16 {
+    let from = m.from().map_or(0, |square| square as u16);
+    let promotion = m.promotion().map_or(0, |role| role as u16 - Role::Pawn as u16);
+    m.to() as u16 | from << 6 | promotion << 12
+}
+
+/// The legal move that a code stands for. Castling is also taken as some write it, as two steps of the king.
+pub fn decode(chess: &Chess, found: u16) -> Option<Move> {
+    let legal = chess.legal_moves();
+    if let Some(m) = legal.iter().find(|m| code(**m) == found) {
+        return Some(*m);
+    }
+    let two_steps = |m: &Move, color: Color| -> Option<u16> {
+        let Move::Castle { king, .. } = *m else { return None };
+        let to = m.castling_side()?.king_to(color);
+        Some(to as u16 | (king as u16) << 6)
+    };
+    legal.into_iter().find(|m| two_steps(m, chess.turn()) == Some(found))
+}
+
+/// The origin and target of a code, for messages: `e2e4`.
+pub fn shown(code: u16) -> String {
+    let square = |bits: u16| Square::new(u32::from(bits & 63));
+    let promotion = ["", "n", "b", "r", "q"].get(usize::from(code >> 12)).copied().unwrap_or("?");
+    format!("{}{}{promotion}", square(code >> 6), square(code))
+}
+
+/// Why bytes are not a book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolyglotError {
+    /// There are none.
+    Empty,
+    /// They are not whole entries.
+    Length {
+        /// So many bytes.
+        bytes: usize,
+    },
+    /// An entry stands behind one with a greater key.
+    Order {
+        /// Its number, from 1.
+        entry: usize,
+        /// The key.
+        key: u64,
+        /// The key of the one before.
+        before: u64,
+    },
+}
+
+impl fmt::Display for PolyglotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolyglotError::Empty => f.write_str("a Polyglot book without an entry"),
+            PolyglotError::Length { bytes } => write!(
+                f,
+                "{bytes} bytes are no Polyglot book: entries have 16 bytes each, {} are over; it was cut, or is another file",
+                bytes % Entry::BYTES
+            ),
+            PolyglotError::Order { entry, key, before } => write!(
+                f,
+                "entry {entry} of a Polyglot book (bytes {}-{}) has key {key:016x}, less than {before:016x} before it: \
+                 entries stand in order of their keys, so engines would not find moves in it; it is another file, or \
+                 whatever wrote it did not sort it",
+                (entry - 1) * Entry::BYTES,
+                entry * Entry::BYTES - 1,
+            ),
+        }
+    }
+}
+
+impl core::error::Error for PolyglotError {}
+
+/// A book, its length and order checked.
+#[derive(Clone, Debug)]
+pub struct Book<B> {
+    bytes: B,
+}
+
+impl<B: AsRef<[u8]>> Book<B> {
+    /// Takes the bytes of a file.
+    ///
+    /// # Errors
+    ///
+    /// They are not a book.
+    pub fn open(bytes: B) -> Result<Book<B>, PolyglotError> {
+        let length = bytes.as_ref().len();
+        if length == 0 {
+            return Err(PolyglotError::Empty);
+        }
+        if !length.is_multiple_of(Entry::BYTES) {
+            return Err(PolyglotError::Length { bytes: length });
+        }
+        let book = Book { bytes };
+        let mut before = 0;
+        for (index, Entry { key, .. }) in book.entries(0..book.len()).enumerate() {
+            if key < before {
+                return Err(PolyglotError::Order { entry: index + 1, key, before });
+            }
+            before = key;
+        }
+        Ok(book)
+    }
+
+    /// How many entries there are. Never zero.
+    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        self.slots().len()
+    }
+
+    /// The bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    fn slots(&self) -> &[[u8; Entry::BYTES]] {
+        self.bytes.as_ref().as_chunks().0
+    }
+
+    /// The entries in a range of their numbers, from 0; as many as there are.
+    pub fn entries(&self, range: Range<usize>) -> impl Iterator<Item = Entry> + '_ {
+        self.slots().get(range).unwrap_or_default().iter().copied().map(Entry::from_bytes)
+    }
+
+    /// Where the entries with a key stand.
+    pub fn find(&self, key: u64) -> Range<usize> {
+        let slots = self.slots();
+        let of = |slot: &[u8; Entry::BYTES]| Entry::from_bytes(*slot).key;
+        let start = slots.partition_point(|slot| of(slot) < key);
+        start..start + slots[start..].partition_point(|slot| of(slot) == key)
+    }
+
+    /// The legal moves to a position of a game, each with its weight, the heaviest first. Where the history is not known, so
+    /// that the hash is another one, those of a hash that the position may have.
+    pub fn moves(&self, chess: &Chess) -> Vec<(Move, u32)> {
+        let mut moves: Vec<(Move, u32)> = Vec::new();
+        let others = || keys(&Position::from_chess(chess)).into_iter().map(|key| self.find(key));
+        let found = [self.find(key(chess))].into_iter().chain(others()).find(|found| !found.is_empty());
+        for Entry { code, weight, .. } in self.entries(found.unwrap_or_default()) {
+            if let Some(m) = decode(chess, code) {
+                add(&mut moves, m, weight.into());
+            }
+        }
+        moves.sort_by_key(|(_, weight)| Reverse(*weight));
+        moves
+    }
+}
+
+/// Adds to the weight of a move.
+fn add(moves: &mut Vec<(Move, u32)>, m: Move, weight: u32) {
+    match moves.iter_mut().find(|(other, _)| *other == m) {
+        Some((_, sum)) => *sum = sum.saturating_add(weight),
+        None => moves.push((m, weight)),
+    }
+}

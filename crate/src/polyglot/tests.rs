@@ -1,0 +1,134 @@
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Position as _};
+
+use super::{Book, Entry, PolyglotError, Walk, code, decode, key, keys, shown};
+use crate::position::Position;
+
+type Test = Result<(), Box<dyn std::error::Error>>;
+
+#[test]
+fn hashes_and_codes_of_moves_are_those_of_polyglot() -> Test {
+    for row in include_str!("../../../tests/data/polyglot.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let [why, fen, hash, uci, move_code] = cells[..] else { panic!("{row}") };
+        let chess: Chess = fen.parse::<Fen>()?.into_position(CastlingMode::Chess960)?;
+        let m = uci.parse::<UciMove>()?.to_move(&chess)?;
+        assert_eq!(format!("{:016x}", key(&chess)), hash, "{why}");
+        assert_eq!(format!("{:04x}", code(m)), move_code, "{why}");
+        assert_eq!((decode(&chess, code(m)), shown(code(m)).as_str()), (Some(m), uci), "{why}");
+        assert!(keys(&Position::from_chess(&chess)).contains(&key(&chess)), "{why}");
+    }
+    Ok(())
+}
+
+#[test]
+fn castling_is_read_as_two_steps_of_the_king_too() -> Test {
+    let chess: Chess = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1".parse::<Fen>()?.into_position(CastlingMode::Standard)?;
+    for (as_written, expected) in [("e1g1", "e1h1"), ("e1c1", "e1a1"), ("e1h1", "e1h1"), ("e1f1", "e1f1")] {
+        let m = decode(&chess, code(expected.parse::<UciMove>()?.to_move(&chess)?));
+        let UciMove::Normal { from, to, .. } = as_written.parse()? else { panic!("{as_written}") };
+        assert_eq!(decode(&chess, to as u16 | (from as u16) << 6), m, "{as_written}");
+    }
+    for illegal in [0, 0x8107, 0x1107, 0xffff] {
+        assert_eq!(decode(&chess, illegal), None, "{illegal:04x}");
+    }
+    Ok(())
+}
+
+#[test]
+fn bytes_that_are_no_book_are_told_why() {
+    let entry = |key| Entry { key, ..Entry::default() }.to_bytes();
+    assert_eq!(Book::open(Vec::new()).err(), Some(PolyglotError::Empty));
+    for bytes in [1, 15, 17, 31] {
+        assert_eq!(Book::open(vec![0; bytes]).err(), Some(PolyglotError::Length { bytes }));
+    }
+    let mixed = [entry(3), entry(3), entry(9), entry(4)].concat();
+    let error = Book::open(&mixed).err();
+    assert_eq!(error, Some(PolyglotError::Order { entry: 4, key: 4, before: 9 }));
+    assert!(error.is_some_and(|error| error.to_string().contains("bytes 48-63")));
+}
+
+#[test]
+fn a_position_that_is_written_twice_is_one_and_one_with_two_histories_is_added_up() -> Test {
+    let after_two_steps: Chess =
+        "4k3/8/8/K2pP2r/8/8/8/8 w - d6 0 1".parse::<Fen>()?.into_position(CastlingMode::Chess960)?;
+    let position = Position::from_chess(&after_two_steps);
+    let [plain, stepped] = keys(&position)[..] else { panic!("two hashes") };
+    assert_eq!(stepped, key(&after_two_steps));
+    let m = "e5e6".parse::<UciMove>()?.to_move(position.chess())?;
+    for (weights, expected) in [([5, 5], 5), ([5, 6], 11)] {
+        let entry = |(key, weight)| Entry { key, code: code(m), weight, learn: 0 };
+        let mut entries = [plain, stepped].into_iter().zip(weights).map(entry).collect::<Vec<_>>();
+        entries.sort_unstable();
+        let book = Book::open(entries.into_iter().flat_map(Entry::to_bytes).collect::<Vec<u8>>())?;
+        let mut walk = Walk::new(book.clone(), core::slice::from_ref(&position));
+        assert_eq!(walk.next(), Some((position.clone(), vec![(m, expected)])));
+        assert_eq!((walk.next(), walk.entries(), walk.illegal()), (None, 2, 0));
+    }
+    Ok(())
+}
+
+proptest! {
+    /// What games reach comes back by a walk, and nothing else; what is not a legal move is counted.
+    #[test]
+    fn what_is_written_is_walked(games in vec(vec(any::<Index>(), 0..12), 1..8), strange in vec(any::<(u64, u16)>(), 0..6)) {
+        let mut played: BTreeMap<u64, (Position, Vec<u16>)> = BTreeMap::new();
+        for game in &games {
+            let mut chess = Chess::default();
+            for index in game {
+                let moves = chess.legal_moves();
+                if moves.is_empty() { break; }
+                let m = *index.get(&moves);
+                let position = Position::from_chess(&chess);
+                for key in keys(&position) {
+                    let codes = &mut played.entry(key).or_insert_with(|| (position.clone(), Vec::new())).1;
+                    if !codes.contains(&code(m)) { codes.push(code(m)); }
+                }
+                chess.play_unchecked(m);
+            }
+        }
+        let entry = |key, code| Entry { key, code, weight: (code % 100) + 1, learn: 0 };
+        let own = played.iter().flat_map(|(key, (_, codes))| codes.iter().map(move |code| entry(*key, *code)));
+        // No position of these games has one of these hashes, or next to never.
+        let mut entries: Vec<Entry> = own.chain(strange.iter().map(|(key, code)| entry(*key, *code))).collect();
+        let unreached = strange.iter().filter(|(key, _)| !played.contains_key(key)).count();
+        entries.sort_unstable();
+        let book = Book::open(entries.iter().flat_map(|entry| entry.to_bytes()).collect::<Vec<u8>>()).ok();
+        let Some(book) = book else {
+            prop_assert!(entries.is_empty());
+            return Ok(());
+        };
+        let mut walk = Walk::new(book.clone(), &[Position::from_chess(&Chess::default())]);
+        let walked: Vec<_> = walk.by_ref().collect();
+        prop_assert_eq!(walk.entries() + unreached, entries.len());
+        let positions: std::collections::HashSet<&Position> = played.values().map(|(position, _)| position).collect();
+        prop_assert_eq!(walked.len(), positions.len());
+        for (position, moves) in walked {
+            let codes = &played[&key(position.chess())].1;
+            prop_assert_eq!(moves.len(), codes.len());
+            for (m, weight) in moves {
+                prop_assert!(codes.contains(&code(m)));
+                prop_assert_eq!(weight, u32::from(code(m) % 100) + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_book_or_an_error(bytes in vec(any::<u8>(), 0..400)) {
+        if let Ok(book) = Book::open(&bytes) {
+            let all = book.len();
+            let walk = Walk::new(book, &[Position::from_chess(&Chess::default())]);
+            prop_assert!(walk.count() <= all);
+        }
+        let entries: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
+        for entry in entries {
+            prop_assert_eq!(Entry::from_bytes(entry).to_bytes(), entry);
+        }
+    }
+}
