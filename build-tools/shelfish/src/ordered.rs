@@ -7,6 +7,11 @@ use std::thread;
 /// Items that wait at each worker, and results that wait behind it.
 const AHEAD: usize = 2;
 
+/// How many threads there is a core for.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Maps `items` on `threads` threads; results come in the order of the items.
 ///
 /// Item n goes to worker n modulo `threads` and its result is taken from there: order needs no book-keeping.

@@ -111,6 +111,12 @@ impl<R: Record> Block<R> {
         self.record(n, self.position(n)?)
     }
 
+    /// The key of every position, in stored order, not checked.
+    #[cfg(feature = "write")]
+    pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        self.forest.nodes.iter().map(Node::key)
+    }
+
     /// The key and the weight of every record, in ascending order of keys, to cut them into other blocks.
     ///
     /// # Errors
@@ -119,9 +125,8 @@ impl<R: Record> Block<R> {
     #[cfg(feature = "write")]
     pub fn record_weights(&self) -> Result<Vec<RecordWeight>, TableError> {
         let weights = self.weights(&mut vec![0; R::TOTALS.len()])?;
-        let keys = self.forest.nodes.iter().map(|node| node.key());
         let mut records: Vec<RecordWeight> =
-            keys.zip(weights).enumerate().map(|(n, (key, weight))| RecordWeight { key, weight, n }).collect();
+            self.keys().zip(weights).enumerate().map(|(n, (key, weight))| RecordWeight { key, weight, n }).collect();
         records.sort_unstable_by_key(|record| record.key);
         match records.windows(2).find(|pair| pair[0].key == pair[1].key) {
             None => Ok(records),
@@ -141,9 +146,8 @@ impl<R: Record> Block<R> {
     pub fn reuse(&self, bytes: Vec<u8>) -> Result<super::EncodedBlock, TableError> {
         let mut totals = vec![0; R::TOTALS.len()];
         self.weights(&mut totals)?;
-        let keys = self.forest.nodes.iter().map(Node::key);
         let one = self.forest.nodes[0].key();
-        let (first, last) = keys.fold((one, one), |(first, last), key| (first.min(key), last.max(key)));
+        let (first, last) = self.keys().fold((one, one), |(first, last), key| (first.min(key), last.max(key)));
         Ok(super::EncodedBlock { bytes, positions: self.len() as u64, totals, columns: Vec::new(), first, last })
     }
 

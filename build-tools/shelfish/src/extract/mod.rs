@@ -2,24 +2,22 @@
 
 mod index;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::Eval;
-use shelfish::position::{Key, Position};
+use shelfish::position::{Key, KeyError, Position};
 use shelfish::source::integrity::Integrity;
-use shelfish::table::{
-    Block, Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriteError, WriterOptions, encode_block,
-};
+use shelfish::table::{Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriterOptions, encode_block};
 
 use crate::Failure;
 use crate::Outcome;
@@ -28,10 +26,10 @@ use crate::build::command::size;
 use crate::build::dump::{Dump, How, Source};
 use crate::build::workspace::Workspace;
 use crate::database;
-use crate::ordered::ordered;
+use crate::ordered::{cores, ordered};
 use crate::progress::{Progress, Work};
 use crate::shown::{json, shown};
-use index::{Index, Spot};
+use index::{Found, Index, Reads};
 
 /// Make a small database of an opening, a repertoire or games.
 #[derive(clap::Args, Debug)]
@@ -90,10 +88,11 @@ pub struct Report {
     pub left_out: u64,
     /// The hash by which the manifest can be pinned.
     pub integrity: String,
-    /// Bytes read of the database.
-    pub read_bytes: u64,
-    /// In so many requests.
-    pub requests: u64,
+    /// What was read of the database.
+    #[serde(flatten)]
+    pub reads: Reads,
+    /// Bytes of the database.
+    pub database_bytes: u64,
     /// Games that could not be read.
     pub refused_games: u64,
     /// Seconds taken.
@@ -127,13 +126,6 @@ impl fmt::Display for ExtractError {
 
 impl std::error::Error for ExtractError {}
 
-/// A position that was found.
-struct Found {
-    key: Key,
-    spot: Spot,
-    ply: u32,
-}
-
 /// Extracts, and prints a summary.
 ///
 /// # Errors
@@ -145,13 +137,22 @@ pub fn run(args: Args) -> Outcome {
     if args.json {
         writeln!(out, "{}", json(&report)?)?;
     } else {
-        let Report { positions, bytes, plies, left_out, integrity, read_bytes, requests, seconds, .. } = &report;
+        let Report { positions, bytes, plies, left_out, integrity, reads, seconds, .. } = &report;
         writeln!(
             out,
-            "{} positions, {}, at most {plies} moves from the beginning; {} read in {requests} requests, {seconds:.1} s",
+            "{} positions, {}, at most {plies} moves from the beginning; {} read in {} requests, {seconds:.1} s",
             HumanCount(*positions),
             HumanBytes(*bytes),
-            HumanBytes(*read_bytes)
+            HumanBytes(reads.read_bytes),
+            reads.requests
+        )?;
+        writeln!(
+            out,
+            "{} blocks, {}, were opened; {}, {}, have any of the positions",
+            HumanCount(reads.blocks),
+            HumanBytes(reads.block_bytes),
+            HumanCount(reads.used_blocks),
+            HumanBytes(reads.used_block_bytes)
         )?;
         if *left_out > 0 {
             writeln!(out, "{} positions farther on were left out for want of room", HumanCount(*left_out))?;
@@ -176,31 +177,30 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     for path in &args.pgn {
         refused_games += positions_of_games(path, &mut starts)?;
     }
-    starts.sort_unstable();
-    starts.dedup();
     let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
     let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
-    let mut index = Index::new(place, manifest.clone());
-    let asked = starts.len();
-    let found = database::wait(walk(&mut index, starts, plies, args.quiet))??;
-    if found.is_empty() {
-        return Err(ExtractError::Nothing { asked }.into());
-    }
     let workspace = Workspace::open::<Eval>(&args.out)?;
     #[cfg(unix)]
     workspace.clean_up_on_signals()?;
-    let blocks = Arc::new(std::mem::take(&mut index.blocks));
-    let (written, kept) = write(args, &workspace, &manifest, &blocks, &found)?;
+    let kept = tempfile::tempfile_in(workspace.dir())?;
+    let mut index = Index::new(place, manifest.clone(), kept);
+    let asked = starts.len();
+    database::wait(walk(&mut index, starts, plies, args.quiet))??;
+    let found = index.met().iter().sum();
+    if found == 0 {
+        return Err(ExtractError::Nothing { asked }.into());
+    }
+    let (written, kept) = write(args, &workspace, &manifest, &mut index, found)?;
     let bytes = written.to_bytes::<Eval>()?;
     Ok(Report {
         positions: written.positions,
         bytes: written.bytes() + bytes.len() as u64,
-        plies: found[..kept].last().map_or(0, |found| found.ply),
-        left_out: (found.len() - kept) as u64,
+        plies: index.plies_of(kept),
+        left_out: found - kept,
         integrity: Integrity::of(&bytes).to_string(),
-        read_bytes: index.bytes,
-        requests: index.requests,
+        reads: index.reads(),
+        database_bytes: manifest.bytes(),
         refused_games,
         seconds: start.elapsed().as_secs_f64(),
     })
@@ -225,72 +225,89 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> 
     Ok(refused)
 }
 
-/// Goes from position to position, move by move. Nearest first; as near, in the order of keys.
-async fn walk(index: &mut Index, starts: Vec<Key>, plies: u32, quiet: bool) -> Result<Vec<Found>, Failure> {
-    let positions = Arc::new(AtomicU64::new(0));
-    let (done, count) = (positions.clone(), Some(positions.clone()));
-    let _progress =
-        Progress::start(Work { phase: "extracting", done, total: None, is_bytes: false, positions: count }, quiet);
-    let (mut found, mut seen): (Vec<Found>, HashSet<Key>) = (Vec::new(), HashSet::new());
-    let (mut ply, mut next) = (0, starts);
-    while !next.is_empty() {
-        index.load(&next).await?;
+/// Positions whose children are made at a time.
+const BATCH: usize = 1 << 14;
+
+/// Goes from position to position, move by move.
+async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), Failure> {
+    let done = Arc::new(AtomicU64::new(0));
+    let work =
+        Work { phase: "extracting", done: done.clone(), total: None, is_bytes: false, positions: Some(done.clone()) };
+    let _progress = Progress::start(work, quiet);
+    starts.sort_unstable();
+    starts.dedup();
+    let met = index.meet(&starts, 0).await?;
+    done.fetch_add(met.len() as u64, Relaxed);
+    // The moves of a beginning count whether it is there or not.
+    let mut here = starts;
+    for ply in 1..=plies {
+        if here.is_empty() {
+            break;
+        }
+        let mut next = Vec::new();
+        for some in here.chunks(BATCH) {
+            next.extend(index.meet(&children(some)?, ply).await?);
+        }
+        done.fetch_add(next.len() as u64, Relaxed);
+        next.sort_unstable();
+        here = next;
+    }
+    Ok(())
+}
+
+/// The positions that legal moves lead to, ascending.
+fn children(keys: &[Key]) -> Result<Vec<Key>, Failure> {
+    let of_some = |keys: &[Key]| -> Result<Vec<Key>, KeyError> {
         let mut children = Vec::new();
-        for key in next {
-            let spot = index.find(&key);
-            if let Some(spot) = spot
-                && seen.insert(key)
-            {
-                found.push(Found { key, spot, ply });
-                positions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            } else if spot.is_some() || ply > 0 {
-                // It was there before, or it is not in the database.
-                continue;
-            }
-            if ply < plies {
-                let position = Key::decode(key.as_bytes()).map_err(|error| error.to_string())?;
-                children.extend(position.chess().legal_moves().into_iter().map(|m| {
-                    let mut child = position.chess().clone();
-                    child.play_unchecked(m);
-                    Position::from_chess(&child).key()
-                }));
-            }
+        for key in keys {
+            let position = Key::decode(key.as_bytes())?;
+            children.extend(position.chess().legal_moves().into_iter().map(|m| {
+                let mut child = position.chess().clone();
+                child.play_unchecked(m);
+                Position::from_chess(&child).key()
+            }));
         }
         children.sort_unstable();
         children.dedup();
-        children.retain(|key| !seen.contains(key));
-        (ply, next) = (ply + 1, children);
-    }
-    Ok(found)
+        Ok(children)
+    };
+    let share = keys.len().div_ceil(cores()).max(256);
+    let mut children = Vec::new();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = keys.chunks(share).map(|some| scope.spawn(move || of_some(some))).collect();
+        workers.into_iter().try_for_each(|worker| {
+            children.extend(worker.join().expect("a worker died").map_err(|error| error.to_string())?);
+            Ok::<_, Failure>(())
+        })
+    })?;
+    // Stable: it finds the runs that are sorted.
+    children.sort();
+    children.dedup();
+    Ok(children)
 }
 
-/// Writes as many positions as there is room for, and says how many.
+/// Writes as many of the positions found as there is room for, and says how many.
 fn write(
     args: &Args,
     workspace: &Workspace,
     manifest: &Manifest,
-    blocks: &Arc<Vec<Arc<Block<Eval>>>>,
-    found: &[Found],
-) -> Result<(Manifest, usize), Failure> {
+    index: &mut Index,
+    found: u64,
+) -> Result<(Manifest, u64), Failure> {
     // What was left out of the database is left out of its part.
     let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
-    let mut count = found.len();
+    let mut count = found;
     loop {
         let options = WriterOptions { info: info.clone(), ..WriterOptions::default() };
         let mut writer = TableWriter::<Eval>::create(&args.out, workspace.dir(), options);
-        let mut spots: Vec<(Key, Spot)> = found[..count].iter().map(|found| (found.key, found.spot)).collect();
-        spots.sort_unstable_by_key(|(key, _)| *key);
-        let blocks = blocks.clone();
-        let encode = move |spots: Vec<Spot>| encode(&blocks, &spots);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        for block in ordered(cut(spots).into_iter(), threads, encode) {
+        for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
             writer.append(&block?)?;
         }
         let bytes = writer.bytes_at_most();
         match args.max_bytes {
             Some(room) if bytes > room as u64 => {
                 let share = room as f64 / bytes as f64;
-                count = ((count as f64 * share * 0.98) as usize).min(count - 1);
+                count = ((count as f64 * share * 0.98) as u64).min(count - 1);
                 if count == 0 {
                     return Err(ExtractError::NoRoom { room: room as u64 }.into());
                 }
@@ -300,19 +317,39 @@ fn write(
     }
 }
 
-/// Cuts records, keys ascending, into blocks as a build does.
-fn cut(records: Vec<(Key, Spot)>) -> Vec<Vec<Spot>> {
-    let mut cutter = Cutter::new(Eval::BLOCK_WEIGHT);
-    let mut blocks = Vec::new();
-    for (key, spot) in records {
-        blocks.extend(cutter.push(key.as_bytes(), spot.weight, spot));
-    }
-    blocks.extend(cutter.finish());
-    blocks
+/// Records, keys ascending, cut into blocks as a build does.
+struct Blocks<I> {
+    records: I,
+    cutter: Option<Cutter<Found>>,
 }
 
-fn encode(blocks: &[Arc<Block<Eval>>], spots: &[Spot]) -> Result<EncodedBlock, Failure> {
-    let record = |spot: &Spot| blocks[spot.block as usize].get(spot.n as usize);
-    let evals = spots.iter().map(record).collect::<Result<Vec<Eval>, TableError>>()?;
-    encode_block(&evals).map_err(|error: WriteError| error.into())
+impl<I> Blocks<I> {
+    fn new(records: I) -> Blocks<I> {
+        Blocks { records, cutter: Some(Cutter::new(Eval::BLOCK_WEIGHT)) }
+    }
+}
+
+impl<I: Iterator<Item = Result<Found, Failure>>> Iterator for Blocks<I> {
+    type Item = Result<Vec<Found>, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let cutter = self.cutter.as_mut()?;
+            match self.records.next() {
+                None => return self.cutter.take().and_then(Cutter::finish).map(Ok),
+                Some(Err(error)) => return Some(Err(error)),
+                Some(Ok(found)) => {
+                    let (key, weight) = (found.key, found.weight);
+                    if let Some(block) = cutter.push(key.as_bytes(), weight, found) {
+                        return Some(Ok(block));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn encode(found: Vec<Found>) -> Result<EncodedBlock, Failure> {
+    let evals = found.iter().map(Found::record).collect::<Result<Vec<Eval>, TableError>>()?;
+    Ok(encode_block(&evals)?)
 }
