@@ -103,6 +103,7 @@ fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         patience: Default::default(),
         selection: build::Selection::default(),
+        plan: None,
         max_bytes: None,
         max_disk: None,
         rejects: None,

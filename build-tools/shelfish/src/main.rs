@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use shelfish_cli::publish::PublishError;
 use shelfish_cli::shown::shown;
 use shelfish_cli::{
     analyse, bench, book, build, dumps, engine, explore, export, extract, lookup, publish, refresh, serve, stats,
@@ -23,6 +24,14 @@ enum Command {
     Build(build::command::Args),
     /// List the months of games that can be had of Lichess
     Dumps(dumps::Args),
+    /// Say where a database is cut into parts, to build them on several machines
+    Plan(build::parts::plan::Args),
+    /// Write the records of dumps as lines that can be sorted, for `shelfish encode`
+    Partition(build::parts::partition::Args),
+    /// Make the files of one part of a database of its sorted records
+    Encode(build::parts::encode::Args),
+    /// Make the parts of a database one database, by its manifest
+    Seal(build::parts::seal::Args),
     /// Look positions up
     Lookup(lookup::Args),
     /// Say what was played from positions, and how games went on
@@ -61,6 +70,10 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Build(args) => build::command::run(args),
         Command::Dumps(args) => dumps::run(&args),
+        Command::Plan(args) => build::parts::plan::run(args),
+        Command::Partition(args) => build::parts::partition::run(args),
+        Command::Encode(args) => build::parts::encode::run(args),
+        Command::Seal(args) => build::parts::seal::run(args),
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),
         Command::Book(command) => book::command::run(command),
@@ -85,6 +98,9 @@ fn main() -> ExitCode {
         if !error.downcast_ref().is_some_and(is_pipe) {
             eprintln!("shelfish: {}", shown(&error.to_string()));
         }
-        ExitCode::FAILURE
+        match error.downcast_ref() {
+            Some(PublishError::Interrupted(signal)) => ExitCode::from(128 + signal),
+            _ => ExitCode::FAILURE,
+        }
     })
 }

@@ -39,16 +39,21 @@ pub struct Shard {
     pages: Range<usize>,
 }
 
-/// A shard that has been written.
+/// A shard that has been written, as the manifest will tell of it.
 #[cfg(feature = "write")]
-#[derive(Debug)]
-pub(super) struct WrittenShard {
-    pub(super) file: String,
-    pub(super) bytes: u64,
-    pub(super) positions: u64,
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenShard {
+    /// The file's name.
+    pub file: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Number of positions.
+    pub positions: u64,
     /// The separator and the length of each page.
-    pub(super) pages: Vec<(Vec<u8>, u64)>,
-    pub(super) inline_pages: Vec<u8>,
+    pub pages: Vec<(Vec<u8>, u64)>,
+    /// All its pages, if they may be few enough to be inlined in the manifest.
+    pub inline_pages: Vec<u8>,
 }
 
 /// The leaf pages of all shards in ascending order of keys; a manifest may have a million.

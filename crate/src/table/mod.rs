@@ -32,12 +32,15 @@ pub use block::RecordWeight;
 pub use chunk::seal;
 pub use chunk::{Chunk, ChunkFault, KeyRange, TableError};
 pub use columns::ColumnError;
+#[cfg(feature = "write")]
+pub use manifest::WrittenShard;
 pub use manifest::{Manifest, Shard};
 pub use page::Page;
 pub use record::Record;
 #[cfg(feature = "write")]
 pub use write::{
-    Cutter, EncodedBlock, PREVIOUS, TableWriter, WriteError, WriterOptions, encode_block, manifest_in, remove_abandoned,
+    Cutter, EncodedBlock, PREVIOUS, Part, TableWriter, WriteError, WriterOptions, encode_block, manifest_in,
+    remove_abandoned, separator,
 };
 
 #[cfg(feature = "write")]

@@ -58,6 +58,7 @@ fn options(source: &str) -> (tempfile::TempDir, Options) {
         replace: false,
         out: dir.path().join("db"),
         max_memory: 64 << 20,
+        plan: None,
         max_bytes: None,
         max_disk: None,
         shard_bytes: 64 << 20,

@@ -10,6 +10,7 @@ use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 
 use super::dump::{DumpKind, Source};
+use super::parts::Plan;
 use super::remote::Patience;
 use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games};
 use crate::{Failure, Outcome};
@@ -33,6 +34,7 @@ const MIN_SHARD: usize = 1 << 20;
   shelfish build performance.bin -o book
   shelfish build --base book february.pgn.bz2 -o book
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
+  shelfish build lichess_db_eval.jsonl.zst -o db --plan plan.json
 
 The same input gives the same bytes, whatever the threads and the memory. A build that fails leaves the database in
 DIR as it was.
@@ -131,6 +133,10 @@ pub struct Args {
     /// depth it was cut. The result is that of --min-depth with this depth; the disk holds what is sorted until the end
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
     max_size: Option<usize>,
+    /// Build part by part as a plan of `shelfish plan` says, with its selection and sizes: the result is, byte for byte, that of
+    /// `shelfish partition`, `encode` and `seal`
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["min_depth", "max_pvs", "max_plies", "best_only", "max_size", "shard_size", "inline_pages", "base"])]
+    plan: Option<PathBuf>,
     /// Write what cannot be used to FILE, tab-separated: source, line number, reason, fact, beginning. Positions that
     /// merging gave too many evaluations stand last, without source and line number
     #[arg(long, value_name = "FILE")]
@@ -153,11 +159,11 @@ fn max_size(text: &str) -> Result<usize, String> {
     size(text, 1 << 12)
 }
 
-fn shard_size(text: &str) -> Result<usize, String> {
+pub(super) fn shard_size(text: &str) -> Result<usize, String> {
     size(text, MIN_SHARD)
 }
 
-fn inline_pages(text: &str) -> Result<usize, String> {
+pub(super) fn inline_pages(text: &str) -> Result<usize, String> {
     size(text, 0)
 }
 
@@ -244,7 +250,7 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
     for month in &args.dump {
         sources.push(Source::Url(dumps::find(month, &args.dump_list, patience)?.url));
     }
-    let options = Options {
+    let mut options = Options {
         sources,
         bases: args.base.iter().map(|database| database::Args::of(database)).collect(),
         replace: args.replace,
@@ -260,12 +266,17 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
             max_plies: args.max_plies.map(|n| n as usize),
             best_only: args.best_only,
         },
+        plan: args.plan.as_deref().map(Plan::read).transpose()?,
         max_disk: args.max_disk.map(|bytes| bytes as u64),
         max_bytes: args.max_size.map(|bytes| bytes as u64),
         rejects: args.rejects,
         quiet,
         is_interruptible: true,
     };
+    if let Some(plan) = &options.plan {
+        options.selection = plan.selection.clone();
+        (options.shard_bytes, options.inline_page_bytes) = (plan.shard_bytes, plan.inline_page_bytes);
+    }
     let dumps = options.open_dumps()?;
     let kind = match (dumps.kind(&options.sources)?, options.bases.first()) {
         (None, Some(base)) if database::kind(&base.source()?)? == database::Kind::Moves => DumpKind::Games,
@@ -289,6 +300,7 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
                 (args.best_only, "--best-only"),
                 (args.max_size.is_some(), "--max-size"),
                 (args.replace, "--replace"),
+                (options.plan.is_some(), "--plan"),
             ];
             if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
                 wrong(option, "evaluations", "games");

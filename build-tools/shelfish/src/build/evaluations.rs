@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use shelfish::eval::Eval;
+use shelfish::position::Key;
 
 use super::base::{Base, BaseError, BaseFault, Narrow};
 use super::dump::{Chunk, Dump, MAX_LINE, Source, Text};
@@ -116,6 +117,70 @@ impl Kind for Evaluations {
     }
 }
 
+impl Evaluations {
+    /// Gives the records of those lines of a part that are `wanted`, by their numbers, to `push`, and the rows of its rejects to
+    /// `rows`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `push`.
+    pub fn parse_lines(
+        &self,
+        (source, chunk): (&Source, &Chunk),
+        wanted: impl Fn(u64) -> bool,
+        counts: &mut Counts,
+        mut push: impl FnMut(&Key, &[u8]) -> io::Result<()>,
+        rows: &mut String,
+    ) -> io::Result<()> {
+        let mut take = |line: u64, text: &[u8], parse: &dyn Fn() -> Result<Record, Reject>| -> io::Result<()> {
+            if !wanted(line) {
+                return Ok(());
+            }
+            counts.lines += 1;
+            match parse() {
+                Err(reject) => {
+                    counts.rejects[reject.reason()] += 1;
+                    rows.push_str(&rejects::row(source, line, &reject, text));
+                }
+                Ok(mut record) => {
+                    counts.records += 1;
+                    counts.pvs_cut += record.cut;
+                    counts.pvs_dropped += record.dropped;
+                    counts.pvs_shortened += record.shortened;
+                    self.selection.narrow(&mut record.evaluations);
+                    if record.evaluations.is_empty() {
+                        counts.left_out += 1;
+                    } else {
+                        let payload = spool::payload(&record.evaluations, record.surplus);
+                        push(&record.position.key(), &payload)?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        match &chunk.text {
+            Text::TooLong(beginning) => take(chunk.line, beginning, &|| Err(Reject::TooLong))?,
+            Text::Lines(lines) => {
+                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
+                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
+                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
+                    if !text.is_empty() {
+                        take(line, text, &|| if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
+                    }
+                }
+            }
+            Text::Rows(positions) => {
+                let mut row = chunk.line;
+                for rows in positions {
+                    take(row, rows.fen.as_bytes(), &|| parse_rows(rows))?;
+                    row += rows.rows.len() as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Parse for Evaluations {
     type Chunk = Chunk;
     type Counts = Counts;
@@ -138,48 +203,7 @@ impl Parse for Evaluations {
         rows: &mut String,
     ) -> io::Result<u64> {
         let before = counts.records;
-        let mut take = |line: u64, text: &[u8], record: Result<Record, Reject>| -> io::Result<()> {
-            counts.lines += 1;
-            match record {
-                Err(reject) => {
-                    counts.rejects[reject.reason()] += 1;
-                    rows.push_str(&rejects::row(source, line, &reject, text));
-                }
-                Ok(mut record) => {
-                    counts.records += 1;
-                    counts.pvs_cut += record.cut;
-                    counts.pvs_dropped += record.dropped;
-                    counts.pvs_shortened += record.shortened;
-                    self.selection.narrow(&mut record.evaluations);
-                    if record.evaluations.is_empty() {
-                        counts.left_out += 1;
-                    } else {
-                        let payload = spool::payload(&record.evaluations, record.surplus);
-                        sorter.push(&record.position.key(), &payload)?;
-                    }
-                }
-            }
-            Ok(())
-        };
-        match &chunk.text {
-            Text::TooLong(beginning) => take(chunk.line, beginning, Err(Reject::TooLong))?,
-            Text::Lines(lines) => {
-                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
-                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
-                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
-                    if !text.is_empty() {
-                        take(line, text, if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
-                    }
-                }
-            }
-            Text::Rows(positions) => {
-                let mut row = chunk.line;
-                for rows in positions {
-                    take(row, rows.fen.as_bytes(), parse_rows(rows))?;
-                    row += rows.rows.len() as u64;
-                }
-            }
-        }
+        self.parse_lines((source, chunk), |_| true, counts, |key, payload| sorter.push(key, payload), rows)?;
         Ok(counts.records - before)
     }
 }

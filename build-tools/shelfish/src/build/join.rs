@@ -6,7 +6,7 @@ use std::io;
 use super::BuildError;
 use super::base::{BaseError, BaseReader, BaseRecord};
 use super::kind::Kind;
-use super::sort::{Merge, Merging as _};
+use super::sort::{Merge, Merging};
 use super::spool::{self, SpoolError, Surplus};
 use super::workspace::Workspace;
 
@@ -81,10 +81,33 @@ impl<K: Kind> Draft<K> {
     }
 }
 
+/// Records in the order of their keys, each key once.
+pub trait Sorted {
+    /// The key of the next record, if there is one.
+    fn peek(&self) -> Option<&[u8]>;
+
+    /// The next key and its payload.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>>;
+}
+
+impl<M: Merging> Sorted for Merge<M> {
+    fn peek(&self) -> Option<&[u8]> {
+        Merge::peek(self)
+    }
+
+    fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
+        Merge::next_record(self)
+    }
+}
+
 /// Runs and bases, joined.
 pub struct Join<K: Kind> {
-    /// The runs.
-    pub runs: Merge<K::Merging>,
+    /// The runs, or what else is sorted.
+    pub runs: Box<dyn Sorted>,
     /// The bases.
     pub bases: Vec<BaseReader<K::Record>>,
     /// Whether the runs win over the bases; if not, all of a position is merged.

@@ -17,6 +17,7 @@ mod join;
 mod kind;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod parts;
 pub mod record;
 mod rejects;
 pub mod remote;
@@ -34,7 +35,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use indicatif::HumanCount;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use shelfish::eval::{Eval, Evaluation};
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Record, WriteError};
@@ -80,6 +81,8 @@ pub struct Options {
     pub patience: Patience,
     /// What to leave out.
     pub selection: Selection,
+    /// Where the result is cut into parts, as if they were built apart.
+    pub plan: Option<parts::Plan>,
     /// The most bytes of all files: the least depths are left out until it fits.
     pub max_bytes: Option<u64>,
     /// The most bytes of the disk to use, what is there already aside.
@@ -105,7 +108,8 @@ impl Options {
 }
 
 /// What a lighter database leaves out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Selection {
     /// Evaluations that are less deep.
     pub min_depth: u16,
@@ -241,7 +245,7 @@ impl Counts {
 }
 
 /// What was left out of positions that have more than a record has room for: see [`Eval::fit`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverLimit {
     /// Such positions.
     pub positions: u64,

@@ -1,6 +1,6 @@
 //! The second half of a build: sorted runs to a database.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -72,9 +72,6 @@ pub fn write<K: Kind>(
     let progress = Progress::start(work, options.quiet);
 
     let join = join(options, workspace, run_files, parts)?;
-    let left_out = Arc::new(AtomicU64::new(0));
-    let blocks = Blocks { join, cutter: Some(Cutter::new(K::BLOCK_WEIGHT)), left_out: left_out.clone() };
-    let encode = move |block: Result<Vec<Draft<K>>, JoinError>| encode(&block.map_err(Fault::Join)?, &kind);
     let writer_options = WriterOptions {
         shard_bytes: options.shard_bytes,
         inline_page_bytes: options.inline_page_bytes,
@@ -85,8 +82,10 @@ pub fn write<K: Kind>(
     let mut columns: ColumnBytes = Block::<K::Record>::column_names().map(|name| (name, 0)).collect();
     let mut over_limit = OverLimit::default();
     let (mut blocks_written, mut blocks_kept) = (0, 0);
-    for encoded in ordered(blocks, options.threads, encode) {
-        let Encoded { block, is_kept, over_limit: more, rows } = encoded.map_err(|fault| match fault {
+    let boundaries = options.plan.as_ref().map_or(&[][..], |plan| plan.boundaries());
+    let (encoded, left_out) = encoded(join, boundaries, options.threads, kind);
+    for encoded in encoded {
+        let Encoded { block, from, is_kept, over_limit: more, rows } = encoded.map_err(|fault| match fault {
             Fault::Join(error) => error.of(workspace),
             Fault::Write(error) => BuildError::Write(error),
         })?;
@@ -95,6 +94,9 @@ pub fn write<K: Kind>(
         blocks_kept += u64::from(is_kept);
         if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
             rejects.append(&rows)?;
+        }
+        if let Some(from) = from {
+            writer.begin_part(&from).map_err(BuildError::Write)?;
         }
         writer.append(&block).map_err(BuildError::Write)?;
         let disk = run_files.disk();
@@ -124,14 +126,38 @@ pub fn join<K: Kind>(
     run_files: &RunFiles,
     Parts { kind, runs, bases, .. }: Parts<K>,
 ) -> Result<Join<K>, BuildError> {
-    let runs = Merge::new(runs, run_files, options.max_memory / 2);
+    let runs = Merge::<K::Merging>::new(runs, run_files, options.max_memory / 2);
     let runs = runs.map_err(|error| JoinError::Run(error).of(workspace))?;
-    Ok(Join { runs, bases, replace: options.replace, kind, left_out: 0 })
+    Ok(Join { runs: Box::new(runs), bases, replace: options.replace, kind, left_out: 0 })
+}
+
+/// Records as encoded blocks, cut anew at each of the boundaries; and how many positions were left out, once all are.
+pub fn encoded<K: Kind>(
+    join: Join<K>,
+    boundaries: &[Vec<u8>],
+    threads: usize,
+    kind: K,
+) -> (impl Iterator<Item = Result<Encoded, Fault>> + use<K>, Arc<AtomicU64>) {
+    let left_out = Arc::new(AtomicU64::new(0));
+    let blocks = Blocks {
+        join,
+        cutter: Some(Cutter::new(K::BLOCK_WEIGHT)),
+        boundaries: boundaries.to_vec().into(),
+        from: None,
+        left_out: left_out.clone(),
+    };
+    let encode = move |block: Result<Cut<K>, JoinError>| {
+        let Cut { drafts, from } = block.map_err(Fault::Join)?;
+        Ok(Encoded { from, ..encode(&drafts, &kind)? })
+    };
+    (ordered(blocks, threads, encode), left_out)
 }
 
 /// What can fail on the way of a block.
-enum Fault {
+pub enum Fault {
+    /// Its records cannot be read.
     Join(JoinError),
+    /// It cannot be encoded.
     Write(WriteError),
 }
 
@@ -139,19 +165,46 @@ enum Fault {
 struct Blocks<K: Kind> {
     join: Join<K>,
     cutter: Option<Cutter<Draft<K>>>,
+    /// Where parts begin, those aside that were reached.
+    boundaries: VecDeque<Vec<u8>>,
+    /// Where the part begins of which no block was cut yet; `None` if one was.
+    from: Option<Vec<u8>>,
     left_out: Arc<AtomicU64>,
 }
 
+/// The records of a block.
+struct Cut<K: Kind> {
+    drafts: Vec<Draft<K>>,
+    /// Where the part begins whose first block it is.
+    from: Option<Vec<u8>>,
+}
+
 impl<K: Kind> Blocks<K> {
-    fn next_block(&mut self) -> Result<Option<Vec<Draft<K>>>, JoinError> {
+    fn next_block(&mut self) -> Result<Option<Cut<K>>, JoinError> {
         while let Some(cutter) = &mut self.cutter {
             let Some((draft, weight)) = self.join.next_record()? else {
                 self.left_out.store(self.join.left_out, Relaxed);
-                return Ok(self.cutter.take().and_then(Cutter::finish));
+                let from = self.from.take();
+                return Ok(self.cutter.take().and_then(Cutter::finish).map(|drafts| Cut { drafts, from }));
             };
             let key = draft.key().to_vec();
-            if let Some(block) = cutter.push(&key, weight, draft) {
-                return Ok(Some(block));
+            let mut before = None;
+            let mut begins = None;
+            while let Some(boundary) = self.boundaries.pop_front_if(|boundary| *boundary <= key) {
+                begins = Some(boundary);
+            }
+            if let Some(boundary) = begins {
+                let full = std::mem::replace(cutter, Cutter::new(K::BLOCK_WEIGHT));
+                let from = self.from.replace(boundary);
+                before = full.finish().map(|drafts| Cut { drafts, from });
+            }
+            let cut = cutter.push(&key, weight, draft);
+            if before.is_some() {
+                // A cutter that has one record cuts nothing.
+                return Ok(before);
+            }
+            if let Some(drafts) = cut {
+                return Ok(Some(Cut { drafts, from: self.from.take() }));
             }
         }
         Ok(None)
@@ -159,7 +212,7 @@ impl<K: Kind> Blocks<K> {
 }
 
 impl<K: Kind> Iterator for Blocks<K> {
-    type Item = Result<Vec<Draft<K>>, JoinError>;
+    type Item = Result<Cut<K>, JoinError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_block().transpose()
@@ -167,11 +220,15 @@ impl<K: Kind> Iterator for Blocks<K> {
 }
 
 /// A block, and what was left out of it.
-struct Encoded {
-    block: EncodedBlock,
+pub struct Encoded {
+    /// The block.
+    pub block: EncodedBlock,
+    /// Where the part begins whose first block it is.
+    pub from: Option<Vec<u8>>,
     /// Whether it is a copy of a base's.
     is_kept: bool,
-    over_limit: OverLimit,
+    /// What was left out of its positions.
+    pub over_limit: OverLimit,
     /// Rows of the file of rejects.
     rows: String,
 }
@@ -181,7 +238,7 @@ fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded, Fault> {
     let mut rows = String::new();
     let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based));
     if let Some(block) = kept.map_err(|error| Fault::Join(JoinError::Base(error)))? {
-        return Ok(Encoded { block, is_kept: true, over_limit, rows });
+        return Ok(Encoded { block, from: None, is_kept: true, over_limit, rows });
     }
     let decode = |draft: &Draft<K>| {
         let (mut record, surplus) = draft.record()?;
@@ -192,5 +249,6 @@ fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded, Fault> {
         Ok(record)
     };
     let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(Fault::Join)?;
-    Ok(Encoded { block: encode_block(&records).map_err(Fault::Write)?, is_kept: false, over_limit, rows })
+    let block = encode_block(&records).map_err(Fault::Write)?;
+    Ok(Encoded { block, from: None, is_kept: false, over_limit, rows })
 }

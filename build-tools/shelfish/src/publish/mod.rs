@@ -284,6 +284,20 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     Ok(report)
 }
 
+/// Replaces the manifest of a store, whose shards are there, and keeps the one that was there.
+///
+/// # Errors
+///
+/// What is there is no manifest, or somebody else replaces it at the same time.
+pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), PublishError> {
+    let before = store.read(Manifest::FILE).await?;
+    if let Some(before) = before.as_ref().filter(|before| before.bytes != bytes) {
+        published(store, before)?;
+        store.write(&superseded(&before.bytes), &before.bytes).await?;
+    }
+    Ok(store.replace(before.as_ref(), bytes).await?)
+}
+
 /// The manifest that a store has, if it is one of Shelfish.
 fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError> {
     parse_manifest(&current.bytes).map(|(manifest, _)| manifest).map_err(|error| PublishError::InTheWay {

@@ -1,10 +1,12 @@
 //! Writing a table: records in ascending order are cut into blocks, which are encoded and appended to shards in order.
 
 mod cutter;
+mod part;
 mod shard;
 
 pub use cutter::Cutter;
-pub use shard::{PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned};
+pub use part::Part;
+pub use shard::{PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator};
 
 use core::fmt;
 use std::path::PathBuf;
@@ -47,6 +49,8 @@ pub enum WriteError {
     },
     /// Blocks came out of order, or a block without records.
     Order,
+    /// Shards that are to become one table do not fit together.
+    Parts(String),
     /// There is nothing to write.
     Empty,
 }
@@ -65,6 +69,7 @@ impl fmt::Display for WriteError {
             WriteError::Order => {
                 f.write_str("records out of order: a table takes each position once, in ascending order")
             }
+            WriteError::Parts(why) => f.write_str(why),
             WriteError::Empty => f.write_str("no records: an empty database is not written"),
         }
     }
@@ -75,7 +80,11 @@ impl std::error::Error for WriteError {
         match self {
             WriteError::Io { error, .. } => Some(error),
             WriteError::Compress(error) | WriteError::Block { error, .. } => Some(error),
-            WriteError::Manifest(_) | WriteError::InTheWay { .. } | WriteError::Order | WriteError::Empty => None,
+            WriteError::Manifest(_)
+            | WriteError::InTheWay { .. }
+            | WriteError::Order
+            | WriteError::Parts(_)
+            | WriteError::Empty => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
-use super::{Cutter, EncodedBlock, LEVEL, WriteError};
+use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
 use crate::eval::Eval;
 use crate::position::Key;
 use crate::table::manifest::{WrittenShard, hex};
@@ -43,6 +43,8 @@ pub struct TableWriter<R: Record = Eval> {
     open: Option<OpenShard>,
     shards: Vec<WrittenShard>,
     last: Option<Key>,
+    /// Where the part begins whose first block comes next.
+    from: Option<Vec<u8>>,
     blocks: u64,
     positions: u64,
     totals: Vec<u64>,
@@ -74,11 +76,25 @@ impl<R: Record> TableWriter<R> {
             open: None,
             shards: Vec::new(),
             last: None,
+            from: None,
             blocks: 0,
             positions: 0,
             totals: vec![0; R::TOTALS.len()],
             kind: core::marker::PhantomData,
         }
+    }
+
+    /// Ends a shard, so that what follows, all of it from `from` on, does not depend on what came before.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn begin_part(&mut self, from: &[u8]) -> Result<(), WriteError> {
+        if let Some(shard) = self.open.take() {
+            self.close(shard)?;
+        }
+        self.from = Some(from.to_vec());
+        Ok(())
     }
 
     /// Appends the next block.
@@ -87,10 +103,18 @@ impl<R: Record> TableWriter<R> {
     ///
     /// A block whose keys are not above those before, or a file that cannot be written.
     pub fn append(&mut self, block: &EncodedBlock) -> Result<(), WriteError> {
-        if self.last.is_some_and(|last| last >= block.first) {
+        let is_above = |last: Key| match &self.from {
+            Some(from) => last.as_bytes() < &from[..],
+            None => last < block.first,
+        };
+        let is_within = self.from.as_ref().is_none_or(|from| &from[..] <= block.first.as_bytes());
+        if !self.last.is_none_or(is_above) || !is_within {
             return Err(WriteError::Order);
         }
-        let separator = separator(self.last.as_ref(), &block.first);
+        let separator = self.from.take().unwrap_or_else(|| match &self.last {
+            Some(last) => separator(last.as_bytes(), block.first.as_bytes()),
+            None => Vec::new(),
+        });
         if let Some(shard) = self.open.take_if(|shard| ends_before(shard.bytes, &separator, &self.options, block)) {
             self.close(shard)?;
         }
@@ -155,6 +179,18 @@ impl<R: Record> TableWriter<R> {
         self.bytes() + 8 * self.blocks + SHARD * (self.shards.len() as u64 + 1) + HEAD
     }
 
+    /// Ends the last shard. All are in the scratch folder, for whoever puts them elsewhere; see [`Part::join`].
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn finish_part(mut self) -> Result<Part, WriteError> {
+        if let Some(shard) = self.open.take() {
+            self.close(shard)?;
+        }
+        Ok(Part { positions: self.positions, totals: self.totals, shards: self.shards })
+    }
+
     /// Publishes the table: moves the shards into place, replaces the manifest in one step, removes the shards of the
     /// table before. Until the manifest is replaced the table before is whole.
     ///
@@ -163,55 +199,41 @@ impl<R: Record> TableWriter<R> {
     /// # Errors
     ///
     /// No records, a file that is in the way, or one that cannot be written.
-    pub fn finish(mut self) -> Result<Manifest, WriteError> {
-        if let Some(shard) = self.open.take() {
-            self.close(shard)?;
-        }
-        if self.shards.is_empty() {
-            return Err(WriteError::Empty);
-        }
-        let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(self.totals.iter().copied()).collect();
-        let mut shards = core::mem::take(&mut self.shards);
-        if shards.iter().map(|shard| shard.inline_pages.len()).sum::<usize>() > self.options.inline_page_bytes {
-            shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
-        }
-        let manifest = Manifest::new(self.positions, totals, self.options.info.clone().into_iter().collect(), shards)
-            .map_err(WriteError::Manifest)?;
+    pub fn finish(self) -> Result<Manifest, WriteError> {
+        let options = self.options.clone();
+        let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
+        let manifest = Part::join::<R>([self.finish_part()?], &options)?;
         let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
-        if bytes.len() > Manifest::MAX_BYTES {
-            let why = format!("{} bytes, expected at most {}", bytes.len(), Manifest::MAX_BYTES);
-            return Err(WriteError::Manifest(why));
-        }
-        let before = manifest_in::<R>(&self.dir)?;
+        let before = manifest_in::<R>(&dir)?;
         for shard in manifest.shards() {
-            check_free(&self.dir.join(&shard.file), before.as_ref())?;
+            check_free(&dir.join(&shard.file), before.as_ref())?;
         }
 
         // If the process dies from here on, the manifests in the scratch folder name the files that it leaves behind.
-        let scratch = self.scratch.join(Manifest::FILE);
+        let scratch = scratch_dir.join(Manifest::FILE);
         let mut file = File::create(&scratch).map_err(io(&scratch))?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(io(&scratch))?;
-        let path = self.dir.join(Manifest::FILE);
+        let path = dir.join(Manifest::FILE);
         if before.is_some() {
-            let copy = self.scratch.join(PREVIOUS);
+            let copy = scratch_dir.join(PREVIOUS);
             fs::copy(&path, &copy).map_err(io(&copy))?;
         }
         let publish = || {
             for shard in manifest.shards() {
-                let path = self.dir.join(&shard.file);
-                fs::rename(self.scratch.join(&shard.file), &path).map_err(io(&path))?;
+                let path = dir.join(&shard.file);
+                fs::rename(scratch_dir.join(&shard.file), &path).map_err(io(&path))?;
             }
-            sync_folder(&self.dir).map_err(io(&self.dir))?;
+            sync_folder(&dir).map_err(io(&dir))?;
             fs::rename(&scratch, &path).map_err(io(&path))?;
-            sync_folder(&self.dir).map_err(io(&self.dir))
+            sync_folder(&dir).map_err(io(&dir))
         };
         if let Err(error) = publish() {
-            remove_superseded(&self.dir, &manifest, before.as_ref());
+            remove_superseded(&dir, &manifest, before.as_ref());
             return Err(error);
         }
         // The table is published even if old shards cannot be removed.
         if let Some(before) = before {
-            remove_superseded(&self.dir, &before, Some(&manifest));
+            remove_superseded(&dir, &before, Some(&manifest));
         }
         Ok(manifest)
     }
@@ -332,11 +354,10 @@ impl OpenShard {
     }
 }
 
-/// The shortest beginning of `first` that is above `last`.
-fn separator(last: Option<&Key>, first: &Key) -> Vec<u8> {
-    let Some(last) = last else { return Vec::new() };
-    let shared = last.as_bytes().iter().zip(first.as_bytes()).take_while(|(a, b)| a == b).count();
-    first.as_bytes()[..(shared + 1).min(first.as_bytes().len())].to_vec()
+/// The shortest beginning of the key `first` that is above the key `last`.
+pub fn separator(last: &[u8], first: &[u8]) -> Vec<u8> {
+    let shared = last.iter().zip(first).take_while(|(a, b)| a == b).count();
+    first[..(shared + 1).min(first.len())].to_vec()
 }
 
 /// Whether a shard ends before `block`: from half the shard size on where the hash of the separator says so, and from one

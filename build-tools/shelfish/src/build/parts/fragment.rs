@@ -1,0 +1,105 @@
+//! A fragment of a manifest: what `shelfish encode` made of a part.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use shelfish::table::Part;
+use twox_hash::XxHash64;
+
+use super::Plan;
+use crate::build::OverLimit;
+
+/// What a fragment says of itself.
+const FORMAT: &str = "shelfish-fragment-1";
+
+/// What was made of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fragment {
+    format: String,
+    /// The id of the plan.
+    plan: String,
+    /// Its number.
+    part: usize,
+    /// What was left out of its positions.
+    pub(super) over_limit: OverLimit,
+    /// Positions that were left out.
+    pub(super) left_out: u64,
+    /// Its shards.
+    pub(super) table: Part,
+}
+
+/// A fragment and the checksum of its text.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    fragment: Box<serde_json::value::RawValue>,
+    checksum: String,
+}
+
+/// Why a part cannot go into the manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FragmentError {
+    /// It is no fragment, or was changed.
+    Damaged(String),
+    /// It was made by another plan.
+    Plan { found: String },
+    /// It is that of another part.
+    Part { found: usize },
+    /// A page is not within the keys of the part, or out of order.
+    Keys,
+}
+
+impl fmt::Display for FragmentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FragmentError::Damaged(why) => write!(f, "it is damaged ({why}): encode this part again"),
+            FragmentError::Plan { found } => {
+                write!(f, "it is of another plan, {found}: encode this part again by this plan")
+            }
+            FragmentError::Part { found } => write!(f, "it is that of part {found}, a copy: encode this part again"),
+            FragmentError::Keys => f.write_str("its pages are not within the keys of its part: encode this part again"),
+        }
+    }
+}
+
+impl Fragment {
+    pub(super) fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
+        Fragment { format: FORMAT.to_owned(), plan: plan.id(), part, over_limit, left_out, table }
+    }
+
+    pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let fragment = serde_json::value::to_raw_value(self)?;
+        let checksum = checksum(fragment.get());
+        serde_json::to_vec(&Sealed { fragment, checksum })
+    }
+
+    /// Reads the fragment of a part, and checks that it is that.
+    pub(super) fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
+        let damaged = |error: serde_json::Error| FragmentError::Damaged(error.to_string());
+        let Sealed { fragment, checksum: told } = serde_json::from_slice(bytes).map_err(damaged)?;
+        if checksum(fragment.get()) != told {
+            return Err(FragmentError::Damaged("its checksum is wrong".to_owned()));
+        }
+        let fragment: Fragment = serde_json::from_str(fragment.get()).map_err(damaged)?;
+        if fragment.format != FORMAT {
+            return Err(FragmentError::Damaged(format!("its format is {:?}, expected {FORMAT:?}", fragment.format)));
+        }
+        if fragment.plan != plan.id() {
+            return Err(FragmentError::Plan { found: fragment.plan });
+        }
+        if fragment.part != part {
+            return Err(FragmentError::Part { found: fragment.part });
+        }
+        let keys = plan.keys_of(part);
+        let pages = || fragment.table.shards.iter().flat_map(|shard| &shard.pages).map(|(separator, _)| separator);
+        let begins = pages().next().is_none_or(|separator| *separator == keys.from);
+        if !begins || !pages().all(|separator| keys.contains(separator)) || !pages().is_sorted_by(|a, b| a < b) {
+            return Err(FragmentError::Keys);
+        }
+        Ok(fragment)
+    }
+}
+
+fn checksum(text: &str) -> String {
+    format!("{:016x}", XxHash64::oneshot(0, text.as_bytes()))
+}

@@ -1,0 +1,322 @@
+//! `shelfish plan`, `partition`, `encode` and `seal` by real processes, against `shelfish build --plan` on one machine.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::stores::{Protocol, Store};
+use common::{Fixture, Run, command, line, sample, shelfish, shelfish_with, sorted};
+use serde_json::Value;
+
+const PARTS: usize = 3;
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A dump in which positions come again, with a line that cannot be used, in two files, and a plan of it.
+struct Parts {
+    fixture: Fixture,
+    sources: [PathBuf; 2],
+    plan: PathBuf,
+}
+
+impl Parts {
+    fn new(options: &[&str]) -> Parts {
+        let fixture = Fixture::new();
+        let lines: Vec<String> = sample().lines().map(str::to_owned).collect();
+        let again: Vec<String> =
+            lines.iter().step_by(7).map(|line| line.replace("\"depth\":", "\"depth\":1")).collect();
+        let one = fixture.file("one.jsonl", lines[..1200].join("\n") + "\nno line of a dump\n");
+        let two = fixture.file("two.jsonl.zst", common::zstd(&[&lines[900..], &again[..]].concat().join("\n")));
+        let plan = fixture.path("plan.json");
+        let sources = [one, two];
+        let named = [text(&sources[0]), text(&sources[1])];
+        let args = [&["plan", "--parts", "3", "-q", "-o", text(&plan)], options, &named].concat();
+        shelfish(args).succeeds();
+        Parts { sources, plan, fixture }
+    }
+
+    /// Runs a verb with the plan.
+    fn verb(&self, verb: &str, args: &[&str]) -> Run {
+        self.verb_with(verb, args, "")
+    }
+
+    fn verb_with(&self, verb: &str, args: &[&str], input: &str) -> Run {
+        shelfish_with([&[verb, "--plan", text(&self.plan)], args].concat(), input.as_bytes())
+    }
+
+    /// All records, sorted by `sort`.
+    fn sorted(&self) -> String {
+        let mut lines = String::new();
+        for share in ["0/2", "1/2"] {
+            let named = self.sources.each_ref().map(|source| text(source));
+            lines.push_str(&self.verb("partition", &[&["-q", "--share", share], &named[..]].concat()).succeeds());
+        }
+        let file = self.fixture.file("lines", lines);
+        let sort = Command::new("sort").env("LC_ALL", "C").arg(&file).stderr(Stdio::inherit()).output().unwrap();
+        assert!(sort.status.success());
+        String::from_utf8(sort.stdout).unwrap()
+    }
+
+    fn encode(&self, lines: &str, part: usize, out: &str) -> Run {
+        let prefix = format!("{part:05}\t");
+        let lines: String = lines.split_inclusive('\n').filter(|line| line.starts_with(&prefix)).collect();
+        self.verb_with("encode", &["--part", &part.to_string(), "-o", out, "--json"], &lines)
+    }
+
+    /// Encodes all parts into a directory.
+    fn encode_all(&self, out: &str) {
+        let (lines, out) = (self.sorted(), self.fixture.path(out));
+        for part in (0..PARTS).rev() {
+            let report: Value = serde_json::from_str(&self.encode(&lines, part, text(&out)).succeeds()).unwrap();
+            assert_eq!(report["part"], part);
+            assert!(report["positions"].as_u64().unwrap() > 300, "parts are even: {report}");
+        }
+    }
+
+    fn seal(&self, out: &str) -> Run {
+        let out = self.fixture.path(out);
+        self.verb("seal", &["-q", "--json", text(&out)])
+    }
+
+    /// The fragment of a part.
+    fn fragment(&self, out: &str, part: usize) -> PathBuf {
+        let folders = fs::read_dir(self.fixture.path(out)).unwrap().map(|entry| entry.unwrap().path());
+        let folder = folders.into_iter().find(|path| path.is_dir()).unwrap();
+        folder.join(format!("{part:05}.json"))
+    }
+
+    /// The files of a database, fragments aside.
+    fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(self.fixture.path(db)).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = entries
+            .filter(|path| path.is_file())
+            .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    fn build(&self, db: &str) {
+        let sources = self.sources.each_ref().map(PathBuf::as_path);
+        self.fixture.build_to(db, &sources, &["--plan", text(&self.plan)]).succeeds();
+    }
+}
+
+#[test]
+fn parts_that_are_made_apart_are_what_one_machine_makes_by_the_plan() {
+    for options in [&[][..], &["--best-only", "--max-pvs", "1", "--inline-pages", "0B", "--shard-size", "1MiB"]] {
+        let parts = Parts::new(options);
+        parts.build("db");
+        parts.encode_all("apart");
+        let report: Value = serde_json::from_str(&parts.seal("apart").succeeds()).unwrap();
+        assert_eq!(parts.files("apart"), parts.files("db"), "{options:?}");
+        assert_eq!(parts.files("db").len(), PARTS + 1, "a file a part, and the manifest");
+        assert_eq!(report["parts"], PARTS);
+        parts.fixture.verify("apart").succeeds();
+
+        // All that a build without a plan has, and nothing else.
+        let whole = options.iter().copied().filter(|option| !option.is_empty()).collect::<Vec<_>>();
+        let sources = parts.sources.each_ref().map(PathBuf::as_path);
+        parts.fixture.build_to("whole", &sources, &whole).succeeds();
+        assert_eq!(parts.fixture.export("apart"), parts.fixture.export("whole"));
+
+        // Again, and a part once more: nothing changes.
+        let before = parts.files("apart");
+        parts.encode(&parts.sorted(), 1, text(&parts.fixture.path("apart"))).succeeds();
+        parts.seal("apart").succeeds();
+        assert_eq!(parts.files("apart"), before);
+    }
+}
+
+#[test]
+fn a_plan_is_the_same_whatever_the_order_of_its_sources() {
+    let parts = Parts::new(&[]);
+    let [one, two] = parts.sources.each_ref().map(|source| text(source));
+    let again = shelfish(["plan", "--parts", "3", "-q", "--threads", "3", two, one]).succeeds();
+    assert_eq!(again, fs::read_to_string(&parts.plan).unwrap());
+    let plan: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(plan["positions"], 1574, "all of them are in the sample");
+    let few = shelfish(["plan", "--parts", "3", "-q", "--sample", "300", one, two]).succeeds();
+    let few: Value = serde_json::from_str(&few).unwrap();
+    assert!((1200..2000).contains(&few["positions"].as_u64().unwrap()), "{few}");
+}
+
+#[test]
+fn what_is_wrong_with_a_part_is_said_of_it_and_nothing_is_sealed() {
+    let parts = Parts::new(&[]);
+    parts.encode_all("db");
+    parts.seal("db").succeeds();
+    let before = parts.files("db");
+    let path = parts.fragment("db", 1);
+    let fragment = fs::read(&path).unwrap();
+    let name = "00001.json";
+
+    let mut damaged = fragment.clone();
+    let digit = damaged.iter().rposition(|byte| *byte == b'7' || *byte == b'6').unwrap();
+    damaged[digit] ^= 1;
+    fs::write(&path, &damaged).unwrap();
+    parts.seal("db").fails(&[name, "it is damaged", "checksum", "encode this part again"]);
+    fs::write(&path, &fragment[..100]).unwrap();
+    parts.seal("db").fails(&[name, "it is damaged"]);
+
+    fs::copy(parts.fragment("db", 0), &path).unwrap();
+    parts.seal("db").fails(&[name, "it is that of part 0, a copy"]);
+
+    let other = Parts::new(&["--max-pvs", "1"]);
+    other.encode_all("db");
+    fs::copy(other.fragment("db", 1), &path).unwrap();
+    parts.seal("db").fails(&[name, "it is of another plan"]);
+
+    fs::remove_file(&path).unwrap();
+    fs::remove_file(parts.fragment("db", 2)).unwrap();
+    parts.seal("db").fails(&["2 of 3 parts are not encoded yet: 1, 2"]);
+    assert_eq!(parts.files("db"), before, "the database that was there stays");
+
+    // Encoded again, they are there.
+    let lines = parts.sorted();
+    let db = parts.fixture.path("db");
+    for part in [1, 2] {
+        parts.encode(&lines, part, text(&db)).succeeds();
+    }
+    parts.seal("db").succeeds();
+    assert_eq!(parts.files("db"), before);
+
+    let shard = before.iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    fs::write(db.join(&shard.0), &shard.1[1..]).unwrap();
+    parts.seal("db").fails(&[&shard.0, "bytes, expected"]);
+    fs::remove_file(db.join(&shard.0)).unwrap();
+    parts.seal("db").fails(&[&shard.0, "is missing"]);
+}
+
+#[test]
+fn lines_that_are_not_those_of_the_part_are_told_by_their_number() {
+    let parts = Parts::new(&[]);
+    let lines = parts.sorted();
+    let of = |part: &str| lines.split_inclusive('\n').filter(|line| line.starts_with(part)).collect::<Vec<_>>();
+    let (first, second) = (of("00000"), of("00001"));
+    let out = parts.fixture.path("db");
+    let fails = |lines: &[&str], words: &[&str]| {
+        parts.verb_with("encode", &["--part", "0", "-q", "-o", text(&out)], &lines.concat()).fails(words);
+    };
+    fails(
+        &[first[0], first[5], first[1]],
+        &["standard input, line 3", "below that of the line before", "LC_ALL=C sort"],
+    );
+    fails(&[first[0], second[0]], &["standard input, line 2", "it is of part 1, expected part 0"]);
+    let renamed = second[0].replacen("00001", "00000", 1);
+    fails(&[first[0], &renamed], &["line 2", "none of this part: it was partitioned by another plan"]);
+    let damaged = first[1].replacen(&first[1][100..104], "AbCd", 1);
+    fails(&[first[0], &damaged], &["line 2", "its checksum is wrong"]);
+    fails(&[first[0], "a line of something else\n"], &["line 2", "as `shelfish partition` writes them"]);
+    parts.verb("encode", &["--part", "3", "-o", text(&out)]).fails(&["the plan has 3 parts, from 0 on"]);
+    // Nothing of all that is left.
+    assert!(parts.files("db").is_empty());
+    assert_eq!(fs::read_dir(parts.fragment("db", 0).parent().unwrap()).unwrap().count(), 0);
+}
+
+#[test]
+fn wrong_plans_and_sources_are_refused() {
+    let parts = Parts::new(&[]);
+    let [one, two] = parts.sources.each_ref().map(|source| text(source));
+    shelfish(["plan", "--parts", "2000", "-q", one]).fails(&["2000 parts take at least 2000 positions"]);
+    let games = parts.fixture.file("games.pgn", "1. e4 e5 *\n");
+    shelfish(["plan", "--parts", "2", "-q", text(&games)]).fails(&["these are games"]);
+    parts.verb("partition", &["-q", text(&games)]).fails(&["these are games"]);
+    assert_eq!(parts.verb("partition", &["--share", "2/2", one]).code, 2);
+    let wrong = parts.fixture.file("wrong.json", "{}");
+    shelfish(["partition", "--plan", text(&wrong), one]).fails(&["wrong.json: it is no plan of `shelfish plan`"]);
+    shelfish(["seal", "--plan", text(&parts.fixture.path("none.json")), two]).fails(&["none.json"]);
+    assert_eq!(parts.fixture.build(&[&parts.sources[0]], &["--plan", text(&parts.plan), "--min-depth", "3"]).code, 2);
+}
+
+#[test]
+fn lines_that_cannot_be_used_are_counted_once_among_all_shares() {
+    let parts = Parts::new(&[]);
+    let rejected: Vec<u64> = ["0/2", "1/2"]
+        .into_iter()
+        .map(|share| {
+            let run = parts.verb("partition", &["--json", "--share", share, text(&parts.sources[0])]);
+            let counts: Value = serde_json::from_str(run.err.lines().last().unwrap()).unwrap();
+            counts["rejects"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
+        })
+        .collect();
+    assert_eq!(rejected.iter().sum::<u64>(), 1);
+    let rows = parts.fixture.path("rejects.tsv");
+    parts.verb("partition", &["-q", "--rejects", text(&rows), text(&parts.sources[0])]).succeeds();
+    assert!(fs::read_to_string(&rows).unwrap().contains("\t1201\t"));
+}
+
+/// A process that is killed at work leaves nothing that looks like a part, and what it leaves goes.
+#[test]
+fn a_part_that_was_killed_is_not_there_and_is_made_again() {
+    let parts = Parts::new(&[]);
+    parts.build("db");
+    let lines = parts.sorted();
+    let out = parts.fixture.path("apart");
+    for part in 0..2 {
+        parts.encode(&lines, part, text(&out)).succeeds();
+    }
+    let args = ["encode", "--plan", text(&parts.plan), "--part", "2", "-o", text(&out), "-q"];
+    let mut child = command().args(args).stdin(Stdio::piped()).spawn().unwrap();
+    // It has begun once its directory is there, and waits for a line.
+    let folder = parts.fragment("apart", 0).parent().unwrap().to_owned();
+    let leftovers = || fs::read_dir(&folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+    while leftovers() == 0 {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    parts.seal("apart").fails(&["1 of 3 parts are not encoded yet: 2"]);
+    parts.encode(&lines, 2, text(&out)).succeeds();
+    parts.seal("apart").succeeds();
+    assert_eq!((parts.files("apart"), leftovers()), (parts.files("db"), 0));
+}
+
+#[test]
+fn parts_meet_in_a_bucket() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let parts = Parts::new(&[]);
+    parts.build("db");
+    let lines = parts.sorted();
+    let url = store.url("evals");
+    let run = |args: &[&str], input: &str| {
+        let mut child = store.command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+        assert!(child.wait_with_output().unwrap().status.success(), "{args:?}");
+    };
+    for part in 0..PARTS {
+        let prefix = format!("{part:05}\t");
+        let lines: String = lines.split_inclusive('\n').filter(|line| line.starts_with(&prefix)).collect();
+        run(&["encode", "--plan", text(&parts.plan), "--part", &part.to_string(), "-q", "-o", &url], &lines);
+    }
+    run(&["seal", "--plan", text(&parts.plan), "-q", &url], "");
+    let export = store.command().args(["export", "-d", &url]).output().unwrap();
+    assert_eq!(sorted(&String::from_utf8(export.stdout).unwrap()), parts.fixture.export("db"));
+}
+
+#[test]
+fn positions_with_more_than_a_record_holds_are_cut_alike() {
+    let fixture = Fixture::new();
+    let lines: Vec<String> = (1..=300).map(|depth| line(common::START, depth, "e2e4", 7, depth as u16)).collect();
+    let others: Vec<String> =
+        sample().lines().filter(|line| !line.contains(common::START)).take(50).map(str::to_owned).collect();
+    let dump = fixture.file("dump.jsonl", [&lines[..], &others].concat().join("\n"));
+    let plan = fixture.path("plan.json");
+    shelfish(["plan", "--parts", "2", "-q", "-o", text(&plan), text(&dump)]).succeeds();
+    fixture.build(&[&dump], &["--plan", text(&plan)]).succeeds();
+    let parts = Parts { sources: [dump.clone(), dump], plan, fixture };
+    let records = parts.verb("partition", &["-q", text(&parts.sources[0])]).succeeds();
+    let lines = sorted(&records).join("\n") + "\n";
+    let out = parts.fixture.path("apart");
+    for part in 0..2 {
+        parts.encode(&lines, part, text(&out)).succeeds();
+    }
+    let report: Value = serde_json::from_str(&parts.seal("apart").succeeds()).unwrap();
+    assert_eq!(report["over_limit"]["evaluations"], 300 - 256);
+    assert_eq!(parts.files("apart"), parts.files("db"));
+}

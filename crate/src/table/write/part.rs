@@ -1,0 +1,65 @@
+//! Parts of a table, which are written apart, on machines that know nothing of each other, and become one table by a manifest.
+
+use super::{WriteError, WriterOptions};
+use crate::table::manifest::WrittenShard;
+use crate::table::{Manifest, Record};
+
+/// Shards of a range of keys, and what a manifest says of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Number of positions.
+    pub positions: u64,
+    /// The totals of its records, in the order of [`Record::TOTALS`].
+    pub totals: Vec<u64>,
+    /// Its shards in ascending order of keys.
+    pub shards: Vec<WrittenShard>,
+}
+
+impl Part {
+    /// The manifest of the table that these parts, in ascending order of keys, are.
+    ///
+    /// # Errors
+    ///
+    /// There are no shards, they do not fit together, or there are too many.
+    pub fn join<R: Record>(
+        parts: impl IntoIterator<Item = Part>,
+        options: &WriterOptions,
+    ) -> Result<Manifest, WriteError> {
+        let (mut positions, mut totals, mut shards) = (0u64, vec![0u64; R::TOTALS.len()], Vec::new());
+        for part in parts {
+            let too_many = || WriteError::Parts("the parts have more than can be counted".to_string());
+            if part.totals.len() != totals.len() {
+                let (found, expected) = (part.totals.len(), totals.len());
+                return Err(WriteError::Parts(format!("a part with {found} totals, expected {expected}")));
+            }
+            positions = positions.checked_add(part.positions).ok_or_else(too_many)?;
+            for (total, more) in totals.iter_mut().zip(part.totals) {
+                *total = total.checked_add(more).ok_or_else(too_many)?;
+            }
+            shards.extend(part.shards);
+        }
+        let first = shards.first().ok_or(WriteError::Empty)?;
+        if first.pages.first().is_some_and(|(separator, _)| !separator.is_empty()) {
+            let why = "the first part has no positions, so that the table would not begin at its beginning: plan again";
+            return Err(WriteError::Parts(why.to_string()));
+        }
+        let page_bytes =
+            |shard: &WrittenShard| shard.pages.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        let inline = shards.iter().fold(0u64, |sum, shard| sum.saturating_add(page_bytes(shard)));
+        if inline > options.inline_page_bytes as u64 {
+            shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
+        } else if shards.iter().any(|shard| shard.inline_pages.len() as u64 != page_bytes(shard)) {
+            return Err(WriteError::Parts("a part lacks its inline pages".to_string()));
+        }
+        let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(totals).collect();
+        let manifest = Manifest::new(positions, totals, options.info.clone().into_iter().collect(), shards)
+            .map_err(WriteError::Manifest)?;
+        let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
+        if bytes.len() > Manifest::MAX_BYTES {
+            let why = format!("{} bytes, expected at most {}", bytes.len(), Manifest::MAX_BYTES);
+            return Err(WriteError::Manifest(why));
+        }
+        Ok(manifest)
+    }
+}
