@@ -15,6 +15,7 @@ use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shelfish::source::Fault;
+use shelfish::source::host::{innermost, pause_of};
 use tokio::runtime::Runtime;
 
 use super::source::file_name;
@@ -456,9 +457,9 @@ fn is_passing(status: StatusCode) -> bool {
 }
 
 fn passing(answer: &Response) -> Failure {
-    let seconds = text(answer.headers(), &header::RETRY_AFTER).and_then(|text| text.parse().ok());
+    let pause = text(answer.headers(), &header::RETRY_AFTER).and_then(|text| pause_of(&text));
     let why = format!("the host answers with status {}", answer.status().as_u16());
-    Failure::Passing { why, pause: seconds.map(Duration::from_secs) }
+    Failure::Passing { why, pause }
 }
 
 /// The first byte, and the length of the whole, of a `Content-Range`.
@@ -485,14 +486,6 @@ pub(crate) fn listed(list: &[u8], file: &str) -> Option<String> {
         let is_sum = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         (is_sum && name == file && !file.is_empty()).then(|| digits.to_ascii_lowercase())
     })
-}
-
-/// What an error comes from in the end.
-fn innermost(mut error: &dyn std::error::Error) -> String {
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{HumanBytes, HumanCount};
 
-use super::{Options, Prune, PublishError, Report, publish};
+use super::{Options, Prune, Report, publish};
 use crate::Outcome;
 use crate::build::command::size;
 use crate::shown::{json, shown};
@@ -138,13 +138,7 @@ impl Args {
 /// The database was not published.
 pub fn run(args: Args) -> Outcome {
     let is_json = args.json;
-    let report = match publish(&args.options()) {
-        Err(error @ PublishError::Interrupted(signal)) => {
-            eprintln!("shelfish: {error}");
-            return Ok(ExitCode::from(128 + signal));
-        }
-        report => report?,
-    };
+    let report = publish(&args.options())?;
     let mut out = std::io::stdout().lock();
     if is_json {
         writeln!(out, "{}", json(&report)?)?;

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use super::{How, Report, refresh};
 use crate::Outcome;
-use crate::publish::PublishError;
 use crate::shown::json;
 
 /// Build of the newest dump, verify, publish and prune, if there is anything new.
@@ -58,16 +57,7 @@ pub struct Args {
 /// Nothing new was published.
 pub fn run(args: &Args) -> Outcome {
     let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet };
-    let report = match refresh(&args.config, how) {
-        Err(error) => match error.downcast_ref() {
-            Some(PublishError::Interrupted(signal)) => {
-                eprintln!("shelfish: {error}");
-                return Ok(ExitCode::from(128 + signal));
-            }
-            _ => return Err(error),
-        },
-        Ok(report) => report,
-    };
+    let report = refresh(&args.config, how)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{}", json(&report)?)?;

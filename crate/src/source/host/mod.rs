@@ -198,7 +198,7 @@ impl Host {
             let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
             (!values.is_empty()).then(|| values.join(", "))
         };
-        *retry_after = header("retry-after").and_then(|value| seconds_until(&value));
+        *retry_after = header("retry-after").and_then(|value| pause_of(&value));
         let content_encoding = header("content-encoding");
         let mut body = ask.judge(&Head {
             status: response.status().as_u16(),
@@ -228,8 +228,8 @@ impl Host {
     }
 }
 
-/// What the innermost error says: the outer one names the URL once more.
-fn innermost(error: &dyn core::error::Error) -> String {
+/// What the innermost cause of an error says: those of HTTP clients name the URL once more.
+pub fn innermost(error: &dyn core::error::Error) -> String {
     let mut why = error;
     while let Some(inner) = why.source() {
         why = inner;
@@ -237,8 +237,8 @@ fn innermost(error: &dyn core::error::Error) -> String {
     why.to_string()
 }
 
-/// The time that `Retry-After` tells, in seconds or as a date.
-fn seconds_until(retry_after: &str) -> Option<Duration> {
+/// How long a host asks to wait by its header `Retry-After`, in seconds or as a date.
+pub fn pause_of(retry_after: &str) -> Option<Duration> {
     let text = retry_after.trim();
     let date = || httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok();
     text.parse().ok().map(Duration::from_secs).or_else(date)
@@ -435,12 +435,12 @@ mod tests {
 
     #[test]
     fn a_host_that_says_when_to_come_back_says_it_in_seconds_or_as_a_date() {
-        assert_eq!(seconds_until(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(pause_of(" 7 "), Some(Duration::from_secs(7)));
         let soon = SystemTime::now() + Duration::from_secs(100);
-        let until = seconds_until(&httpdate::fmt_http_date(soon));
+        let until = pause_of(&httpdate::fmt_http_date(soon));
         assert!(until.is_some_and(|until| (90..=100).contains(&until.as_secs())), "{until:?}");
         for text in ["", "soon", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT"] {
-            assert_eq!(seconds_until(text), None, "{text}");
+            assert_eq!(pause_of(text), None, "{text}");
         }
     }
 
