@@ -12,6 +12,7 @@ use crate::{
     fuzz, npm, release,
     shell::{
         build_for_tests, call, cargo, command, npm as npm_command, program, programs, root, say, target_dir, watch,
+        which,
     },
     site as deployed, tools, web_app, workflows,
 };
@@ -55,6 +56,7 @@ const STEPS: &[Step] = &[
     Step { name: "rust", about: "unit, property and integration tests", run: rust },
     Step { name: "fuzz", about: "fuzz targets of the parsers, for a few seconds", run: fuzz },
     Step { name: "data", about: "whole data sets, where they are at hand", run: data },
+    Step { name: "spark", about: "parts built by PySpark with two workers, with --all", run: spark },
     Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
     Step { name: "toolchains", about: "the npm package, packed, by bundlers and runtimes", run: toolchains },
     Step { name: "site", about: "the site: types, tests, build", run: site },
@@ -178,6 +180,20 @@ fn data(args: &Args) -> Result<Tally> {
         );
     }
     counted(tests.args(&args.filter), cargo_counts)
+}
+
+fn spark(args: &Args) -> Result<Tally> {
+    if !args.all && !args.only.iter().any(|name| name == "spark") {
+        say("NOT TESTED: Spark takes minutes and half a gigabyte of packages, see --all");
+        return Ok(Tally::default());
+    }
+    if which(["java"]).is_none() {
+        bail!("Spark takes Java 17 or later; on Debian, openjdk-17-jre-headless");
+    }
+    tools::python("spark")?;
+    let mut tests = cargo();
+    tests.args(["test", "--package", "shelfish-cli", "--test", "spark", "--", "--ignored", "--nocapture"]);
+    counted(tests.arg("--test-threads=1").args(&args.filter), cargo_counts)
 }
 
 fn module(args: &Args) -> Result<Tally> {

@@ -1,0 +1,154 @@
+//! `build-tools/spark/build.py`, by PySpark with several workers on this machine, against `shelfish build --plan`.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use common::{Fixture, sample, shelfish};
+use serde_json::Value;
+
+/// Each worker is a process of its own; a task that fails is run again.
+const MASTER: &str = "local-cluster[2,1,1536]";
+const PARTS: &str = "6";
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+struct Spark {
+    fixture: Fixture,
+    plan: PathBuf,
+    source: PathBuf,
+}
+
+impl Spark {
+    fn new(source: &dyn Fn(&Fixture) -> PathBuf) -> Spark {
+        let fixture = Fixture::new();
+        let (plan, source) = (fixture.path("plan.json"), source(&fixture));
+        shelfish(["plan", "-q", "--parts", PARTS, "--shard-size", "4MiB", "-o", text(&plan), text(&source)]).succeeds();
+        Spark { fixture, plan, source }
+    }
+
+    /// Begins to build.
+    fn start(&self, out: &str) -> Child {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let program = Path::new(env!("CARGO_BIN_EXE_shelfish"));
+        let python = program.ancestors().nth(2).unwrap().join("tools/spark/bin/python");
+        assert!(python.is_file(), "{} is missing; `cargo xtask test --all` installs it", python.display());
+        // Executors work in this folder.
+        let home = self.fixture.path("home");
+        fs::create_dir_all(&home).unwrap();
+        let find = "import pyspark, os; print(os.path.dirname(pyspark.__file__))";
+        let found = Command::new(&python).args(["-c", find]).output().unwrap().stdout;
+        let found = PathBuf::from(String::from_utf8(found).unwrap().trim());
+        for part in ["bin", "jars", "python", "sbin"] {
+            std::os::unix::fs::symlink(found.join(part), home.join(part)).unwrap();
+        }
+        Command::new(&python)
+            .arg(root.join("build-tools/spark/build.py"))
+            .args(["--master", MASTER, "--json", "--ship", "--shares", "4", "--shelfish", text(program)])
+            .args(["--plan", text(&self.plan), "--out", text(&self.fixture.path(out)), text(&self.source)])
+            .env("PYSPARK_PYTHON", &python)
+            .env("SPARK_LOCAL_DIRS", self.fixture.path("spark"))
+            .env("SPARK_HOME", &home)
+            .env("SPARK_LOCAL_IP", "127.0.0.1")
+            .env("SPARK_LOCAL_HOSTNAME", "localhost")
+            .stdout(Stdio::piped())
+            .stderr(fs::File::create(self.fixture.path("spark.log")).unwrap())
+            .spawn()
+            .unwrap()
+    }
+
+    fn finish(&self, child: Child) -> Value {
+        let output = child.wait_with_output().unwrap();
+        let log = fs::read_to_string(self.fixture.path("spark.log")).unwrap();
+        assert!(output.status.success(), "{}", &log[log.len().saturating_sub(6000)..]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn build(&self) {
+        self.fixture.build(&[&self.source], &["--plan", text(&self.plan)]).succeeds();
+    }
+
+    fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(self.fixture.path(db)).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = entries
+            .filter(|path| path.is_file())
+            .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+#[test]
+#[ignore = "takes minutes and PySpark"]
+fn all_of_tcec_by_two_workers_is_what_one_machine_builds() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/evals-tcec.jsonl.zst");
+    if !source.is_file() {
+        eprintln!("NOT TESTED: {} is missing", source.display());
+        return;
+    }
+    let spark = Spark::new(&|_| source.canonicalize().unwrap());
+    let start = Instant::now();
+    spark.build();
+    let alone = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let summary = spark.finish(spark.start("spark"));
+    let together = start.elapsed().as_secs_f64();
+    println!(
+        "evals-tcec: build --plan {alone:.1} s, Spark with two workers {together:.1} s: {:.2} times",
+        together / alone
+    );
+    println!("{summary}");
+    assert!(spark.files("spark") == spark.files("db"), "the same bytes");
+    spark.fixture.verify("spark").succeeds();
+}
+
+/// The processes whose command line has a text.
+fn processes(words: &[&str]) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let has = |path: PathBuf| {
+        let line = fs::read(path.join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        words.iter().all(|word| line.contains(word))
+    };
+    let number = |path: PathBuf| path.file_name()?.to_str()?.parse().ok();
+    entries.map(|entry| entry.path()).filter(|path| has(path.clone())).filter_map(number).collect()
+}
+
+#[test]
+#[ignore = "takes minutes and PySpark"]
+fn a_worker_that_is_killed_in_the_middle_changes_nothing() {
+    // Enough for the kill to come while parts are encoded.
+    let spark = Spark::new(&|fixture| {
+        let lines = sample();
+        let more = (1..40)
+            .flat_map(|n| lines.lines().map(move |line| line.replace("\"knodes\":", &format!("\"knodes\":{n}"))));
+        fixture.file("dump.jsonl", more.collect::<Vec<_>>().join("\n"))
+    });
+    spark.build();
+    let child = spark.start("spark");
+    let out = spark.fixture.path("spark");
+    // Of the executors of this test one is killed as soon as there is a shard.
+    let mine = text(&spark.fixture.path("home")).to_owned();
+    let shards =
+        || fs::read_dir(&out).is_ok_and(|mut dir| dir.any(|entry| text(&entry.unwrap().path()).ends_with(".silo")));
+    while !shards() {
+        std::thread::yield_now();
+    }
+    let is_mine =
+        |process: &&i32| fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mine));
+    let executors = processes(&["CoarseGrainedExecutorBackend"]);
+    let executor = executors.iter().find(is_mine).expect("an executor of this test");
+    assert!(Command::new("kill").args(["-9", &executor.to_string()]).status().unwrap().success());
+    spark.finish(child);
+    let log = fs::read_to_string(spark.fixture.path("spark.log")).unwrap();
+    assert!(log.contains("Lost executor"), "{log}");
+    assert!(spark.files("spark") == spark.files("db"), "the same bytes");
+}
