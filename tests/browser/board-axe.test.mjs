@@ -30,6 +30,7 @@ const STATES = {
 /** The pages beside the board, and what is true when they are ready. */
 const PAGES = {
   "explorer.html": () => document.querySelectorAll("#moves .score span").length > 3 && document.querySelectorAll("#moves tr").length > 10,
+  "precedent.html": () => document.querySelectorAll("#moves:not(.stale) button").length > 10,
   "how.html": () => document.querySelectorAll("[data-testid=order] svg").length > 1,
   "play.html": () => document.querySelector("cg-board") !== null,
   "embed.html": () => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""),

@@ -68,8 +68,8 @@ export function head({ url, database }: Deployment): Plugin {
         }
         // The module travels with the page rather than after its script; so does the manifest (early.js).
         const reads = ["index.html", "how.html", "explorer.html"].includes(name);
-        const wanted = name === "explorer.html" ? /(^|\/)shelfish(_book)?_bg-[^/]*\.wasm$/ : /(^|\/)shelfish_bg-[^/]*\.wasm$/;
-        for (const module of reads ? files.filter((file) => wanted.test(file)) : []) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${module}` }));
+        const wanted = { "explorer.html": /(^|\/)shelfish(_book)?_bg-[^/]*\.wasm$/, "precedent.html": /(^|\/)shelfish_book_bg-[^/]*\.wasm$/ }[name] ?? /(^|\/)shelfish_bg-[^/]*\.wasm$/;
+        for (const module of reads || name === "precedent.html" ? files.filter((file) => wanted.test(file)) : []) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${module}` }));
         const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("ASKS", String(reads));
         // It sets the theme before the first paint, and runs before any style sheet, which it would wait for.
         const first = isMissing ? "" : `<script>${script}</script>`;

@@ -6,6 +6,7 @@ const PAGES = [
   ["./", "Board"],
   ["./play.html", "Play"],
   ["./explorer.html", "Explorer"],
+  ["./precedent.html", "Precedent"],
   ["./how.html", "How it works"],
   ["./bookmarklet.html", "Bookmarklet"],
   ["./embed.html", "Embed"],

@@ -16,6 +16,13 @@ import { Promotion } from "./promotion";
 /** Arrows, best line first. */
 const BRUSHES = ["best", "second", "other"] as const;
 
+/** Moves that may be made, where these are not all legal ones. */
+export interface Allowed {
+  dests: Map<Key, Key[]>;
+  /** What a pawn may become, with a word for each. */
+  offers(from: number, to: number): ReadonlyMap<Role, string>;
+}
+
 /** The board of the page. */
 export class Board {
   readonly #ground: Api;
@@ -23,13 +30,15 @@ export class Board {
   #node: Node | undefined;
   #lines: DrawShape[] = [];
   #drawn: DrawShape[] = [];
+  #allowed: Allowed | undefined;
 
-  /** `onMove` gets every legal move that a person makes. */
-  constructor(private readonly onMove: (move: NormalMove) => void) {
+  /** `onMove` gets every legal move that a person makes, `onSelect` the square of a piece that is picked, or none. */
+  constructor(private readonly onMove: (move: NormalMove) => void, onSelect?: (key: Key | undefined) => void) {
     this.#ground = Chessground(byId("board"), {
       animation: { enabled: !calm(), duration: 160 },
       movable: { free: false, events: { after: (from, to) => this.#moved(from, to) } },
       premovable: { enabled: false },
+      ...(onSelect && { events: { select: () => onSelect(this.#ground.state.selected) } }),
       draggable: { showGhost: true },
       drawable: {
         brushes: {
@@ -45,13 +54,14 @@ export class Board {
     });
   }
 
-  /** Shows the position of a node, to be moved on unless told otherwise. */
-  show(node: Node, isMovable = true): void {
+  /** Shows the position of a node, to be moved on unless told otherwise; by any legal move, or by those that are allowed. */
+  show(node: Node, isMovable = true, allowed?: Allowed): void {
     this.#node = node;
+    this.#allowed = allowed;
     this.#promotion.close();
     this.#ground.set({
       ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
-      movable: { color: isMovable ? node.position.turn : undefined, dests: chessgroundDests(node.position) },
+      movable: { color: isMovable ? node.position.turn : undefined, dests: allowed?.dests ?? chessgroundDests(node.position) },
     });
     const drawn = (node.notes.shapes ?? []).map(drawing);
     if (drawn.length > 0 || this.#drawn.length > 0) this.#draw(this.#lines, drawn);
@@ -70,6 +80,16 @@ export class Board {
     });
     // The best arrow lies on top.
     this.#draw(shapes.reverse(), this.#drawn);
+  }
+
+  /** Writes a word on squares, in place of arrows. */
+  mark(words: ReadonlyMap<Key, string>): void {
+    const shapes = [...words].map(([orig, word]): DrawShape => {
+      const half = 9 * word.length + 9;
+      const chip = `<rect x="${50 - half}" y="32" width="${2 * half}" height="36" rx="12" fill="#24221e" fill-opacity="0.82" />`;
+      return { orig, customSvg: { html: `${chip}<text x="50" y="59" font-size="27" text-anchor="middle" fill="#fffdf9">${word}</text>`, center: "orig" } };
+    });
+    this.#draw(shapes, this.#drawn);
   }
 
   #draw(lines: DrawShape[], drawn: DrawShape[]): void {
@@ -96,12 +116,18 @@ export class Board {
     if (!node || from === undefined || to === undefined) return;
     const promotes = node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
     // Chessground reports late: a key may have stepped away from the position that the move was made in.
-    if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node);
+    if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node, true, this.#allowed);
     else if (promotes)
-      this.#promotion.ask(node.position.turn, to, this.#ground.state.orientation, (promotion) => {
-        if (promotion) this.onMove({ from, to, promotion });
-        else this.show(node);
-      });
+      this.#promotion.ask(
+        node.position.turn,
+        to,
+        this.#ground.state.orientation,
+        (promotion) => {
+          if (promotion) this.onMove({ from, to, promotion });
+          else this.show(node, true, this.#allowed);
+        },
+        this.#allowed?.offers(from, to),
+      );
     else this.onMove({ from, to });
   }
 }

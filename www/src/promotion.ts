@@ -23,12 +23,15 @@ export class Promotion {
     });
   }
 
-  /** Asks for a piece; `done` gets none if the person turns away. */
-  ask(turn: Color, square: number, orientation: Color, done: (role?: Role) => void): void {
+  /** Asks for a piece, one of those that are offered if there are any; `done` gets none if the person turns away. */
+  ask(turn: Color, square: number, orientation: Color, done: (role?: Role) => void, offers?: ReadonlyMap<Role, string>): void {
     this.#done = done;
-    const buttons = ROLES.map((role) => {
+    const buttons = ROLES.filter((role) => !offers || offers.has(role)).map((role) => {
       const piece = Object.assign(document.createElement("piece"), { className: `${role} ${turn}` });
-      const button = make("button", { type: "button", title: role, "aria-label": role, "data-testid": `promote-${role}` }, piece);
+      const word = offers?.get(role);
+      const label = word && word !== "0" ? `${role}, ${word}` : role;
+      const button = make("button", { type: "button", title: label, "aria-label": label, "data-testid": `promote-${role}` }, piece);
+      if (label !== role) button.append(make("span", { className: "count", "aria-hidden": "true" }, word ?? ""));
       button.addEventListener("click", () => this.#finish(role));
       return button;
     });

@@ -19,7 +19,8 @@ import { dress, load } from "../settings";
 import { State } from "../state";
 import { bindTheme } from "../theme";
 import { bindTyped } from "../typed";
-import { BookClient, bookUrl, explain } from "./book-client";
+import { BookClient, explain } from "./book-client";
+import { bookUrl } from "./book-url";
 import { choose, draw, fill, press } from "./table";
 
 /** How long an answer may take before it is said that it is waited for. */

@@ -1,0 +1,201 @@
+// Precedent: a game of moves that were played before, by mouse, touch and keys, with and without a connection; and of others.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { By, Key } from "selenium-webdriver";
+import { ENGINES } from "./support/engines.mjs";
+import { START, lab } from "./support/lab.mjs";
+import { SHELFISH } from "./support/paths.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** Twelve games of two moves, three that go one way and one that goes another, and four pawns that become something. */
+const GAMES = [
+  ...Array(12).fill("1. d4 d5 0-1"),
+  ...Array(3).fill("1. e4 e5 2. Nf3 Nc6 3. Bb5 1-0"),
+  "1. e4 e5 2. Nf3 Nc6 3. Bc4 1/2-1/2",
+  ...["a8=Q", "a8=Q", "a8=N", "axb8=R"].map((move) => `[FEN "1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. ${move} 1-0`),
+].join("\n\n");
+const TINY = "site/precedent.html?book=../tiny/manifest.json";
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => {
+  shelf = await lab();
+  const pgn = join(shelf.root, "tiny.pgn");
+  writeFileSync(pgn, GAMES);
+  execFileSync(SHELFISH, ["build", "--quiet", pgn, "-o", join(shelf.root, "tiny")], { stdio: "pipe" });
+});
+after(() => shelf.close());
+
+/** The moves that may be played, with their games. */
+const list = (/** @type {Page} */ page) => page.$$eval("#moves:not(.stale) button", (all) => all.map((each) => [".san", ".games"].map((part) => each.querySelector(part)?.textContent ?? "").join(" ").trim()));
+
+/** Waits until these are the moves that may be played, and gives the number of games that is told. */
+async function shows(/** @type {Page} */ page, /** @type {string[]} */ moves) {
+  for (const end = Date.now() + 15_000; JSON.stringify(await list(page)) !== JSON.stringify(moves) && Date.now() < end; ) await page.waitForTimeout(20);
+  assert.deepEqual(await list(page), moves);
+  return page.getByTestId("odometer").getAttribute("aria-label");
+}
+
+/** The counts on the squares. */
+const marks = (/** @type {Page} */ page) => page.$$eval("#board .cg-custom-svgs text", (all) => all.map((each) => each.textContent).sort());
+
+/** The middle of a square of the board. */
+async function square(/** @type {Page} */ page, /** @type {string} */ name) {
+  const box = (await page.locator("#board").boundingBox()) ?? assert.fail("no board");
+  const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
+  return /** @type {const} */ ([box.x + (box.width * (file + 0.5)) / 8, box.y + (box.height * (7.5 - rank)) / 8]);
+}
+
+const ends = (/** @type {Page} */ page, /** @type {RegExp} */ words) => page.getByTestId("end").filter({ hasText: words }).waitFor();
+
+test("only moves of the book are played, the only one plays itself, and the end says how many games ended there", async (t) => {
+  const page = await shelf.page(t, { path: TINY });
+  assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
+  assert.deepEqual(await marks(page), ["12", "4"]);
+  // No game began so: the board does not take it.
+  await page.mouse.click(...(await square(page, "c2")));
+  await page.mouse.click(...(await square(page, "c4")));
+  await page.mouse.click(...(await square(page, "e2")));
+  await page.waitForFunction(() => document.querySelectorAll("#board .cg-custom-svgs text").length === 1);
+  await page.mouse.click(...(await square(page, "e4")));
+  assert.equal(await shows(page, ["Bb5 3", "Bc4 1"]), "4 games");
+  assert.equal(await page.getByTestId("line").innerText(), "1. e4 e5 2. Nf3 Nc6");
+  await page.getByTestId("choice").first().click();
+  await ends(page, /3 games ended exactly here\.\s*White won 3, Black won 0, 0 were drawn\./);
+  assert.match((await page.getByTestId("analyse").getAttribute("href")) ?? "", /^\.\/#moves=e2e4,e7e5,g1f3,b8c6,f1b5/);
+  // Back to the last choice, not to a move that would play itself again.
+  await page.getByTestId("end-back").click();
+  await shows(page, ["Bb5 3", "Bc4 1"]);
+  await page.getByTestId("choice").nth(1).click();
+  await ends(page, /You replayed this game\./);
+  await page.keyboard.press("ArrowLeft");
+  await shows(page, ["Bb5 3", "Bc4 1"]);
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
+});
+
+test("a pawn becomes what it became before, with counts", async (t) => {
+  const page = await shelf.page(t, { path: `${TINY}#fen=1n2k3/P7/8/8/8/8/8/4K3_w_-_-_0_1` });
+  await shows(page, ["a8=Q 2", "a8=N 1", "axb8=R+ 1"]);
+  await page.mouse.click(...(await square(page, "a7")));
+  await page.mouse.click(...(await square(page, "a8")));
+  const offers = () => page.$$eval("#promotion button", (all) => all.map((each) => each.getAttribute("aria-label")));
+  await page.getByTestId("promote-queen").waitFor();
+  assert.deepEqual(await offers(), ["queen, 2", "knight, 1"]);
+  await page.keyboard.press("Escape");
+  await page.mouse.click(...(await square(page, "a7")));
+  await page.mouse.click(...(await square(page, "b8")));
+  await page.getByTestId("promote-rook").click();
+  await ends(page, /You replayed this game\./);
+});
+
+test("by keys alone", async (t) => {
+  const page = await shelf.page(t, { path: TINY });
+  await shows(page, ["d4 12", "e4 4"]);
+  await page.keyboard.press("ArrowUp");
+  await page.getByTestId("preview").waitFor();
+  await page.keyboard.press("Enter");
+  await shows(page, ["Bb5 3", "Bc4 1"]);
+  await page.keyboard.press("2");
+  await ends(page, /You replayed this game/);
+  await page.keyboard.press("n");
+  await shows(page, ["d4 12", "e4 4"]);
+  assert.equal(await page.getByTestId("sound").getAttribute("aria-pressed"), "false");
+  await page.keyboard.press("s");
+  assert.equal(await page.getByTestId("sound").getAttribute("aria-pressed"), "true");
+  await page.keyboard.press("f");
+  await page.locator(".cg-wrap.orientation-black").waitFor();
+  await page.keyboard.press("u");
+  await page.waitForFunction(() => document.querySelectorAll("#moves:not(.stale) button").length === 18);
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll("#moves:not(.stale) button").length === 18);
+  assert.equal(await page.getByTestId("sound").getAttribute("aria-pressed"), "true");
+});
+
+test("without precedent every other move may be played", async (t) => {
+  const page = await shelf.page(t, { path: TINY });
+  await shows(page, ["d4 12", "e4 4"]);
+  await page.getByTestId("unprecedented").check();
+  await page.waitForFunction(() => /^White to move: 18 of 20 moves were never played\.$/.test(document.querySelector("#status")?.textContent ?? ""));
+  const moves = await list(page);
+  assert.ok(!moves.includes("e4") && !moves.includes("d4") && moves.includes("Nf3"), moves.join());
+  await page.mouse.click(...(await square(page, "f2")));
+  await page.mouse.click(...(await square(page, "f3")));
+  for (const move of ["e5", "g4", "Qh4#"]) await page.getByTestId("choice").filter({ hasText: new RegExp(`^${move}$`) }).click();
+  await ends(page, /Checkmate\.\s*No game of the book came here\./);
+  await page.getByTestId("precedent").check();
+  assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
+});
+
+for (const [name, viewport] of Object.entries({ "a phone": { width: 390, height: 844 }, "a desk": { width: 1366, height: 768 } })) {
+  test(`the sample book is what the program tells, and a touch plays, on ${name}`, async (t) => {
+    const hasTouch = name === "a phone";
+    const page = await shelf.page(t, { path: "site/precedent.html", context: { viewport, hasTouch } });
+    const told = (/** @type {string} */ fen) => {
+      const { moves } = JSON.parse(execFileSync(SHELFISH, ["explore", "-d", join(shelf.root, "site", "book"), "--json", fen], { encoding: "utf8" }));
+      return moves.map((/** @type {any} */ { san, white, draws, black }) => `${san} ${(white + draws + black).toLocaleString("en")}`);
+    };
+    await shows(page, told(START));
+    const e4 = page.getByTestId("choice").filter({ hasText: /^e4/ });
+    await (hasTouch ? e4.tap() : e4.click());
+    await shows(page, told("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -"));
+    await page.waitForFunction(() => document.querySelector("#opening")?.textContent === "B00 King's Pawn Game");
+    const outside = await page.evaluate(() => [...document.querySelectorAll("#board, #moves button, .controls button, .rules label, #odometer")].filter((part) => {
+      const box = part.getBoundingClientRect();
+      return box.width < 4 || box.left < 0 || box.right > innerWidth + 0.5;
+    }).length);
+    assert.equal(outside, 0);
+    // Of a large book every first move was played: the rarest are as good as new.
+    await page.getByTestId("new").click();
+    await page.getByTestId("unprecedented").check();
+    await shows(page, told(START).reverse().slice(0, 5));
+  });
+}
+
+test("what was seen can be played without a connection", async (t) => {
+  const page = await shelf.page(t, { path: TINY, allow: /ERR_INTERNET_DISCONNECTED/ });
+  await shows(page, ["d4 12", "e4 4"]);
+  await page.keyboard.press("2");
+  await shows(page, ["Bb5 3", "Bc4 1"]);
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated", null, { timeout: 60_000 });
+  await page.context().setOffline(true);
+  await page.goto(new URL(TINY, shelf.server.url).href);
+  await shows(page, ["d4 12", "e4 4"]);
+  await page.keyboard.press("2");
+  await shows(page, ["Bb5 3", "Bc4 1"]);
+});
+
+test("a book that cannot be read is told with what to do", async (t) => {
+  const page = await shelf.page(t, { path: "site/precedent.html?book=db/manifest.json", allow: /./ });
+  await page.getByTestId("retry").waitFor();
+  assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*shelfish build GAMES\.pgn/);
+});
+
+for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "Firefox")) {
+  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
+  if (skip) console.error(skip);
+  suite(name, { skip }, () => {
+    /** @type {Awaited<ReturnType<typeof launch>>} */
+    let session;
+    before(async () => void (session = await launch()));
+    after(() => session?.close());
+
+    test("clicks and keys play as in Chromium", async () => {
+      const { driver } = session;
+      const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves:not(.stale) button")].map((each) => [".san", ".games"].map((part) => each.querySelector(part)?.textContent ?? "").join(" "))`);
+      const shown = (/** @type {string[]} */ expected) => driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, expected.join());
+      await driver.get(`${shelf.server.url}${TINY}`);
+      await shown(["d4 12", "e4 4"]);
+      await driver.findElement(By.css("#moves li:nth-child(2) button")).click();
+      await shown(["Bb5 3", "Bc4 1"]);
+      await driver.actions().sendKeys("1").perform();
+      await driver.wait(async () => /3 games ended exactly here/.test(await driver.findElement(By.id("end")).getText()), 20_000);
+      await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
+      await shown(["Bb5 3", "Bc4 1"]);
+    });
+  });
+}

@@ -1,0 +1,214 @@
+/** Precedent: a game against oneself in which only moves that were played before are allowed, or only others. */
+import "./precedent.css";
+import type { Key } from "@lichess-org/chessground/types";
+import type { Played } from "shelfish/book";
+import { follow, write } from "../address";
+import { Board } from "../board";
+import { plural } from "../cost";
+import { DatabaseClient } from "../database";
+import { byId, make } from "../dom";
+import { BookClient, explain } from "../explorer/book-client";
+import { bookUrl } from "../explorer/book-url";
+import { InputError } from "../fault";
+import { Game, moveNumber, type Node, path, type Step } from "../game";
+import { bindKeys } from "../keyboard";
+import { format, parse } from "../link";
+import { manifestUrl } from "../manifest-url";
+import { keepForOffline } from "../offline";
+import { loadOpenings, openingName } from "../openings";
+import { confine } from "../policy";
+import { Preview } from "../preview";
+import { dress, load, save } from "../settings";
+import { State } from "../state";
+import { bindTheme } from "../theme";
+import { choose, draw, press } from "./list";
+import { roll } from "./odometer";
+import { allowed, type Choice, choices, games, legal, marks, type Mode, verdict } from "./rules";
+
+/** How long an answer may take before it is said that it is waited for. */
+const PATIENCE = 400;
+/** How long a move that is the only one is to be seen before it plays itself. */
+const MOMENT = 900;
+
+const settings = load();
+dress(settings);
+const evals = new DatabaseClient(manifestUrl(settings.database), 0);
+const book = new BookClient(bookUrl(), evals, settings.cache);
+confine(evals.url, book.url);
+bindTheme();
+// It travels while the page is being set up; a failure shows at the first lookup.
+book.open().catch(() => {});
+
+const state = new State();
+const play = (from: Node, step: Pick<Step, "move">) => {
+  window.clearTimeout(moment);
+  state.play(from, step.move);
+  if (settings.sounds) void import("../sounds").then(({ play }) => play(state.node.san));
+};
+const board = new Board((move) => play(state.node, { move }), (key) => mark(key));
+const preview = new Preview(() => board.orientation);
+
+let mode: Mode = new URLSearchParams(location.search).has("unprecedented") ? "unprecedented" : "precedent";
+let asking = new AbortController();
+let moment = 0;
+/** What may be played from the position on the board, once that is known. */
+let now: Choice[] = [];
+
+/** Asks for the position on the board and shows what may be played. */
+async function ask(): Promise<void> {
+  asking.abort();
+  window.clearTimeout(moment);
+  const { signal } = (asking = new AbortController());
+  const { node } = state;
+  now = [];
+  board.show(node, false);
+  board.mark(new Map());
+  byId("end").hidden = true;
+  byId("moves").classList.add("stale");
+  const waiting = window.setTimeout(() => tell("Looking it up…"), PATIENCE);
+  try {
+    const [played, before] = await Promise.all([book.moves(node.fen, signal), node.parent && book.moves(node.parent.fen, signal)]);
+    window.clearTimeout(waiting);
+    if (signal.aborted) return;
+    show(node, played, before);
+    keepForOffline();
+    // Without names the game is as good.
+    void loadOpenings().then(name, () => {});
+  } catch (error) {
+    window.clearTimeout(waiting);
+    if (signal.aborted) return;
+    byId("moves").replaceChildren();
+    const { title, advice } = explain(error);
+    const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
+    retry.addEventListener("click", () => void ask());
+    byId("status").replaceChildren(make("strong", {}, title), ` ${advice} `, retry);
+  }
+}
+
+function show(node: Node, played: Played, before: Played | undefined): void {
+  now = choices(node.position, played, mode);
+  board.show(node, now.length > 0, allowed(node.position, now));
+  mark(undefined);
+  draw(now, { play: (step) => play(node, step), show: (near, step) => preview.show(near, step, node.position) });
+  byId("moves").classList.remove("stale");
+  roll(byId("odometer"), games(played));
+  byId("unit").textContent = games(played) === 1 ? "game" : "games";
+  if (now.length === 0) return end(node, played, before);
+  const [only] = now;
+  const turn = node.position.turn === "white" ? "White" : "Black";
+  if (mode === "unprecedented")
+    tell(only?.games ? `${turn} to move: every move was played before; these are the rarest.` : `${turn} to move: ${now.length} of ${legal(node.position).length} moves were never played.`);
+  else if (only && now.length === 1) {
+    tell(`${only.step.san} is the only move with a precedent: it plays itself.`);
+    moment = window.setTimeout(() => play(node, only.step), MOMENT);
+  } else tell(`${turn} to move: ${plural(now.length, "move")} with a precedent.`);
+}
+
+/** The card at the end of a game. */
+function end(node: Node, played: Played, before: Played | undefined): void {
+  const { title, text } = verdict(node, played, before, mode, book.manifest?.info ?? {});
+  byId("end-title").textContent = title;
+  byId("end-text").textContent = text;
+  byId("end").hidden = false;
+  tell("");
+}
+
+/** Counts on the squares that can be reached: by a piece, or by any. */
+function mark(selected: Key | undefined): void {
+  const { position } = state.node;
+  const own = selected && now.some(({ step }) => allowed(position, [{ step, games: 0 }]).dests.has(selected)) ? selected : undefined;
+  board.mark(marks(position, now, own));
+}
+
+/** Goes back to where there was something to choose. */
+async function back(): Promise<void> {
+  let at = state.node.parent;
+  try {
+    while (at?.parent && choices(at.position, await book.moves(at.fen, new AbortController().signal), mode).length < 2) at = at.parent;
+  } catch {
+    // What cannot be looked up now is gone back to: the page says what is wrong.
+  }
+  window.clearTimeout(moment);
+  state.go(at);
+}
+
+const restart = () => state.enter(new Game());
+const flip = () => void board.flip();
+
+function sound(isOn = !settings.sounds): void {
+  settings.sounds = isOn;
+  save(settings);
+  byId("sound").setAttribute("aria-pressed", String(isOn));
+}
+
+function tell(text: string): void {
+  byId("status").textContent = text;
+}
+
+/** The name of the opening. */
+function name(): void {
+  const opening = openingName(path(state.node));
+  byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
+}
+
+/** The moves that were played. */
+function line(): void {
+  const moves = path(state.node).slice(1).map((node, at) => {
+    const before = node.parent?.position;
+    return before && (at === 0 || before.turn === "white") ? `${moveNumber(before)} ${node.san}` : node.san;
+  });
+  byId("line").textContent = moves.join(" ") || "A new game.";
+}
+
+state.on(({ node }) => {
+  if (!node) return;
+  preview.show(undefined);
+  for (const id of ["back", "new"]) byId<HTMLButtonElement>(id).disabled = !state.node.parent;
+  line();
+  name();
+  const fragment = format(state.game, state.node);
+  write(fragment);
+  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+  void ask();
+});
+
+/** Chooses the rules; a game by the others begins. */
+function rule(to: Mode): void {
+  if (to === mode) return;
+  mode = to;
+  const { search } = location;
+  const rest = new URLSearchParams(search);
+  rest.delete("unprecedented");
+  const words = [...(to === "unprecedented" ? ["unprecedented"] : []), ...(rest.size > 0 ? [rest.toString()] : [])].join("&");
+  history.replaceState(null, "", `${location.pathname}${words && `?${words}`}`);
+  byId<HTMLInputElement>(to).checked = true;
+  restart();
+}
+
+for (const each of ["precedent", "unprecedented"] as const) byId(each).addEventListener("change", () => rule(each));
+byId<HTMLInputElement>(mode).checked = true;
+sound(settings.sounds);
+for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
+
+follow(async (fragment) => {
+  const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
+  try {
+    const { game, node } = await parse(fragment, { famous: none, lichess: none });
+    state.enter(game, node);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    restart();
+    tell(error.message);
+  }
+});
+
+bindKeys({
+  ArrowLeft: () => void back(),
+  ArrowUp: () => choose(-1),
+  ArrowDown: () => choose(1),
+  n: restart,
+  f: flip,
+  s: () => sound(),
+  u: () => rule(mode === "precedent" ? "unprecedented" : "precedent"),
+  ...Object.fromEntries(Array.from({ length: 9 }, (_, at) => [String(at + 1), () => press(at + 1)])),
+});

@@ -1,0 +1,20 @@
+/** A number on wheels: each figure rolls to its place. */
+import { make } from "../dom";
+
+const FIGURES = "0123456789".split("");
+
+/** Shows a number; the wheels that stay, roll. */
+export function roll(root: HTMLElement, value: number): void {
+  const text = String(value);
+  while (root.childElementCount < text.length) root.prepend(wheel());
+  while (root.childElementCount > text.length) root.firstElementChild?.remove();
+  root.setAttribute("aria-label", `${value.toLocaleString("en")} ${value === 1 ? "game" : "games"}`);
+  [...text].forEach((figure, at) => {
+    const strip = root.children[at]?.firstElementChild as HTMLElement;
+    // A wheel that was just put there has nothing to roll from.
+    strip.getBoundingClientRect();
+    strip.style.transform = `translateY(${-10 * Number(figure)}%)`;
+  });
+}
+
+const wheel = (): HTMLElement => make("span", { className: "wheel" }, make("span", { className: "strip" }, ...FIGURES.map((figure) => make("span", {}, figure))));
