@@ -1,8 +1,12 @@
 // The page to play on: real clicks, taps and keys against the engine, at the size of a phone and of a desk.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { SHELFISH } from "./support/paths.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -201,4 +205,34 @@ test("the board leads to the game that goes on from it", async (t) => {
   assert.match(href, /^\.\/play\.html#fen=rn1qkbnr\/ppp2ppp\/3p4\/4p3\/3PP1b1\/5N2\/PPP2PPP\/RNBQKB1R_b|^\.\/play\.html#fen=[^ ]+_b_/);
   await page.goto(new URL(href, page.url()).href);
   assert.equal(await at(page, "fen").inputValue(), href.slice(href.indexOf("=") + 1).replaceAll("_", " "));
+});
+
+test("the engine plays from the book of the site, and learns from the result", async (t) => {
+  const pgn = join(shelf.root, "odd.pgn");
+  // Nobody would search these moves.
+  writeFileSync(pgn, "1. a3 h5 2. b3 Rh6 1-0\n");
+  execFileSync(SHELFISH, ["build", "--quiet", pgn, "-o", join(shelf.root, "odd")], { stdio: "pipe" });
+  const page = await shelf.page(t, { path: "site/play.html?book=../odd/manifest.json" });
+  await at(page, "start").click();
+  await type(page, "a3");
+  await reads(page, "status", /^1… h5 Your move \(book\)\.$/);
+  await type(page, "b3");
+  await reads(page, "status", /^2… Rh6 Your move \(book\)\.$/);
+  await type(page, "c3");
+  await reads(page, "status", /^3… \S+ (Check\. )?Your move\.$/);
+  await at(page, "resign").click();
+  await at(page, "resign").click();
+  await reads(page, "status", /^You resigned/);
+  const learned = () =>
+    page.evaluate(async () => {
+      const done = (/** @type {IDBRequest} */ request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+      const database = await done(indexedDB.open("shelfish-own-book"));
+      const rows = database.objectStoreNames.contains("moves") ? await done(database.transaction("moves").objectStore("moves").getAll()) : [];
+      database.close();
+      return rows.map((/** @type {any} */ { uci, frequency, wins, losses }) => `${uci} ${frequency} ${wins} ${losses}`).sort();
+    });
+  for (const end = Date.now() + 10_000; (await learned()).length === 0 && Date.now() < end; ) await page.waitForTimeout(50);
+  const rows = await learned();
+  assert.equal(rows.length, 6, rows.join());
+  for (const row of ["a2a3 1 0 1", "h7h5 1 1 0", "b2b3 1 0 1", "h8h6 1 1 0"]) assert.ok(rows.includes(row), `${row}: ${rows.join()}`);
 });

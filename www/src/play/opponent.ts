@@ -15,11 +15,24 @@ export class Opponent {
   /** Loads the engine, if it is not yet there. */
   readonly load = once(async () => (await import("shelfish/engine")).load());
 
-  /** The move for the last position of a game. Rejects if the engine cannot be had, or the signal aborts. */
+  /** Whether the last reply was a move of the book. */
+  isFromBook = false;
+
+  /** The move for the last position of a game, of the book if it has one. Rejects if the engine cannot be had, or the signal aborts. */
   async reply(match: Match, signal: AbortSignal): Promise<NormalMove> {
-    const { elo } = match.terms;
+    const { elo, book } = match.terms;
+    const rest = pause(PAUSE, signal);
+    // Whoever is waited for below tells of it.
+    rest.catch(() => {});
+    const known = book ? await (await import("./own-book")).bookMove(match, signal) : undefined;
+    signal.throwIfAborted();
+    this.isFromBook = known !== undefined;
+    if (known) {
+      await rest;
+      return known;
+    }
     const limits = elo === undefined ? { movetime: budget(match) } : { elo };
-    const [step] = await Promise.all([this.#ask(match, limits, signal), pause(PAUSE, signal)]);
+    const [step] = await Promise.all([this.#ask(match, limits, signal), rest]);
     return step.move;
   }
 

@@ -61,7 +61,8 @@ function tell(): void {
     return say(`${outcome.reason}. ${result}`);
   }
   const check = node.position.isCheck() ? "Check. " : "";
-  say(match.isMine ? `${last}${check}Your move.` : `${last}Shelfish is thinking…`);
+  const source = opponent.isFromBook && match.isMine && node.parent ? " (book)" : "";
+  say(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…`);
 }
 
 function dressTable(): void {
@@ -108,11 +109,21 @@ function changed(): void {
   working.abort();
   if (!match) return;
   store(match, now());
+  learn(match);
   show(match.node);
   clocks();
   dressTable();
   tell();
   if (!match.outcome && !match.isMine) void answer(match);
+}
+
+/** Games that were learned: one that goes on after its end was taken back is not learned once more. */
+const lessons = new WeakSet<Match>();
+
+function learn(at: Match): void {
+  if (!at.outcome || !at.terms.book || lessons.has(at)) return;
+  lessons.add(at);
+  void import("./own-book").then(({ learn }) => learn(at), () => {});
 }
 
 // What is done.

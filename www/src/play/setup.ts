@@ -9,6 +9,7 @@ const level = byId<HTMLSelectElement>("level");
 const control = byId<HTMLSelectElement>("control");
 const fen = byId<HTMLInputElement>("fen");
 const fault = byId("fen-error");
+const book = byId<HTMLInputElement>("book");
 
 /** The level of who comes for the first time. */
 const FIRST = 1200;
@@ -18,6 +19,7 @@ export function fill(terms: Terms | undefined, start: string): void {
   level.replaceChildren(...LEVELS.map(([elo], index) => new Option(levelName(elo), String(index), false, elo === (terms ? terms.elo : FIRST))));
   control.replaceChildren(...CONTROLS.map((each, index) => new Option(controlName(each), String(index), false, each === terms?.control)));
   fen.value = start;
+  book.checked = terms?.book !== false;
   check();
 }
 
@@ -51,6 +53,7 @@ export function bind(start: (terms: Terms) => void, show: (fen: string | undefin
       elo: LEVELS[Number(level.value)]?.[0],
       control: CONTROLS[Number(control.value)],
       ...(position === undefined ? {} : { fen: position }),
+      book: book.checked,
     });
   });
 }

@@ -43,6 +43,7 @@ function checked(terms: Partial<Terms> | undefined): Terms | undefined {
     elo: LEVELS.find(([elo]) => elo === terms.elo)?.[0],
     control: CONTROLS.find((each) => each?.minutes === control?.minutes && each?.increment === control?.increment),
     ...(typeof terms.fen === "string" ? { fen: terms.fen } : {}),
+    ...(typeof terms.book === "boolean" ? { book: terms.book } : {}),
   };
 }
 

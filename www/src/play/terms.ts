@@ -10,6 +10,8 @@ export interface Terms {
   control?: Control | undefined;
   /** Where it starts; undefined: where games of chess start. */
   fen?: string | undefined;
+  /** Whether the engine plays openings from a book, and learns from how the game ends. */
+  book?: boolean | undefined;
 }
 
 /** The levels on offer, in the engine's own ratings. */

@@ -1,0 +1,141 @@
+/**
+ * The book that the engine plays from: that of the site, and what came of the games that were played here, which this browser
+ * keeps. Moves are chosen as the native program chooses them.
+ */
+import type { NormalMove } from "chessops/types";
+import { type Book, openBook, type Played } from "shelfish/book";
+import { bookUrl } from "../explorer/book-url";
+import { type Node, path, steps, uci } from "../game";
+import { once } from "../once";
+import { type Candidate, choose, sorted } from "./choice";
+import type { Match, Outcome } from "./match";
+
+/** So many games the site's book counts for at most, so that what is learned here matters. */
+const PRIOR = 20;
+/** Half-moves that are learned of a game. */
+const PLIES = 50;
+const POSITION_FIELDS = 4;
+
+/** What of a position tells whether it is the same. */
+const identity = (node: Node): string => node.fen.split(" ", POSITION_FIELDS).join(" ");
+
+/** A move of a game, and what came of it. */
+export interface Lesson {
+  position: string;
+  uci: string;
+  wins: number;
+  draws: number;
+  losses: number;
+}
+
+/** What is learned of a game: each position once, with the last move from it, those aside in which it ended. */
+export function lessons(end: Node, { result }: Outcome): Lesson[] {
+  const winner = { "1-0": "white", "0-1": "black", "1/2-1/2": undefined }[result];
+  const last = new Map<string, Lesson>();
+  for (const node of path(end).slice(0, PLIES + 1)) {
+    const { parent, move } = node;
+    if (!parent || !move) continue;
+    const { turn } = parent.position;
+    const position = identity(parent);
+    last.set(position, { position, uci: uci(move), wins: Number(winner === turn), draws: Number(!winner), losses: Number(!!winner && winner !== turn) });
+  }
+  last.delete(identity(end));
+  return [...last.values()];
+}
+
+/** What the site's book has of a position, seen by the side that moves, with what was learned of it. */
+export function merged(turn: "white" | "black", played: Played, learned: readonly Candidate[]): Candidate[] {
+  const all = played.moves.reduce((sum, { white, draws, black }) => sum + white + draws + black, 0);
+  const scale = Math.min(1, PRIOR / all);
+  const found = new Map<string, Candidate>();
+  for (const { uci, white, draws, black } of played.moves) {
+    const [wins, losses] = turn === "white" ? [white, black] : [black, white];
+    found.set(uci, { uci, frequency: (white + draws + black) * scale, wins: wins * scale, draws: draws * scale, losses: losses * scale });
+  }
+  for (const each of learned) {
+    const known = found.get(each.uci) ?? { uci: each.uci, frequency: 0, wins: 0, draws: 0, losses: 0 };
+    const sum = (name: "frequency" | "wins" | "draws" | "losses") => known[name] + each[name];
+    found.set(each.uci, { uci: each.uci, frequency: sum("frequency"), wins: sum("wins"), draws: sum("draws"), losses: sum("losses") });
+  }
+  return [...found.values()];
+}
+
+const NAME = "shelfish-own-book";
+
+const done = <T>(request: IDBRequest<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error("IndexedDB"));
+  });
+
+/** What was learned, in IndexedDB; rejects where there is none. */
+const opened = once(async (): Promise<IDBDatabase> => {
+  const request = indexedDB.open(NAME, 1);
+  request.onupgradeneeded = () => void request.result.createObjectStore("moves", { keyPath: ["position", "uci"] });
+  const database = await done(request);
+  // Another tab may have a newer version of this page.
+  database.onversionchange = () => database.close();
+  return database;
+});
+
+/** The moves to a position that were learned; none where nothing can be kept. */
+export async function learned(position: string): Promise<Candidate[]> {
+  try {
+    const moves = (await opened()).transaction("moves").objectStore("moves");
+    return (await done(moves.getAll(IDBKeyRange.bound([position], [position, []])))) as Candidate[];
+  } catch {
+    return [];
+  }
+}
+
+/** Learns the end of a game: all of it or, where nothing can be kept, nothing. Other tabs may learn at the same time. */
+export async function learn(match: Match): Promise<void> {
+  if (!match.outcome) return;
+  try {
+    const transaction = (await opened()).transaction("moves", "readwrite");
+    const moves = transaction.objectStore("moves");
+    for (const { position, uci, wins, draws, losses } of lessons(match.node, match.outcome)) {
+      const request = moves.get([position, uci]) as IDBRequest<Candidate | undefined>;
+      request.onsuccess = () => {
+        const { result: before } = request;
+        moves.put({
+          position,
+          uci,
+          frequency: (before?.frequency ?? 0) + 1,
+          wins: (before?.wins ?? 0) + wins,
+          draws: (before?.draws ?? 0) + draws,
+          losses: (before?.losses ?? 0) + losses,
+        });
+      };
+    }
+    await new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error ?? new Error("IndexedDB"));
+    });
+  } catch {
+    // Private windows keep nothing.
+  }
+}
+
+const site = once(async (): Promise<Book> => openBook(bookUrl()));
+
+/**
+ * A move of the book to the last position of a game. None where the site's book has none, or cannot be had; and none that
+ * leads to a position of the game again, as a book knows nothing of repetitions.
+ */
+export async function bookMove({ node }: Match, signal: AbortSignal): Promise<NormalMove | undefined> {
+  try {
+    const [played, own] = await Promise.all([(await site()).moves(node.fen, { signal, castling: "chess960" }), learned(identity(node))]);
+    if (played.moves.length === 0) return undefined;
+    const before = new Set(path(node).map(identity));
+    const { turn } = node.position;
+    const fresh = merged(turn, played, own).filter(({ uci }) => {
+      const fen = played.moves.find((move) => move.uci === uci)?.fen;
+      return steps(node.position, [uci]).length === 1 && !(fen && before.has(fen));
+    });
+    const chosen = choose(sorted(fresh), Math.random());
+    return chosen && steps(node.position, [chosen.uci])[0]?.move;
+  } catch {
+    return undefined;
+  }
+}
