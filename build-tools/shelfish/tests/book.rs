@@ -340,3 +340,27 @@ fn months_are_listed_and_built_by_their_names_with_their_checksums() {
     shelfish(["dumps", "--list", "file:///etc/passwd"]).fails(&["expected the http"]);
     shelfish(["dumps", "--list", &host.url("none/list.txt")]).fails(&["404"]);
 }
+
+#[test]
+fn a_book_is_published_read_where_it_is_and_follows_the_next_one() {
+    let fixture = Fixture::new();
+    let (book, target) = (fixture.path("book"), fixture.path("host/book"));
+    let [book_dir, to] = [&book, &target].map(|path| path.to_str().unwrap());
+    let publish = |more: &[&str]| summary(shelfish(["publish", book_dir, to, "--json", "--quiet"].iter().chain(more)));
+    fixture.build_to("book", &[&games()], &[]).succeeds();
+    let first = publish(&[]);
+    assert_eq!((&first["changed"], &first["sent_shards"]), (&true.into(), &1.into()), "{first}");
+    assert_eq!(publish(&[])["changed"], false);
+    assert_eq!(fixture.files("host/book"), fixture.files("book"));
+
+    let more = fixture.file("more.pgn", "1. a3 a6 1-0\n");
+    fixture.build_to("book", &[&more], &["--base", book_dir]).succeeds();
+    let second = publish(&["--prune"]);
+    assert_eq!((&second["changed"], &second["sent_shards"]), (&true.into(), &1.into()), "{second}");
+    let host = Host::new(&fixture);
+    let url = host.url("host/book");
+    shelfish(["verify", "--quiet", "-d", &url]).succeeds();
+    let explored = shelfish(["explore", "--json", "-d", &url, START]).succeeds();
+    assert!(explored.contains("\"a2a3\""), "{explored}");
+    assert_eq!(pick(Path::new(&url), START, &["--greedy"])["uci"], "e2e4");
+}
