@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -350,6 +350,25 @@ fn a_damaged_file_is_not_sent() {
     shelfish(["publish", text(&db), text(&to), "-q"]).fails(&[&shard, "it has 5 bytes"]);
 }
 
+/// A database whose first file has so many bytes, most of them no bytes of the disk.
+fn with_a_large_file(fixture: &Fixture, bytes: u64) -> PathBuf {
+    let dir = fixture.path("large");
+    fs::create_dir(&dir).unwrap();
+    for (name, content) in fixture.files("new") {
+        fs::write(dir.join(name), content).unwrap();
+    }
+    let manifest = fs::read_to_string(dir.join("manifest.json")).unwrap();
+    let (head, rest) = manifest.split_once("\"bytes\":").unwrap();
+    let (_, tail) = rest.split_once(',').unwrap();
+    let (tail, _) = tail.split_once(",\"checksum\"").unwrap();
+    let name = head.rsplit('"').nth(1).unwrap();
+    fs::File::options().write(true).open(dir.join(name)).unwrap().set_len(bytes).unwrap();
+    let text = format!("{head}\"bytes\":{bytes},{tail}");
+    let sum = twox_hash::XxHash64::oneshot(0, text.as_bytes());
+    fs::write(dir.join("manifest.json"), format!("{text},\"checksum\":\"{sum:016x}\"}}\n")).unwrap();
+    dir
+}
+
 #[test]
 fn a_folder_takes_a_database_like_a_store() {
     let fixture = databases();
@@ -365,6 +384,8 @@ fn a_folder_takes_a_database_like_a_store() {
     fs::File::create(&film).unwrap().set_len(1_000_000_000).unwrap();
     shelfish(["publish", text(&new), text(&to), "--pages"]).fails(&["GitHub Pages does not take it", "1000000000"]);
     fs::remove_file(film).unwrap();
+    let large = with_a_large_file(&fixture, 100_000_001);
+    shelfish(["publish", text(&large), text(&to), "--pages"]).fails(&["GitHub Pages does not take it", "--shard-size"]);
     assert_eq!(fixture.files("site"), fixture.files("old"));
     assert_eq!(publish(&old, &[])["sent_shards"], 0);
     fs::write(to.join("notes.txt"), "somebody's").unwrap();

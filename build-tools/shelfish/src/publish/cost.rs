@@ -15,8 +15,10 @@ pub struct Cost {
 }
 
 /// Dollars of a million requests that write, of a million that read, and of a GB (10^9 bytes) a month: standard storage in
-/// one region of the United States, as listed in 2026; what readers fetch is charged besides, except by R2. Compared in November
-/// 2026 with R2's documentation and, for S3's writes, with pages that cite its list; the others were not found anew.
+/// one region of the United States; what readers fetch is charged besides, except by R2. Compared on 2026-11-22 with
+/// developers.cloudflare.com/r2/pricing, cloud.google.com/storage/pricing-examples and, for S3, whose own list is drawn by a
+/// script, devnotes.tech/understanding-aws-s3-pricing-a-complete-cost-breakdown-with-examples. For Azure (hot, LRS) no page was
+/// found that says them: they are unconfirmed.
 struct Prices {
     write: f64,
     read: f64,
