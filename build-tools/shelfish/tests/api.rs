@@ -87,6 +87,7 @@ fn every_position_is_answered_as_it_is_in_the_dump() {
         let evals = line["evals"].as_array().unwrap();
         let deepest = evals.iter().map(|eval| eval["depth"].as_u64().unwrap()).max();
         assert_eq!((status, found["depth"].as_u64()), (200, deepest), "{fen}");
+        assert_eq!(api.ask(fen, 1), (200, found.clone()), "the same from memory");
         let matches = |eval: &&Value| {
             let pv = &eval["pvs"][0];
             let score = |pv: &Value| (pv["cp"].clone(), pv["mate"].clone());

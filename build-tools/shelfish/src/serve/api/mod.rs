@@ -2,6 +2,7 @@
 //!
 //! `GET /api/cloud-eval?fen=&multiPv=` in the shape of Lichess' cloud evaluation, `/metrics` for Prometheus, `/healthz`.
 
+mod answers;
 mod metrics;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use shakmaty::CastlingMode;
@@ -23,6 +25,7 @@ use shelfish::source::Source as _;
 use tokio::sync::Semaphore;
 use tower_http::cors::{Any, CorsLayer};
 
+use self::answers::Answers;
 use self::metrics::{Metrics, Outcome};
 use crate::Failure;
 use crate::cache::{self, DiskCache};
@@ -46,6 +49,9 @@ pub struct Args {
     /// Of the API: decoded pages and blocks to keep in memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = memory)]
     memory: usize,
+    /// Of the API: answers to keep in memory
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = answers)]
+    answers: usize,
     /// Of the API: questions at a time that have to wait for the disk or the network; one more is answered with 503
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     at_once: u16,
@@ -60,9 +66,14 @@ fn memory(text: &str) -> Result<usize, String> {
     crate::build::command::size(text, 1 << 20)
 }
 
+fn answers(text: &str) -> Result<usize, String> {
+    crate::build::command::size(text, 0)
+}
+
 /// The API of a database that is open.
 struct Api {
     reader: Reader<Place, Eval, Option<DiskCache>>,
+    answers: Answers,
     room: Semaphore,
     metrics: Metrics,
 }
@@ -77,7 +88,12 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let cache = if place.is_directory() { None } else { args.cache.open(&place.locate(""))? };
     let options = Options { memory: args.memory, ..Options::default() };
     let reader = Reader::open_with(place, cache, options, None, None).await?;
-    let api = Arc::new(Api { reader, room: Semaphore::new(args.at_once.into()), metrics: Metrics::default() });
+    let api = Arc::new(Api {
+        reader,
+        answers: Answers::new(args.answers),
+        room: Semaphore::new(args.at_once.into()),
+        metrics: Metrics::default(),
+    });
     let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).max_age(Duration::from_secs(86_400));
     Ok(Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
@@ -137,6 +153,9 @@ async fn prometheus(State(api): State<Arc<Api>>) -> Response {
 
 impl Api {
     async fn answer(&self, query: &str) -> (Outcome, Response) {
+        if let Some(body) = self.answers.get(query) {
+            return (Outcome::Hit, response(StatusCode::OK, body));
+        }
         let question = match question(query) {
             Ok(question) => question,
             Err(why) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &why)),
@@ -156,7 +175,13 @@ impl Api {
         };
         match found {
             Ok(eval) => match eval.as_ref().and_then(|eval| choose(&eval.evaluations, question.pvs)) {
-                Some(evaluation) => (Outcome::Hit, found_response(&question, evaluation)),
+                Some(evaluation) => {
+                    let Some(body) = body(&answer(&question, evaluation)) else {
+                        return (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response());
+                    };
+                    self.answers.keep(query, body.clone());
+                    (Outcome::Hit, response(StatusCode::OK, body))
+                }
                 None => {
                     (Outcome::Miss, refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position"))
                 }
@@ -200,7 +225,7 @@ fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
     enough.or_else(|| evaluations.iter().rev().max_by_key(|evaluation| evaluation.pvs.len()))
 }
 
-fn found_response(question: &Question, evaluation: &Evaluation) -> Response {
+fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
     let pv = |pv: &shelfish::eval::Pv| Pv {
         moves: uci(&pv.line, CastlingMode::Chess960),
         score: match pv.score {
@@ -208,25 +233,28 @@ fn found_response(question: &Question, evaluation: &Evaluation) -> Response {
             Score::Mate(mate) => ScoreField::Mate(mate),
         },
     };
-    let answer = Answer {
+    Answer {
         fen: &question.fen,
         knodes: evaluation.knodes,
         depth: evaluation.depth,
         pvs: evaluation.pvs.iter().take(question.pvs).map(pv).collect(),
-    };
-    json(StatusCode::OK, &answer)
+    }
 }
 
 fn refuse(status: StatusCode, error: &str) -> Response {
-    json(status, &Refusal { error })
+    match body(&Refusal { error }) {
+        Some(body) => response(status, body),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
-fn json(status: StatusCode, value: &impl Serialize) -> Response {
+fn body(value: &impl Serialize) -> Option<Bytes> {
+    serde_json::to_vec(value).ok().map(Bytes::from)
+}
+
+fn response(status: StatusCode, body: Bytes) -> Response {
     let age = if status == StatusCode::OK || status == StatusCode::NOT_FOUND { MAX_AGE } else { "no-store" };
-    match serde_json::to_vec(value) {
-        Ok(body) => (status, [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, age)], body).into_response(),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
+    (status, [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, age)], body).into_response()
 }
 
 #[cfg(test)]
