@@ -27,8 +27,38 @@ export interface Results {
   black: number;
 }
 
+/** The games of a bucket. */
+export interface BucketResults extends Results {
+  /** The mean of the games' ratings, if the book tells of ratings and any has one. */
+  averageRating?: number;
+}
+
+/** Games that went the same way, with what else the book tells of them: see `shelfish build --help`. */
+export interface Games extends BucketResults {
+  /** The games in each of {@link BookManifest.buckets}, in their order, whatever was chosen; if the book has more than one. */
+  buckets?: BucketResults[];
+  /** Some of the games, those with the highest ratings first, whatever their bucket; if the book has references. */
+  games?: GameReference[];
+}
+
+/** A game that a book refers to: one of Lichess, or one of a source of the book. */
+export interface GameReference {
+  /** Its id on Lichess. */
+  id?: string;
+  /** Its address on Lichess. */
+  url?: string;
+  /** The name of the source that it is in. */
+  source?: string;
+  /** Its number in that source, from 1. */
+  number?: number;
+  /** Who won; `null` if it was drawn. */
+  winner: "white" | "black" | null;
+  /** The mean of its players' ratings. */
+  rating?: number;
+}
+
 /** A move that was played, and the results of the games that played it. */
-export interface PlayedMove extends Results {
+export interface PlayedMove extends Games {
   /** The move in UCI. */
   uci: string;
   /** The move in SAN. */
@@ -42,11 +72,11 @@ export interface PlayedMove extends Results {
 }
 
 /** A position, the results of the games that reached it, and what they played. A position counts once a game. */
-export interface Played<M extends PlayedMove = PlayedMove> extends Results {
+export interface Played<M extends PlayedMove = PlayedMove> extends Omit<Games, "games"> {
   /** The position: canonical, the first four fields of FEN. */
   fen: string;
-  /** Results of the games whose moves end here. */
-  ended: Results;
+  /** The games whose moves end here. */
+  ended: Games;
   /** The moves, most played first; none if no game reached the position. */
   moves: M[];
 }
@@ -83,12 +113,32 @@ export interface Opening {
   name: string;
 }
 
-/** The answer of Lichess' opening explorer. What this book does not know of is `null` or empty. */
+/** The answer of Lichess' opening explorer. What the book does not know of is `null` or left out. */
 export interface LichessExplored extends Results {
   opening: Opening | null;
-  moves: Array<Results & { uci: string; san: string; averageRating: null; game: null; opening: Opening | null }>;
-  topGames: never[];
+  moves: LichessMove[];
+  /** The games of Lichess with the highest ratings that the book refers to. */
+  topGames: LichessGame[];
   recentGames: never[];
+}
+
+/** A move as Lichess' opening explorer tells it. */
+export interface LichessMove extends Results {
+  uci: string;
+  san: string;
+  averageRating: number | null;
+  /** The only game that played it, if it is one of Lichess. */
+  game: LichessGame | null;
+  opening: Opening | null;
+}
+
+/** A game as Lichess' opening explorer tells it, as far as a book knows. */
+export interface LichessGame {
+  uci: string;
+  id: string;
+  winner: "white" | "black" | null;
+  /** The mean of the players' ratings, in the place of their names. */
+  rating?: number;
 }
 
 /** How moves are told. */
@@ -97,6 +147,8 @@ export interface MovesOptions {
   signal?: AbortSignal | undefined;
   /** How castling is written in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
   castling?: "standard" | "chess960" | undefined;
+  /** The names of the buckets whose games count, of {@link BookManifest.buckets}; all if left out. */
+  buckets?: string[] | undefined;
 }
 
 /** Where evaluations come from: a `Database` of `shelfish` or `shelfish/worker`. */
@@ -121,6 +173,18 @@ export interface ExploreOptions extends MovesOptions {
 export interface BookManifest extends Omit<Manifest, "evaluations" | "pvs"> {
   /** Moves of all positions. */
   moves: number;
+  /** The buckets that games are told apart by; none if all are in one. */
+  buckets: BookBucket[];
+}
+
+/** A bucket of a book. */
+export interface BookBucket {
+  /** `"blitz 1600-1999"` */
+  name: string;
+  /** The speed of its games, as Lichess calls it, if games are told apart by it and these have one. */
+  speed?: "ultraBullet" | "bullet" | "blitz" | "rapid" | "classical" | "correspondence";
+  /** The least and the most rating of its games, `null` where there is no such, if games are told apart by it and these have one. */
+  ratings?: [number | null, number | null];
 }
 
 /** An open book. */
@@ -168,12 +232,7 @@ export class Book {
     const played = await this.moves(fen, rest);
     const opening = openingOf?.(played.fen);
     if (format === "lichess") {
-      const moves = played.moves.map(({ uci, san, fen, white, draws, black }) => {
-        const opening = openingOf?.(fen) ?? null;
-        return { uci, san, averageRating: null, white, draws, black, game: null, opening };
-      });
-      const { white, draws, black } = played;
-      return { white, draws, black, moves, recentGames: [], topGames: [], opening: opening ?? null };
+      return lichess(played, openingOf);
     }
     const { signal } = rest;
     const fens = played.moves.map((move) => move.fen);
@@ -209,6 +268,24 @@ export class Book {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** Games that Lichess' opening explorer tells of a position. */
+const TOP_GAMES = 4;
+
+/** What was played, in the shape of Lichess' opening explorer. */
+function lichess(played: Played, openingOf: ExploreOptions["openingOf"]): LichessExplored {
+  const topGames: LichessGame[] = [];
+  const moves = played.moves.map(({ uci, san, fen, white, draws, black, averageRating, games = [] }): LichessMove => {
+    const known = games.flatMap(({ id, winner, rating }) => (id === undefined ? [] : [{ uci, id, winner, ...(rating !== undefined && { rating }) }]));
+    topGames.push(...known);
+    const game = white + draws + black === 1 ? (known[0] ?? null) : null;
+    const rating = averageRating === undefined ? null : Math.round(averageRating);
+    return { uci, san, averageRating: rating, white, draws, black, game, opening: openingOf?.(fen) ?? null };
+  });
+  topGames.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0));
+  const { white, draws, black } = played;
+  return { white, draws, black, moves, topGames: topGames.slice(0, TOP_GAMES), recentGames: [], opening: openingOf?.(played.fen) ?? null };
 }
 
 /** What an answer says of a move. Of a game that is over there is nothing to evaluate. */

@@ -95,7 +95,7 @@ fn a_book_tells_the_moves_that_were_played() {
         assert_eq!(counts(played.ended), record["ended"], "{position}");
         let expected = record["moves"].as_object().unwrap();
         assert_eq!(played.moves.len(), expected.len(), "{position}");
-        for PlayedMove { m, results } in played.moves {
+        for PlayedMove { m, results, .. } in played.moves {
             assert_eq!(counts(results), expected[&m.to_uci(CastlingMode::Chess960).to_string()], "{position}");
             moves += 1;
         }

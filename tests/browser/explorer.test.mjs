@@ -1,12 +1,13 @@
 // The opening explorer: what it tells is what the native program tells, by mouse, touch and keys, with and without a connection.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { By, Key } from "selenium-webdriver";
 import { ENGINES } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
-import { SHELFISH } from "./support/paths.mjs";
+import { ROOT, SHELFISH } from "./support/paths.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -85,6 +86,30 @@ test("the board and the keys play moves too", async (t) => {
   await page.waitForFunction(() => document.querySelectorAll("#line button").length === 3);
   await page.keyboard.press("Home");
   await shows(page, START);
+});
+
+test("buckets are chosen, ratings stand beside the moves, games are links", async (t) => {
+  cpSync(join(ROOT, "tests/data/book-details/db"), join(shelf.root, "site/details"), { recursive: true });
+  const page = await explorer(t, "?book=details/manifest.json");
+  const table = () => page.$$eval("#moves tr", (all) => all.map((row) => [".san", ".rating"].map((part) => row.querySelector(part)?.textContent).concat(row.querySelector(".games")?.firstChild?.textContent ?? "")));
+  await page.getByTestId("buckets").waitFor();
+  assert.deepEqual(await table(), [["e4", "1856", "5"], ["Nf3", "2050", "1"]]);
+  assert.ok(await page.getByText("Rating", { exact: true }).isVisible());
+  const link = page.getByTestId("games").getByRole("link", { name: "Lichess Ab3xYz09" });
+  assert.equal(await link.getAttribute("href"), "https://lichess.org/Ab3xYz09");
+  assert.match(await page.getByTestId("games").innerText(), /e4 0–1 \(2675\) games\.pgn, game 4/);
+  const shows = (/** @type {string[][]} */ rows) => page.waitForFunction((rows) => JSON.stringify([...document.querySelectorAll("#moves tr")].map((row) => [row.querySelector(".san")?.textContent, row.querySelector(".games")?.firstChild?.textContent])) === rows, JSON.stringify(rows));
+  const rapid = page.getByRole("button", { name: "Rapid" });
+  await rapid.click();
+  assert.equal(await rapid.getAttribute("aria-pressed"), "false");
+  await shows([["e4", "4"]]);
+  await page.getByRole("button", { name: "2000 and more" }).focus();
+  await page.keyboard.press("Space");
+  await shows([["e4", "2"]]);
+  for (const name of ["Blitz", "Correspondence", "No time control"]) await page.getByRole("button", { name }).click();
+  await page.waitForFunction(() => document.querySelector("#status")?.textContent === "No game of these buckets reached this position.");
+  await page.getByRole("button", { name: "Blitz" }).click();
+  await shows([["e4", "1"]]);
 });
 
 test("a position that no game of the book reached, and one that is over, are told as such", async (t) => {

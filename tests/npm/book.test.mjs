@@ -197,6 +197,62 @@ test("an answer may have the shape of Lichess' explorer", async (t) => {
   });
 });
 
+const DETAILS = join(ROOT, "tests/data/book-details");
+
+test("buckets, ratings and games are told as the book of the format has them", async (t) => {
+  const book = await node.openBook(join(DETAILS, "db"));
+  t.after(() => book.close());
+  const { buckets } = book.manifest;
+  assert.equal(buckets.length, 7 * 3);
+  assert.deepEqual(buckets[2 * 3 + 1], { name: "blitz 2000-", speed: "blitz", ratings: [2000, null] });
+  assert.deepEqual(buckets.at(-1), { name: "no speed, no rating" });
+  let games = 0;
+  for (const line of readFileSync(join(DETAILS, "moves.jsonl"), "utf8").trim().split("\n")) {
+    const { fen, details } = JSON.parse(line);
+    const answer = await book.moves(fen, { castling: "chess960" });
+    for (const [uci, told] of Object.entries(details)) {
+      const found = uci === "end" ? answer.ended : (answer.moves.find((move) => move.uci === uci) ?? assert.fail(uci));
+      const sums = (/** @type {number[][]} */ all) => all.map(([white, draws, black, rated, sum]) => [white, draws, black, rated ? (sum ?? 0) / rated : undefined]);
+      assert.deepEqual(found.buckets?.map((bucket) => [...counts(bucket), bucket.averageRating]), sums(buckets.map((_, n) => told.buckets[n] ?? [0, 0, 0, 0, 0])), fen);
+      const all = Object.values(told.buckets).reduce((/** @type {number[]} */ sum, /** @type {number[]} */ each) => sum.map((part, at) => part + (each[at] ?? 0)), [0, 0, 0, 0, 0]);
+      assert.deepEqual([[...counts(found), found.averageRating]], sums([all]), fen);
+      const expected = told.games.map((/** @type {[string, number, number[]]} */ [id, rating, [white, , black]]) => ({
+        ...(id.includes("#") ? { source: "games.pgn", number: Number(id.split("#")[1]) + 1 } : { id, url: `https://lichess.org/${id}` }),
+        winner: white ? "white" : black ? "black" : null,
+        ...(rating && { rating }),
+      }));
+      assert.deepEqual(found.games, expected, fen);
+      games += expected.length;
+    }
+  }
+  assert.ok(games > 20);
+});
+
+test("some buckets alone count when they are chosen", async (t) => {
+  const book = await node.openBook(join(DETAILS, "db"));
+  t.after(() => book.close());
+  const all = await book.moves(START);
+  const blitz = await book.moves(START, { buckets: ["blitz -1999", "blitz 2000-"] });
+  assert.deepEqual(counts(blitz), [1, 1, 0]);
+  assert.deepEqual(blitz.moves.map(({ san, share, averageRating }) => ({ san, share, averageRating })), [{ san: "e4", share: 1, averageRating: 1875 }]);
+  assert.deepEqual(blitz.buckets, all.buckets, "what there is to choose is told of all");
+  const none = await book.moves(START, { buckets: ["bullet 2000-"] });
+  assert.deepEqual([counts(none), none.moves], [[0, 0, 0], []]);
+  assert.deepEqual(await book.moves(START, { buckets: book.manifest.buckets.map(({ name }) => name) }), all);
+  await assert.rejects(book.moves(START, { buckets: ["slow"] }), { code: "usage", message: /slow/ });
+  // @ts-expect-error A list is expected.
+  await assert.rejects(book.moves(START, { buckets: "blitz" }), { code: "usage", message: /a list of texts/ });
+});
+
+test("the shape of Lichess' explorer has ratings and games of Lichess", async (t) => {
+  const book = await node.openBook(join(DETAILS, "db"));
+  t.after(() => book.close());
+  const { moves, topGames } = await book.explore(START, { format: "lichess" });
+  assert.deepEqual([moves[0]?.averageRating, moves[0]?.game], [1856, null]);
+  assert.deepEqual(moves[1]?.game, { uci: "g1f3", id: "11111111", winner: null, rating: 2050 });
+  assert.deepEqual(topGames.map(({ id }) => id), ["Ab3xYz09", "11111111"]);
+});
+
 test("a book that is opened as evaluations says so, and the other way round", async () => {
   const isBook = { code: "manifest", message: /"moves".*"evaluations"/ };
   const isEvals = { code: "manifest", message: /"evaluations".*"moves"/ };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use shakmaty::CastlingMode;
 use shelfish::eval::Eval;
-use shelfish::played::{Played, Results};
+use shelfish::played::{Bucket, Details, GameRef, Played, PlayedMove, Ratings, Results};
 use shelfish::table::{Block, Record, TableError};
 
 use crate::Outcome;
@@ -33,7 +33,9 @@ stand behind one another and have the same depth and node count and no first mov
 so are counted on standard error.
 
 Of a book JSON lines have for each position fen, ended and moves: White's wins, draws and Black's wins of the games that end
-there, and by move (castling as e1h1) of the games that played it. Polyglot's format is read by most engines: weights of 16 bits, those of a
+there, and by move (castling as e1h1) of the games that played it. If the book tells of more, details has by move, and for
+`end`, its buckets by number (White's wins, draws, Black's wins, games with a rating, the sum of the ratings) and its games (id on
+Lichess, or number of the source and of the game in it; rating, 0 for none; result). Polyglot's format is read by most engines: weights of 16 bits, those of a
 position made smaller alike where they do not fit; what is written is sorted in memory, 16 bytes a move.")]
 pub struct Args {
     #[command(flatten)]
@@ -134,16 +136,39 @@ fn lines(evals: &[Eval]) -> Vec<u8> {
 fn played_lines(records: &[Played]) -> Vec<u8> {
     let mut lines = String::new();
     let counts = |results: Results| format!("[{},{},{}]", results.white, results.draws, results.black);
-    for Played { position, ended, moves } in records {
-        let moves: Vec<String> = moves
-            .iter()
-            .map(|played| format!("\"{}\":{}", played.m.to_uci(CastlingMode::Chess960), counts(played.results)))
-            .collect();
-        let line =
-            format!("{{\"fen\":\"{position}\",\"ended\":{},\"moves\":{{{}}}}}\n", counts(*ended), moves.join(","));
+    for Played { position, ended, ended_details, moves } in records {
+        let uci = |played: &PlayedMove| played.m.to_uci(CastlingMode::Chess960).to_string();
+        let told: Vec<String> =
+            moves.iter().map(|played| format!("\"{}\":{}", uci(played), counts(played.results))).collect();
+        let details = moves.iter().map(|played| (uci(played), &played.details));
+        let details =
+            details.chain([("end".to_owned(), ended_details)]).filter_map(|(name, all)| details_of(&name, all));
+        let details: Vec<String> = details.collect();
+        let details =
+            if details.is_empty() { String::new() } else { format!(",\"details\":{{{}}}", details.join(",")) };
+        let (ended, told) = (counts(*ended), told.join(","));
+        let line = format!("{{\"fen\":\"{position}\",\"ended\":{ended},\"moves\":{{{told}}}{details}}}\n");
         lines.push_str(&line);
     }
     lines.into_bytes()
+}
+
+/// A member of `details`, if there is anything to tell.
+fn details_of(name: &str, Details { buckets, games }: &Details) -> Option<String> {
+    if games.is_empty() && buckets.iter().all(|bucket| *bucket == Bucket::default()) {
+        return None;
+    }
+    let bucket = |(n, bucket): (usize, &Bucket)| {
+        let Bucket { results: Results { white, draws, black }, ratings: Ratings { games, sum } } = bucket;
+        (bucket.results.games() > 0).then(|| format!("\"{n}\":[{white},{draws},{black},{games},{sum}]"))
+    };
+    let game = |game: &GameRef| {
+        let Results { white, draws, black } = game.result();
+        format!("[\"{}\",{},[{white},{draws},{black}]]", game.id(), game.rating().unwrap_or(0))
+    };
+    let buckets: Vec<String> = buckets.iter().enumerate().filter_map(bucket).collect();
+    let games: Vec<String> = games.iter().map(game).collect();
+    Some(format!("\"{name}\":{{\"buckets\":{{{}}},\"games\":[{}]}}", buckets.join(","), games.join(",")))
 }
 
 #[cfg(feature = "parquet")]

@@ -355,7 +355,7 @@ fn explore_tells_moves_shares_and_evaluations() {
     assert_eq!(
         explored["moves"][0],
         json!({"uci": "e2e4", "san": "e4", "white": 1, "draws": 1, "black": 1, "share": 0.6, "score": 0.5,
-            "evaluation": {"cp": 36, "depth": 26}})
+            "game": null, "evaluation": {"cp": 36, "depth": 26}})
     );
     assert_eq!((&explored["moves"][1]["san"], &explored["moves"][1].get("evaluation")), (&json!("d4"), &None));
     assert_eq!((&answers[1]["white"], &answers[1]["moves"]), (&json!(0), &json!([])), "no game reached it");

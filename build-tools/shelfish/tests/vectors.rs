@@ -37,9 +37,20 @@ fn the_database_of_the_format_gives_its_records_back() {
 
 #[test]
 fn the_games_of_the_format_make_its_book_byte_for_byte() {
-    let book = vector().with_file_name("book");
+    makes_its_book("book", &["--max-plies", "100"]);
+}
+
+#[test]
+fn the_games_of_the_format_make_its_book_of_buckets_ratings_and_references_byte_for_byte() {
+    let options = ["--max-plies", "100", "--buckets", "speeds,2000", "--average-ratings", "--game-ids", "2"];
+    makes_its_book("book-details", &options);
+}
+
+#[track_caller]
+fn makes_its_book(name: &str, options: &[&str]) {
+    let book = vector().with_file_name(name);
     let fixture = Fixture::new();
-    fixture.build(&[&book.join("games.pgn")], &["--max-plies", "100"]).succeeds();
+    fixture.build(&[&book.join("games.pgn")], options).succeeds();
     let built = fixture.files("db");
     assert_eq!(built.len(), fs::read_dir(book.join("db")).unwrap().count());
     for (name, bytes) in built {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use shakmaty::{Chess, Move, Position as _, uci::UciMove};
 
-use super::{Played, PlayedMove, Results};
+use super::{Bucket, Details, GameId, GameRef, Played, PlayedMove, Ratings, Results};
 use crate::leb128;
 use crate::position::{Key, Position};
 use crate::table::{Block, Chunk, KeyRange, TableError, WriteError, encode_block, seal};
@@ -13,13 +13,36 @@ const WHITE: Results = Results { white: 1, draws: 0, black: 0 };
 const DRAW: Results = Results { white: 0, draws: 1, black: 0 };
 const BLACK: Results = Results { white: 0, draws: 0, black: 1 };
 
+/// What a book tells: buckets, references of a move.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wanted {
+    buckets: usize,
+    games: usize,
+}
+
+/// Games that went the same way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Games {
+    results: Results,
+    bucket: usize,
+    /// Of each of them.
+    rating: Option<u64>,
+    game: u32,
+}
+
 /// Games added up without thought: a map from positions to moves.
 #[derive(Default)]
-struct Tally(BTreeMap<Key, Played>);
+struct Tally(BTreeMap<Key, Played>, Wanted);
 
 impl Tally {
     /// Adds games that went so.
     fn add(&mut self, start: &Chess, moves: &[Move], results: Results) {
+        self.add_games(start, moves, Games { results, ..Games::default() });
+    }
+
+    fn add_games(&mut self, start: &Chess, moves: &[Move], games: Games) {
+        let wanted = self.1;
+        let none = || Details { buckets: vec![Bucket::default(); wanted.buckets], games: Vec::new() };
         let mut chess = start.clone();
         let mut last: BTreeMap<Key, (Chess, Option<Move>)> = BTreeMap::new();
         for m in moves.iter().copied().map(Some).chain([None]) {
@@ -30,19 +53,28 @@ impl Tally {
         }
         for (key, (chess, m)) in last {
             let position = Position::from_chess(&chess);
-            let empty = Played { position, ended: Results::default(), moves: Vec::new() };
+            let empty = Played { position, ended: Results::default(), ended_details: none(), moves: Vec::new() };
             let played = self.0.entry(key).or_insert(empty);
-            let sum = match m {
-                None => &mut played.ended,
-                Some(m) => match played.moves.iter().position(|played| played.m == m) {
-                    Some(n) => &mut played.moves[n].results,
-                    None => {
-                        played.moves.push(PlayedMove { m, results: Results::default() });
-                        &mut played.moves.last_mut().expect("it was just put there").results
-                    }
-                },
+            let (sum, details) = match m {
+                None => (&mut played.ended, &mut played.ended_details),
+                Some(m) => {
+                    let n = played.moves.iter().position(|played| played.m == m).unwrap_or_else(|| {
+                        played.moves.push(PlayedMove { m, results: Results::default(), details: none() });
+                        played.moves.len() - 1
+                    });
+                    let PlayedMove { results, details, .. } = &mut played.moves[n];
+                    (results, details)
+                }
             };
-            *sum = sum.checked_add(results).expect("few games");
+            *sum = sum.checked_add(games.results).expect("few games");
+            if let Some(bucket) = details.buckets.get_mut(games.bucket) {
+                let count = games.rating.map_or(0, |_| games.results.games());
+                let ratings = Ratings { games: count, sum: count * games.rating.unwrap_or(0) };
+                *bucket = bucket.checked_add(Bucket { results: games.results, ratings }).expect("few games");
+            }
+            let id = GameId::Listed { source: 0, game: games.game };
+            details.games.extend(GameRef::new(id, games.rating, games.results));
+            GameRef::settle(&mut details.games, wanted.games);
         }
     }
 
@@ -71,7 +103,15 @@ fn comes_back(records: &[Played]) {
     }
     assert_eq!(block.totals, [records.iter().map(|record| record.moves.len() as u64).sum::<u64>()]);
     let weights = opened.record_weights().expect("a valid block");
-    let expected: Vec<usize> = records.iter().map(|record| Played::weight(record.moves.len())).collect();
+    let weight = |record: &Played| {
+        let references = record.moves.iter().map(|played| played.details.games.len()).sum::<usize>();
+        Played::weight(
+            record.moves.len(),
+            record.ended_details.buckets.len(),
+            references + record.ended_details.games.len(),
+        )
+    };
+    let expected: Vec<usize> = records.iter().map(weight).collect();
     assert_eq!(weights.iter().map(|record| record.weight).collect::<Vec<_>>(), expected);
     let copy = opened.reuse(block.bytes.clone()).expect("a valid block");
     assert_eq!((copy.positions, copy.totals), (block.positions, block.totals));
@@ -85,6 +125,12 @@ fn moves(start: &Chess, words: &str) -> Vec<Move> {
         m
     };
     words.split_whitespace().map(play).collect()
+}
+
+/// A record of these moves, of which nothing else is told.
+fn played(position: &Position, moves: Vec<(Move, Results)>) -> Played {
+    let moves = moves.into_iter().map(|(m, results)| PlayedMove { m, results, details: Details::default() }).collect();
+    Played { position: position.clone(), ended: Results::default(), ended_details: Details::default(), moves }
 }
 
 #[test]
@@ -135,27 +181,23 @@ fn a_position_counts_once_a_game_with_the_last_move_played_from_it() {
 fn counts_up_to_the_limit_come_back_and_none_beyond() {
     let position = Position::from_chess(&Chess::default());
     let m = moves(position.chess(), "e2e4")[0];
-    let record = |white: u64, draws: u64| {
-        let moves = vec![PlayedMove { m, results: Results { white, draws, black: 0 } }];
-        Played { position: position.clone(), ended: Results::default(), moves }
-    };
+    let record = |white: u64, draws: u64| played(&position, vec![(m, Results { white, draws, black: 0 })]);
     comes_back(&[record(Results::MAX_GAMES, 0)]);
     comes_back(&[record(7, Results::MAX_GAMES - 7)]);
     for record in [record(Results::MAX_GAMES, 1), record(u64::MAX, u64::MAX), record(0, 0)] {
         assert!(matches!(encode_block(&[record]), Err(WriteError::Block { .. })));
     }
     let illegal = moves(&Chess::default(), "e2e4 e7e5")[1];
-    let moves = vec![PlayedMove { m: illegal, results: WHITE }];
-    let record = Played { position, ended: Results::default(), moves };
-    assert!(matches!(encode_block(&[record]), Err(WriteError::Block { .. })));
+    assert!(matches!(encode_block(&[played(&position, vec![(illegal, WHITE)])]), Err(WriteError::Block { .. })));
 }
 
-/// Records of games of random moves that begin alike.
+/// Records of games of random moves that begin alike. Half of them tell nothing but results.
 fn records() -> impl Strategy<Value = Vec<Played>> {
-    let game = (proptest::collection::vec(any::<Index>(), 0..40), 0..3usize, 1..200u64);
-    proptest::collection::vec(game, 1..12).prop_map(|games| {
-        let mut tally = Tally::default();
-        for (choices, result, many) in games {
+    let game = (proptest::collection::vec(any::<Index>(), 0..40), 0..3usize, 1..200u64, any::<Index>(), 0..4096u64);
+    let wanted = prop_oneof![Just((0, 0)), (0..5usize, 0..4usize), (0..=64usize, 0..=16usize)];
+    (proptest::collection::vec(game, 1..24), wanted).prop_map(|(games, (buckets, most))| {
+        let mut tally = Tally(BTreeMap::new(), Wanted { buckets, games: most });
+        for (game, (choices, result, many, bucket, rating)) in games.into_iter().enumerate() {
             let mut chess = Chess::default();
             let mut line = Vec::new();
             for (ply, choice) in choices.into_iter().enumerate() {
@@ -169,7 +211,10 @@ fn records() -> impl Strategy<Value = Vec<Played>> {
                 chess.play_unchecked(m);
             }
             let counts: [u64; 3] = core::array::from_fn(|n| if n == result { many } else { many / 7 });
-            tally.add(&Chess::default(), &line, Results { white: counts[0], draws: counts[1], black: counts[2] });
+            let results = Results { white: counts[0], draws: counts[1], black: counts[2] };
+            let results = if many % 5 == 0 { [WHITE, DRAW, BLACK][result] } else { results };
+            let (bucket, rating) = (bucket.index(buckets.max(1)), (rating > 400).then_some(rating));
+            tally.add_games(&Chess::default(), &line, Games { results, bucket, rating, game: game as u32 });
         }
         tally.records()
     })
@@ -208,6 +253,7 @@ proptest! {
             for played in &read {
                 prop_assert!(played.results().is_some_and(|results| results.games() > 0));
                 prop_assert!(played.moves.iter().all(|played| played.results.games() > 0));
+                prop_assert!(played.buckets().iter().all(Bucket::makes_sense));
             }
             comes_back(&read);
         }
@@ -219,8 +265,7 @@ fn a_share_of_more_games_than_there_are_is_refused() {
     let position = Position::from_chess(&Chess::default());
     let [e4, d4] = ["e2e4", "d2d4"].map(|word| moves(position.chess(), word)[0]);
     let results = Results { white: 2, draws: 1, black: 3 };
-    let played = [e4, d4].map(|m| PlayedMove { m, results });
-    let block = encode_block(&[Played { position, ended: Results::default(), moves: played.to_vec() }]);
+    let block = encode_block(&[played(&position, vec![(e4, results), (d4, results)])]);
     let content = zstd::decode_all(&block.expect("a block").bytes[..]).expect("a zstd frame");
     let mut rest = &content[..];
     let count = leb128::take(&mut rest).expect("a number") as usize;
@@ -238,4 +283,67 @@ fn a_share_of_more_games_than_there_are_is_refused() {
         }
     }
     assert!(refused >= 6, "{refused}");
+}
+
+/// One position, both moves of which are told in full.
+fn detailed() -> Played {
+    let position = Position::from_chess(&Chess::default());
+    let bucket = |white, black, games, sum| Bucket {
+        results: Results { white, draws: 0, black },
+        ratings: Ratings { games, sum },
+    };
+    let game =
+        |game, rating| GameRef::new(GameId::Listed { source: 1, game }, Some(rating), WHITE).expect("a reference");
+    let details = |first: u32| Details {
+        buckets: vec![bucket(3, 1, 4, 6_800), bucket(0, 0, 0, 0), bucket(2, 2, 3, 4_650)],
+        games: vec![game(first, 2_000), game(first + 1, 1_500)],
+    };
+    let results = Results { white: 5, draws: 0, black: 3 };
+    let moves = ["e2e4", "d2d4"].map(|word| moves(position.chess(), word)[0]).into_iter().zip([0, 7]);
+    let moves = moves.map(|(m, first)| PlayedMove { m, results, details: details(first) });
+    let mut moves: Vec<PlayedMove> = moves.collect();
+    Played::sort(&mut moves);
+    Played {
+        position,
+        ended: Results::default(),
+        ended_details: Details { buckets: vec![Bucket::default(); 3], games: Vec::new() },
+        moves,
+    }
+}
+
+#[test]
+fn buckets_ratings_and_references_come_back() {
+    let record = detailed();
+    comes_back(core::slice::from_ref(&record));
+    assert_eq!(record.buckets()[2].ratings.average(), Some(1_550.0));
+    assert_eq!(record.moves[0].details.ratings(), Ratings { games: 7, sum: 11_450 });
+}
+
+#[test]
+fn details_that_do_not_fit_the_results_are_not_written() {
+    let refused = |change: &dyn Fn(&mut Details)| {
+        let mut record = detailed();
+        change(&mut record.moves[0].details);
+        assert!(matches!(encode_block(&[record]), Err(WriteError::Block { .. })));
+    };
+    refused(&|details| details.buckets[0].results.white += 1);
+    refused(&|details| details.buckets.truncate(2));
+    refused(&|details| details.buckets[0].ratings.games = 5);
+    refused(&|details| details.buckets[0].ratings.sum = 4 * 4_095 + 1);
+    refused(&|details| details.buckets[1].ratings.sum = 1);
+    refused(&|details| details.buckets.resize(65, Bucket::default()));
+    refused(&|details| details.games = vec![details.games[0]; 17]);
+    refused(&|details| details.games.reverse());
+}
+
+#[test]
+fn a_book_that_tells_of_results_alone_has_no_more_columns() {
+    let count = |records: &[Played]| {
+        let content = zstd::decode_all(&encode_block(records).expect("a block").bytes[..]).expect("a zstd frame");
+        leb128::take(&mut &content[..]).expect("a number") as usize
+    };
+    let mut plain = detailed();
+    plain.ended_details = Details::default();
+    plain.moves.iter_mut().for_each(|played| played.details = Details::default());
+    assert_eq!((count(&[plain]), count(&[detailed()])), (27, Block::<Played>::column_names().count()));
 }

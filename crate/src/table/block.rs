@@ -45,7 +45,7 @@ impl<R: Record> Block<R> {
     pub fn open(bytes: &[u8], at: &Chunk) -> Result<Block<R>, TableError> {
         let frame = at.unseal(bytes)?;
         let open = || {
-            let columns = Columns::open(frame, Self::FIRST + R::COLUMNS.len())?;
+            let columns = Columns::open(frame, Self::FIRST + R::COLUMNS.len(), R::OPTIONAL_COLUMNS)?;
             let forest = Forest::decode(&columns)?;
             let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
             let decoder = R::decoder(&columns, Self::FIRST, &turns, &forest.parents)?;

@@ -86,8 +86,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Decompresses a frame of `count` columns.
-    pub(crate) fn open(frame: &[u8], count: usize) -> Result<Columns, ColumnError> {
+    /// Decompresses a frame of `count` columns, or of so many without the last `optional`, which count as empty.
+    pub(crate) fn open(frame: &[u8], count: usize, optional: usize) -> Result<Columns, ColumnError> {
         // The texts of the decoder's errors would make the WASM module larger and help nobody there.
         let zstd = |error: &dyn fmt::Display| match cfg!(target_arch = "wasm32") {
             true => ColumnError::Zstd("the frame cannot be decoded".to_string()),
@@ -109,6 +109,8 @@ impl Columns {
 
         let mut header = Values::new(0, &content);
         let found = header.leb128()?;
+        let least = count - optional;
+        let count = if found == least as u64 { least } else { count };
         if found != count as u64 || count > MAX_COLUMNS {
             return Err(ColumnError::Columns { expected: count, found });
         }

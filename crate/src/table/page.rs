@@ -78,7 +78,7 @@ impl Page {
 }
 
 fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
-    let columns = Columns::open(frame, COLUMNS)?;
+    let columns = Columns::open(frame, COLUMNS, 0)?;
     let mut lengths = columns.values(LENGTHS);
     let mut low_bits = Bits::new(&columns, LOW_BITS);
     let mut tails = columns.values(SEPARATOR_LENGTH);

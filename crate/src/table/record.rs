@@ -13,6 +13,8 @@ pub trait Record: Sized + Send + Sync + 'static {
     const KIND: &'static str;
     /// Names of the columns of the records in a block.
     const COLUMNS: &'static [&'static str];
+    /// How many of these, the last ones, a block is without if they are all empty.
+    const OPTIONAL_COLUMNS: usize = 0;
     /// What a block keeps in memory to decode single records.
     type Decoder: core::fmt::Debug + Send + Sync;
 

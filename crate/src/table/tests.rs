@@ -168,7 +168,7 @@ proptest! {
         flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..4),
     ) {
         let (encoded, _) = encoded(&records);
-        let columns = Columns::open(frame_of(&encoded.bytes), Block::<Eval>::column_names().count()).expect("a whole block");
+        let columns = Columns::open(frame_of(&encoded.bytes), Block::<Eval>::column_names().count(), 0).expect("a whole block");
         let mut columns: Vec<Vec<u8>> =
             (0..Block::<Eval>::column_names().count()).map(|column| columns.bytes(column).to_vec()).collect();
         for (at, bit) in flips {
@@ -204,7 +204,7 @@ proptest! {
             bits.push(value >> shift, low);
         }
         let frame = columns::compress(&[symbols, bits.bytes], 1).expect("columns").0;
-        let columns = Columns::open(frame_of(&frame), 2).expect("columns");
+        let columns = Columns::open(frame_of(&frame), 2, 0).expect("columns");
         let mut bits = Bits::new(&columns, 1);
         for (value, &symbol) in values.iter().zip(columns.bytes(0)) {
             prop_assert_eq!(octaves.join(symbol, &mut bits), Ok(value >> shift));

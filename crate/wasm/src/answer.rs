@@ -30,6 +30,8 @@ pub fn manifest(manifest: &table::Manifest) -> JsValue {
         pvs: f64,
         #[cfg(feature = "moves")]
         moves: f64,
+        #[cfg(feature = "moves")]
+        buckets: Vec<crate::moves::NamedBucket>,
         bytes: f64,
         shards: Vec<Shard<'a>>,
         #[serde(with = "serde_wasm_bindgen::preserve")]
@@ -62,6 +64,8 @@ pub fn manifest(manifest: &table::Manifest) -> JsValue {
         pvs: manifest.total("pvs") as f64,
         #[cfg(feature = "moves")]
         moves: manifest.total("moves") as f64,
+        #[cfg(feature = "moves")]
+        buckets: crate::moves::buckets(manifest),
         bytes: manifest.bytes() as f64,
         shards: shards.collect(),
         info,

@@ -183,17 +183,18 @@ impl Database {
 
     fn try_lookup(&self, fen: &str, options: &JsValue) -> Result<Work, Failure> {
         let values = Values(options);
-        let (style, signal) = (Style::of(&values)?, values.signal()?);
+        let signal = values.signal()?;
         check(signal.as_ref())?;
         let reader = self.reader()?;
+        let style = Style::of(&values, &reader.manifest())?;
         let position: Position = fen.parse()?;
         if let Some(answer) = reader.peek(&position) {
-            return Ok(ready(tell(answer, style, &Asked::of(&position))).boxed_local());
+            return Ok(ready(tell(answer, &style, &Asked::of(&position))).boxed_local());
         }
         let work = async move {
             let mut answer = Err(ReadError::Unanswered.into());
             let asked = Asked::of(&position);
-            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, style, &asked)).await;
+            reader.lookup_each(vec![position], &mut |_, found| answer = tell(found, &style, &asked)).await;
             answer
         };
         self.guard(signal, work.boxed_local())
@@ -201,9 +202,10 @@ impl Database {
 
     fn try_lookup_many(&self, fens: &Array, options: &JsValue, is_told: bool) -> Result<Work, Failure> {
         let values = Values(options);
-        let (style, signal) = (Style::of(&values)?, values.signal()?);
+        let signal = values.signal()?;
         check(signal.as_ref())?;
         let reader = self.reader()?;
+        let style = Style::of(&values, &reader.manifest())?;
         let answers = Array::new_with_length(fens.length());
         let mut places = Vec::new();
         let mut positions = Vec::new();
@@ -224,7 +226,7 @@ impl Database {
                         return;
                     }
                     let (place, asked) = &places[n];
-                    let answer = tell(found, style, asked);
+                    let answer = tell(found, &style, asked);
                     let answer = answer.unwrap_or_else(|failure| failure.into_error(&make_error));
                     answers.set(*place, answer);
                 })

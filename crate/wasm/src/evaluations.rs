@@ -7,6 +7,7 @@ use shelfish::position::Position;
 use shelfish::reader::ReadError;
 use shelfish::shakmaty::Position as _;
 use shelfish::shakmaty::san::SanPlus;
+use shelfish::table::Manifest;
 use wasm_bindgen::JsValue;
 
 use crate::answer::{plain, uci};
@@ -57,7 +58,7 @@ struct Pv {
 
 impl Style {
     /// By the options of a lookup.
-    pub fn of(values: &Values<'_>) -> Result<Style, Failure> {
+    pub fn of(values: &Values<'_>, _: &Manifest) -> Result<Style, Failure> {
         Ok(Style {
             chess960: values.chess960()?,
             san: values.flag("san"),
@@ -87,9 +88,9 @@ impl Asked {
 }
 
 /// What is told of an answer. That a game is over is told apart from that the database does not have the position.
-pub fn tell(answer: Result<Option<Record>, ReadError>, style: Style, asked: &Asked) -> Result<JsValue, Failure> {
+pub fn tell(answer: Result<Option<Record>, ReadError>, style: &Style, asked: &Asked) -> Result<JsValue, Failure> {
     match (answer?, asked.0) {
-        (Some(eval), _) => Ok(told(&eval, style)),
+        (Some(eval), _) => Ok(told(&eval, *style)),
         (None, None) => Ok(JsValue::NULL),
         (None, Some(outcome)) => Err(Failure::over(matches!(outcome, Outcome::Checkmate))),
     }

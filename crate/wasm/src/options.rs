@@ -41,6 +41,15 @@ impl Values<'_> {
         number.ok_or_else(|| wrong(name, &format!("a number of at least {}", text(&least.into())), &value))
     }
 
+    /// The texts of a list.
+    #[cfg(feature = "moves")]
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, Failure> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let all = value.dyn_ref::<js_sys::Array>();
+        let list = all.and_then(|all| all.iter().map(|text| text.as_string()).collect::<Option<Vec<String>>>());
+        list.map(Some).ok_or_else(|| wrong(name, "a list of texts", &value))
+    }
+
     #[cfg(not(feature = "moves"))]
     pub fn flag(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value.is_truthy())

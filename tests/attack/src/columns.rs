@@ -7,6 +7,7 @@ use shelfish::table::seal;
 /// Columns of a block of evaluations, and of one of moves.
 const COLUMNS: usize = 33;
 const MOVES_COLUMNS: usize = 27;
+const DETAILED_COLUMNS: usize = 39;
 
 /// Numbers of columns that attacks begin with, as in `FORMAT.md`.
 pub mod column {
@@ -42,6 +43,14 @@ pub mod column {
     pub const OTHER_SHARES: usize = 22;
     pub const MOVE_RANKS: usize = 23;
     pub const MOVES_LOW_BITS: usize = 26;
+    pub const LAYOUT: usize = 27;
+    pub const BUCKET_OF_ONE: usize = 28;
+    pub const ARRIVED_BUCKETS: usize = 29;
+    pub const UNRATED: usize = 31;
+    pub const ARRIVED_RATINGS: usize = 32;
+    pub const MISSING_REFERENCES: usize = 34;
+    pub const KNOWN_REFERENCES: usize = 35;
+    pub const REFERENCES: usize = 36;
 }
 
 /// Builds a block column by column, with any content.
@@ -92,6 +101,20 @@ impl BlockBuilder {
         let mut builder = BlockBuilder::of(chess);
         builder.columns.truncate(MOVES_COLUMNS);
         builder
+    }
+
+    /// Columns for buckets, ratings and references, and how many there are of each.
+    pub fn detail(&mut self, layout: [u8; 3]) {
+        self.columns.resize(DETAILED_COLUMNS, Vec::new());
+        self.columns[column::LAYOUT] = layout.to_vec();
+    }
+
+    /// Appends a reference of eight bytes.
+    pub fn reference(&mut self, bits: u64) {
+        let [low @ .., middle, high] = bits.to_le_bytes();
+        self.columns[column::REFERENCES].push(high);
+        self.columns[column::REFERENCES + 1].push(middle);
+        self.columns[column::REFERENCES + 2].extend(low);
     }
 
     /// Appends a number in octaves of the parameters `direct` and `leading`.

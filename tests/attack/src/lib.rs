@@ -287,6 +287,56 @@ pub fn books() -> Vec<Attack> {
     };
     add("2^64 games", single(&|builder| most(builder, 255)), Refused);
     add("2^53 games", single(&|builder| most(builder, 4 * (53 - 4) + 16)), Refused);
+
+    // One game, rated and referred to, through so many positions of so many buckets.
+    let one_of_buckets = |count: usize, layout: [u8; 3], reference: u64| {
+        let mut builder = steps(count);
+        builder.detail(layout);
+        builder.columns[column::ARRIVALS].push(0);
+        builder.columns[column::BUCKET_OF_ONE].push(15);
+        builder.columns[column::ARRIVED_WHITE].push(1);
+        builder.columns[column::UNRATED].push(0);
+        builder.columns[column::ARRIVED_RATINGS].push(0);
+        builder.columns[column::MORE_ARRIVALS].extend(vec![0; count - 1]);
+        builder.columns[column::NEXT].extend(vec![0; count - 1]);
+        builder.columns[column::LAST].push(0);
+        builder.columns[column::MISSING_REFERENCES].extend(vec![0; count]);
+        builder.columns[column::KNOWN_REFERENCES].extend(vec![1; count - 1]);
+        builder.reference(reference);
+        builder.build()
+    };
+    add("262,144 buckets", one_of_buckets(2048, [64, 1, 1], 0), Answer);
+    add("262,272 buckets", one_of_buckets(2049, [64, 1, 1], 0), Refused);
+    add("65 buckets a move", one_of_buckets(9, [65, 1, 1], 0), Refused);
+    add("17 references a move", one_of_buckets(9, [64, 1, 17], 0), Refused);
+    add("a layout that says nothing", one_of_buckets(9, [0, 0, 0], 0), Refused);
+    add("a reference to no game", one_of_buckets(9, [64, 1, 1], u64::MAX), Refused);
+
+    // Two games that come to each position, in the last of 64 buckets, and end there.
+    let mut buckets = steps(2048);
+    buckets.detail([64, 0, 0]);
+    buckets.columns[column::ARRIVALS].extend([1; 2048]);
+    buckets.columns[column::ARRIVED_BUCKETS].extend([0; 63 * 2048]);
+    buckets.columns[column::ARRIVED_WHITE].extend([2; 2048]);
+    buckets.columns[column::STEP_SHARES].extend([0; 2047]);
+    buckets.columns[column::OTHER_SHARES].extend([2; 2048]);
+    add("games of 129,024 buckets", buckets.build(), Answer);
+
+    // To each position come as many games as are referred to, and end there.
+    let referred = |count: usize, most: u8| {
+        let mut builder = steps(count);
+        builder.detail([0, 0, most]);
+        builder.columns[column::ARRIVALS].extend(vec![most - 1; count]);
+        builder.columns[column::ARRIVED_WHITE].extend(vec![most; count]);
+        builder.columns[column::STEP_SHARES].extend(vec![0; count - 1]);
+        builder.columns[column::OTHER_SHARES].extend(vec![most; count]);
+        builder.columns[column::MISSING_REFERENCES].extend(vec![0; count]);
+        for n in 0..count as u64 {
+            (0..u64::from(most)).rev().for_each(|game| builder.reference(n << 8 | game));
+        }
+        builder.build()
+    };
+    add("27,750 references", referred(1_850, 15), Answer);
     all
 }
 

@@ -41,10 +41,11 @@ fn database() -> Database {
     files::<Eval>(&options)
 }
 
-/// A book of the same games.
-fn book() -> Database {
+/// A book of the same games, with so much told of them.
+fn book(details: games::Wanted) -> Database {
     let (_dir, options) = options("../../static-shards/famous.pgn");
-    games::build(&options, &games::Selection::default(), false, options.open_dumps().unwrap()).unwrap();
+    let selection = games::Selection { details, ..games::Selection::default() };
+    games::build(&options, &selection, false, options.open_dumps().unwrap()).unwrap();
     files::<Played>(&options)
 }
 
@@ -137,7 +138,9 @@ fn a_damaged_block_under_a_valid_seal_is_read_or_refused() {
 
 #[test]
 fn a_damaged_block_of_moves_under_a_valid_seal_is_read_or_refused() {
-    damage_blocks::<Played>(&book(), "blocks of moves");
+    damage_blocks::<Played>(&book(games::Wanted::default()), "blocks of moves");
+    let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3 };
+    damage_blocks::<Played>(&book(details), "blocks of buckets, ratings and references");
 }
 
 fn damage_blocks<R: Record>(Database { manifest, shard, .. }: &Database, what: &str) {

@@ -24,14 +24,14 @@ export class BookClient {
   });
 
   /** What was played from a position. */
-  async moves(fen: string, signal: AbortSignal): Promise<Played> {
-    return (await this.open()).moves(fen, { signal, castling: "chess960" });
+  async moves(fen: string, signal: AbortSignal, buckets?: string[]): Promise<Played> {
+    return (await this.open()).moves(fen, { signal, buckets, castling: "chess960" });
   }
 
   /** The same with evaluations beside the moves. */
-  async explore(fen: string, signal: AbortSignal): Promise<Explored> {
+  async explore(fen: string, signal: AbortSignal, buckets?: string[]): Promise<Explored> {
     const [book, evals] = await Promise.all([this.open(), this.evals.open()]);
-    return book.explore(fen, { evals, signal, castling: "chess960" });
+    return book.explore(fen, { evals, signal, buckets, castling: "chess960" });
   }
 }
 

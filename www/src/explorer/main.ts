@@ -21,6 +21,8 @@ import { bindTheme } from "../theme";
 import { bindTyped } from "../typed";
 import { BookClient, explain } from "./book-client";
 import { bookUrl } from "./book-url";
+import { BucketChoice } from "./buckets";
+import { drawReferences } from "./references";
 import { choose, draw, fill, press } from "./table";
 
 /** How long an answer may take before it is said that it is waited for. */
@@ -43,6 +45,8 @@ const { first, previous, next, last } = navigation(state);
 const flip = () => void board.flip();
 for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
 
+const choice = new BucketChoice(() => void ask());
+
 let asking = new AbortController();
 
 /** Asks for the position on the board: counts are drawn when they are there, evaluations when they come. */
@@ -55,22 +59,24 @@ async function ask(): Promise<void> {
   const waiting = window.setTimeout(() => tell("Looking it up…"), PATIENCE);
   byId("played").classList.add("stale");
   try {
-    const played = await book.moves(node.fen, signal);
+    const buckets = choice.chosen;
+    const played = await book.moves(node.fen, signal, buckets);
     window.clearTimeout(waiting);
     if (signal.aborted) return;
     draw(node, played, { play, show });
+    drawReferences(played);
     byId("played").classList.remove("stale");
     tell(played.moves.length > 0 ? "" : silence(played.ended.white + played.ended.draws + played.ended.black > 0));
     describe();
     keepForOffline();
     // Without names or evaluations the table is as good.
-    const [{ moves }] = await Promise.all([book.explore(node.fen, signal), loadOpenings().then(name, () => {})]);
+    const [{ moves }] = await Promise.all([book.explore(node.fen, signal, buckets), loadOpenings().then(name, () => {})]);
     if (!signal.aborted) fill(moves);
   } catch (error) {
     window.clearTimeout(waiting);
     if (signal.aborted) return;
     if (!byId("played").classList.contains("stale")) return void tell("The evaluations cannot be looked up now.");
-    byId("played").hidden = true;
+    byId("played").hidden = byId("games").hidden = true;
     const { title, advice } = explain(error);
     const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => void ask());
@@ -84,6 +90,7 @@ function tell(text: string): void {
 
 function silence(hasEnds: boolean): string {
   if (!state.node.position.hasDests()) return state.node.position.isCheck() ? "Checkmate." : "Stalemate.";
+  if (choice.chosen) return "No game of these buckets reached this position.";
   if (hasEnds) return "The games of the book go no further here.";
   const info = book.manifest?.info ?? {};
   const least = Number(info.min_games ?? 1);
@@ -115,6 +122,7 @@ function line(): void {
 
 function describe(): void {
   if (!book.manifest) return;
+  choice.draw(book.manifest.buckets);
   const { positions, bytes, info } = book.manifest;
   byId("facts").textContent = [plural(Number(info.games ?? 0), "game"), plural(positions, "position"), size(bytes)].join(", ");
 }

@@ -25,6 +25,7 @@ const percent = (part: number, whole: number): string => {
 export function draw(node: Node, answer: Played, actions: Actions): void {
   const all = games(answer);
   byId("played").hidden = all === 0;
+  byId("played").classList.toggle("rated", answer.averageRating !== undefined);
   byId("reached").textContent = all === 0 ? "" : `${plural(all, "game")} reached this position${ends(answer.ended)}`;
   const drawn = answer.moves.flatMap((move) => {
     const [step] = steps(node.position, [move.uci]);
@@ -75,6 +76,7 @@ function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLT
     make("th", { scope: "row" }, button),
     make("td", { className: "games" }, number(count), make("span", { className: "share" }, percent(count, all))),
     make("td", {}, bar(move)),
+    make("td", { className: "rating" }, move.averageRating === undefined ? "" : String(Math.round(move.averageRating))),
     make("td", { className: "score" }),
   );
   line.addEventListener("click", () => actions.play(step));

@@ -32,6 +32,7 @@ const MIN_SHARD: usize = 1 << 20;
   shelfish build --dump 2013-01 --dump 2013-02 -o book
   shelfish build my.sqlite -o book
   shelfish build performance.bin -o book
+  shelfish build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
   shelfish build --base book february.pgn.bz2 -o book
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
   shelfish build lichess_db_eval.jsonl.zst -o db --plan plan.json
@@ -57,7 +58,10 @@ is cut to the first moves of each PV.
 
 Games in PGN make a book: for each position the moves that were played, with White's wins, draws and Black's wins. A game
 counts once for a position, with the last move that it played from it. Games of other variants and games without a
-result are counted and not used; of a game with a fault, such as an illegal move, what comes before it is used.
+result are counted and not used; of a game with a fault, such as an illegal move, what comes before it is used. --buckets tells
+games apart by speed (base time and 40 increments, cut at 30, 180, 480, 1,500 and 21,600 s) and by the mean of the players' ratings;
+--game-ids keeps the games of a move with the highest ratings: those of Lichess by their address in the tag Site, others by the name of
+their source and their number in it. All of a book's bases have to be built with the same of these options.
 
 Books of engines make a book, too. Of one that learns (`shelfish book learn`, a file of SQLite) games without a result are
 not used. A Polyglot book (.bin) has no positions, only hashes: it is walked from the initial position or --start, by every

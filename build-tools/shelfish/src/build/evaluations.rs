@@ -35,7 +35,7 @@ impl Evaluations {
         let kind = self.clone();
         Some(Box::new(move |mut eval: Eval| {
             kind.selection.narrow(&mut eval.evaluations);
-            let weight = kind.weight(&Evaluations::payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
+            let weight = kind.weight(&kind.payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
             Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
         }))
     }
@@ -75,7 +75,7 @@ impl Kind for Evaluations {
     type Merging = Merged;
     const BLOCK_WEIGHT: usize = Eval::BLOCK_WEIGHT;
 
-    fn payload(eval: &Eval) -> Vec<u8> {
+    fn payload(&self, eval: &Eval) -> Vec<u8> {
         spool::payload(&eval.evaluations, Surplus::default())
     }
 

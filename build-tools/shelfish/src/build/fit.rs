@@ -65,7 +65,7 @@ impl Depths {
             let sizes = match &draft {
                 Draft::Spooled(record) => join.kind.sizes(spool::take_parts(&mut &record[..])?.1)?,
                 Draft::Based(record) => {
-                    join.kind.sizes(&Evaluations::payload(&record.record().map_err(JoinError::Base)?))?
+                    join.kind.sizes(&join.kind.payload(&record.record().map_err(JoinError::Base)?))?
                 }
             };
             depths.add(&sizes);

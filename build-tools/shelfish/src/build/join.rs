@@ -145,7 +145,7 @@ impl<K: Kind> Join<K> {
                     (key.to_vec(), payload.to_vec(), if self.replace { Vec::new() } else { records })
                 }
             };
-            let payload = self.kind.fitting(&key, merge::<K>(payload, &records)?)?;
+            let payload = self.kind.fitting(&key, merge(&self.kind, payload, &records)?)?;
             match self.kind.weight(&payload)? {
                 Some(weight) => return Ok(Some((Draft::spooled(&key, &payload), weight))),
                 None => self.left_out += 1,
@@ -169,14 +169,18 @@ fn take<R: shelfish::table::Record + Clone>(
 }
 
 /// The payload of a position, with what bases have of it.
-fn merge<'a, K: Kind>(payload: Vec<u8>, records: &[BaseRecord<K::Record>]) -> Result<Cow<'a, [u8]>, JoinError> {
+fn merge<'a, K: Kind>(
+    kind: &K,
+    payload: Vec<u8>,
+    records: &[BaseRecord<K::Record>],
+) -> Result<Cow<'a, [u8]>, JoinError> {
     if records.is_empty() {
         return Ok(payload.into());
     }
     let mut merged = K::Merging::default();
     merged.push(&payload)?;
     for record in records {
-        merged.push(&K::payload(&record.record().map_err(JoinError::Base)?))?;
+        merged.push(&kind.payload(&record.record().map_err(JoinError::Base)?))?;
     }
     Ok(merged.finish()?.into())
 }

@@ -17,7 +17,7 @@ pub trait Kind: Clone + Send + Sync + 'static {
     const BLOCK_WEIGHT: usize;
 
     /// The payload of a record.
-    fn payload(record: &Self::Record) -> Vec<u8>;
+    fn payload(&self, record: &Self::Record) -> Vec<u8>;
 
     /// What a record has room for of a payload.
     ///

@@ -98,7 +98,7 @@ pub struct EncodedBlock {
     pub positions: u64,
     /// The totals of its records, in the order of [`Record::TOTALS`].
     pub totals: Vec<u64>,
-    /// Compressed bytes of each column, in the order of [`Block::column_names`].
+    /// Compressed bytes of each column that it has, in the order of [`Block::column_names`].
     pub columns: Vec<usize>,
     pub(super) first: Key,
     pub(super) last: Key,
@@ -129,6 +129,10 @@ pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError
         WriteError::Block { first: fen(records.first()), last: fen(records.last()), error }
     };
     R::encode(&stored, &parents, &|n| steps[n], &mut columns[forest::COLUMNS.len()..]).map_err(fault)?;
+    let least = columns.len() - R::OPTIONAL_COLUMNS;
+    if columns[least..].iter().all(Vec::is_empty) {
+        columns.truncate(least);
+    }
     let (bytes, columns) = compress(&columns, LEVEL).map_err(fault)?;
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));

@@ -1,8 +1,9 @@
 //! What `shelfish build` takes for games alone.
 
+use shelfish::played::Bucketing;
 use shelfish::position::Position;
 
-use super::{Date, Ending, Range, Selection, Speed};
+use super::{Date, Ending, Range, Selection, Speed, Wanted};
 
 /// Options of games.
 #[derive(clap::Args, Debug)]
@@ -33,6 +34,15 @@ pub struct Args {
     /// Walk through Polyglot books from this position, a FEN; may be given several times [default: the initial position]
     #[arg(long, value_name = "FEN")]
     start: Vec<Position>,
+    /// Tell results apart by speed, by rating or by both: `speeds`, ratings at which a bucket begins, `speeds,1600,2000`
+    #[arg(long, value_name = "BUCKETS")]
+    buckets: Option<Bucketing>,
+    /// Tell the average rating of the games of each move, in each bucket
+    #[arg(long)]
+    average_ratings: bool,
+    /// Keep references to up to N games a move, those with the highest ratings
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=Wanted::MAX_GAME_IDS.into()))]
+    game_ids: Option<u8>,
     /// Count the games of a source that is part of a base already, or that is named twice
     #[arg(long)]
     pub(crate) again: bool,
@@ -50,6 +60,9 @@ impl Args {
             (self.ending.is_some(), "--ending"),
             (self.no_bots, "--no-bots"),
             (!self.start.is_empty(), "--start"),
+            (self.buckets.is_some(), "--buckets"),
+            (self.average_ratings, "--average-ratings"),
+            (self.game_ids.is_some(), "--game-ids"),
             (self.again, "--again"),
         ]
         .into_iter()
@@ -70,6 +83,11 @@ impl Args {
             ending: self.ending.unwrap_or_default(),
             no_bots: self.no_bots,
             starts: self.start.clone(),
+            details: Wanted {
+                buckets: self.buckets.clone(),
+                ratings: self.average_ratings,
+                game_ids: self.game_ids.unwrap_or(0),
+            },
         }
     }
 }

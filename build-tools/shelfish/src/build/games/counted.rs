@@ -9,7 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
-use shelfish::played::{PlayedMove, Results};
+use shelfish::played::{Details, PlayedMove, Results};
 use shelfish::polyglot::{self, Walk};
 use shelfish::position::Position;
 
@@ -104,7 +104,7 @@ fn walk(book: polyglot::Book<Vec<u8>>, starts: &[Position]) -> Chunks {
         for (position, moves) in going.by_ref().take(CHUNK) {
             let played = |(m, weight): (Move, u32)| {
                 let results = Results { draws: weight.into(), ..Results::default() };
-                (weight > 0).then_some(PlayedMove { m, results })
+                (weight > 0).then_some(PlayedMove { m, results, details: Details::default() })
             };
             let all = moves.len();
             let moves: Vec<PlayedMove> = moves.into_iter().filter_map(played).collect();
@@ -155,5 +155,5 @@ fn played(row: &Row) -> Option<(Position, PlayedMove)> {
     let position: Position = row.position.parse().ok()?;
     let m = row.m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;
     let (white, black) = position.chess().turn().fold_wb((row.wins, row.losses), (row.losses, row.wins));
-    Some((position, PlayedMove { m, results: Results { white, draws: row.draws, black } }))
+    Some((position, PlayedMove { m, results: Results { white, draws: row.draws, black }, details: Details::default() }))
 }

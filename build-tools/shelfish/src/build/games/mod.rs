@@ -2,6 +2,7 @@
 
 mod command;
 mod counted;
+mod details;
 mod parse;
 mod selection;
 mod tally;
@@ -12,11 +13,11 @@ use std::time::Instant;
 
 use indicatif::HumanCount;
 use serde::Serialize;
-use shelfish::played::Played;
+use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::source::integrity::Integrity;
 use shelfish::table::WriteError;
 
-use super::base::{Base, BaseError, BaseFault};
+use super::base::{Base, BaseError, BaseFault, Narrow};
 use super::disk::Disk;
 use super::dump::Dumps;
 use super::gather::gather;
@@ -29,6 +30,7 @@ use crate::book::BookFile;
 
 pub use command::Args;
 pub use counted::BookCounts;
+pub use details::Wanted;
 pub use parse::Counts;
 pub(crate) use parse::result_of;
 pub use selection::{Date, Ending, LeftOut, Range, Selection, Speed};
@@ -41,6 +43,8 @@ const GAMES: &str = "games";
 const SOURCES: &str = "sources";
 /// Of a book whose draws stand for weights of which nobody knows the results, as Polyglot has them.
 pub const RESULTS: &str = "results";
+/// The sources' names, one a line, in the order of [`SOURCES`], which references to games count by.
+pub(crate) const SOURCE_NAMES: &str = "source_names";
 
 /// A book, built.
 #[derive(Clone, Debug, Serialize)]
@@ -97,23 +101,30 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
-    let games = Games::new(selection.clone());
+    let first_source = if selection.details.game_ids > 0 { known.names.len() } else { 0 };
+    let games = Games::new(selection.clone(), &options.sources, first_source);
     let (runs, counts) = gather(&games, options, dumps, &workspace, &run_files, rejects.as_ref())?;
     let mut input = Counts::default();
     counts.iter().for_each(|counts| input.add(counts));
     for (source, hash) in options.sources.iter().zip(games.into_hashes()) {
-        if !known.sources.insert(hash) && !again {
+        if !known.add(&hash, source.file_name().unwrap_or_else(|| source.to_string())) && !again {
             return Err(BuildError::Again(source.clone()));
         }
     }
     known.games += input.games;
-    let bases = bases.into_iter().map(|base| base.read(None, options.threads));
+    let moved = |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
+    let bases = bases.into_iter().zip(&known.firsts).map(|(base, first)| base.read(moved(*first), options.threads));
     let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
     let mut info = described.clone();
     info.insert(GAMES.to_owned(), known.games.to_string());
-    info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
-    let parts =
-        Parts { kind: Book { min_games: selection.min_games }, runs, bases, base_positions, info, max_bytes: None };
+    if selection.details.game_ids > 0 {
+        info.insert(SOURCES.to_owned(), known.hashes.join(" "));
+        info.insert(SOURCE_NAMES.to_owned(), known.names.join("\n"));
+    } else {
+        info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
+    }
+    let kind = Book { min_games: selection.min_games, wanted: selection.details.clone() };
+    let parts = Parts { kind, runs, bases, base_positions, info, max_bytes: None };
     let written = write(options, &workspace, &run_files, parts, rejects.as_ref()).map_err(|error| match error {
         BuildError::Write(WriteError::Empty) => BuildError::NoGames(Box::new(input.clone())),
         error => error,
@@ -162,9 +173,45 @@ struct Known {
     games: u64,
     /// Hashes of the sources.
     sources: BTreeSet<String>,
+    /// Of each source, those of the bases first, its hash and its name; references count by their order.
+    hashes: Vec<String>,
+    names: Vec<String>,
+    /// Of each base, how many sources come before its own.
+    firsts: Vec<usize>,
+}
+
+/// Gives references to games of a base's sources the numbers that these have in a list of which they are the later part.
+fn renumbered(first: usize) -> Narrow<Played> {
+    let moved = move |details: &mut Details| {
+        let number = |game: GameRef| match game.id() {
+            GameId::Listed { source, game: number } => {
+                let source = u16::try_from(usize::from(source) + first).ok()?;
+                GameRef::new(GameId::Listed { source, game: number }, game.rating(), game.result())
+            }
+            GameId::Lichess(_) => Some(game),
+        };
+        details.games = details.games.iter().copied().filter_map(number).collect();
+        GameRef::settle(&mut details.games, Details::MAX_GAMES);
+    };
+    Box::new(move |mut played| {
+        moved(&mut played.ended_details);
+        played.moves.iter_mut().for_each(|played| moved(&mut played.details));
+        let references = played.moves.iter().map(|played| played.details.games.len()).sum::<usize>();
+        let buckets = played.ended_details.buckets.len();
+        let weight = Played::weight(played.moves.len(), buckets, references + played.ended_details.games.len());
+        Ok(Some((played, weight)))
+    })
 }
 
 impl Known {
+    /// Adds a source; false if its games are known already.
+    fn add(&mut self, hash: &str, name: String) -> bool {
+        self.hashes.push(hash.to_owned());
+        // A name has one line.
+        self.names.push(name.replace(char::is_control, "\u{fffd}"));
+        self.sources.insert(hash.to_owned())
+    }
+
     fn add_base(
         &mut self,
         base: &Base<Played>,
@@ -181,17 +228,22 @@ impl Known {
             return Err(unlike(why));
         }
         wanted.remove("min_games");
+        self.firsts.push(self.names.len());
+        let names = base.info().iter().find(|(name, _)| name == SOURCE_NAMES);
+        let mut names = names.map_or("", |(_, names)| names).lines();
         for (name, value) in base.info() {
             match name.as_str() {
                 GAMES => self.games += value.parse::<u64>().unwrap_or(0),
                 SOURCES => {
                     for hash in value.split_ascii_whitespace() {
-                        if !self.sources.insert(hash.to_owned()) && !again {
+                        let name = names.next().unwrap_or_default();
+                        if !self.add(hash, name.to_owned()) && !again {
                             let why = "it has games of a source that another base has too; --again counts them twice";
                             return Err(unlike(why.to_owned()));
                         }
                     }
                 }
+                SOURCE_NAMES => {}
                 _ if wanted.remove(name).as_ref() == Some(value) => {}
                 _ => {
                     let why =

@@ -119,14 +119,24 @@ impl fmt::Display for Counts {
 /// What games are parsed for.
 pub struct Games {
     selection: Selection,
+    /// The sources, by their numbers in references to their games.
+    sources: Vec<Source>,
+    /// The number of the first of them.
+    first_source: usize,
     /// Hashes of the texts of the sources that were read to their end.
     hashes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Games {
-    /// Parses games for what `selection` leaves in.
-    pub fn new(selection: Selection) -> Games {
-        Games { selection, hashes: Arc::default() }
+    /// Parses games of sources for what `selection` leaves in; in references, the first source has the number `first_source`.
+    pub fn new(selection: Selection, sources: &[Source], first_source: usize) -> Games {
+        Games { selection, sources: sources.to_vec(), first_source, hashes: Arc::default() }
+    }
+
+    /// The number of a source in references to its games.
+    fn source_number(&self, source: &Source) -> Option<u16> {
+        let n = self.sources.iter().position(|other| other == source)?;
+        u16::try_from(self.first_source + n).ok()
     }
 
     /// The hashes of the sources' texts, in their order.
@@ -279,12 +289,21 @@ impl Parse for Games {
                 counts.books.add(counted.counts);
                 for (position, moves) in &counted.positions {
                     payload.clear();
-                    moves.iter().for_each(|played| tally::push(&mut payload, move_code(played.m), played.results));
+                    for played in moves {
+                        match self.selection.details.unknown() {
+                            None => tally::push(&mut payload, move_code(played.m), played.results),
+                            Some(told) => {
+                                let wanted = &self.selection.details;
+                                tally::push_told(&mut payload, move_code(played.m), played.results, told, wanted);
+                            }
+                        }
+                    }
                     sorter.push(&position.key(), &payload)?;
                 }
                 return Ok(counted.positions.len() as u64);
             }
         };
+        let source_number = self.source_number(source);
         for text in games {
             counts.read += 1;
             let game = read_main_line(&decoded(&text.text), text.line);
@@ -293,9 +312,14 @@ impl Parse for Games {
                 rows.push_str(&rejects::game_row(source, fault, &text.text));
             }
             let Some(results) = used else { continue };
+            let wanted = &self.selection.details;
+            let told = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
             for (key, code) in self.positions(&game) {
                 payload.clear();
-                tally::push(&mut payload, code, results);
+                match told {
+                    None => tally::push(&mut payload, code, results),
+                    Some(told) => tally::push_told(&mut payload, code, results, told, wanted),
+                }
                 sorter.push(&key, &payload)?;
                 count += 1;
             }

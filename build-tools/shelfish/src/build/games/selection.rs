@@ -5,8 +5,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use shakmaty::{Chess, Position as _};
+use shelfish::played::SPEEDS;
 use shelfish::position::Position;
 use shelfish_analysis::pgn::MainLine;
+
+use super::details::{Wanted, rating};
 
 /// What a book is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct Selection {
     pub no_bots: bool,
     /// Where walks through books of Polyglot begin; at the initial position if there are none.
     pub starts: Vec<Position>,
+    /// What is told of them beside results.
+    pub details: Wanted,
 }
 
 impl Default for Selection {
@@ -40,6 +45,7 @@ impl Default for Selection {
             ending: Ending::Any,
             no_bots: false,
             starts: Vec::new(),
+            details: Wanted::default(),
         }
     }
 }
@@ -164,7 +170,7 @@ impl Speed {
     ];
 
     /// The speed of a time control such as `180+2`; `-` is none at all.
-    fn of(control: &str) -> Option<Speed> {
+    pub fn of(control: &str) -> Option<Speed> {
         if control == "-" {
             return Some(Speed::Correspondence);
         }
@@ -175,14 +181,7 @@ impl Speed {
     }
 
     fn name(self) -> &'static str {
-        match self {
-            Speed::UltraBullet => "ultraBullet",
-            Speed::Bullet => "bullet",
-            Speed::Blitz => "blitz",
-            Speed::Rapid => "rapid",
-            Speed::Classical => "classical",
-            Speed::Correspondence => "correspondence",
-        }
+        SPEEDS[self as usize]
     }
 }
 
@@ -225,8 +224,7 @@ impl Selection {
         if self.no_bots && (is_bot("WhiteTitle") || is_bot("BlackTitle")) {
             return Some(LeftOut::Bot);
         }
-        let rating = |name| game.tag(name).and_then(|rating| rating.trim().parse::<u32>().ok());
-        let mean = || Some(rating("WhiteElo")?.midpoint(rating("BlackElo")?));
+        let mean = || rating(game).map(|mean| mean as u32);
         if self.ratings.is_some_and(|ratings| !mean().is_some_and(|mean| ratings.contains(&mean))) {
             return Some(LeftOut::Rating);
         }
@@ -279,6 +277,7 @@ impl Selection {
             ("bots", self.no_bots.then(|| "none".to_owned())),
         ]
         .into_iter()
+        .chain(self.details.describe())
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect()
     }

@@ -1,0 +1,153 @@
+//! `shelfish explore`: what was played from positions, with an evaluation beside each move.
+
+mod table;
+mod told;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::eval::Eval;
+use shelfish::played::{Bucketing, Played, PlayedMove};
+use shelfish::position::Position;
+use shelfish::reader::{Options, ReadError, Reader};
+
+use crate::Outcome;
+use crate::build::games::{SOURCE_NAMES, Wanted};
+use crate::database::{self, Place};
+use crate::shown::{json, shown};
+use told::{Evaluation, Explored, Names};
+
+/// Say what was played from positions.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish explore -d book 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+  shelfish explore -d book --bucket 'blitz 1600-1999' 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+  shelfish explore -d book --evals https://example.org/evals 'rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -' --json
+
+Shares are of the games that reached the position. Scores are from the mover's side: wins and half of the draws. Buckets,
+ratings and games are told where the book was built with --buckets, --average-ratings, --game-ids.
+
+JSON has the members of Lichess' opening explorer (white, draws, black, moves with uci, san, white, draws, black,
+averageRating, game; topGames, recentGames), and more.
+
+Exit codes: 0 if every position could be looked up, found or not; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// A database of evaluations, directory or URL: each move is shown with that of the position it leads to
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    evals: Option<String>,
+    /// Count the games of this bucket alone, such as `blitz` or `1600-1999`; may be given several times
+    #[arg(long, value_name = "NAME")]
+    bucket: Vec<String>,
+    /// Positions as FEN of four or six fields, each quoted as one argument
+    #[arg(required = true, value_name = "FEN")]
+    fens: Vec<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Looks up and prints.
+///
+/// # Errors
+///
+/// A database cannot be opened, or standard output fails.
+pub fn run(args: Args) -> Outcome {
+    let place = args.database.source()?;
+    let evals = args.evals.as_deref().map(|evals| database::Args::of(evals).source()).transpose()?;
+    database::wait(explore(place, evals, &args))?
+}
+
+async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
+    let book = Reader::<_, Played>::open(place, Options::default()).await?;
+    let evals = match evals {
+        Some(place) => Some(Reader::<_, Eval>::open(place, Options::default()).await?),
+        None => None,
+    };
+    let names = names(&book)?;
+    let chosen = chosen(&names, &args.bucket)?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut failed = false;
+    for fen in &args.fens {
+        match explored(&book, evals.as_ref(), fen, chosen.as_deref(), &names).await {
+            Ok(explored) if args.json => writeln!(out, "{}", json(&explored)?)?,
+            Ok(explored) => table::print(&mut out, &explored)?,
+            Err(error) => {
+                out.flush()?;
+                eprintln!("shelfish: {}: {}", shown(fen), shown(&error.to_string()));
+                failed = true;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The names that the book's manifest has for its buckets and its sources.
+fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
+    let manifest = book.manifest();
+    let info = |name: &str| manifest.info.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str());
+    let buckets = info(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
+    let buckets = buckets.map_err(|why| format!("the book's manifest tells of buckets that are none: {why}"))?;
+    Ok(Names { buckets, sources: info(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect() })
+}
+
+/// The numbers of buckets; none if all are wanted.
+fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Failure> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let buckets =
+        names.buckets.as_ref().ok_or("the book has one bucket; --bucket is for books that --buckets built")?;
+    let all: Vec<String> = (0..buckets.count()).map(|n| buckets.name(n)).collect();
+    let number = |name: &String| {
+        let found = all.iter().position(|other| other == name);
+        found.ok_or_else(|| format!("{name:?} is no bucket of the book, which has: {}", all.join("; ")).into())
+    };
+    wanted.iter().map(number).collect::<Result<_, Failure>>().map(Some)
+}
+
+async fn explored(
+    book: &Reader<Place, Played>,
+    evals: Option<&Reader<Place, Eval>>,
+    fen: &str,
+    chosen: Option<&[usize]>,
+    names: &Names,
+) -> Result<Explored, Failure> {
+    let position: Position = fen.trim().parse()?;
+    let Some(mut played) = book.lookup(&position).await? else { return Ok(Explored::none(&position)) };
+    let buckets = played.buckets();
+    let of_book = names.buckets.as_ref().map(Bucketing::count);
+    if of_book.is_some_and(|count| count != buckets.len()) {
+        let found = buckets.len();
+        return Err(format!("its record has {found} buckets, and the manifest of the book tells of other ones").into());
+    }
+    if let Some(chosen) = chosen {
+        played = played.of_buckets(|n| chosen.contains(&n));
+    }
+    let evaluations = match evals {
+        Some(evals) => evaluations(evals, position.chess(), &played.moves).await?,
+        None => Vec::new(),
+    };
+    Ok(Explored::of(&played, &buckets, evaluations, names))
+}
+
+/// The best evaluation of the position after each move, all looked up at once.
+async fn evaluations(
+    evals: &Reader<Place, Eval>,
+    chess: &Chess,
+    moves: &[PlayedMove],
+) -> Result<Vec<Option<Evaluation>>, ReadError> {
+    let after = |m: Move| {
+        let mut chess = chess.clone();
+        chess.play_unchecked(m);
+        Position::from_chess(&chess)
+    };
+    let positions: Vec<Position> = moves.iter().map(|played| after(played.m)).collect();
+    let answers = evals.lookup_many(&positions).await;
+    answers.into_iter().map(|answer| Ok(answer?.as_ref().and_then(Evaluation::of))).collect()
+}

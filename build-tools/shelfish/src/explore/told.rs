@@ -1,0 +1,279 @@
+//! What is told of a position, as JSON has it.
+
+use serde::Serialize;
+use shakmaty::san::SanPlus;
+use shakmaty::{CastlingMode, Position as _};
+use shelfish::eval::{Eval, Score};
+use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
+use shelfish::position::Position;
+
+/// Games that are told of a position, in `topGames`.
+const TOP_GAMES: usize = 15;
+
+/// The names that a book has for its buckets and its sources.
+pub struct Names {
+    pub buckets: Option<Bucketing>,
+    pub sources: Vec<String>,
+}
+
+/// A position and what was played from it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explored {
+    pub fen: String,
+    /// Games that reached it.
+    #[serde(flatten)]
+    pub results: Counts,
+    /// The mean of their ratings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_rating: Option<u64>,
+    /// Of these, games whose moves end there.
+    pub ended: Counts,
+    /// Games that end there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ended_games: Vec<Game>,
+    /// Most played first.
+    pub moves: Vec<ExploredMove>,
+    /// The games of the position in each bucket of the book, whatever was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<NamedBucket>,
+    /// The games of Lichess with the highest ratings.
+    pub top_games: Vec<TopGame>,
+    /// The book does not say when games were played.
+    pub recent_games: [(); 0],
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Counts {
+    pub white: u64,
+    pub draws: u64,
+    pub black: u64,
+}
+
+impl Counts {
+    pub fn games(self) -> u64 {
+        self.white + self.draws + self.black
+    }
+}
+
+impl From<Results> for Counts {
+    fn from(Results { white, draws, black }: Results) -> Counts {
+        Counts { white, draws, black }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExploredMove {
+    pub uci: String,
+    pub san: String,
+    #[serde(flatten)]
+    pub results: Counts,
+    /// Of the games that reached the position, from 0 to 1.
+    pub share: f64,
+    /// Of the side that moves, from 0 to 1.
+    pub score: f64,
+    /// The mean of the ratings of its games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_rating: Option<u64>,
+    /// Its games in each bucket of the book.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<BucketCounts>,
+    /// Some of its games, the highest ratings first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub games: Vec<Game>,
+    /// Its only game, if that is on Lichess.
+    pub game: Option<TopGame>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<Evaluation>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BucketCounts {
+    #[serde(flatten)]
+    pub results: Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_rating: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub struct NamedBucket {
+    pub name: String,
+    #[serde(flatten)]
+    pub games: BucketCounts,
+}
+
+/// A game: of Lichess with `id` and `url`, or of a source with `source` and `number`, from 1.
+#[derive(Clone, Serialize)]
+pub struct Game {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    /// Who won; nobody if it was drawn.
+    pub winner: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u64>,
+}
+
+/// A game as Lichess' explorer has it, as far as the book tells.
+#[derive(Clone, Serialize)]
+pub struct TopGame {
+    pub uci: String,
+    pub id: String,
+    pub winner: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u64>,
+}
+
+/// The best evaluation of a position, from White's point of view.
+#[derive(Serialize)]
+pub struct Evaluation {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cp: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mate: Option<i32>,
+    pub depth: u16,
+    #[serde(skip)]
+    pub score: Score,
+}
+
+impl Evaluation {
+    /// Of what a database has of a position.
+    pub fn of(eval: &Eval) -> Option<Evaluation> {
+        let best = eval.best()?;
+        let score = best.pvs.first()?.score;
+        let (cp, mate) = match score {
+            Score::Cp(cp) => (Some(cp), None),
+            Score::Mate(mate) => (None, Some(mate)),
+        };
+        Some(Evaluation { cp, mate, depth: best.depth, score })
+    }
+}
+
+impl Explored {
+    /// Of a position that no game reached.
+    pub fn none(position: &Position) -> Explored {
+        let nobody = Counts::default();
+        Explored {
+            fen: position.to_string(),
+            results: nobody,
+            average_rating: None,
+            ended: nobody,
+            ended_games: Vec::new(),
+            moves: Vec::new(),
+            buckets: Vec::new(),
+            top_games: Vec::new(),
+            recent_games: [],
+        }
+    }
+
+    /// Of a record, of which some buckets may have been chosen; `all` are those of its position.
+    pub fn of(played: &Played, all: &[Bucket], evaluations: Vec<Option<Evaluation>>, names: &Names) -> Explored {
+        let results = played.results().unwrap_or_default();
+        let mut evaluations = evaluations.into_iter();
+        let moves: Vec<ExploredMove> = played
+            .moves
+            .iter()
+            .map(|of_move| explored_move(played, of_move, results, evaluations.next().flatten(), names))
+            .collect();
+        let top = |of_move: &PlayedMove| {
+            let uci = uci(of_move);
+            of_move.details.games.iter().map(move |game| (*game, uci.clone())).collect::<Vec<_>>()
+        };
+        let mut top: Vec<(GameRef, String)> = played.moves.iter().flat_map(top).collect();
+        top.sort_by_key(|(game, _)| std::cmp::Reverse(*game));
+        let top = top.into_iter().filter_map(|(game, uci)| top_game(game, uci)).take(TOP_GAMES);
+        let named = |(n, bucket): (usize, &Bucket)| NamedBucket {
+            name: names.buckets.as_ref().map_or_else(String::new, |buckets| buckets.name(n)),
+            games: bucket_counts(bucket),
+        };
+        let ratings = Details { buckets: played.buckets(), games: Vec::new() }.ratings();
+        Explored {
+            fen: played.position.to_string(),
+            results: results.into(),
+            average_rating: rounded(ratings.average()),
+            ended: played.ended.into(),
+            ended_games: played.ended_details.games.iter().map(|game| game_of(*game, names)).collect(),
+            moves,
+            buckets: if names.buckets.is_some() { all.iter().enumerate().map(named).collect() } else { Vec::new() },
+            top_games: top.collect(),
+            recent_games: [],
+        }
+    }
+}
+
+fn uci(played: &PlayedMove) -> String {
+    played.m.to_uci(CastlingMode::Standard).to_string()
+}
+
+fn explored_move(
+    played: &Played,
+    of_move: &PlayedMove,
+    all: Results,
+    evaluation: Option<Evaluation>,
+    names: &Names,
+) -> ExploredMove {
+    let PlayedMove { m, results, details } = of_move;
+    let chess = played.position.chess();
+    let games = results.games() as f64;
+    let wins = chess.turn().fold_wb(results.white, results.black) as f64;
+    let only = details.games.first().filter(|_| results.games() == 1);
+    ExploredMove {
+        uci: uci(of_move),
+        san: SanPlus::from_move(chess.clone(), *m).to_string(),
+        results: (*results).into(),
+        share: games / all.games() as f64,
+        score: (wins + results.draws as f64 / 2.0) / games,
+        average_rating: rounded(details.ratings().average()),
+        buckets: if names.buckets.is_some() { details.buckets.iter().map(bucket_counts).collect() } else { Vec::new() },
+        games: details.games.iter().map(|game| game_of(*game, names)).collect(),
+        game: only.and_then(|game| top_game(*game, uci(of_move))),
+        evaluation,
+    }
+}
+
+fn bucket_counts(bucket: &Bucket) -> BucketCounts {
+    BucketCounts { results: bucket.results.into(), average_rating: rounded(bucket.ratings.average()) }
+}
+
+fn rounded(rating: Option<f64>) -> Option<u64> {
+    rating.map(|rating| rating.round() as u64)
+}
+
+fn winner(game: GameRef) -> Option<&'static str> {
+    match game.result() {
+        Results { white: 1, .. } => Some("white"),
+        Results { black: 1, .. } => Some("black"),
+        _ => None,
+    }
+}
+
+fn game_of(game: GameRef, names: &Names) -> Game {
+    let (mut id, mut url, mut source, mut number) = (None, None, None, None);
+    match game.id() {
+        at @ GameId::Lichess(_) => {
+            id = Some(at.to_string());
+            url = Some(format!("https://lichess.org/{at}"));
+        }
+        GameId::Listed { source: n, game } => {
+            source = Some(names.sources.get(usize::from(n)).cloned().unwrap_or_else(|| format!("source {n}")));
+            number = Some(u64::from(game) + 1);
+        }
+    }
+    Game { id, url, source, number, winner: winner(game), rating: game.rating() }
+}
+
+fn top_game(game: GameRef, uci: String) -> Option<TopGame> {
+    match game.id() {
+        id @ GameId::Lichess(_) => {
+            Some(TopGame { uci, id: id.to_string(), winner: winner(game), rating: game.rating() })
+        }
+        GameId::Listed { .. } => None,
+    }
+}

@@ -1,0 +1,189 @@
+//! How games divide: numbers that say which part of the games that there are went one way. What follows from the games that
+//! there are is not told.
+
+use super::shares::games;
+use super::{Bucket, GameRef, Ratings, Results};
+use crate::table::ColumnError;
+
+pub const ARRIVALS: usize = 0;
+pub const ARRIVALS_MORE: usize = 1;
+pub const NEXT: usize = 4;
+pub const LAST: usize = 5;
+pub const SHARE_STEP: usize = 6;
+pub const SHARE_OTHER: usize = 7;
+pub const RANK: usize = 8;
+pub const BITS: usize = 11;
+/// From here on, columns that a block may be without.
+pub const LAYOUT: usize = 12;
+const BUCKET_OF_ONE: usize = 13;
+const RATED: usize = 16;
+pub const MISSING: usize = 19;
+pub const REFERENCE: usize = 20;
+pub const REFERENCE_HIGH: usize = 21;
+pub const REFERENCE_LOW: usize = 23;
+
+/// Columns of records in a block.
+pub const NAMES: &[&str] = &[
+    "arrivals",
+    "more arrivals",
+    "arrived, White's wins",
+    "arrived, draws",
+    "next of one game",
+    "last of one game",
+    "shares of steps",
+    "other shares",
+    "ranks",
+    "White's wins",
+    "draws",
+    "low bits",
+    "layout",
+    "buckets of one game",
+    "arrived, buckets",
+    "buckets",
+    "games without a rating",
+    "arrived, ratings",
+    "ratings",
+    "missing references",
+    "known references",
+    "references, ratings",
+    "references, results",
+    "references, ids",
+];
+
+/// The columns of a division: games of buckets, White's wins, draws, ratings.
+#[derive(Copy, Clone)]
+pub struct Division {
+    buckets: usize,
+    white: usize,
+    draws: usize,
+    ratings: usize,
+}
+
+/// Of games that come from outside of the block.
+pub const ARRIVED: Division = Division { buckets: 14, white: 2, draws: 3, ratings: 17 };
+/// Of the games of a position.
+pub const SHARED: Division = Division { buckets: 15, white: 9, draws: 10, ratings: 18 };
+
+/// What a rating is expected to be where nothing is known.
+const USUAL_RATING: u64 = 1600;
+
+/// Reads numbers, or writes what it is given.
+pub trait Numbers {
+    /// The next number of a column, which is at most `most`; `value` is what a writer writes.
+    fn number(&mut self, column: usize, most: u64, value: u64) -> Result<u64, ColumnError>;
+
+    /// The next reference that is told in full; `value` is what a writer writes.
+    fn reference(&mut self, value: Option<GameRef>) -> Result<GameRef, ColumnError>;
+
+    /// An error about a number of a column.
+    fn out_of_range(&self, column: usize, found: u64) -> ColumnError;
+}
+
+/// Divides off `games` of `from`, or of any games if there is no `from`, into `part`, which holds what a writer tells.
+pub fn divide(
+    numbers: &mut impl Numbers,
+    division: Division,
+    has_ratings: bool,
+    count: u64,
+    from: Option<&[Bucket]>,
+    part: &mut [Bucket],
+) -> Result<(), ColumnError> {
+    if let [bucket] = part {
+        *bucket = divide_bucket(numbers, division, has_ratings, count, from.and_then(<[Bucket]>::first), *bucket)?;
+        return Ok(());
+    }
+    if count == 1 {
+        let is_open = |n: &usize| from.is_none_or(|from| from[*n].games() > 0);
+        let open = || (0..part.len()).filter(is_open);
+        let told = open().position(|n| part[n].games() > 0).unwrap_or(0) as u64;
+        let choices = open().count() as u64;
+        let choice = if choices > 1 { numbers.number(BUCKET_OF_ONE, choices - 1, told)? } else { 0 };
+        let n = open().nth(choice as usize).unwrap_or(0);
+        let told = part[n];
+        part.fill(Bucket::default());
+        part[n] = divide_bucket(numbers, division, has_ratings, 1, from.map(|from| &from[n]), told)?;
+        return Ok(());
+    }
+    let mut left = count;
+    let mut later = from.map(games);
+    let last = part.len() - 1;
+    for (n, bucket) in part.iter_mut().enumerate() {
+        let from = from.map(|from| &from[n]);
+        let has = from.map_or(left, Bucket::games);
+        later = later.map(|later| later - has);
+        let least = left.saturating_sub(later.unwrap_or(if n < last { left } else { 0 }));
+        let most = has.min(left);
+        let told = bucket.games().wrapping_sub(least);
+        let count = if least == most { least } else { least + numbers.number(division.buckets, most - least, told)? };
+        *bucket = divide_bucket(numbers, division, has_ratings, count, from, *bucket)?;
+        left -= count;
+    }
+    Ok(())
+}
+
+fn divide_bucket(
+    numbers: &mut impl Numbers,
+    division: Division,
+    has_ratings: bool,
+    games: u64,
+    from: Option<&Bucket>,
+    told: Bucket,
+) -> Result<Bucket, ColumnError> {
+    if games == 0 {
+        return Ok(Bucket::default());
+    }
+    let of = from.map_or(Results { white: games, draws: games, black: games }, |from| from.results);
+    let mut part = |column, has: u64, games: u64, others: u64, value: u64| {
+        let least = games.saturating_sub(others);
+        let most = has.min(games);
+        if least == most {
+            Ok(least)
+        } else {
+            Ok(least + numbers.number(column, most - least, value.wrapping_sub(least))?)
+        }
+    };
+    let white = part(division.white, of.white, games, of.draws + of.black, told.results.white)?;
+    let draws = part(division.draws, of.draws, games - white, of.black, told.results.draws)?;
+    let results = Results { white, draws, black: games - white - draws };
+    let ratings = match has_ratings {
+        true => divide_ratings(numbers, division.ratings, games, from, told.ratings)?,
+        false => Ratings::default(),
+    };
+    Ok(Bucket { results, ratings })
+}
+
+fn divide_ratings(
+    numbers: &mut impl Numbers,
+    column: usize,
+    games: u64,
+    from: Option<&Bucket>,
+    told: Ratings,
+) -> Result<Ratings, ColumnError> {
+    let (rated, unrated) = from.map_or((games, games), |from| (from.ratings.games, from.games() - from.ratings.games));
+    let (least, most) = (games.saturating_sub(unrated), rated.min(games));
+    let games = match most - least {
+        0 => most,
+        more => most - numbers.number(RATED, more, most.wrapping_sub(told.games))?,
+    };
+    if games > Ratings::MAX_GAMES {
+        return Err(numbers.out_of_range(RATED, games));
+    }
+    let (least, most, expected) = match from.map(|from| from.ratings) {
+        None => (0, games * Ratings::MAX, games * USUAL_RATING),
+        Some(from) => {
+            let others = (from.games - games) * Ratings::MAX;
+            let expected = from.sum / from.games.max(1) * games;
+            (from.sum.saturating_sub(others), from.sum.min(games * Ratings::MAX), expected)
+        }
+    };
+    if least == most {
+        return Ok(Ratings { games, sum: least });
+    }
+    let expected = expected.clamp(least, most);
+    // A difference is below 2^62, so that it fits with its sign.
+    let more = told.sum.wrapping_sub(expected) as i64;
+    let number = numbers.number(column, u64::MAX, ((more << 1) ^ (more >> 63)) as u64)?;
+    let more = (number >> 1) as i64 ^ -((number & 1) as i64);
+    let sum = expected.checked_add_signed(more).filter(|sum| (least..=most).contains(sum));
+    Ok(Ratings { games, sum: sum.ok_or_else(|| numbers.out_of_range(column, number))? })
+}
