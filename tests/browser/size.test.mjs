@@ -14,10 +14,10 @@ test("the module and its JavaScript take at most 112 kB in Brotli", () => {
   assert.ok(sum <= 112_000, sizes.map((pair) => pair.join(" ")).join(", "));
 });
 
-test("the module of books and its JavaScript take at most 114 kB in Brotli, and are no part of it", () => {
+test("the module of books and its JavaScript take at most 127 kB in Brotli, and are no part of it", () => {
   const sizes = ["book.js", "shelfish_book_bg.wasm"].map((name) => /** @type {const} */ ([name, brotli(name)]));
   const sum = sizes.reduce((sum, [, size]) => sum + size, 0);
-  assert.ok(sum <= 114_000, sizes.map((pair) => pair.join(" ")).join(", "));
+  assert.ok(sum <= 127_000, sizes.map((pair) => pair.join(" ")).join(", "));
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
 });
 

@@ -12,6 +12,8 @@ const RUNS = 5;
 
 /** @type {typeof import("shelfish")} */
 const { open } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+/** @type {typeof import("shelfish/book")} */
+const { openBook } = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
 const dir = String(process.argv[2]);
 const shelf = await host(dir);
 
@@ -33,7 +35,7 @@ async function cost(work) {
 }
 
 console.log("| in WebAssembly, Node | ms, request included | outcome |\n|---|---:|---|");
-const { blocks, manifests } = attacks(dir);
+const { blocks, books, manifests } = attacks(dir);
 for (const { name, fen, url } of blocks) {
   const { least, outcome } = await cost(async () => {
     const database = await open(new URL(url, shelf.url), { memoryBytes: 0, indexedDB: false });
@@ -42,6 +44,15 @@ for (const { name, fen, url } of blocks) {
     return answer instanceof Error ? `${/** @type {any} */ (answer).code}` : `${answer?.evaluations.length} evaluations`;
   });
   console.log(`| ${name} | ${least.toFixed(1)} | ${outcome} |`);
+}
+for (const { name, fen, url } of books) {
+  const { least, outcome } = await cost(async () => {
+    const book = await openBook(new URL(url, shelf.url), { memoryBytes: 0, indexedDB: false });
+    const answer = await book.moves(fen).catch((/** @type {any} */ error) => error);
+    book.close();
+    return answer instanceof Error ? `${/** @type {any} */ (answer).code}` : `${answer.moves.length} moves`;
+  });
+  console.log(`| moves: ${name} | ${least.toFixed(1)} | ${outcome} |`);
 }
 for (const { name, url } of manifests) {
   const { least, outcome } = await cost(async () => {

@@ -12,6 +12,8 @@ import { attacks } from "./support/attacks.mjs";
 
 /** @type {typeof import("shelfish")} */
 const { open, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+/** @type {typeof import("shelfish/book")} */
+const books = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
@@ -48,6 +50,21 @@ test("a hostile block with a valid seal is answered or refused", async () => {
     database.close();
   }
   await goesOn();
+});
+
+test("a hostile block of moves with a valid seal is answered or refused", async () => {
+  const all = attacks(dir).books;
+  assert.ok(all.some(({ isAnswered }) => isAnswered) && all.some(({ isAnswered }) => !isAnswered));
+  for (const { name, fen, isAnswered, url } of all) {
+    const book = await books.openBook(new URL(url, shelf.url));
+    const answer = await book.moves(fen).catch((error) => error);
+    if (isAnswered) assert.ok(answer.white + answer.draws + answer.black > 0, name);
+    else assert.ok(answer instanceof books.ShelfishError && answer.code === "corrupt", `${name}: ${answer}`);
+    book.close();
+  }
+  const book = await books.openBook(new URL(all.find(({ isAnswered }) => isAnswered)?.url ?? "", shelf.url));
+  assert.ok((await book.moves(START)).white > 0, "the module is as it was");
+  book.close();
 });
 
 test("a hostile manifest with a right checksum is opened or refused", async () => {

@@ -7,7 +7,7 @@
 use core::fmt;
 
 use shakmaty::{
-    Bitboard, Board, ByColor, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds, Rank, Role, Setup,
+    Bitboard, Board, Chess, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds, Rank, Role, Setup,
     Square,
 };
 
@@ -82,8 +82,12 @@ impl core::error::Error for KeyError {}
 
 impl Key {
     pub(super) fn new(position: &Position) -> Key {
-        let setup = position.chess().to_setup(EnPassantMode::Legal);
-        Key::from_setup(&setup)
+        Key::of_game(position.chess())
+    }
+
+    /// The code of the position of a game, which was reached by legal moves from a canonical one.
+    pub fn of_game(chess: &Chess) -> Key {
+        Key::from_setup(&chess.to_setup(EnPassantMode::Legal))
     }
 
     /// The code of `setup`, which must be canonical.
@@ -179,12 +183,29 @@ fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
 
 /// Base-3 code of the pawns on `file`: rank 2 is the most significant digit; 0 none, 1 White's, 2 Black's.
 pub(crate) fn file_code(board: &Board, file: File) -> u16 {
-    let pawns = ByColor { white: board.white() & board.pawns(), black: board.black() & board.pawns() };
-    (1..7).fold(0, |code, rank| {
-        let square = Square::from_coords(file, Rank::new(rank));
-        code * 3 + u16::from(pawns.white.contains(square)) + 2 * u16::from(pawns.black.contains(square))
-    })
+    let digits = |color: Color| {
+        let pawns = (board.pawns() & board.by_color(color)).0 >> u32::from(file);
+        // The product has the bits of the file, rank 1 first, in its highest byte.
+        let ranks = (pawns & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        DIGITS[ranks as usize]
+    };
+    digits(Color::White) + 2 * digits(Color::Black)
 }
+
+/// What the pawns of one colour on these ranks of a file (rank 1 is bit 0) add to its code.
+static DIGITS: [u16; 256] = {
+    let mut sums = [0; 256];
+    let mut ranks = 0;
+    while ranks < sums.len() {
+        let mut rank = 1;
+        while rank < 7 {
+            sums[ranks] = sums[ranks] * 3 + (ranks >> rank & 1) as u16;
+            rank += 1;
+        }
+        ranks += 1;
+    }
+    sums
+};
 
 /// Puts the pawns of a file code on the board; `None` if there is no such code.
 pub(crate) fn set_file_code(board: &mut Board, file: File, mut code: u16) -> Option<()> {

@@ -303,10 +303,9 @@ impl BitWriter {
 /// Compresses columns into one frame and appends the seal; also returns the compressed size of each column.
 #[cfg(feature = "write")]
 pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
-    use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
-    use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, compress_bound, get_error_name};
+    use std::cell::RefCell;
 
-    use super::chunk::seal;
+    use zstd_safe::{CCtx, get_error_name};
 
     let mut header = Vec::new();
     leb128::push(&mut header, columns.len() as u64);
@@ -318,23 +317,43 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
         return Err(ColumnError::TooLarge { found: size as u64 });
     }
     let zstd = |code| ColumnError::Zstd(get_error_name(code).to_string());
-    let mut context = CCtx::create();
-    context.set_parameter(CParameter::CompressionLevel(level)).map_err(zstd)?;
+    thread_local! {
+        /// Made once a thread: its tables take as long to have as a block to compress.
+        static CONTEXT: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
+    }
+    CONTEXT.with_borrow_mut(|context| compress_with(context, &header, columns, size, level).map_err(zstd))
+}
+
+/// The frame of columns and their header, sealed, and the compressed size of each column.
+#[cfg(feature = "write")]
+fn compress_with(
+    context: &mut zstd_safe::CCtx<'static>,
+    header: &Vec<u8>,
+    columns: &[Vec<u8>],
+    size: usize,
+    level: i32,
+) -> Result<(Vec<u8>, Vec<usize>), usize> {
+    use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
+    use zstd_safe::{CParameter, InBuffer, OutBuffer, ResetDirective, compress_bound};
+
+    // Whatever a compression before this one left.
+    context.reset(ResetDirective::SessionAndParameters)?;
+    context.set_parameter(CParameter::CompressionLevel(level))?;
     // Columns have few repetitions: the shorter matches that the level would find cost more than they save (6 % of the
     // size of a database) and are slow to decode.
-    context.set_parameter(CParameter::MinMatch(6)).map_err(zstd)?;
-    context.set_pledged_src_size(Some(size as u64)).map_err(zstd)?;
+    context.set_parameter(CParameter::MinMatch(6))?;
+    context.set_pledged_src_size(Some(size as u64))?;
     // A zstd block header has three bytes; a zstd block may end at every column and at the header.
     let mut frame = vec![0; compress_bound(size) + 16 * (columns.len() + 2)];
     let mut output = OutBuffer::around(&mut frame[..]);
     let mut sizes = Vec::with_capacity(columns.len());
     let last = columns.iter().rposition(|column| !column.is_empty());
     let mut before = 0;
-    for (n, column) in core::iter::once(&header).chain(columns).enumerate() {
+    for (n, column) in core::iter::once(header).chain(columns).enumerate() {
         let end = if n == last.map_or(0, |last| last + 1) { ZSTD_e_end } else { ZSTD_e_flush };
         if !column.is_empty() {
             let mut input = InBuffer::around(column);
-            while context.compress_stream2(&mut output, &mut input, end).map_err(zstd)? != 0 {}
+            while context.compress_stream2(&mut output, &mut input, end)? != 0 {}
         }
         if n > 0 {
             sizes.push(output.pos() - before);
@@ -343,6 +362,6 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     }
     let length = output.pos();
     frame.truncate(length);
-    seal(&mut frame);
+    super::chunk::seal(&mut frame);
     Ok((frame, sizes))
 }

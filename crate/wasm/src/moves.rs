@@ -85,10 +85,16 @@ pub fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Told {
     fen: String,
-    #[serde(flatten)]
-    games: Games,
+    white: f64,
+    draws: f64,
+    black: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    average_rating: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    buckets: Vec<Games>,
     ended: Games,
     moves: Vec<Move>,
 }
@@ -124,34 +130,53 @@ struct Game {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Move {
     uci: String,
     san: String,
     fen: String,
-    #[serde(flatten)]
-    games: Games,
+    white: f64,
+    draws: f64,
+    black: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    average_rating: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    buckets: Vec<Games>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    games: Vec<Game>,
     share: f64,
     score: f64,
 }
 
 /// What is told of an answer; a position that no game reached has no games.
 pub fn tell(answer: Result<Option<Played>, ReadError>, style: &Style, asked: &Asked) -> Result<JsValue, Failure> {
-    let fen = asked.0.clone();
-    let Some(mut played) = answer? else {
-        return Ok(plain(&Told { fen, games: Games::default(), ended: Games::default(), moves: Vec::new() }));
+    let mut played = match answer? {
+        Some(played) => played,
+        None => {
+            let (ended, moves) = (Games::default(), Vec::new());
+            let fen = asked.0.clone();
+            let (buckets, average_rating) = (Vec::new(), None);
+            return Ok(plain(&Told { fen, white: 0.0, draws: 0.0, black: 0.0, average_rating, buckets, ended, moves }));
+        }
     };
     // Which buckets there are games in is told of all.
-    let buckets = played.buckets();
+    let buckets = by_bucket(&played.buckets());
     if let Some(chosen) = &style.chosen {
         played = played.of_buckets(|n| chosen.contains(&n));
     }
     let results = played.results().unwrap_or_default();
-    let all = Details { buckets: played.buckets(), games: Vec::new() };
-    let mut games = Games::of(results, &all, style);
-    games.buckets = by_bucket(&buckets, style);
-    let ended = Games::of(played.ended, &played.ended_details, style);
-    let moves = moves(&played, results.games() as f64, style);
-    Ok(plain(&Told { fen, games, ended, moves }))
+    let average_rating = Details { buckets: played.buckets(), games: Vec::new() }.ratings().average();
+    let Results { white, draws, black } = results;
+    Ok(plain(&Told {
+        fen: asked.0.clone(),
+        white: white as f64,
+        draws: draws as f64,
+        black: black as f64,
+        average_rating,
+        buckets,
+        ended: Games::of(played.ended, &played.ended_details, style),
+        moves: moves(&played, results.games() as f64, style),
+    }))
 }
 
 impl Games {
@@ -161,21 +186,23 @@ impl Games {
             draws: draws as f64,
             black: black as f64,
             average_rating: details.ratings().average(),
-            buckets: by_bucket(&details.buckets, style),
+            buckets: by_bucket(&details.buckets),
             games: details.games.iter().map(|game| Game::of(*game, style)).collect(),
         }
     }
 }
 
-fn by_bucket(buckets: &[Bucket], style: &Style) -> Vec<Games> {
+fn by_bucket(buckets: &[Bucket]) -> Vec<Games> {
     // One is all.
     if buckets.len() < 2 {
         return Vec::new();
     }
-    let told = |bucket: &Bucket| {
-        let mut games = Games::of(bucket.results, &Details::default(), style);
-        games.average_rating = bucket.ratings.average();
-        games
+    let told = |&Bucket { results: Results { white, draws, black }, ratings }: &Bucket| Games {
+        white: white as f64,
+        draws: draws as f64,
+        black: black as f64,
+        average_rating: ratings.average(),
+        ..Games::default()
     };
     buckets.iter().map(told).collect()
 }
@@ -210,14 +237,9 @@ fn moves(played: &Played, all: f64, style: &Style) -> Vec<Move> {
         let san = SanPlus::from_move_and_play_unchecked(&mut chess, *m).to_string();
         let (share, score) = (count / all, (wins + results.draws as f64 / 2.0) / count);
         let fen = Position::from_chess(&chess).to_string();
-        Move {
-            uci: uci(*m, style.chess960).to_string(),
-            san,
-            fen,
-            games: Games::of(*results, details, style),
-            share,
-            score,
-        }
+        let uci = uci(*m, style.chess960).to_string();
+        let Games { white, draws, black, average_rating, buckets, games } = Games::of(*results, details, style);
+        Move { uci, san, fen, white, draws, black, average_rating, buckets, games, share, score }
     };
     played.moves.iter().map(told).collect()
 }

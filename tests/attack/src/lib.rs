@@ -11,8 +11,9 @@ use std::path::Path;
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
 use shelfish::leb128;
+use shelfish::played::{Details, Played, Results};
 use shelfish::position::Position;
-use shelfish::table::{Manifest, TableWriter, WriteError, WriterOptions, encode_block};
+use shelfish::table::{Manifest, Record, TableWriter, WriteError, WriterOptions, encode_block};
 
 use columns::{BlockBuilder, column, sealed, sealed_frame, zstd_block_header};
 
@@ -365,15 +366,30 @@ fn tables(count: usize) -> Vec<u8> {
 ///
 /// The folder cannot be written.
 pub fn write_database(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, WriteError> {
-    let position = position(fen);
-    fs::create_dir_all(dir).map_err(|error| WriteError::Io { path: dir.to_owned(), error })?;
     let pv = Pv { score: Score::Cp(0), line: Vec::new() };
-    let eval = Eval { position, evaluations: vec![Evaluation { depth: 1, knodes: 1, pvs: vec![pv] }] };
-    let mut encoded = encode_block(&[eval])?;
+    let evaluations = vec![Evaluation { depth: 1, knodes: 1, pvs: vec![pv] }];
+    write_record(dir, &Eval { position: position(fen), evaluations }, block)
+}
+
+/// Writes a book of one block that stands for the position of an attack.
+///
+/// # Errors
+///
+/// The folder cannot be written.
+pub fn write_book(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, WriteError> {
+    let ended = Results { white: 1, draws: 0, black: 0 };
+    let ended_details = Details::default();
+    write_record(dir, &Played { position: position(fen), ended, ended_details, moves: Vec::new() }, block)
+}
+
+/// Writes a database of one record, and a block in its place.
+fn write_record<R: Record>(dir: &Path, record: &R, block: Vec<u8>) -> Result<Manifest, WriteError> {
+    fs::create_dir_all(dir).map_err(|error| WriteError::Io { path: dir.to_owned(), error })?;
+    let mut encoded = encode_block(std::slice::from_ref(record))?;
     encoded.bytes = block;
     let scratch = dir.join("scratch");
     fs::create_dir_all(&scratch).map_err(|error| WriteError::Io { path: scratch.clone(), error })?;
-    let mut writer = TableWriter::<Eval>::create(dir, &scratch, WriterOptions::default());
+    let mut writer = TableWriter::<R>::create(dir, &scratch, WriterOptions::default());
     writer.append(&encoded)?;
     let manifest = writer.finish()?;
     let _ = fs::remove_dir_all(scratch);
@@ -470,7 +486,7 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
-    use shelfish::played::Played;
+
     use shelfish::table::{Block, Chunk, KeyRange, TableError};
 
     use super::*;

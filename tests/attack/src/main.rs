@@ -12,7 +12,7 @@ use shelfish::eval::Eval;
 use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::table::{Block, Chunk, KeyRange, Manifest};
-use shelfish_attack::{Attack, blocks, books, manifests, write_database, write_forgery};
+use shelfish_attack::{Attack, blocks, books, manifests, write_book, write_database, write_forgery};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -150,6 +150,12 @@ fn write(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         writeln!(list, "{name}\t{fen}\t{outcome:?}")?;
     }
     fs::write(dir.join("blocks.tsv"), list)?;
+    let mut list = String::from("name\tfen\toutcome\n");
+    for (n, Attack { name, fen, block, outcome }) in books().into_iter().enumerate() {
+        write_book(&dir.join(format!("book-{n}")), fen, block)?;
+        writeln!(list, "{name}\t{fen}\t{outcome:?}")?;
+    }
+    fs::write(dir.join("books.tsv"), list)?;
     let mut list = String::from("name\n");
     for (n, (name, bytes)) in manifests().into_iter().enumerate() {
         let folder = dir.join(format!("manifest-{n}"));

@@ -10,10 +10,13 @@ const rows = (/** @type {string} */ path) =>
  * @param {string} dir
  */
 export function attacks(dir) {
+  const databases = (/** @type {string} */ kind) =>
+    rows(join(dir, `${kind}s.tsv`)).map(([name, fen, outcome], n) => {
+      return { name: String(name), fen: String(fen), isAnswered: outcome === "Answer", url: `${kind}-${n}/manifest.json` };
+    });
   return {
-    blocks: rows(join(dir, "blocks.tsv")).map(([name, fen, outcome], n) => {
-      return { name: String(name), fen: String(fen), isAnswered: outcome === "Answer", url: `block-${n}/manifest.json` };
-    }),
+    blocks: databases("block"),
+    books: databases("book"),
     manifests: rows(join(dir, "manifests.tsv")).map(([name], n) => ({ name: String(name), url: `manifest-${n}/manifest.json` })),
   };
 }

@@ -177,11 +177,11 @@ impl Games {
     /// Each position of a game once, with the code of the last move that was played from it.
     fn positions(&self, game: &MainLine) -> Vec<(Key, [u8; 2])> {
         let mut positions: Vec<(Key, [u8; 2])> = Vec::new();
-        let mut chess: Chess = game.game.start().clone();
+        let mut chess: Chess = Position::from_chess(game.game.start()).chess().clone();
         // Before this no position is the same as one after it.
         let mut since = 0;
         let mut visit = |chess: &Chess, m: Option<Move>| {
-            let key = Position::from_chess(chess).key();
+            let key = Key::of_game(chess);
             if let Some(before) = positions[since..].iter().position(|(other, _)| *other == key) {
                 positions.remove(since + before);
             }
