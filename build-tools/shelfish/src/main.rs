@@ -21,7 +21,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Build a database of evaluation dumps, or a book of games
-    Build(build::command::Args),
+    Build(Box<build::command::Args>),
     /// List the months of games that can be had of Lichess
     Dumps(dumps::Args),
     /// Say where a database is cut into parts, to build them on several machines
@@ -68,7 +68,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Build(args) => build::command::run(args),
+        Command::Build(args) => build::command::run(*args),
         Command::Dumps(args) => dumps::run(&args),
         Command::Plan(args) => build::parts::plan::run(args),
         Command::Partition(args) => build::parts::partition::run(args),
