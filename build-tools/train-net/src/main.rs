@@ -55,7 +55,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     if let Some(scale) = train::fitting_scale(&samples) {
         println!("results fit a sigmoid of {scale} centipawns");
     }
-    let model = train::train(&samples, args.plan);
+    let model = train::train(samples, args.plan);
     let bytes = model.to_bytes();
     fs::write(&args.output, &bytes).map_err(|error| format!("{}: {error}", args.output.display()))?;
     println!("{}: {} bytes", args.output.display(), bytes.len());

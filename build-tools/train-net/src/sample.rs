@@ -7,7 +7,7 @@ use shelfish_engine::{
 };
 
 /// A position in 32 bytes. The side to move is turned to be White.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sample {
     occupied: u64,
     /// Four bits a piece in the order of squares: the role, and 8 for a piece of the other side.

@@ -32,8 +32,10 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// Trains a model and prints the error of each epoch, on what it was trained on and on what was held out.
-pub fn train(samples: &[Sample], plan: Plan) -> Model {
+/// Trains a model and prints the error of each epoch, on what it was trained on and on what was held out. In which order
+/// the samples are given does not matter.
+pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
+    samples.sort_unstable();
     let mut random = fastrand::Rng::with_seed(plan.seed);
     let mut model = Model::random(&mut random);
     let mut order: Vec<u32> = (0..samples.len() as u32).filter(|&index| !samples[index as usize].held_out).collect();
@@ -45,7 +47,7 @@ pub fn train(samples: &[Sample], plan: Plan) -> Model {
         random.shuffle(&mut order);
         let mut error = 0.0;
         for batch in order.chunks(BATCH) {
-            error += learn(&model, samples, batch, plan.result, &mut gradients);
+            error += learn(&model, &samples, batch, plan.result, &mut gradients);
             let rate = RATE * falling(step, steps);
             step += 1;
             powers = (powers.0 * MOMENTUM, powers.1 * SCALE);
@@ -63,7 +65,7 @@ pub fn train(samples: &[Sample], plan: Plan) -> Model {
                 *parameter = parameter.clamp(-limit, limit);
             }
         }
-        let held = held_out(&model, samples, plan.result);
+        let held = held_out(&model, &samples, plan.result);
         println!("epoch {epoch}: error {:.6}, held out {held:.6}", error / order.len().max(1) as f64);
     }
     model
@@ -118,4 +120,32 @@ pub fn fitting_scale(samples: &[Sample]) -> Option<i32> {
         return None;
     }
     (60..=400).step_by(10).min_by(|&a, &b| error(a).total_cmp(&error(b))).or(Some(CENTIPAWNS))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use shelfish_engine::Position;
+
+    use super::*;
+
+    #[test]
+    fn the_same_samples_in_any_order_give_the_same_bytes_and_are_learnt() {
+        let pawns = "k7/8/8/8/8/8/PPPP4/K7 w - - 0 1";
+        let queen = "k7/8/8/8/8/8/8/KQ6 w - - 0 1";
+        let none = "k7/8/8/8/8/8/8/K7 w - - 0 1";
+        let known = [(pawns, 400), (queen, 900), (none, 0)];
+        let sample = |(fen, score): (&str, i32), held| {
+            Sample::new(&fen.parse::<Position>().unwrap(), score, None, held).unwrap()
+        };
+        let samples: Vec<Sample> = known.map(|one| sample(one, false)).repeat(100);
+        let held: Vec<Sample> = known.map(|one| sample(one, true)).to_vec();
+        let plan = Plan { epochs: 200, result: 0.3, seed: 1 };
+        let model = train(samples.clone(), plan);
+        let turned = train(samples.into_iter().rev().collect(), plan);
+        assert!(model.to_bytes() == turned.to_bytes());
+        let start = Model::random(&mut fastrand::Rng::with_seed(1));
+        let [before, after] = [&start, &model].map(|model| held_out(model, &held, plan.result));
+        assert!(after < before / 2.0, "{before} {after}");
+    }
 }

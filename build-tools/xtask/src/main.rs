@@ -20,6 +20,7 @@ mod site;
 mod stamp;
 mod test;
 mod tools;
+mod train_net;
 mod web_app;
 mod workflows;
 
@@ -56,6 +57,8 @@ enum Chore {
     BenchPage(bench_page::Args),
     /// Measure the strength of the engine against Stockfish at several skill levels
     Elo(elo::Args),
+    /// Make the engine's network again, or train another one
+    TrainNet(train_net::Args),
     /// Measure this product beside its peers in a headless Chromium over an emulated network
     BenchPeers(bench_peers::Args),
 }
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Chore::BenchWeb(args) => bench_web::run(&args),
         Chore::BenchPage(args) => bench_page::run(&args),
         Chore::Elo(args) => elo::run(&args),
+        Chore::TrainNet(args) => train_net::run(&args),
         Chore::BenchPeers(args) => bench_peers::run(&args),
     };
     match done {

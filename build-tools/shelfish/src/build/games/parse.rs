@@ -42,7 +42,7 @@ pub struct Counts {
     /// Games that the selection left out, by [`LeftOut::NAMES`].
     #[serde(serialize_with = "left_out")]
     pub left_out: [u64; LeftOut::NAMES.len()],
-    /// Games with a fault, by [`FAULTS`].
+    /// Games with a fault, by `FAULTS`.
     #[serde(serialize_with = "faults")]
     pub faults: [u64; FAULTS.len()],
     /// What became of the moves of books of engines.

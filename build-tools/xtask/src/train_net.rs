@@ -1,0 +1,129 @@
+//! `cargo xtask train-net`: the engine's network, made from evaluations and from games of Stockfish against itself.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    thread,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    shell::{call, command, output, program, programs, relative, root, say, target_dir, which},
+    stamp::Stamp,
+};
+
+/// The network of the repository.
+const NETWORK: &str = "crate/engine/network.bin";
+/// The evaluations that it was trained on.
+const EVALS: [&str; 2] = ["../shared/data/evals-sf.jsonl.zst", "../shared/data/evals-tcec.jsonl.zst"];
+/// Its games are played in so many files, of so many seeds each: the same ones on any number of cores.
+const FILES: u64 = 4;
+const SEEDS: u64 = 2_500;
+/// SHA-256 of these files one after the other, by Stockfish 15.1.
+const GAMES: &str = "d3afc3e78c148175fb97d19469704a881a85006bf349715ac8e776813172e04a";
+
+/// Options of `cargo xtask train-net`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask train-net                        makes the network of the repository again, and compares
+  cargo xtask train-net --write                puts what was made in its place
+  cargo xtask train-net /data/lichess-evals    trains on this database in place of the evaluations, and on the games")]
+pub struct Args {
+    /// Databases to learn from, folders or URLs, in place of the evaluations that the network was trained on
+    databases: Vec<String>,
+    /// Put the new network into the repository
+    #[arg(long)]
+    write: bool,
+    /// Options of the training, as `train-net --help` has them
+    #[arg(last = true)]
+    training: Vec<String>,
+}
+
+/// Makes the network.
+pub fn run(args: &Args) -> Result<()> {
+    let home = target_dir().join("train-net");
+    fs::create_dir_all(&home)?;
+    programs(&["shelfish-cli", "shelfish-arena", "shelfish-train-net"])?;
+    let databases = match args.databases.is_empty() {
+        true => EVALS.iter().map(|evals| database(&root().join(evals), &home)).collect::<Result<_>>()?,
+        false => args.databases.clone(),
+    };
+    let games = games(&home)?;
+    let network = home.join("network.bin");
+    let mut train = command(program("train-net"));
+    train.args(&databases).args(&games).arg("--output").arg(&network);
+    call(train.args(&args.training))?;
+
+    let (made, kept) = (fs::read(&network)?, fs::read(root().join(NETWORK))?);
+    if made == kept {
+        say(format!("{} is {NETWORK}, byte for byte", relative(&network)));
+    } else if args.write {
+        fs::write(root().join(NETWORK), made)?;
+        say(format!("{NETWORK} is a new network: `arena match` says whether it plays better"));
+    } else if args.databases.is_empty() && args.training.is_empty() {
+        bail!("{} is another network than {NETWORK}, although it should be the same", relative(&network));
+    } else {
+        say(format!("{} is a new network; --write puts it into the repository", relative(&network)));
+    }
+    Ok(())
+}
+
+/// The database of a file of evaluations, built once.
+fn database(evals: &Path, home: &Path) -> Result<String> {
+    if !evals.is_file() {
+        bail!("{} is not there: name databases to learn from, for example of Lichess' evaluations", evals.display());
+    }
+    let name = evals.file_name().unwrap_or_default().to_string_lossy();
+    let database = home.join(name.split('.').next().unwrap_or_default());
+    let stamp = Stamp::new("train-net", &database, &[evals.to_path_buf(), program("shelfish")])?;
+    if !(stamp.fresh() && database.join("manifest.json").is_file()) {
+        call(command(program("shelfish")).arg("build").arg(evals).arg("-o").arg(&database))?;
+        stamp.set()?;
+    }
+    Ok(database.display().to_string())
+}
+
+/// The files of games, played unless they are there.
+fn games(home: &Path) -> Result<Vec<PathBuf>> {
+    let stockfish = which(["stockfish", "/usr/games/stockfish"])
+        .context("stockfish is not there; install it, on Debian by `apt install stockfish`")?;
+    let version = output(command(&stockfish).arg("quit")).context("stockfish does not start")?;
+    let files: Vec<PathBuf> = (0..FILES).map(|index| home.join(format!("games-{index}.txt"))).collect();
+    let missing: Vec<(u64, &PathBuf)> = (0..).zip(&files).filter(|(_, file)| !file.is_file()).collect();
+    if !missing.is_empty() {
+        say(format!("Playing {} games of {} against itself", missing.len() as u64 * SEEDS, version.trim()));
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    for some in missing.chunks(cores) {
+        thread::scope(|scope| {
+            let start = |(index, file): &(u64, &PathBuf)| {
+                let (stockfish, first, file) = (stockfish.clone(), index * SEEDS, file.to_path_buf());
+                scope.spawn(move || play(&stockfish, first, &file))
+            };
+            let played: Vec<_> = some.iter().map(start).collect();
+            played.into_iter().try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread has panicked")))
+        })?;
+    }
+    let mut hasher = Sha256::new();
+    for file in &files {
+        hasher.update(fs::read(file)?);
+    }
+    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    if found != GAMES {
+        say(format!("These games ({found}) are not those of Stockfish 15.1, which the network was trained on"));
+    }
+    Ok(files)
+}
+
+/// Plays the games of a file, which stands under its name when it is whole.
+fn play(stockfish: &Path, first: u64, file: &Path) -> Result<()> {
+    let part = file.with_extension("part");
+    let mut arena = command(program("arena"));
+    arena.args(["selfplay", "--engine", &format!("{} Hash=8", stockfish.display())]);
+    arena.args(["--first", &first.to_string(), "--games", &SEEDS.to_string()]);
+    ensure!(arena.stdout(File::create(&part)?).status()?.success(), "the games of {} broke off", relative(file));
+    Ok(fs::rename(part, file)?)
+}
