@@ -82,6 +82,8 @@ fn a_book_goes_to_polyglot_and_comes_back() {
     fixture.verify("back").succeeds();
     assert!(told.contains("selection: results unknown") && !told.contains("not reached"), "{told}");
     assert_eq!(polyglot(&fixture, "back", &[]), bin, "weights come back as they were");
+    let note = |book: &str| shelfish(["explore", "-d", fixture.path(book).to_str().unwrap(), START]).err;
+    assert!(note("back").contains("without results") && note("book").is_empty(), "{}", note("back"));
     let here: Value = serde_json::from_str(&fixture.build_to("some", &[&file], &["--json"]).succeeds()).unwrap();
     assert!(here["input"]["books"]["unreached"].as_u64().unwrap() > 5, "{here}");
 }

@@ -123,6 +123,8 @@ function line(): void {
 function describe(): void {
   if (!book.manifest) return;
   choice.draw(book.manifest.buckets);
+  // Weights of Polyglot are counted as draws, which they are not.
+  document.body.classList.toggle("no-results", book.manifest.info.results === "unknown");
   const { positions, bytes, info } = book.manifest;
   byId("facts").textContent = [plural(Number(info.games ?? 0), "game"), plural(positions, "position"), size(bytes)].join(", ");
 }

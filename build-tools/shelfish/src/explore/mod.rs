@@ -13,7 +13,7 @@ use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
 use crate::Outcome;
-use crate::build::games::{SOURCE_NAMES, Wanted};
+use crate::build::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::database::{self, Place};
 use crate::shown::{json, shown};
 use told::{Evaluation, Explored, Names};
@@ -27,6 +27,8 @@ use told::{Evaluation, Explored, Names};
 
 Shares are of the games that reached the position. Scores are from the mover's side: wins and half of the draws. Buckets,
 ratings and games are told where the book was built with --buckets, --average-ratings, --game-ids.
+
+A book made of Polyglot's weights has no results: its weights are counted as draws, and a note on standard error says so.
 
 JSON has the members of Lichess' opening explorer (white, draws, black, moves with uci, san, white, draws, black,
 averageRating, game; topGames, recentGames), and more.
@@ -68,6 +70,11 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
     };
     let names = names(&book)?;
     let chosen = chosen(&names, &args.bucket)?;
+    if book.manifest().info.iter().any(|(name, value)| name == RESULTS && value == "unknown") {
+        eprintln!(
+            "shelfish: the book was made of weights, without results: what is counted as draws are these weights"
+        );
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut failed = false;
     for fen in &args.fens {
