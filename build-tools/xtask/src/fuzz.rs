@@ -29,6 +29,8 @@ pub fn run(seconds: u32) -> Result<usize> {
     build.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
     call(build.arg("--target-dir").arg(&built).env("RUSTFLAGS", COVERAGE))?;
     for target in TARGETS {
+        // Not all have seeds.
+        std::fs::create_dir_all(corpus.join(target))?;
         let mut fuzz = command(built.join(host).join("release").join(target));
         fuzz.arg(format!("-max_total_time={seconds}")).args(["-max_len=10000", "-timeout=10", "-verbosity=0"]);
         fuzz.arg(format!("-artifact_prefix={}", found.display())).arg(corpus.join(target));
