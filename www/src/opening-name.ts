@@ -4,12 +4,15 @@ import { path } from "./game";
 import { loadOpenings, openingName } from "./openings";
 import type { State } from "./state";
 
+/** Shows the name, as far as names are loaded. */
+export function showOpening(state: State): void {
+  const opening = openingName(path(state.node));
+  byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
+}
+
 /** Binds the line; the names are loaded after the first evaluation, which does not wait for them. */
 export function nameOpenings(state: State): void {
-  const show = () => {
-    const opening = openingName(path(state.node));
-    byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
-  };
+  const show = () => showOpening(state);
   let isAsked = false;
   state.on(({ node, known }) => {
     if (node) show();

@@ -1,6 +1,7 @@
 //! The commands of `shelfish`, one module each.
 
 pub mod analyse;
+mod answers;
 pub mod bench;
 pub(crate) mod blocking;
 pub mod book;

@@ -92,13 +92,7 @@ impl Parts {
 
     /// The files of a database, fragments aside.
     fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
-        let entries = fs::read_dir(self.fixture.path(db)).unwrap().map(|entry| entry.unwrap().path());
-        let mut files: Vec<_> = entries
-            .filter(|path| path.is_file())
-            .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
-            .collect();
-        files.sort();
-        files
+        self.fixture.files_beside_folders(db)
     }
 
     fn build(&self, db: &str) {

@@ -54,13 +54,17 @@ pub fn run(args: &Args) -> Result<()> {
     call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", program("shelfish")))
 }
 
-/// The database of a dump, built once.
+/// The database of a dump to measure.
 pub fn database(evals: &Path) -> Result<PathBuf> {
-    let database = target_dir().join("bench").join("db");
+    built(evals, target_dir().join("bench").join("db"))
+}
+
+/// The database of a dump, built once.
+pub fn built(evals: &Path, database: PathBuf) -> Result<PathBuf> {
     let shelfish = program("shelfish");
     let stamp = Stamp::new("bench", &database, &[evals.to_path_buf(), shelfish.clone()])?;
     if !(stamp.fresh() && database.join("manifest.json").is_file()) {
-        say("Building the database to measure");
+        say(format!("Building a database of {}", evals.display()));
         std::fs::create_dir_all(&database)?;
         call(command(shelfish).arg("build").arg(evals).arg("-o").arg(&database))?;
         stamp.set()?;

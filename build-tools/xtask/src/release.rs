@@ -134,14 +134,18 @@ fn archive(target: &str, out: &Path, profile: &str) -> Result<PathBuf> {
     Ok(out.join(archive))
 }
 
+/// The SHA-256 of bytes, as hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn sums(dir: &Path) -> Result<()> {
     let mut lines = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_file() && name.starts_with("shelfish-") {
-            let digits: String = Sha256::digest(fs::read(&path)?).iter().map(|byte| format!("{byte:02x}")).collect();
-            lines.push(format!("{digits}  {name}\n"));
+            lines.push(format!("{}  {name}\n", sha256(&fs::read(&path)?)));
         }
     }
     ensure!(!lines.is_empty(), "{} has no archives of shelfish", dir.display());

@@ -2,16 +2,17 @@
 
 use std::{
     fs::{self, File},
+    io,
     path::{Path, PathBuf},
     thread,
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use sha2::{Digest, Sha256};
 
 use crate::{
+    bench_web,
+    release::sha256,
     shell::{call, command, output, program, programs, relative, root, say, target_dir, which},
-    stamp::Stamp,
 };
 
 /// The network of the repository.
@@ -77,12 +78,7 @@ fn database(evals: &Path, home: &Path) -> Result<String> {
         bail!("{} is not there: name databases to learn from, for example of Lichess' evaluations", evals.display());
     }
     let name = evals.file_name().unwrap_or_default().to_string_lossy();
-    let database = home.join(name.split('.').next().unwrap_or_default());
-    let stamp = Stamp::new("train-net", &database, &[evals.to_path_buf(), program("shelfish")])?;
-    if !(stamp.fresh() && database.join("manifest.json").is_file()) {
-        call(command(program("shelfish")).arg("build").arg(evals).arg("-o").arg(&database))?;
-        stamp.set()?;
-    }
+    let database = bench_web::built(evals, home.join(name.split('.').next().unwrap_or_default()))?;
     Ok(database.display().to_string())
 }
 
@@ -107,11 +103,7 @@ fn games(home: &Path) -> Result<Vec<PathBuf>> {
             played.into_iter().try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread has panicked")))
         })?;
     }
-    let mut hasher = Sha256::new();
-    for file in &files {
-        hasher.update(fs::read(file)?);
-    }
-    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = sha256(&files.iter().map(fs::read).collect::<io::Result<Vec<_>>>()?.concat());
     if found != GAMES {
         say(format!("These games ({found}) are not those of Stockfish 15.1, which the network was trained on"));
     }

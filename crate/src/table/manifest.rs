@@ -109,6 +109,11 @@ impl Manifest {
     /// compress nor transform, which they do with unknown endings.
     pub const SHARD_ENDING: &str = ".silo";
 
+    /// A member of `info`, by its name.
+    pub fn info_of(&self, name: &str) -> Option<&str> {
+        self.info.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
     /// Reads a manifest.
     ///
     /// # Errors

@@ -26,14 +26,9 @@ pub struct Style {
     sources: String,
 }
 
-/// A member of a manifest's `info`.
-fn info<'a>(manifest: &'a Manifest, name: &str) -> &'a str {
-    manifest.info.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value)
-}
-
 /// The buckets of a book; none if it has one.
 fn bucketing(manifest: &Manifest) -> Option<Bucketing> {
-    info(manifest, "buckets").parse().ok()
+    manifest.info_of("buckets")?.parse().ok()
 }
 
 impl Style {
@@ -47,7 +42,7 @@ impl Style {
             };
             wanted.iter().map(number).collect::<Result<Vec<usize>, Failure>>()
         });
-        let sources = info(manifest, "source_names").to_string();
+        let sources = manifest.info_of("source_names").unwrap_or_default().to_string();
         Ok(Style { chess960: values.chess960()?, chosen: chosen.transpose()?, sources })
     }
 }

@@ -1,18 +1,16 @@
 /** The opening explorer: what was played from the position on the board, with evaluations beside the moves. */
 import "./explorer.css";
-import { follow, write } from "../address";
 import { Board } from "../board";
 import { plural, size } from "../cost";
 import { DatabaseClient } from "../database";
 import { byId, make } from "../dom";
-import { InputError } from "../fault";
-import { Game, moveNumber, path } from "../game";
+import { moveNumber, path } from "../game";
 import { bindKeys } from "../keyboard";
-import { format, parse } from "../link";
 import { manifestUrl } from "../manifest-url";
 import { navigation } from "../navigation";
 import { keepForOffline } from "../offline";
-import { loadOpenings, openingName } from "../openings";
+import { showOpening } from "../opening-name";
+import { loadOpenings } from "../openings";
 import { confine } from "../policy";
 import { Preview } from "../preview";
 import { dress, load } from "../settings";
@@ -21,6 +19,7 @@ import { bindTheme } from "../theme";
 import { bindTyped } from "../typed";
 import { BookClient, explain } from "./book-client";
 import { bookUrl } from "./book-url";
+import { followLinks, writeLinks } from "./links";
 import { BucketChoice } from "./buckets";
 import { drawReferences } from "./references";
 import { choose, draw, fill, press } from "./table";
@@ -70,7 +69,7 @@ async function ask(): Promise<void> {
     describe();
     keepForOffline();
     // Without names or evaluations the table is as good.
-    const [{ moves }] = await Promise.all([book.explore(node.fen, signal, buckets), loadOpenings().then(name, () => {})]);
+    const [{ moves }] = await Promise.all([book.explore(node.fen, signal, buckets), loadOpenings().then(() => showOpening(state), () => {})]);
     if (!signal.aborted) fill(moves);
   } catch (error) {
     window.clearTimeout(waiting);
@@ -97,12 +96,6 @@ function silence(hasEnds: boolean): string {
   const limits = [info.max_plies ? `the first ${info.max_plies} half-moves` : "", least > 1 ? `positions of at least ${least} games` : ""];
   const told = limits.filter(Boolean).join(" and ");
   return `No game of the book reached this position${told ? ` (it has ${told})` : ""}.`;
-}
-
-/** The name of the opening. */
-function name(): void {
-  const opening = openingName(path(state.node));
-  byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
 }
 
 /** The moves that led here; each can be gone back to. */
@@ -136,24 +129,12 @@ state.on(({ node }) => {
   for (const id of ["first", "previous"]) byId<HTMLButtonElement>(id).disabled = !state.node.parent;
   for (const id of ["next", "last"]) byId<HTMLButtonElement>(id).disabled = state.node.children.length === 0;
   line();
-  name();
-  const fragment = format(state.game, state.node);
-  write(fragment);
-  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+  showOpening(state);
+  writeLinks(state);
   void ask();
 });
 
-follow(async (fragment) => {
-  const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
-  try {
-    const { game, node } = await parse(fragment, { famous: none, lichess: none });
-    state.enter(game, node);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    state.enter(new Game());
-    tell(error.message);
-  }
-});
+followLinks(state, tell);
 
 bindKeys({
   ArrowLeft: previous,

@@ -2,20 +2,19 @@
 import "./precedent.css";
 import type { Key } from "@lichess-org/chessground/types";
 import type { Played } from "shelfish/book";
-import { follow, write } from "../address";
 import { Board } from "../board";
 import { plural } from "../cost";
 import { DatabaseClient } from "../database";
 import { byId, make } from "../dom";
 import { BookClient, explain } from "../explorer/book-client";
 import { bookUrl } from "../explorer/book-url";
-import { InputError } from "../fault";
+import { followLinks, writeLinks } from "../explorer/links";
 import { Game, moveNumber, type Node, path, type Step } from "../game";
 import { bindKeys } from "../keyboard";
-import { format, parse } from "../link";
 import { manifestUrl } from "../manifest-url";
 import { keepForOffline } from "../offline";
-import { loadOpenings, openingName } from "../openings";
+import { showOpening } from "../opening-name";
+import { loadOpenings } from "../openings";
 import { confine } from "../policy";
 import { Preview } from "../preview";
 import { dress, load, save } from "../settings";
@@ -73,7 +72,7 @@ async function ask(): Promise<void> {
     show(node, played, before);
     keepForOffline();
     // Without names the game is as good.
-    void loadOpenings().then(name, () => {});
+    void loadOpenings().then(() => showOpening(state), () => {});
   } catch (error) {
     window.clearTimeout(waiting);
     if (signal.aborted) return;
@@ -145,12 +144,6 @@ function tell(text: string): void {
   byId("status").textContent = text;
 }
 
-/** The name of the opening. */
-function name(): void {
-  const opening = openingName(path(state.node));
-  byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
-}
-
 /** The moves that were played. */
 function line(): void {
   const moves = path(state.node).slice(1).map((node, at) => {
@@ -165,10 +158,8 @@ state.on(({ node }) => {
   preview.show(undefined);
   for (const id of ["back", "new"]) byId<HTMLButtonElement>(id).disabled = !state.node.parent;
   line();
-  name();
-  const fragment = format(state.game, state.node);
-  write(fragment);
-  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+  showOpening(state);
+  writeLinks(state);
   void ask();
 });
 
@@ -190,17 +181,7 @@ byId<HTMLInputElement>(mode).checked = true;
 sound(settings.sounds);
 for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
 
-follow(async (fragment) => {
-  const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
-  try {
-    const { game, node } = await parse(fragment, { famous: none, lichess: none });
-    state.enter(game, node);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    restart();
-    tell(error.message);
-  }
-});
+followLinks(state, tell);
 
 bindKeys({
   ArrowLeft: () => void back(),

@@ -1,7 +1,6 @@
 //! `shelfish book`.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::HumanCount;
@@ -14,7 +13,7 @@ use shelfish::position::Position;
 use super::Book;
 use super::choice::{Candidate, choose, sorted};
 use super::learn::{LearnArgs, learn};
-use crate::shown::{json, shown};
+use crate::answers::Answers;
 use crate::{Failure, Outcome};
 
 /// How long a book on a host has for an answer.
@@ -99,22 +98,12 @@ struct PickedMove {
 fn pick(args: &PickArgs) -> Outcome {
     let book = Book::open(&args.from)?;
     let mut random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut failed = false;
+    let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         let number = if args.greedy { 0.0 } else { random.f64() };
-        match picked(&book, fen, args.min_frequency, number) {
-            Ok(picked) if args.json => writeln!(out, "{}", json(&picked)?)?,
-            Ok(picked) => print(&mut out, &picked)?,
-            Err(error) => {
-                out.flush()?;
-                eprintln!("shelfish: {}: {}", shown(fen), shown(&error.to_string()));
-                failed = true;
-            }
-        }
+        answers.give(fen, picked(&book, fen, args.min_frequency, number), print)?;
     }
-    out.flush()?;
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(answers.finish()?)
 }
 
 fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Picked, Failure> {

@@ -3,9 +3,6 @@
 mod table;
 mod told;
 
-use std::io::{self, Write};
-use std::process::ExitCode;
-
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::Eval;
 use shelfish::played::{Bucketing, Played, PlayedMove};
@@ -13,9 +10,9 @@ use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
 use crate::Outcome;
+use crate::answers::Answers;
 use crate::build::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::database::{self, Place};
-use crate::shown::{json, shown};
 use told::{Evaluation, Explored, Names};
 
 /// Say what was played from positions.
@@ -70,26 +67,17 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
     };
     let names = names(&book)?;
     let chosen = chosen(&names, &args.bucket)?;
-    if book.manifest().info.iter().any(|(name, value)| name == RESULTS && value == "unknown") {
+    if book.manifest().info_of(RESULTS) == Some("unknown") {
         eprintln!(
             "shelfish: the book was made of weights, without results: what is counted as draws are these weights"
         );
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut failed = false;
+    let mut answers = Answers::new(args.json);
     for fen in &args.fens {
-        match explored(&book, evals.as_ref(), fen, chosen.as_deref(), &names).await {
-            Ok(explored) if args.json => writeln!(out, "{}", json(&explored)?)?,
-            Ok(explored) => table::print(&mut out, &explored)?,
-            Err(error) => {
-                out.flush()?;
-                eprintln!("shelfish: {}: {}", shown(fen), shown(&error.to_string()));
-                failed = true;
-            }
-        }
+        let explored = explored(&book, evals.as_ref(), fen, chosen.as_deref(), &names).await;
+        answers.give(fen, explored, table::print)?;
     }
-    out.flush()?;
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(answers.finish()?)
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -97,10 +85,12 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// The names that the book's manifest has for its buckets and its sources.
 fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
     let manifest = book.manifest();
-    let info = |name: &str| manifest.info.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str());
-    let buckets = info(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
+    let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
     let buckets = buckets.map_err(|why| format!("the book's manifest tells of buckets that are none: {why}"))?;
-    Ok(Names { buckets, sources: info(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect() })
+    Ok(Names {
+        buckets,
+        sources: manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect(),
+    })
 }
 
 /// The numbers of buckets; none if all are wanted.

@@ -103,20 +103,26 @@ impl Fixture {
         sorted(&shelfish(["export".as_ref(), "-d".as_ref(), self.path(db).as_os_str()]).succeeds())
     }
 
-    /// Every file of a database, by name.
+    /// Every file of a database, by name. It has no folders.
     pub fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
-        let mut files: Vec<_> = fs::read_dir(self.path(db))
-            .unwrap()
-            .map(|entry| entry.unwrap())
-            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
-            .collect();
-        files.sort();
-        files
+        read_all(fs::read_dir(self.path(db)).unwrap().map(|entry| entry.unwrap().path()))
+    }
+
+    /// The files of a database that is made in parts, by name, without those in folders.
+    pub fn files_beside_folders(&self, db: &str) -> Vec<(String, Vec<u8>)> {
+        read_all(fs::read_dir(self.path(db)).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()))
     }
 
     pub fn verify(&self, db: &str) -> Run {
         shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), self.path(db).as_os_str()])
     }
+}
+
+fn read_all(paths: impl Iterator<Item = PathBuf>) -> Vec<(String, Vec<u8>)> {
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut files: Vec<_> = paths.map(|path| (name(&path), fs::read(&path).unwrap())).collect();
+    files.sort();
+    files
 }
 
 /// A server of the fixture, ended when dropped.
