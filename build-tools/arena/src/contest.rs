@@ -1,14 +1,14 @@
 //! A match of two engines: openings in pairs with colours changed, until a test is decided or the games are played.
 
 use std::{
-    fs,
+    fmt, fs,
     path::PathBuf,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use shakmaty::{Color, Position};
@@ -32,7 +32,8 @@ pub struct Args {
     /// What bounds a move of the second engine, if it differs
     #[arg(long)]
     second_go: Option<String>,
-    /// Stop when it is decided whether the first engine is HIGH Elo better or no better than LOW
+    /// Stop when it is decided whether the first engine is HIGH Elo better or no better than LOW, with 5 % of errors to
+    /// either side
     #[arg(long, value_name = "LOW,HIGH", value_parser = sprt)]
     sprt: Option<Sprt>,
 }
@@ -54,7 +55,7 @@ pub struct Rules {
     games: usize,
     /// Games at the same time
     #[arg(long, default_value_t = 1)]
-    concurrency: usize,
+    pub concurrency: usize,
     /// Which openings are drawn
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -72,16 +73,17 @@ fn sprt(text: &str) -> Result<Sprt, String> {
 
 /// How long an engine may be silent beyond what it was told.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-struct Tally {
-    pairs: Pairs,
-    plies: u64,
-    depths: [(u64, u64); 2],
-    failure: Option<String>,
-    decided: Option<bool>,
-}
+/// A match says so often how it stands.
+const REPORT: Duration = Duration::from_secs(30);
+/// No test is decided by fewer pairs.
+const LEAST_PAIRS: u64 = 10;
 
 impl Rules {
+    /// How many pairs are wanted.
+    pub fn pairs(&self) -> usize {
+        self.games.div_ceil(2)
+    }
+
     /// The openings, shuffled.
     fn read(&self) -> Result<Vec<Game>, String> {
         let mut openings = Vec::new();
@@ -94,130 +96,161 @@ impl Rules {
         fastrand::Rng::with_seed(self.seed).shuffle(&mut openings);
         if openings.is_empty() { Err("there is no opening to play".to_owned()) } else { Ok(openings) }
     }
+
+    /// What decides how a pair is played, so that only like pairs are counted together.
+    pub fn identity(&self) -> Result<String, String> {
+        let openings: Vec<String> = self.read()?.iter().map(Game::uci).collect();
+        let adjudication = (!self.to_the_end).then(Adjudication::default);
+        Ok(format!("{} {adjudication:?} {}", self.go, openings.join("\n")))
+    }
+}
+
+/// A pair that was played.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pair {
+    /// Which one; it decides the opening.
+    pub number: usize,
+    /// The game in which the first engine was White, and the other one.
+    pub outcomes: [Outcome; 2],
+    /// Plies of both games, openings left out.
+    pub plies: u64,
+    /// The sum of depths and the number of moves of each engine.
+    pub depths: [(u64, u64); 2],
 }
 
 /// Plays the match and prints how it goes.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    play_match(args).map(drop)
+    let engines = [Setup::parse(&args.first)?, Setup::parse(&args.second)?];
+    let mut tally = Tally { sprt: args.sprt, ..Tally::default() };
+    let mut told = Instant::now();
+    let numbers: Vec<usize> = (0..args.rules.pairs()).collect();
+    play_pairs(&engines, &args.rules, args.second_go.as_deref(), &numbers, &mut |pair| {
+        tally.count(pair);
+        if told.elapsed() >= REPORT {
+            told = Instant::now();
+            println!("{tally}");
+        }
+        tally.decided().is_none()
+    })?;
+    println!("{tally}");
+    Ok(())
 }
 
-/// Plays a match without an early end, prints how it goes and gives the result.
-pub fn between(first: &str, second: &str, rules: &Rules) -> Result<Pairs, Box<dyn std::error::Error>> {
-    let (first, second) = (first.to_owned(), second.to_owned());
-    play_match(&Args { first, second, rules: rules.clone(), second_go: None, sprt: None })
-}
-
-fn play_match(args: &Args) -> Result<Pairs, Box<dyn std::error::Error>> {
-    let (first, second) = (Setup::parse(&args.first)?, Setup::parse(&args.second)?);
-    let openings = args.rules.read()?;
-    let pairs = args.rules.games.div_ceil(2);
+/// Plays pairs of games, with several engines side by side if the rules say so. `seen` is told of each pair, and says
+/// whether to go on.
+///
+/// # Errors
+///
+/// An engine gave no answer, or there are no openings.
+pub fn play_pairs(
+    engines: &[Setup; 2],
+    rules: &Rules,
+    second_go: Option<&str>,
+    numbers: &[usize],
+    seen: &mut (dyn FnMut(&Pair) -> bool + Send),
+) -> Result<(), Box<dyn std::error::Error>> {
+    let openings = rules.read()?;
     let next = AtomicUsize::new(0);
-    let tally =
-        Mutex::new(Tally { pairs: Pairs::default(), plies: 0, depths: [(0, 0); 2], failure: None, decided: None });
-    thread::scope(|scope| {
-        for _ in 0..args.rules.concurrency.clamp(1, 64) {
-            scope.spawn(|| {
-                if let Err(error) = play_pairs(args, [&first, &second], &openings, pairs, &next, &tally)
-                    && let Ok(mut tally) = tally.lock()
-                {
-                    tally.failure = Some(error.to_string());
-                }
-            });
-        }
-    });
-    let tally = tally.into_inner().map_err(|_| "a game broke off")?;
-    report(args, &tally);
-    match tally.failure {
-        Some(failure) => Err(failure.into()),
-        None => Ok(tally.pairs),
-    }
-}
-
-fn play_pairs(
-    args: &Args,
-    setups: [&Setup; 2],
-    openings: &[Game],
-    pairs: usize,
-    next: &AtomicUsize,
-    tally: &Mutex<Tally>,
-) -> Result<(), Error> {
-    let mut engines = [Engine::start(setups[0])?, Engine::start(setups[1])?];
-    loop {
-        let pair = next.fetch_add(1, Ordering::Relaxed);
-        if pair >= pairs || tally.lock().is_ok_and(|tally| tally.failure.is_some() || tally.decided.is_some()) {
-            return Ok(());
-        }
-        let opening = &openings[pair % openings.len()];
-        let as_white = play(args, &mut engines, Color::White, opening.clone())?;
-        let as_black = play(args, &mut engines, Color::Black, opening.clone())?;
-        let Ok(mut tally) = tally.lock() else { return Ok(()) };
-        tally.pairs.count(as_white.outcome, as_black.outcome);
-        for game in [as_white, as_black] {
-            tally.plies += game.plies;
-            for (sum, depths) in tally.depths.iter_mut().zip(game.depths) {
-                *sum = (sum.0 + depths.0, sum.1 + depths.1);
+    let seen = Mutex::new((seen, true));
+    let hand = || -> Result<(), Error> {
+        let mut engines = [Engine::start(&engines[0])?, Engine::start(&engines[1])?];
+        while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if !seen.lock().is_ok_and(|seen| seen.1) {
+                break;
             }
+            let opening = &openings[number % openings.len()];
+            let mut pair = Pair { number, ..Pair::default() };
+            for (game, first) in [Color::White, Color::Black].into_iter().enumerate() {
+                pair.outcomes[game] = play(rules, second_go, &mut engines, first, opening.clone(), &mut pair)?;
+            }
+            let Ok(mut seen) = seen.lock() else { break };
+            seen.1 = (seen.0)(&pair) && seen.1;
         }
-        tally.decided = args.sprt.and_then(|sprt| sprt.decided(&tally.pairs)).filter(|_| tally.pairs.number() >= 10);
-        if tally.pairs.number() % 25 == 0 {
-            report(args, &tally);
-        }
+        Ok(())
+    };
+    // Where one fails the others end, too.
+    let whole = || hand().inspect_err(|_| seen.lock().into_iter().for_each(|mut seen| seen.1 = false));
+    let results: Vec<_> = thread::scope(|scope| {
+        let hands: Vec<_> = (0..rules.concurrency.clamp(1, 64)).map(|_| scope.spawn(whole)).collect();
+        hands.into_iter().map(|hand| hand.join()).collect()
+    });
+    for result in results {
+        result.map_err(|_| "a game broke off")??;
     }
-}
-
-struct Played {
-    outcome: Outcome,
-    plies: u64,
-    /// The sum of depths and the number of moves of each engine.
-    depths: [(u64, u64); 2],
+    Ok(())
 }
 
 /// Plays a game; `first` is the colour of the first engine. Who makes an illegal move loses.
-fn play(args: &Args, engines: &mut [Engine; 2], first: Color, mut game: Game) -> Result<Played, Error> {
+fn play(
+    rules: &Rules,
+    second_go: Option<&str>,
+    engines: &mut [Engine; 2],
+    first: Color,
+    mut game: Game,
+    pair: &mut Pair,
+) -> Result<Outcome, Error> {
     let adjudication = Adjudication::default();
     let start = game.plies();
-    let mut depths = [(0, 0); 2];
     engines.iter_mut().try_for_each(Engine::new_game)?;
     let outcome = loop {
-        let judged = || if args.rules.to_the_end { None } else { game.judged(adjudication) };
+        let judged = || if rules.to_the_end { None } else { game.judged(adjudication) };
         if let Some(outcome) = game.over().or_else(judged) {
             break outcome;
         }
         let turn = game.position().turn();
         let side = usize::from(turn != first);
-        let go = args.second_go.as_ref().filter(|_| side == 1).unwrap_or(&args.rules.go);
+        let go = second_go.filter(|_| side == 1).unwrap_or(&rules.go);
         let answer = engines[side].search(&game.uci(), go, PATIENCE)?;
         let Some(m) = game.legal(&answer.best) else {
             eprintln!("illegal move {} in {}", answer.best, game.uci());
             break Outcome::win(!turn);
         };
-        depths[side] = (depths[side].0 + u64::from(answer.depth), depths[side].1 + 1);
+        pair.depths[side] = (pair.depths[side].0 + u64::from(answer.depth), pair.depths[side].1 + 1);
         let white = answer.score.map_or(0, Score::centipawns) * if turn == Color::White { 1 } else { -1 };
         game.play(m, Some(white));
         game.note(white, adjudication);
     };
-    Ok(Played { outcome, plies: (game.plies() - start) as u64, depths })
+    pair.plies += (game.plies() - start) as u64;
+    Ok(outcome)
 }
 
-fn report(args: &Args, tally: &Tally) {
-    let games = tally.pairs.number() * 2;
-    let Some(elo) = tally.pairs.elo() else { return };
-    let mean = |(sum, number): (u64, u64)| sum as f64 / number.max(1) as f64;
-    let mut line = format!(
-        "{games} games, pairs {}, Elo {elo}, {} plies a game, depth {:.1} and {:.1}",
-        tally.pairs,
-        tally.plies / games.max(1),
-        mean(tally.depths[0]),
-        mean(tally.depths[1]),
-    );
-    if let Some(sprt) = args.sprt {
-        let ratio = tally.pairs.log_likelihood_ratio(sprt.low, sprt.high);
-        line += &format!(", LLR {ratio:+.2} of ±{:.2} for {} against {}", Sprt::BOUND, sprt.high, sprt.low);
-        match tally.decided {
-            Some(true) => line += ": better",
-            Some(false) => line += ": not better",
-            None => {}
+/// How a match stands.
+#[derive(Default)]
+struct Tally {
+    pairs: Pairs,
+    plies: u64,
+    depths: [(u64, u64); 2],
+    sprt: Option<Sprt>,
+}
+
+impl Tally {
+    fn count(&mut self, pair: &Pair) {
+        self.pairs.count(pair.outcomes[0], pair.outcomes[1]);
+        self.plies += pair.plies;
+        for (sum, depths) in self.depths.iter_mut().zip(pair.depths) {
+            *sum = (sum.0 + depths.0, sum.1 + depths.1);
         }
     }
-    println!("{line}");
+
+    fn decided(&self) -> Option<bool> {
+        self.sprt.and_then(|sprt| sprt.decided(&self.pairs)).filter(|_| self.pairs.number() >= LEAST_PAIRS)
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let games = self.pairs.number() * 2;
+        let Some(elo) = self.pairs.elo() else { return write!(f, "no game was played") };
+        let [first, second] = self.depths.map(|(sum, number)| sum as f64 / number.max(1) as f64);
+        write!(f, "{games} games, pairs {}, Elo {elo}, {} plies a game", self.pairs, self.plies / games)?;
+        write!(f, ", depth {first:.1} and {second:.1}")?;
+        let Some(sprt) = self.sprt else { return Ok(()) };
+        let ratio = self.pairs.log_likelihood_ratio(sprt.low, sprt.high);
+        write!(f, ", LLR {ratio:+.2} of ±{:.2} for {} against {}", Sprt::BOUND, sprt.high, sprt.low)?;
+        f.write_str(match self.decided() {
+            Some(true) => ": better",
+            Some(false) => ": not better",
+            None => "",
+        })
+    }
 }

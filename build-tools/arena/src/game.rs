@@ -7,11 +7,12 @@ use shakmaty::{
 };
 
 /// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// White won.
     White,
     /// Drawn.
+    #[default]
     Draw,
     /// Black won.
     Black,
@@ -21,6 +22,11 @@ impl Outcome {
     /// The win of a colour.
     pub fn win(color: Color) -> Outcome {
         color.fold_wb(Outcome::White, Outcome::Black)
+    }
+
+    /// The opposite of [`Outcome::as_str`].
+    pub fn parse(text: &str) -> Option<Outcome> {
+        [Outcome::White, Outcome::Draw, Outcome::Black].into_iter().find(|outcome| outcome.as_str() == text)
     }
 
     /// As in PGN.

@@ -1,9 +1,11 @@
 //! Matches of UCI engines, and games for training.
 
 pub mod contest;
+pub mod engine;
 pub mod game;
 pub mod openings;
 pub mod rating;
+pub mod results;
 pub mod selfplay;
 pub mod stats;
 pub mod suite;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use shelfish_arena::{contest, rating, selfplay, suite};
+use shelfish_arena::{contest, engine, rating, selfplay, suite};
 
 /// Plays matches of UCI engines, and the games that the network is trained on.
 #[derive(Parser)]
@@ -21,6 +21,8 @@ enum Command {
     Rate(rating::Args),
     /// Play an engine against itself and print the games with their scores
     Selfplay(selfplay::Args),
+    /// Be the engine itself: so much of UCI as matches at fixed nodes take, with parts of the search turned off
+    Engine(engine::Args),
     /// Let an engine look for the best moves of positions
     Suite(suite::Args),
 }
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Command::Match(args) => contest::run(&args),
         Command::Rate(args) => rating::run(&args),
         Command::Selfplay(args) => selfplay::run(&args),
+        Command::Engine(args) => engine::run(&args),
         Command::Suite(args) => suite::run(&args),
     };
     match outcome {

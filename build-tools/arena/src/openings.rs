@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_openings_of_this_repository_are_read() {
-        for text in [include_str!("../../../www/data/eco/a.tsv"), include_str!("../../../www/data/eco/c.tsv")] {
+        for text in [include_str!("../../shelfish/openings/a.tsv"), include_str!("../../shelfish/openings/c.tsv")] {
             assert!(read(text).unwrap().len() > 500);
         }
     }

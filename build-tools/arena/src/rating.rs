@@ -1,8 +1,15 @@
 //! What an engine's strength is, told by matches against engines whose rating is known.
 
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
 use crate::{
     contest::{self, Rules},
-    stats::Elo,
+    results::{self, Results},
+    stats::{Elo, Pairs},
+    uci::Setup,
 };
 
 /// Options of `arena rate`.
@@ -15,6 +22,15 @@ pub struct Args {
     anchors: Vec<Anchor>,
     #[command(flatten)]
     rules: Rules,
+    /// A file that results are added to, pair by pair; those of an earlier run with the same engines count
+    #[arg(long)]
+    results: PathBuf,
+    /// What the engine consists of, if another build of its program is still the same engine: results of these files count
+    #[arg(long, num_args = 1..)]
+    consists_of: Vec<PathBuf>,
+    /// End after so many minutes; 0 only says how it stands
+    #[arg(long)]
+    minutes: Option<u64>,
 }
 
 #[derive(Clone)]
@@ -30,31 +46,84 @@ fn anchor(text: &str) -> Result<Anchor, String> {
     Ok(Anchor { elo, engine: engine.to_owned() })
 }
 
+impl Anchor {
+    /// Without the path of its program, which is another one elsewhere.
+    fn name(&self) -> &str {
+        let start = self.engine.split_whitespace().next().and_then(|program| program.rfind('/'));
+        &self.engine[start.map_or(0, |slash| slash + 1)..]
+    }
+}
+
+/// Pairs against an anchor before it is the next one's turn, so that all have about as many whenever the end comes.
+const ROUND: usize = 4;
+
 /// Plays the matches, and prints a table in Markdown.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let mut rows = Vec::new();
+    let engine = Setup::parse(&args.engine)?;
+    let conditions = args.rules.identity()?;
+    let mut matches = Vec::new();
     for anchor in &args.anchors {
-        println!("Against {}, rated {}:", anchor.engine, anchor.elo);
-        let pairs = contest::between(&args.engine, &anchor.engine, &args.rules)?;
-        rows.push((anchor, pairs, pairs.elo().ok_or("no game was played")?));
+        let setup = Setup::parse(&anchor.engine)?;
+        let key = results::key([(&engine, &args.consists_of), (&setup, &[])], &conditions)?;
+        matches.push((anchor, [engine.clone(), setup], key));
     }
-    println!("\n| against | its rating | games | pairs | Elo, 95 % | rating |\n|---|---:|---:|---|---:|---:|");
-    for (Anchor { engine, elo }, pairs, won) in &rows {
-        println!("| {engine} | {elo:.0} | {} | {pairs} | {won} | {:.0} |", pairs.number() * 2, elo + won.value);
-    }
-    let ratings: Vec<Elo> = rows.iter().map(|(anchor, _, won)| won.above(anchor.elo)).collect();
-    match mean(&ratings) {
-        Some(rating) => {
-            let error = (rating.high - rating.low) / 2.0;
-            let Elo { value, .. } = rating;
-            println!(
-                "\nRating {value:.0} ± {error:.0}, the error of the anchors' own ratings left out; {}",
-                args.rules.go
-            );
+    let most = args.rules.pairs();
+    let mut results = Results::open(&args.results)?;
+    let (start, mut played) = (Instant::now(), 0);
+    let in_time = || args.minutes.is_none_or(|minutes| start.elapsed() < Duration::from_secs(60 * minutes));
+    loop {
+        let mut rest = 0;
+        for (anchor, engines, key) in &matches {
+            let numbers: Vec<usize> = results.missing(key, most).collect();
+            rest += numbers.len();
+            let most_now = if in_time() { ROUND.max(args.rules.concurrency) } else { 0 };
+            let round = &numbers[..numbers.len().min(most_now)];
+            let mut failure = None;
+            contest::play_pairs(engines, &args.rules, None, round, &mut |pair| {
+                failure = results.add(key, anchor.name(), pair).err();
+                (played, rest) = (played + 1, rest - 1);
+                failure.is_none() && in_time()
+            })?;
+            if let Some(failure) = failure {
+                return Err(failure.into());
+            }
+            if let Some(elo) = results.pairs(key, most).elo().filter(|_| !round.is_empty()) {
+                let games = 2 * results.pairs(key, most).number();
+                println!("{}: {games} of {} games, Elo {elo}", anchor.name(), 2 * most);
+            }
         }
-        None => println!("\nNo rating: every match was won or lost in every game."),
+        if rest == 0 || !in_time() {
+            break;
+        }
+        let minutes = start.elapsed().as_secs_f64() / 60.0 / f64::from(played.max(1)) * rest as f64;
+        println!("{} games still to play, about {minutes:.0} minutes", 2 * rest);
     }
+    let rows: Vec<(&Anchor, Pairs)> =
+        matches.iter().map(|(anchor, _, key)| (*anchor, results.pairs(key, most))).collect();
+    print!("{}", table(&rows));
+    println!("{}", args.rules.go);
     Ok(())
+}
+
+/// What the matches say, in Markdown.
+fn table(rows: &[(&Anchor, Pairs)]) -> String {
+    let mut text =
+        "\n| against | its rating | games | pairs | Elo, 95 % | rating |\n|---|---:|---:|---|---:|---:|\n".to_owned();
+    let mut ratings = Vec::new();
+    for (anchor, pairs) in rows {
+        let Some(won) = pairs.elo() else { continue };
+        let (name, elo, games) = (anchor.name(), anchor.elo, pairs.number() * 2);
+        text += &format!("| {name} | {elo:.0} | {games} | {pairs} | {won} | {:.0} |\n", elo + won.value);
+        ratings.push(won.above(elo));
+    }
+    text += &match mean(&ratings) {
+        Some(Elo { value, low, high }) => {
+            let error = (high - low) / 2.0;
+            format!("\nRating {value:.0} ± {error:.0}, the error of the anchors' own ratings left out; ")
+        }
+        None => "\nNo rating: every match was won or lost in every game; ".to_owned(),
+    };
+    text
 }
 
 /// The mean of several estimates, each weighted by how sure it is; of those that have bounds.
@@ -89,9 +158,19 @@ mod tests {
     }
 
     #[test]
+    fn the_table_has_a_line_for_each_match_that_was_played() {
+        let anchors =
+            ["2500:/usr/games/stockfish Skill_Level=7", "2596:stockfish Skill_Level=8"].map(|a| anchor(a).unwrap());
+        let text = table(&[(&anchors[0], Pairs([10, 20, 40, 20, 10])), (&anchors[1], Pairs::default())]);
+        assert!(text.contains("| stockfish Skill_Level=7 | 2500 | 200 | [10, 20, 40, 20, 10] | +0.0 ["), "{text}");
+        assert!(!text.contains("Skill_Level=8") && text.contains("Rating 2500 ± 3"), "{text}");
+    }
+
+    #[test]
     fn an_anchor_is_a_rating_and_an_engine() {
         let Anchor { elo, engine } = anchor("2596:stockfish Skill_Level=8").unwrap();
         assert_eq!((elo, engine.as_str()), (2596.0, "stockfish Skill_Level=8"));
+        assert_eq!(anchor("2596:/usr/games/stockfish Hash=8").unwrap().name(), "stockfish Hash=8");
         assert!(anchor("stockfish").is_err() && anchor("x:stockfish").is_err());
     }
 }

@@ -12,6 +12,9 @@ use std::{
 /// How long an engine may take for what is no search.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long an engine may take to end.
+const FAREWELL: Duration = Duration::from_secs(5);
+
 /// Which program to start, and how to set it up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
@@ -188,6 +191,11 @@ impl Drop for Engine {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.say("quit");
+        // One that has a browser to close takes its time.
+        let start = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < FAREWELL {
+            thread::sleep(Duration::from_millis(2));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

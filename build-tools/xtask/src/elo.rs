@@ -1,8 +1,14 @@
 //! `cargo xtask elo`: how strong the engine is.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 
-use crate::shell::{call, command, output, program, programs, root, say, which};
+use crate::{
+    npm,
+    shell::{call, command, output, program, programs, root, say, which},
+    tools,
+};
 
 /// Stockfish by Skill Level, from 5, and the rating that its developers measured for the master branch of January 2023,
 /// weeks after 15.1, anchored to the CCRL by the engine Stash:
@@ -25,27 +31,38 @@ const ANCHORS: [(u32, f64); 15] = [
     (19, 3191.1),
 ];
 
+/// Where results are kept.
+const RESULTS: &str = "build-tools/arena/elo.tsv";
+
 /// Options of `cargo xtask elo`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The skill levels of Stockfish to play against, from 5 to 19
-    #[arg(long, value_delimiter = ',', default_value = "7,8,9", value_parser = clap::value_parser!(u32).range(5..=19))]
+    #[arg(long, value_delimiter = ',', default_value = "8,9,10", value_parser = clap::value_parser!(u32).range(5..=19))]
     levels: Vec<u32>,
-    /// Games against each
-    #[arg(long, default_value_t = 600)]
-    games: usize,
-    /// What bounds a move, as after `go` in UCI; of nodes, the load of the machine does not matter
-    #[arg(long, default_value = "movetime 100")]
-    go: String,
-    /// Games at the same time
-    #[arg(long, default_value_t = 2)]
-    concurrency: usize,
-    /// Run the suite of tactics, too
+    /// Games against each [default: 600, in Chromium 200]
     #[arg(long)]
+    games: Option<usize>,
+    /// What bounds a move, as after `go` in UCI; of nodes, the load of the machine does not matter
+    /// [default: movetime 100, in Chromium movetime 500]
+    #[arg(long)]
+    go: Option<String>,
+    /// Games at the same time; more than there are cores make both players weaker
+    #[arg(long, default_value_t = 1)]
+    concurrency: usize,
+    /// End after so many minutes; the next run goes on. 0 only says how it stands
+    #[arg(long)]
+    minutes: Option<u64>,
+    /// The npm package in one Worker of a headless Chromium; Stockfish is the native program there, too
+    #[arg(long)]
+    chromium: bool,
+    /// Run the suite of tactics, too
+    #[arg(long, conflicts_with = "chromium")]
     tactics: bool,
 }
 
-/// Plays and prints a table in Markdown.
+/// Plays and prints a table in Markdown. Each pair of games is written when it was played, and a later run plays what is
+/// missing; but from the beginning, if the engine or the conditions have changed.
 pub fn run(args: &Args) -> Result<()> {
     let stockfish = which(["stockfish", "/usr/games/stockfish"])
         .context("stockfish is not there; install it, on Debian by `apt install stockfish`")?;
@@ -54,17 +71,46 @@ pub fn run(args: &Args) -> Result<()> {
         say(format!("The anchors are those of Stockfish 15.1, and this is {}", version.trim()));
     }
     programs(&["shelfish-cli", "shelfish-arena"])?;
-    let engine = format!("{} engine", program("shelfish").display());
-    let arena = program("arena");
+    let (arena, shelfish) = (program("arena"), program("shelfish"));
+    let (mut engine, mut consists_of) = (format!("{} engine", shelfish.display()), native()?);
     if args.tactics {
         call(command(&arena).args(["suite", "crate/engine/tests/wac.epd", &engine]).current_dir(root()))?;
     }
     let mut rate = command(&arena);
-    rate.args(["rate", &engine, "--go", &args.go, "--games", &args.games.to_string()]);
-    rate.args(["--concurrency", &args.concurrency.to_string(), "--least-plies", "6", "--openings"]);
-    rate.args(["a", "b", "c", "d", "e"].map(|volume| root().join(format!("www/data/eco/{volume}.tsv"))));
+    if args.chromium {
+        let package = npm::build()?;
+        tools::npm_ci("tests")?;
+        engine = format!("{} {}", tools::node()?.display(), "tests/browser/uci.mjs");
+        consists_of =
+            ["shelfish_engine_bg.wasm", "engine.js", "engine-worker.js"].map(|file| package.join(file)).to_vec();
+        rate.env("CHROMIUM", tools::chromium()?).env("SHELFISH", &shelfish).env("SHELFISH_PACKAGE", package);
+    }
+    let (games, go) = if args.chromium { (200, "movetime 500") } else { (600, "movetime 100") };
+    rate.args(["rate", &engine, "--games", &args.games.unwrap_or(games).to_string()]);
+    rate.args(["--go", args.go.as_deref().unwrap_or(go), "--concurrency", &args.concurrency.to_string()]);
+    rate.args(["--results", RESULTS, "--least-plies", "6", "--openings"]);
+    rate.args(["a", "b", "c", "d", "e"].map(|volume| format!("build-tools/shelfish/openings/{volume}.tsv")));
+    rate.arg("--consists-of").args(consists_of);
+    if let Some(minutes) = args.minutes {
+        rate.args(["--minutes", &minutes.to_string()]);
+    }
     for (level, elo) in ANCHORS.iter().filter(|(level, _)| args.levels.contains(level)) {
         rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}", stockfish.display())]);
     }
     call(&mut rate)
+}
+
+/// What makes the native engine what it is; the rest of its program may change meanwhile.
+fn native() -> Result<Vec<PathBuf>> {
+    let mut files = vec![root().join("crate/engine/network.bin")];
+    let mut folders =
+        ["crate/engine/src", "build-tools/shelfish/src/engine"].map(|folder| root().join(folder)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    Ok(files)
 }

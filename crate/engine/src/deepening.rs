@@ -6,6 +6,7 @@ use crate::{
     Position,
     history::Histories,
     limits::{Control, Limits},
+    parts::{Part, on},
     score::{self, INFINITE, MAX_PLY, Score},
     search::Search,
     tt::{Bound, Table},
@@ -170,7 +171,7 @@ fn iteration(
 ) -> Option<Candidate> {
     let mut width = 14;
     let (mut alpha, mut beta) = match guess {
-        Some(guess) if depth >= 4 && !score::is_mate(guess) => (guess - width, guess + width),
+        Some(guess) if on(Part::Aspiration) && depth >= 4 && !score::is_mate(guess) => (guess - width, guess + width),
         _ => (-INFINITE, INFINITE),
     };
     let mut less = 0;

@@ -3,9 +3,12 @@
 //!
 //! Every number is drawn towards a limit by what is added to it, so that it neither overflows nor forgets at once.
 
-use shakmaty::{Color, Move, Role};
+use shakmaty::{Color, Move};
 
-use crate::Position;
+use crate::{
+    Position,
+    parts::{Part, on},
+};
 
 /// A moved piece and its target: 12 pieces, 64 squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,9 @@ fn learn(number: &mut i16, bonus: i32) {
     *number = (old + bonus - old * bonus.abs() / LIMIT) as i16;
 }
 
-/// How many pawn structures the correction of evaluations tells apart.
+/// By what evaluations are corrected.
+const CORRECTIONS: usize = 4;
+/// How many of each, like pawn structures, are told apart.
 const STRUCTURES: usize = 1 << 14;
 /// A correction counts in 1/256 of a centipawn.
 const CORRECTION_UNIT: i32 = 256;
@@ -45,7 +50,6 @@ const LARGEST_CORRECTION: i32 = 96;
 /// All histories.
 pub struct Histories {
     quiet: Vec<i16>,
-    capture: Vec<i16>,
     continuation: Vec<i16>,
     correction: Vec<i32>,
 }
@@ -54,9 +58,8 @@ impl Default for Histories {
     fn default() -> Histories {
         Histories {
             quiet: vec![0; 2 * 64 * 64],
-            capture: vec![0; PIECE_TO * 6],
             continuation: vec![0; PIECE_TO * PIECE_TO],
-            correction: vec![0; 2 * STRUCTURES],
+            correction: vec![0; CORRECTIONS * 2 * STRUCTURES],
         }
     }
 }
@@ -65,8 +68,10 @@ impl Histories {
     /// Of a quiet move, after the moves of `before` that were played one, two and four plies ago: their sum.
     pub fn quiet(&self, color: Color, m: Move, before: &[Option<PieceTo>; 3]) -> i32 {
         let now = PieceTo::of(color, m).index();
-        let follow = before.iter().flatten().map(|earlier| self.continuation[earlier.index() * PIECE_TO + now]);
-        i32::from(self.quiet[from_to(color, m)]) + follow.map(i32::from).sum::<i32>()
+        let anywhere = if on(Part::Butterfly) { self.quiet[from_to(color, m)].into() } else { 0 };
+        let before = before.iter().flatten().filter(|_| on(Part::Continuation));
+        let after = before.map(|earlier| i32::from(self.continuation[earlier.index() * PIECE_TO + now]));
+        anywhere + after.sum::<i32>()
     }
 
     /// Learns that a quiet move was good, or with a negative bonus, bad.
@@ -78,27 +83,24 @@ impl Histories {
         }
     }
 
-    /// Of a capture.
-    pub fn capture(&self, color: Color, m: Move) -> i32 {
-        i32::from(self.capture[capture(color, m)])
-    }
-
-    /// Learns that a capture was good, or with a negative bonus, bad.
-    pub fn learn_capture(&mut self, color: Color, m: Move, bonus: i32) {
-        learn(&mut self.capture[capture(color, m)], bonus);
-    }
-
-    /// By how many centipawns the evaluation of positions with these pawns was too low.
-    pub fn correction(&self, position: &Position) -> i32 {
-        self.correction[structure(position)] / CORRECTION_UNIT
+    /// By how many centipawns the evaluation of like positions was too low.
+    pub fn correction(&self, position: &Position, before: &[Option<PieceTo>; 3]) -> i32 {
+        let [pawns, white, black, last] = structures(position, before).map(|at| at.map_or(0, |at| self.correction[at]));
+        if on(Part::PieceCorrection) {
+            (6 * pawns + 4 * white + 4 * black + 3 * last) / (12 * CORRECTION_UNIT)
+        } else {
+            pawns / CORRECTION_UNIT
+        }
     }
 
     /// Learns that a search of some depth found `error` centipawns more than the evaluation said.
-    pub fn learn_correction(&mut self, position: &Position, depth: i32, error: i32) {
-        let number = &mut self.correction[structure(position)];
+    pub fn learn_correction(&mut self, position: &Position, before: &[Option<PieceTo>; 3], depth: i32, error: i32) {
         let weight = (depth + 1).min(16);
-        let blended = (*number * (CORRECTION_UNIT - weight) + error * CORRECTION_UNIT * weight) / CORRECTION_UNIT;
-        *number = blended.clamp(-LARGEST_CORRECTION * CORRECTION_UNIT, LARGEST_CORRECTION * CORRECTION_UNIT);
+        for at in structures(position, before).into_iter().flatten() {
+            let number = &mut self.correction[at];
+            let blended = (*number * (CORRECTION_UNIT - weight) + error * CORRECTION_UNIT * weight) / CORRECTION_UNIT;
+            *number = blended.clamp(-LARGEST_CORRECTION * CORRECTION_UNIT, LARGEST_CORRECTION * CORRECTION_UNIT);
+        }
     }
 }
 
@@ -107,13 +109,15 @@ fn from_to(color: Color, m: Move) -> usize {
     (color as usize * 64 + from.to_usize()) * 64 + m.to().to_usize()
 }
 
-fn capture(color: Color, m: Move) -> usize {
-    let taken = m.capture().unwrap_or(Role::Pawn) as usize - 1;
-    PieceTo::of(color, m).index() * 6 + taken
-}
-
-fn structure(position: &Position) -> usize {
-    position.turn() as usize * STRUCTURES + position.pawn_key() as usize % STRUCTURES
+/// Where the corrections of a position are: of its pawns, of White's and Black's pieces, of the last move.
+fn structures(position: &Position, before: &[Option<PieceTo>; 3]) -> [Option<usize>; 4] {
+    let place = |kind: usize, key: usize| (2 * kind + position.turn() as usize) * STRUCTURES + key % STRUCTURES;
+    [
+        Some(place(0, position.pawn_key() as usize)),
+        Some(place(1, position.piece_key(Color::White) as usize)),
+        Some(place(2, position.piece_key(Color::Black) as usize)),
+        before[0].map(|last| place(3, last.index())),
+    ]
 }
 
 #[cfg(test)]
@@ -132,9 +136,11 @@ mod tests {
     #[test]
     fn an_evaluation_that_is_always_too_low_is_corrected_upwards() {
         let (mut histories, position) = (Histories::default(), Position::default());
-        (0..200).for_each(|_| histories.learn_correction(&position, 10, 40));
-        assert!((35..=40).contains(&histories.correction(&position)), "{}", histories.correction(&position));
-        (0..200).for_each(|_| histories.learn_correction(&position, 10, -30_000));
-        assert_eq!(histories.correction(&position), -LARGEST_CORRECTION);
+        let mut corrected = |error| {
+            (0..200).for_each(|_| histories.learn_correction(&position, &[None; 3], 10, error));
+            histories.correction(&position, &[None; 3])
+        };
+        assert!((35..=50).contains(&corrected(40)));
+        assert!((-2 * LARGEST_CORRECTION..=-LARGEST_CORRECTION).contains(&corrected(-30_000)));
     }
 }

@@ -10,6 +10,7 @@ mod limits;
 pub mod network;
 mod order;
 mod packed;
+pub mod parts;
 mod position;
 mod reduction;
 mod score;

@@ -54,7 +54,7 @@ fn rank_of(m: Move, color: Color, hints: &Hints<'_>) -> i32 {
         TABLE
     } else if is_noisy(m) {
         let gain = m.capture().map_or(0, see::value) + m.promotion().map_or(0, see::value);
-        GOOD_CAPTURE + gain * 32 + hints.histories.capture(color, m)
+        GOOD_CAPTURE + gain
     } else if packed == hints.killers[0] {
         KILLER
     } else if packed == hints.killers[1] {

@@ -16,6 +16,8 @@ pub struct Position {
     chess: Chess,
     key: u64,
     pawn_key: u64,
+    /// Of each colour's pieces and king.
+    piece_keys: [u64; 2],
     checkers: Bitboard,
 }
 
@@ -66,16 +68,18 @@ impl std::str::FromStr for Position {
 impl Position {
     /// A position of shakmaty's.
     pub fn new(chess: Chess) -> Position {
-        let (mut key, mut pawn_key) = (state_key(&chess), 0);
+        let (mut key, mut pawn_key, mut piece_keys) = (state_key(&chess), 0, [0; 2]);
         for (square, piece) in chess.board() {
             let number = zobrist::piece(piece.color, piece.role, square);
             key ^= number;
             if piece.role == Role::Pawn {
                 pawn_key ^= number;
+            } else {
+                piece_keys[piece.color as usize] ^= number;
             }
         }
         let checkers = chess.checkers();
-        Position { chess, key, pawn_key, checkers }
+        Position { chess, key, pawn_key, piece_keys, checkers }
     }
 
     /// A position with the plies since the last capture or pawn move that a FEN has in its fifth field, if it has one:
@@ -102,6 +106,11 @@ impl Position {
     /// A key of the pawns alone.
     pub fn pawn_key(&self) -> u64 {
         self.pawn_key
+    }
+
+    /// A key of a colour's pieces and king, without its pawns.
+    pub fn piece_key(&self, color: Color) -> u64 {
+        self.piece_keys[color as usize]
     }
 
     /// The side to move.
@@ -141,16 +150,19 @@ impl Position {
         let mut chess = self.chess.clone();
         chess.play_unchecked(m);
         let us = self.turn();
-        let (mut key, mut pawn_key) = (self.key ^ state_key(&self.chess) ^ state_key(&chess), self.pawn_key);
+        let mut key = self.key ^ state_key(&self.chess) ^ state_key(&chess);
+        let (mut pawn_key, mut piece_keys) = (self.pawn_key, self.piece_keys);
         for (color, role, square) in Changes::of(us, m) {
             let number = zobrist::piece(color, role, square);
             key ^= number;
             if role == Role::Pawn {
                 pawn_key ^= number;
+            } else {
+                piece_keys[color as usize] ^= number;
             }
         }
         let checkers = chess.checkers();
-        Position { chess, key, pawn_key, checkers }
+        Position { chess, key, pawn_key, piece_keys, checkers }
     }
 
     /// Whether a move attacks the other king from where it goes. Checks that it discovers are not seen.
@@ -170,7 +182,7 @@ impl Position {
     pub fn pass(&self) -> Option<Position> {
         let chess = self.chess.clone().swap_turn().ok()?;
         let key = self.key ^ state_key(&self.chess) ^ state_key(&chess);
-        Some(Position { chess, key, pawn_key: self.pawn_key, checkers: Bitboard::EMPTY })
+        Some(Position { chess, key, pawn_key: self.pawn_key, piece_keys: self.piece_keys, checkers: Bitboard::EMPTY })
     }
 }
 
@@ -250,6 +262,7 @@ mod tests {
     fn walk(position: &Position, depth: u32) {
         let whole = Position::new(position.chess.clone());
         assert_eq!((position.key, position.pawn_key), (whole.key, whole.pawn_key), "{:?}", position.chess);
+        assert_eq!(position.piece_keys, whole.piece_keys);
         assert_eq!(position.checkers, whole.checkers);
         if depth > 0 {
             position.legal_moves().into_iter().for_each(|m| walk(&position.play(m), depth - 1));

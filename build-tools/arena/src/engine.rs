@@ -1,0 +1,150 @@
+//! The engine itself, for matches that say what a part of its search brings: no database, no book, no threads, and nothing
+//! else to build. It speaks so much of UCI as `arena match` does.
+
+use std::{
+    io::{BufRead, Write},
+    time::{Duration, Instant},
+};
+
+use shakmaty::{CastlingMode, uci::UciMove};
+use shelfish_engine::{Control, Game, Histories, Limits, Line, Position, Score, Table, parts::Part, search};
+
+/// Options of `arena engine`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Parts of the search to turn off, as `shelfish_engine::parts` names them; needs the feature `parts`
+    #[arg(long, value_delimiter = ',', value_parser = part)]
+    without: Vec<Part>,
+}
+
+fn part(name: &str) -> Result<Part, String> {
+    let known = |part: &&Part| format!("{part:?}").eq_ignore_ascii_case(name);
+    Part::ALL.iter().find(known).copied().ok_or_else(|| format!("there is no such part; there are {:?}", Part::ALL))
+}
+
+/// What the `shelfish` program takes unless it is told otherwise.
+const HASH: usize = 16 << 20;
+
+/// Listens and answers until `quit` or the end of the input.
+pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    turn_off(&args.without)?;
+    let (table, mut histories) = (Table::new(HASH), Histories::default());
+    let mut game = Game::new(Position::default());
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["uci"] => writeln!(out, "id name Shelfish\nuciok")?,
+            ["isready"] => writeln!(out, "readyok")?,
+            ["ucinewgame"] => {
+                table.clear();
+                histories = Histories::default();
+            }
+            ["position", ..] => game = read(&words)?,
+            ["go", ref limits @ ..] => {
+                let mut told = Told { start: Instant::now(), info: String::new() };
+                let lines = search(&game, &table, &mut histories, &read_limits(limits)?, &mut told);
+                let best = lines.first().and_then(|line| line.moves.first());
+                let best = best.map_or("0000".to_owned(), |m| m.to_uci(CastlingMode::Standard).to_string());
+                writeln!(out, "{}bestmove {best}", told.info)?;
+            }
+            ["quit"] => return Ok(()),
+            _ => {}
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(feature = "parts")]
+fn turn_off(parts: &[Part]) -> Result<(), String> {
+    shelfish_engine::parts::turn_off(parts);
+    Ok(())
+}
+
+#[cfg(not(feature = "parts"))]
+fn turn_off(parts: &[Part]) -> Result<(), String> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    Err("parts cannot be turned off in this build; expected one with `--features parts`".to_owned())
+}
+
+/// A game from `position …`.
+fn read(words: &[&str]) -> Result<Game, Box<dyn std::error::Error>> {
+    let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
+    let start = match words[1..moves] {
+        ["fen", ref fields @ ..] => fields.join(" ").parse()?,
+        _ => Position::default(),
+    };
+    let mut game = Game::new(start);
+    for word in words.iter().skip(moves + 1) {
+        let m = word.parse::<UciMove>()?.to_move(game.position().chess())?;
+        game.play(m);
+    }
+    Ok(game)
+}
+
+/// Limits from what follows `go`.
+fn read_limits(words: &[&str]) -> Result<Limits, Box<dyn std::error::Error>> {
+    let mut limits = Limits::default();
+    for pair in words.chunks(2) {
+        match *pair {
+            ["nodes", number] => limits.nodes = Some(number.parse()?),
+            ["depth", number] => limits.depth = Some(number.parse()?),
+            ["movetime", number] => limits.deadline = Some(Duration::from_millis(number.parse()?)),
+            _ => return Err(format!("go {}: expected nodes, depth or movetime, and a number", words.join(" ")).into()),
+        }
+    }
+    Ok(limits)
+}
+
+/// Keeps the last line.
+struct Told {
+    start: Instant,
+    info: String,
+}
+
+impl Control for Told {
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn found(&mut self, lines: &[Line]) {
+        let Some(line) = lines.first() else { return };
+        let score = match line.score {
+            Score::Cp(cp) => format!("cp {cp}"),
+            Score::Mate(moves) => format!("mate {moves}"),
+        };
+        self.info = format!("info depth {} nodes {} score {score}\n", line.depth, line.nodes);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use shakmaty::Position as _;
+
+    use super::*;
+
+    #[test]
+    fn a_game_is_read_with_its_moves() {
+        let words: Vec<&str> = "position startpos moves e2e4 e7e5".split(' ').collect();
+        assert_eq!(read(&words).unwrap().position().chess().fullmoves().get(), 2);
+        let words: Vec<&str> = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1g1".split(' ').collect();
+        assert!(read(&words).unwrap().position().chess().board().rooks().contains(shakmaty::Square::F1));
+    }
+
+    #[test]
+    fn limits_are_nodes_depth_or_time() {
+        assert_eq!(read_limits(&["nodes", "5000"]).unwrap().nodes, Some(5_000));
+        assert!(read_limits(&["wtime", "1"]).unwrap_err().to_string().contains("wtime"));
+    }
+
+    #[test]
+    fn parts_are_named_in_either_case() {
+        assert_eq!(part("nullmove"), Ok(Part::NullMove));
+        assert!(part("magic").unwrap_err().contains("NullMove"));
+    }
+}

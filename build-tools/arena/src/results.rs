@@ -1,0 +1,156 @@
+//! Results of pairs in a file, so that a long measurement can be made in pieces: a pair is written when it was played, and
+//! a later run plays what is missing.
+//!
+//! A line has five columns with tabs between: the key of what was measured, the opponent for readers, the number of the
+//! pair, and the results of its two games, as in PGN. Results of another engine or under other conditions have another key.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{contest::Pair, game::Outcome, stats::Pairs, uci::Setup};
+
+/// What the results of a match are found by: a hash of everything that decides them. `files` are what the engines consist
+/// of; those of an engine without any are its program.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub fn key(engines: [(&Setup, &[PathBuf]); 2], conditions: &str) -> Result<String, String> {
+    let mut hash = Sha256::new();
+    for (setup, files) in engines {
+        let program = setup.command.first().map(PathBuf::from);
+        let files = if files.is_empty() { program.as_slice() } else { files };
+        for file in files {
+            hash.update(fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?);
+        }
+        hash.update(format!("{:?}{:?}", setup.command.get(1..), setup.options));
+    }
+    hash.update(conditions);
+    Ok(hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A file of results.
+pub struct Results {
+    path: PathBuf,
+    file: File,
+    /// Results by key and number of the pair.
+    pairs: BTreeMap<(String, usize), [Outcome; 2]>,
+}
+
+impl Results {
+    /// Opens a file, or makes it. Lines that are none are passed over: the last one may have been broken off.
+    ///
+    /// # Errors
+    ///
+    /// It can be neither read nor written.
+    pub fn open(path: &Path) -> Result<Results, String> {
+        let named = |error: io::Error| format!("{}: {error}", path.display());
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(named)?;
+        }
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(named)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(named)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(b"\n")).map_err(named)?;
+        }
+        Ok(Results { path: path.to_owned(), file, pairs: text.lines().filter_map(read).collect() })
+    }
+
+    /// What was played of a match, among the first `most` pairs.
+    pub fn pairs(&self, key: &str, most: usize) -> Pairs {
+        let mut pairs = Pairs::default();
+        let range = (key.to_owned(), 0)..(key.to_owned(), most);
+        self.pairs.range(range).for_each(|(_, outcomes)| pairs.count(outcomes[0], outcomes[1]));
+        pairs
+    }
+
+    /// The first pairs of a match that were not played.
+    pub fn missing(&self, key: &str, most: usize) -> impl Iterator<Item = usize> {
+        (0..most).filter(|&number| !self.pairs.contains_key(&(key.to_owned(), number)))
+    }
+
+    /// Adds a pair.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn add(&mut self, key: &str, opponent: &str, pair: &Pair) -> Result<(), String> {
+        let [white, black] = pair.outcomes;
+        let line = format!("{key}\t{opponent}\t{}\t{}\t{}\n", pair.number, white.as_str(), black.as_str());
+        self.file.write_all(line.as_bytes()).map_err(|error| format!("{}: {error}", self.path.display()))?;
+        self.pairs.insert((key.to_owned(), pair.number), pair.outcomes);
+        Ok(())
+    }
+}
+
+fn read(line: &str) -> Option<((String, usize), [Outcome; 2])> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [key, _, number, white, black] = fields[..] else { return None };
+    Some(((key.to_owned(), number.parse().ok()?), [Outcome::parse(white)?, Outcome::parse(black)?]))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn file(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("arena-{name}-{}.tsv", std::process::id()));
+        let _ = fs::remove_file(&path);
+        path
+    }
+
+    fn pair(number: usize, outcomes: [Outcome; 2]) -> Pair {
+        Pair { number, outcomes, ..Pair::default() }
+    }
+
+    #[test]
+    fn a_later_run_knows_what_was_played_and_what_is_missing() {
+        let path = file("later");
+        let mut results = Results::open(&path).unwrap();
+        results.add("one", "x", &pair(0, [Outcome::White, Outcome::Black])).unwrap();
+        results.add("one", "x", &pair(2, [Outcome::Draw, Outcome::White])).unwrap();
+        results.add("other", "x", &pair(1, [Outcome::Draw; 2])).unwrap();
+        let results = Results::open(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(results.pairs("one", 10), Pairs([0, 1, 0, 0, 1]));
+        assert_eq!(results.pairs("one", 2), Pairs([0, 0, 0, 0, 1]));
+        assert_eq!(results.missing("one", 4).collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn a_line_that_was_broken_off_is_passed_over_and_does_not_spoil_the_next() {
+        let path = file("broken");
+        fs::write(&path, "one\tx\t0\t1-0\t0-1\none\tx\t1\t1-").unwrap();
+        Results::open(&path).unwrap().add("one", "x", &pair(1, [Outcome::Draw; 2])).unwrap();
+        let results = Results::open(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(results.pairs("one", 10), Pairs([0, 0, 1, 0, 1]));
+    }
+
+    #[test]
+    fn another_engine_or_condition_has_another_key() {
+        let path = file("key");
+        fs::write(&path, "an engine").unwrap();
+        let setup = |text: &str| Setup::parse(text).unwrap();
+        let engine = setup(&format!("{} engine", path.display()));
+        let key_of = |options: &str, conditions| {
+            let second = setup(&format!("{} engine {options}", path.display()));
+            key([(&engine, &[]), (&second, &[])], conditions).unwrap()
+        };
+        let first = key_of("", "nodes 5");
+        assert_eq!(first, key_of("", "nodes 5"));
+        assert_ne!(first, key_of("Hash=32", "nodes 5"));
+        assert_ne!(first, key_of("", "nodes 6"));
+        fs::write(&path, "another engine").unwrap();
+        assert_ne!(first, key_of("", "nodes 5"));
+        fs::remove_file(&path).unwrap();
+    }
+}

@@ -1,0 +1,160 @@
+//! A node before its moves are tried: what is known of it, and whether it need be searched at all.
+
+use super::{Search, moves::Node};
+use crate::{
+    Position,
+    packed::Packed,
+    parts::{Part, on},
+    score::{self, DRAW, MATE, MATED_WITHIN, MAX_EVAL, MAX_PLY, NONE},
+    tt::Bound,
+};
+
+impl Search<'_> {
+    /// Searches a position within a window: its score, or a bound on it.
+    pub(super) fn node<const PV: bool>(
+        &mut self,
+        position: &Position,
+        mut alpha: i32,
+        mut beta: i32,
+        mut depth: i32,
+        ply: usize,
+        cut_node: bool,
+    ) -> i32 {
+        self.lines[ply].clear();
+        if depth <= 0 {
+            return self.quiescence::<PV>(position, alpha, beta, ply);
+        }
+        if self.must_stop() {
+            return 0;
+        }
+        self.deepest = self.deepest.max(ply);
+        let in_check = position.in_check();
+        let root = ply == 0;
+        if !root {
+            if let Some(score) = self.drawn(position, in_check, ply) {
+                return score;
+            }
+            if ply >= MAX_PLY - 1 {
+                return if in_check { DRAW } else { self.evaluate(position) };
+            }
+            // A mate that was found already is shorter than any in this branch.
+            alpha = alpha.max(score::mated_in(ply));
+            beta = beta.min(MATE - ply as i32 - 1);
+            if alpha >= beta {
+                return alpha;
+            }
+        }
+
+        let excluded = self.plies[ply].excluded;
+        let known = if excluded.is_some() { None } else { self.table.get(position.key()) };
+        if let Some(entry) = known
+            && !PV
+            && entry.depth >= depth
+            && position.halfmoves() < 90
+        {
+            let score = score::from_table(entry.score, ply);
+            let decides = match entry.bound {
+                Bound::Exact => true,
+                Bound::Lower => score >= beta,
+                Bound::Upper => score <= alpha,
+            };
+            if decides {
+                return score;
+            }
+        }
+        let was_pv = PV || known.is_some_and(|entry| entry.pv);
+        let best_known = known.map_or(Packed::NONE, |entry| entry.best);
+
+        // The evaluation: raw as the table has it, corrected, and bettered by what the table knows.
+        let raw = match known {
+            _ if in_check => NONE,
+            Some(entry) if entry.eval != NONE => entry.eval,
+            _ => self.evaluate(position),
+        };
+        let mut eval = NONE;
+        if !in_check {
+            let corrected = self.corrected(position, raw, ply);
+            eval = corrected;
+            if let Some(entry) = known.filter(|_| on(Part::TableEval)) {
+                let score = score::from_table(entry.score, ply);
+                let tells = match entry.bound {
+                    Bound::Exact => true,
+                    Bound::Lower => score > eval,
+                    Bound::Upper => score < eval,
+                };
+                if tells && !score::is_mate(score) {
+                    eval = score;
+                }
+            }
+            self.plies[ply].eval = corrected;
+        } else {
+            self.plies[ply].eval = NONE;
+        }
+        let improving = on(Part::Improving) && !in_check && {
+            let earlier = [2, 4].into_iter().filter_map(|back| ply.checked_sub(back));
+            let earlier = earlier.map(|ply| self.plies[ply].eval).find(|&eval| eval != NONE);
+            earlier.is_none_or(|earlier| self.plies[ply].eval > earlier)
+        };
+        self.plies[ply + 1].killers = [Packed::NONE; 2];
+        self.plies[ply + 1].excluded = Packed::NONE;
+        self.plies[ply].doubled = if root { 0 } else { self.plies[ply - 1].doubled };
+
+        if !PV && !in_check && !excluded.is_some() && !score::is_mate(beta) {
+            // Reverse futility: so far ahead that the opponent will not come here.
+            if on(Part::ReverseFutility)
+                && depth <= 8
+                && eval - 75 * (depth - i32::from(improving)) >= beta
+                && eval < MAX_EVAL
+            {
+                return beta + (eval - beta) / 3;
+            }
+            // Razoring: so far behind that only captures can help.
+            if on(Part::Razoring) && depth <= 3 && eval + 200 * depth < alpha {
+                let score = self.quiescence::<false>(position, alpha, alpha + 1, ply);
+                if self.stopped {
+                    return 0;
+                }
+                if score <= alpha {
+                    return score;
+                }
+            }
+            // Null move: good enough even if the opponent moves twice.
+            let passed_before = ply > 0 && self.plies[ply - 1].played.is_none();
+            if on(Part::NullMove)
+                && depth >= 3
+                && eval >= beta
+                && self.plies[ply].eval >= beta - 20 * depth + 120
+                && !passed_before
+                && position.pieces(position.turn()).any()
+                && let Some(child) = position.pass()
+            {
+                let less = 3 + depth / 3 + ((eval - beta) / 180).min(3);
+                self.enter(position, None, ply, &child);
+                let score = -self.node::<false>(&child, -beta, -beta + 1, depth - less, ply + 1, !cut_node);
+                self.leave();
+                if self.stopped {
+                    return 0;
+                }
+                if score >= beta {
+                    return if score >= MATED_WITHIN { beta } else { score };
+                }
+            }
+        }
+
+        // A node without a known move is cheaper to come back to.
+        if on(Part::InternalReduction) && depth >= 4 && !best_known.is_some() && (PV || cut_node) {
+            depth -= 1;
+        }
+
+        let start = self.moves.len();
+        let score = self.moves::<PV>(
+            position,
+            (alpha, beta),
+            depth,
+            ply,
+            Node { cut_node, improving, eval, raw, known, was_pv, start },
+        );
+        self.moves.truncate(start);
+        score
+    }
+}
