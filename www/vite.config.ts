@@ -5,7 +5,6 @@ import { bookmarklet } from "./build/bookmarklet.ts";
 import { head } from "./build/head.ts";
 import { masthead } from "./build/masthead.ts";
 import { offline } from "./build/offline.ts";
-import { openings } from "./build/openings.ts";
 import { pictures } from "./build/pictures.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -17,12 +16,12 @@ const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
 const SHARED = /\/node_modules\/(chessops\/(?!.*\/(pgn|variant)\.js$)|@badrap\/)|\/src\/(cost|database|dom|fault|fen|game|hash|manifest-url|names|notes|once|part|policy|score|settings|theme|inspector\/idle)\.ts$|\/pkg\/index\.js$|preload-helper/;
 
 /** What the pages with a board have in common beyond that. */
-const BOARD = /\/node_modules\/@lichess-org\/chessground\/.*\.js$|\/src\/(address|board|clipboard|keyboard|link|navigation|offline|openings|openings-key|preview|promotion|state|typed)\.ts$/;
+const BOARD = /\/node_modules\/@lichess-org\/chessground\/.*\.js$|\/src\/(address|board|clipboard|keyboard|link|navigation|offline|openings|preview|promotion|state|typed)\.ts$/;
 
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.
   base: "./",
-  plugins: [masthead, bookmarklet, openings, pictures, head({ url, database }), offline()],
+  plugins: [masthead, bookmarklet, pictures, head({ url, database }), offline()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

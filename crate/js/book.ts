@@ -4,10 +4,10 @@
 import { connect, texts } from "./connect.js";
 import { ShelfishError } from "./errors.js";
 import { type Database as Engine, imports, open as openEngine, start } from "./shelfish_book.js";
-import type { Eval, LookupOptions, Manifest, OpenOptions, Score, Source, Stats } from "./types.js";
+import type { Eval, LookupOptions, Manifest, OpenOptions, Opening, Score, Source, Stats } from "./types.js";
 
 export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
-export type { FetchedRange, Manifest, OpenOptions, Score, Shard, Source, Stats, Wasm } from "./types.js";
+export type { FetchedRange, Manifest, OpenOptions, Opening, Score, Shard, Source, Stats, Wasm } from "./types.js";
 
 const MODULE = {
   imports,
@@ -105,14 +105,6 @@ export interface Explored extends Played<ExploredMove> {
   opening?: Opening;
 }
 
-/** An opening of the Encyclopaedia of Chess Openings. */
-export interface Opening {
-  /** `"B90"` */
-  eco: string;
-  /** `"Sicilian Defense: Najdorf Variation"` */
-  name: string;
-}
-
 /** The answer of Lichess' opening explorer. What the book does not know of is `null` or left out. */
 export interface LichessExplored extends Results {
   opening: Opening | null;
@@ -163,7 +155,7 @@ export interface Evaluations {
 export interface ExploreOptions extends MovesOptions {
   /** The evaluations that are told beside the moves: those of all moves are looked up at once. */
   evals?: Evaluations | undefined;
-  /** Names of openings by FEN, from a list of yours. */
+  /** Names of openings by FEN: `openingOf` of `shelfish/openings`, or one of yours. */
   openingOf?: ((fen: string) => Opening | undefined) | undefined;
   /** `"lichess"` answers as Lichess' opening explorer does. */
   format?: "shelfish" | "lichess" | undefined;

@@ -190,3 +190,11 @@ export interface Shard {
   /** Positions in it. */
   positions: number;
 }
+
+/** An opening of the Encyclopaedia of Chess Openings. */
+export interface Opening {
+  /** `"B90"` */
+  eco: string;
+  /** `"Sicilian Defense: Najdorf Variation"` */
+  name: string;
+}

@@ -8,11 +8,9 @@
   } catch {}
   const manifest = new URLSearchParams(location.search).get("db") ?? set ?? DATABASE;
   if (ASKS && URL.canParse(manifest, location.href)) {
-    const link = document.createElement("link");
-    link.rel = "preload";
-    link.as = "fetch";
-    link.crossOrigin = "anonymous";
-    link.href = manifest;
-    document.head.append(link);
+    const { href } = new URL(manifest, location.href);
+    const response = fetch(href, { cache: "no-cache" });
+    response.catch(() => {});
+    globalThis.early = { href, response };
   }
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 16] = [
+const ENTRIES: [(&str, &str, bool); 17] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
@@ -27,6 +27,7 @@ const ENTRIES: [(&str, &str, bool); 16] = [
     ("book-node", "book-node.ts", false),
     ("book-workerd", "book-workerd.ts", false),
     ("game", "game.ts", true),
+    ("openings", "openings.ts", true),
     ("analysis", "analysis-browser.ts", true),
     ("analysis-inline", "analysis-inline.ts", false),
     ("analysis-workerd", "analysis-workerd.ts", false),
@@ -36,7 +37,7 @@ const ENTRIES: [(&str, &str, bool); 16] = [
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 16] = [
+const TYPES: [&str; 17] = [
     "index.d.ts",
     "inline.d.ts",
     "node.d.ts",
@@ -44,6 +45,7 @@ const TYPES: [&str; 16] = [
     "game.d.ts",
     "directory.d.ts",
     "book.d.ts",
+    "openings.d.ts",
     "analysis.d.ts",
     "engine.d.ts",
     "engine-messages.d.ts",
@@ -133,7 +135,8 @@ pub fn build() -> Result<PathBuf> {
     let package = crate_dir.join("pkg");
     let parts = ["src", "wasm", "analysis", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
     let rest =
-        ["crate/js", "Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE].map(|file| root().join(file));
+        ["crate/js", "build-tools/shelfish/openings", "Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE]
+            .map(|file| root().join(file));
     let inputs = [&parts[..], &rest].concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
@@ -177,6 +180,7 @@ pub fn build() -> Result<PathBuf> {
     let [simd, scalar] = ["", "aside"].map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
     ensure!(simd? == scalar?, "the engine's modules need different scripts");
 
+    call(command(tools::node()?).arg(js.join("openings-table.mjs")).arg(built.join("openings-table.js")))?;
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     fs::create_dir_all(built.join("game"))?;
     for folder in ["", "game"] {
@@ -258,9 +262,11 @@ pub fn cache() -> Result<PathBuf> {
     let wasm_pack = tools::wasm_pack()?;
     let built = target_dir().join("npm-cache");
     let mut pack = command(wasm_pack);
-    pack.args(["build", "crate/wasm", "--target", "nodejs", "--mode", "no-install", "--dev", "--no-pack"]);
-    pack.args(["--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built).args(["--", "--features", "cache"]);
-    call(pack.env("PATH", tools::path()))?;
+    pack.args(["build", "crate/wasm", "--target", "nodejs", "--mode", "no-install", "--profile", READER.profile]);
+    // Built as the reader's module is, so that what it depends on is there.
+    pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built);
+    pack.args(["--", "--features", "cache"]);
+    call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
     Ok(built)
 }
 

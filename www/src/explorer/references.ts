@@ -11,12 +11,12 @@ export function drawReferences({ moves, ended }: Played): void {
   const all = [...ofMoves, ...(ended.games ?? []).map((game) => ({ san: "ends", game }))];
   all.sort((a, b) => (b.game.rating ?? 0) - (a.game.rating ?? 0));
   byId("games").hidden = all.length === 0;
-  byId("references").replaceChildren(...all.slice(0, SHOWN).map(({ san, game }) => make("li", {}, ...item(san, game))));
+  byId("references").replaceChildren(...all.slice(0, SHOWN).map(({ san, game }) => make("li", {}, make("span", { className: "san" }, san), " ", ...reference(game))));
 }
 
-function item(san: string, { url, id, source, number, rating, winner }: GameReference): (string | HTMLElement)[] {
+/** A game in a line: its result, its rating, a link to it. */
+export function reference({ url, id, source, number, rating, winner }: GameReference): (string | HTMLElement)[] {
   const result = winner === null ? "½–½" : winner === "white" ? "1–0" : "0–1";
   const place = url ? make("a", { href: url, target: "_blank", rel: "noopener" }, `Lichess ${id}`) : `${source}, game ${number?.toLocaleString("en")}`;
-  const parts = [make("span", { className: "san" }, san), " ", result, rating === undefined ? " " : ` (${rating}) `, place];
-  return parts;
+  return [result, rating === undefined ? " " : ` (${rating}) `, place];
 }

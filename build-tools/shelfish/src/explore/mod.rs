@@ -1,5 +1,6 @@
 //! `shelfish explore`: what was played from positions, with an evaluation beside each move.
 
+mod openings;
 mod table;
 mod told;
 
@@ -13,6 +14,7 @@ use crate::Outcome;
 use crate::answers::Answers;
 use crate::build::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::database::{self, Place};
+use openings::Openings;
 use told::{Evaluation, Explored, Names};
 
 /// Say what was played from positions.
@@ -28,7 +30,8 @@ ratings and games are told where the book was built with --buckets, --average-ra
 A book made of Polyglot's weights has no results: its weights are counted as draws, and a note on standard error says so.
 
 JSON has the members of Lichess' opening explorer (white, draws, black, moves with uci, san, white, draws, black,
-averageRating, game; topGames, recentGames), and more.
+averageRating, game, opening; topGames, recentGames, opening), and more. Names of openings are those of the list of
+lichess-org/chess-openings, by position.
 
 Exit codes: 0 if every position could be looked up, found or not; 1 if not; 2 for wrong usage.")]
 pub struct Args {
@@ -82,7 +85,7 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The names that the book's manifest has for its buckets and its sources.
+/// The names of openings, and those that the book's manifest has for its buckets and its sources.
 fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
     let manifest = book.manifest();
     let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
@@ -90,6 +93,7 @@ fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
     Ok(Names {
         buckets,
         sources: manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect(),
+        openings: Openings::load(),
     })
 }
 
@@ -116,7 +120,7 @@ async fn explored(
     names: &Names,
 ) -> Result<Explored, Failure> {
     let position: Position = fen.trim().parse()?;
-    let Some(mut played) = book.lookup(&position).await? else { return Ok(Explored::none(&position)) };
+    let Some(mut played) = book.lookup(&position).await? else { return Ok(Explored::none(&position, names)) };
     let buckets = played.buckets();
     let of_book = names.buckets.as_ref().map(Bucketing::count);
     if of_book.is_some_and(|count| count != buckets.len()) {
@@ -139,12 +143,14 @@ async fn evaluations(
     chess: &Chess,
     moves: &[PlayedMove],
 ) -> Result<Vec<Option<Evaluation>>, ReadError> {
-    let after = |m: Move| {
-        let mut chess = chess.clone();
-        chess.play_unchecked(m);
-        Position::from_chess(&chess)
-    };
-    let positions: Vec<Position> = moves.iter().map(|played| after(played.m)).collect();
+    let positions: Vec<Position> = moves.iter().map(|played| after(chess, played.m)).collect();
     let answers = evals.lookup_many(&positions).await;
     answers.into_iter().map(|answer| Ok(answer?.as_ref().and_then(Evaluation::of))).collect()
+}
+
+/// The position that a move leads to.
+fn after(chess: &Chess, m: Move) -> Position {
+    let mut chess = chess.clone();
+    chess.play_unchecked(m);
+    Position::from_chess(&chess)
 }

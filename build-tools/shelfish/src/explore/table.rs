@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use indicatif::HumanCount;
 
+use super::openings::Opening;
 use super::told::{Counts, Evaluation, Explored, ExploredMove, Game};
 use crate::shown::shown;
 
@@ -11,6 +12,9 @@ use crate::shown::shown;
 pub fn print(out: &mut impl Write, explored: &Explored) -> io::Result<()> {
     let games = explored.results.games();
     writeln!(out, "{}", explored.fen)?;
+    if let Some(Opening { eco, name }) = explored.opening {
+        writeln!(out, "  {eco} {name}")?;
+    }
     if games == 0 {
         let is_other = explored.buckets.iter().any(|bucket| bucket.games.results.games() > 0);
         return writeln!(out, "  no game {}reached it", if is_other { "of these buckets " } else { "" });

@@ -7,13 +7,17 @@ use shelfish::eval::{Eval, Score};
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
 use shelfish::position::Position;
 
+use super::after;
+use super::openings::{Opening, Openings};
+
 /// Games that are told of a position, in `topGames`.
 const TOP_GAMES: usize = 15;
 
-/// The names that a book has for its buckets and its sources.
+/// The names that a book has for its buckets and its sources, and those of openings.
 pub struct Names {
     pub buckets: Option<Bucketing>,
     pub sources: Vec<String>,
+    pub openings: Openings,
 }
 
 /// A position and what was played from it.
@@ -41,6 +45,8 @@ pub struct Explored {
     pub top_games: Vec<TopGame>,
     /// The book does not say when games were played.
     pub recent_games: [(); 0],
+    /// The opening, if the position has a name.
+    pub opening: Option<Opening>,
 }
 
 #[derive(Clone, Copy, Default, Serialize)]
@@ -84,6 +90,8 @@ pub struct ExploredMove {
     pub games: Vec<Game>,
     /// Its only game, if that is on Lichess.
     pub game: Option<TopGame>,
+    /// The opening that it leads to, if that has a name.
+    pub opening: Option<Opening>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation: Option<Evaluation>,
 }
@@ -158,7 +166,7 @@ impl Evaluation {
 
 impl Explored {
     /// Of a position that no game reached.
-    pub fn none(position: &Position) -> Explored {
+    pub fn none(position: &Position, names: &Names) -> Explored {
         let nobody = Counts::default();
         Explored {
             fen: position.to_string(),
@@ -170,6 +178,7 @@ impl Explored {
             buckets: Vec::new(),
             top_games: Vec::new(),
             recent_games: [],
+            opening: names.openings.of(position),
         }
     }
 
@@ -204,6 +213,7 @@ impl Explored {
             buckets: if names.buckets.is_some() { all.iter().enumerate().map(named).collect() } else { Vec::new() },
             top_games: top.collect(),
             recent_games: [],
+            opening: names.openings.of(&played.position),
         }
     }
 }
@@ -234,6 +244,7 @@ fn explored_move(
         buckets: if names.buckets.is_some() { details.buckets.iter().map(bucket_counts).collect() } else { Vec::new() },
         games: details.games.iter().map(|game| game_of(*game, names)).collect(),
         game: only.and_then(|game| top_game(*game, uci(of_move))),
+        opening: names.openings.of(&after(chess, *m)),
         evaluation,
     }
 }
