@@ -67,7 +67,7 @@ impl std::error::Error for PlaceError {}
 /// It is a URL, but of no host and no bucket.
 pub fn address(text: &str) -> Result<String, PlaceError> {
     match scheme(text) {
-        Some(found) if is_bucket(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
+        Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
         Some(found) if !is_http(found) => return Err(PlaceError::Scheme(found.to_owned())),
         _ => {}
     }
@@ -87,8 +87,8 @@ fn is_http(scheme: &str) -> bool {
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-fn is_bucket(scheme: &str) -> bool {
-    ["s3", "gs", "az", "azure"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+fn is_store(scheme: &str) -> bool {
+    ["s3", "gs", "az", "azure", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 impl Args {
@@ -108,10 +108,13 @@ impl Args {
         let text = folder.unwrap_or(&self.database);
         let timeout = Duration::from_secs(self.timeout);
         let files = match scheme(text) {
-            Some(found) if is_bucket(found) => {
+            Some(found) if is_store(found) => {
                 let address = Address::parse(text).map_err(PlaceError::Bucket)?;
                 let settings = Settings { timeout: Some(timeout), ..Settings::default() };
-                Files::Bucket(Objects::open(&address, settings).map_err(PlaceError::Store)?)
+                match address.folder() {
+                    Some(folder) => Files::Directory(Directory::new(folder)),
+                    None => Files::Bucket(Objects::open(&address, settings).map_err(PlaceError::Store)?),
+                }
             }
             Some(_) => {
                 let options = host::Options { timeout, ..Default::default() };
@@ -251,7 +254,7 @@ mod tests {
         ] {
             assert_eq!(place(&address(url)?)?.locate(""), base);
         }
-        for url in ["ftp://x", "letters://", "file:///db", "s3+http://x", "HTTPX://x"] {
+        for url in ["ftp://x", "letters://", "files:///db", "s3+http://x", "HTTPX://x"] {
             let error = address(url).err().ok_or(url)?.to_string();
             let (scheme, _) = url.split_once("://").ok_or(url)?;
             assert_eq!(

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use shelfish_cli::build::staging::NotPublished;
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::shown::shown;
 use shelfish_cli::{
@@ -98,7 +99,8 @@ fn main() -> ExitCode {
         if !error.downcast_ref().is_some_and(is_pipe) {
             eprintln!("shelfish: {}", shown(&error.to_string()));
         }
-        match error.downcast_ref() {
+        let kept = error.downcast_ref().map(|NotPublished { error, .. }| error);
+        match kept.or(error.downcast_ref()) {
             Some(PublishError::Interrupted(signal)) => ExitCode::from(128 + signal),
             _ => ExitCode::FAILURE,
         }

@@ -18,6 +18,7 @@ use shelfish::source::{Fault, Source};
 use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 
 use crate::Outcome;
+use crate::build::games::Said;
 use crate::database::{self, Kind, Place};
 use crate::ordered::ordered;
 use crate::progress::{Progress, Work};
@@ -31,7 +32,8 @@ use crate::shown::{json, shown};
   shelfish verify -d https://example.org/evals --json
 
 Checked are the names of shards against their content, the checksums of the manifest, pages and blocks, the order and
-uniqueness of positions, that they are canonical and their lines legal, and all totals against the manifest.
+uniqueness of positions, that they are canonical and their lines legal, and all totals against the manifest; of a book its
+buckets, ratings and references against it, too.
 
 Exit codes: 0 if all is well; 1 if a problem was found, each is named; 2 for wrong usage.")]
 pub struct Args {
@@ -132,19 +134,45 @@ pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
 
 /// What is asked of a record beyond what a reader asks.
 trait Checked: Record {
+    /// What the manifest says of all records.
+    type Said: Send + Sync + 'static;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
     /// What is wrong with it.
-    fn fault(&self) -> Option<&'static str>;
+    fn said(manifest: &Manifest) -> Result<Self::Said, String>;
+
+    /// What is wrong with it.
+    fn fault(&self, said: &Self::Said) -> Option<&'static str>;
 }
 
 impl Checked for Eval {
-    fn fault(&self) -> Option<&'static str> {
+    type Said = ();
+
+    fn said(_: &Manifest) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn fault(&self, (): &()) -> Option<&'static str> {
         (!is_normal(&self.evaluations)).then_some("its evaluations are not in order")
     }
 }
 
 impl Checked for Played {
-    fn fault(&self) -> Option<&'static str> {
-        self.results().is_none().then_some("it has too many games")
+    type Said = Said;
+
+    fn said(manifest: &Manifest) -> Result<Said, String> {
+        Said::of(manifest)
+    }
+
+    fn fault(&self, said: &Said) -> Option<&'static str> {
+        if self.results().is_none() {
+            return Some("it has too many games");
+        }
+        let moves = self.moves.iter().map(|played| &played.details);
+        moves.chain([&self.ended_details]).find_map(|details| said.fault(details))
     }
 }
 
@@ -165,9 +193,17 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     let progress = Progress::start(work, quiet);
     report.shards = manifest.shards().len() as u64;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let said = match R::said(&manifest) {
+        Ok(said) => said,
+        Err(what) => {
+            report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
+            return Ok(());
+        }
+    };
+    let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &said));
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
-    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, |block| block.map(check::<R>)) {
+    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, check) {
         let checked = match checked {
             Ok(checked) => checked,
             Err(error) => {
@@ -250,7 +286,7 @@ struct CheckedBlock {
     problem: Option<Problem>,
 }
 
-fn check<R: Checked>(RawBlock { at, bytes }: RawBlock) -> CheckedBlock {
+fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, said: &R::Said) -> CheckedBlock {
     let totals = vec![0; R::TOTALS.len()];
     let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
     let mut read = || -> Result<(), Problem> {
@@ -262,7 +298,7 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock) -> CheckedBlock {
             if !is_in_place {
                 return Err(problem(&at, &format!("{} stands where no lookup finds it", record.position())));
             }
-            if let Some(fault) = record.fault() {
+            if let Some(fault) = record.fault(said) {
                 return Err(problem(&at, &format!("{}: {fault}", record.position())));
             }
             checked.first.get_or_insert(key);

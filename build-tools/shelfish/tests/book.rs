@@ -169,6 +169,22 @@ fn what_was_learned_is_what_a_book_of_the_games_counts() {
     fixture.build_to("counted", &[&games()], &[]).succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
 
+    // Nobody knows the speed and the rating of its games, so that all of them are in the last bucket.
+    let bin = fixture.file("learned.bin", polyglot(&fixture, "learned", &[]));
+    for source in [&book, &bin] {
+        fixture.build_to("buckets", &[source], &["--buckets", "speeds,2000", "--average-ratings"]).succeeds();
+        let db = fixture.path("buckets").to_str().unwrap().to_owned();
+        shelfish(["verify", "-q", "-d", &db]).succeeds();
+        let explored = shelfish(["explore", "--json", "-d", &db, START]).succeeds();
+        let explored: Value = serde_json::from_str(&explored).unwrap();
+        let buckets = explored["buckets"].as_array().unwrap();
+        let games = |of: &Value| ["white", "draws", "black"].map(|name| of[name].as_u64().unwrap());
+        let (last, others) = buckets.split_last().unwrap();
+        assert_eq!(last["name"], "no speed, no rating");
+        assert_eq!(games(last), games(&explored));
+        assert!(others.iter().all(|bucket| games(bucket) == [0; 3]), "{explored}");
+    }
+
     // Once more: nothing is new, and nothing changes.
     let again = summary(learn(&book, &games(), &[]));
     assert_eq!((&again["learned"], &again["known"], &again["moves"]), (&0.into(), &first["learned"], &0.into()));

@@ -355,11 +355,14 @@ fn explore_tells_moves_shares_and_evaluations() {
     assert_eq!(
         explored["moves"][0],
         json!({"uci": "e2e4", "san": "e4", "white": 1, "draws": 1, "black": 1, "share": 0.6, "score": 0.5,
-            "game": null, "evaluation": {"cp": 36, "depth": 26}})
+            "game": null, "opening": {"eco": "B00", "name": "King's Pawn Game"}, "evaluation": {"cp": 36, "depth": 26}})
     );
     assert_eq!((&explored["moves"][1]["san"], &explored["moves"][1].get("evaluation")), (&json!("d4"), &None));
     assert_eq!((&answers[1]["white"], &answers[1]["moves"]), (&json!(0), &json!([])), "no game reached it");
     let out = shelfish(["explore", "-d", &book, "--evals", &evals, start]).succeeds();
     assert!(out.contains("+0.36") && out.contains("60.0%"), "{out}");
+    let named = shelfish(["explore", "-d", &book, after_e4]).succeeds();
+    assert!(named.contains("  B00 King's Pawn Game\n"), "{named}");
+    assert_eq!((&explored["opening"], &answers[1]["opening"]), (&Value::Null, &Value::Null));
     shelfish(["explore", "-d", &book, "nonsense"]).fails(&["nonsense"]);
 }

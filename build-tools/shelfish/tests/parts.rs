@@ -207,6 +207,18 @@ fn lines_that_are_not_those_of_the_part_are_told_by_their_number() {
     let damaged = first[1].replacen(&first[1][100..104], "AbCd", 1);
     fails(&[first[0], &damaged], &["line 2", "its checksum is wrong"]);
     fails(&[first[0], "a line of something else\n"], &["line 2", "as `shelfish partition` writes them"]);
+    // Forged, with a checksum that is right.
+    let forged = |payload: &[u8]| {
+        use shelfish_cli::build::parts::lines;
+        let (part, key, _) = lines::parse(first[0].trim_end().as_bytes()).unwrap();
+        let mut line = String::new();
+        lines::push(&mut line, part, &key, payload);
+        line
+    };
+    fails(&[&forged(b"")], &["line 1", "a number of evaluations that no record has"]);
+    fails(&[&forged(&[3, 7, 7, 0])], &["line 1", "a number of PVs"]);
+    fails(&[&forged(&[7, 7, 7, 1, 4, 1, 0, 0])], &["spooled move", "cannot be played"]);
+    fails(&[&forged(&[1; 1 << 20])], &["line 1", "more than 1048576 bytes"]);
     parts.verb("encode", &["--part", "3", "-o", text(&out)]).fails(&["the plan has 3 parts, from 0 on"]);
     // Nothing of all that is left.
     assert!(parts.files("db").is_empty());

@@ -3,12 +3,12 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use common::stores::{Do, Line, Protocol, Store, run};
 use common::{Fixture, reshard, sample, shelfish};
@@ -134,19 +134,22 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
     let url = store.url("whole");
     store.run(&["publish", text(&old), &url, "-q"]).succeeds();
     let line = Line::new(store.at, pass);
+    // It removes the old one, too, so that kills fall into that.
     let upload = ["publish", text(&new), "-q", "--jobs", "1", "--part-size", "4KiB"];
-    run(store.command_at(line.at).args(upload).arg(&url)).succeeds();
+    let upload = [&upload[..], &["--prune", "--keep", "1", "--grace", "0s"]].concat();
+    run(store.command_at(line.at).args(&upload).arg(&url)).succeeds();
     let bytes = line.sent.load(std::sync::atomic::Ordering::SeqCst);
     assert!(bytes > 10_000);
     let kills = if std::env::var_os("SHELFISH_LONG").is_some() { 200 } else { 6 };
-    let mut left = BTreeSet::new();
+    let (mut left, start) = (BTreeMap::new(), Instant::now());
+    let mut random = fastrand::Rng::with_seed(kills);
     for n in 0..kills {
         let url = store.url(&format!("kill-{n}"));
         store.run(&["publish", text(&old), &url, "-q"]).succeeds();
         let child: Arc<Mutex<Option<Child>>> = Arc::default();
         let victim = child.clone();
-        // The last byte is that of the manifest.
-        let limit = if n + 1 == kills { bytes - 1 } else { 1 + bytes * n / kills };
+        // A random one of each of as many parts of all that is sent.
+        let limit = random.u64(1 + bytes * n / kills..=(bytes * (n + 1) / kills).min(bytes - 1));
         let line = Line::until(store.at, pass, limit, move || {
             if let Some(child) = &mut *victim.lock().unwrap() {
                 let _ = child.kill();
@@ -155,7 +158,7 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
         {
             let mut child = child.lock().unwrap();
             let mut command = store.command_at(line.at);
-            command.args(upload).arg(&url);
+            command.args(&upload).arg(&url);
             *child = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         }
         loop {
@@ -165,7 +168,7 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
             }
             std::thread::yield_now();
         }
-        left.insert(positions(&store, &url));
+        *left.entry(positions(&store, &url)).or_insert(0) += 1;
         let done = store.run(&["publish", text(&new), &url, "-q", "--prune", "--keep", "1", "--grace", "0s", "--json"]);
         let done = report(&done.succeeds());
         assert_eq!(positions(&store, &url), 1_574, "killed after {limit} bytes, then run again: {done}");
@@ -173,7 +176,131 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
             store.run(&["publish", text(&new), &url, "-q", "--prune", "--keep", "1", "--grace", "0s", "--json"]);
         assert_eq!(report(&again.succeeds())["removed_files"], 0, "nothing is left of the old one");
     }
-    assert!(left.contains(&1_571) && left.iter().all(|positions| [1_571, 1_574].contains(positions)), "{left:?}");
+    println!("{kills} kills in {:.0} s, by positions that were left: {left:?}", start.elapsed().as_secs_f64());
+    assert!(left.contains_key(&1_571) && left.keys().all(|positions| [1_571, 1_574].contains(positions)), "{left:?}");
+}
+
+/// Starts a build that goes to a store, in a folder that is made for it.
+fn build_to(command: &mut Command, fixture: &Fixture, url: &str, source: &Path, more: &[&str]) -> common::Run {
+    let temporary = fixture.path("temporary");
+    run(command.args(["build", "-q", "--json", text(source), "-o", url, "--temp-dir", text(&temporary)]).args(more))
+}
+
+/// What is left in the folder of temporary files.
+fn kept(fixture: &Fixture) -> Vec<PathBuf> {
+    fs::read_dir(fixture.path("temporary")).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_build_goes_to_a_store_and_leaves_nothing_here() {
+    for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
+        let Some(store) = Store::start(protocol) else { continue };
+        let fixture = databases();
+        let url = store.url("built");
+        let old = fixture.path("old.jsonl");
+        let first = report(&build_to(&mut store.command(), &fixture, &url, &old, &["--max-disk", "1GiB"]).succeeds());
+        assert_eq!(first["positions"], 1_571);
+        assert_eq!(
+            (&first["published"]["integrity"], &first["published"]["sent_shards"]),
+            (&first["integrity"], &1.into())
+        );
+        assert_eq!(positions(&store, &url), 1_571);
+        // On what is there, from there.
+        let new = fixture.path("new.jsonl");
+        let second = report(&build_to(&mut store.command(), &fixture, &url, &new, &["--base", &url]).succeeds());
+        assert_eq!((&second["positions"], &second["base_positions"]), (&1_574.into(), &1_571.into()));
+        assert_eq!(positions(&store, &url), 1_574);
+        assert_eq!(kept(&fixture), Vec::<PathBuf>::new(), "{protocol:?}");
+    }
+}
+
+#[test]
+fn a_build_that_cannot_be_sent_is_kept_and_can_be_sent_later() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let url = store.url("built");
+    store.run(&["publish", text(&fixture.path("old")), &url, "-q"]).succeeds();
+    let source = fixture.path("new.jsonl");
+    let is_write = |first: &str| first.starts_with("PUT") && first.contains(".silo");
+    let refuse = move |first: &str, _| if is_write(first) { Do::Answer("403 Forbidden") } else { Do::Pass };
+    let line = Line::new(store.at, refuse);
+    let said = build_to(&mut store.command_at(line.at), &fixture, &url, &source, &[]).fails(&["refuses", "is kept"]);
+    assert_eq!(positions(&store, &url), 1_571);
+    let [dir] = &kept(&fixture)[..] else { panic!("{said}") };
+    assert!(said.contains(&format!("`shelfish publish {} {url}`", dir.display())), "{said}");
+    store.run(&["publish", text(dir), &url, "-q"]).succeeds();
+    assert_eq!(positions(&store, &url), 1_574);
+    fs::remove_dir_all(dir).unwrap();
+
+    // Somebody else publishes while it is sent, or was built: theirs stays.
+    let (old, to) = (fixture.path("old"), store.url("built"));
+    let mut other = store.command();
+    other.args(["publish", text(&old), &to, "-q"]);
+    let other = Mutex::new(Some(other));
+    let meanwhile = move |first: &str, _| {
+        if first.starts_with("GET")
+            && first.contains("list-type")
+            && let Some(mut other) = other.lock().unwrap().take()
+        {
+            assert!(other.stdout(Stdio::null()).status().unwrap().success());
+        }
+        Do::Pass
+    };
+    let line = Line::new(store.at, meanwhile);
+    let two = fixture.file("two.jsonl", sample().lines().take(2).collect::<Vec<_>>().join("\n"));
+    build_to(&mut store.command_at(line.at), &fixture, &url, &two, &[]).fails(&["somebody else published", "is kept"]);
+    assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn what_is_wrong_with_a_store_is_said_before_anything_is_built() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let source = fixture.path("new.jsonl");
+    let build = |url: &str, more: &[&str]| build_to(&mut store.command(), &fixture, url, &source, more);
+    build("s3://nobody/x", &[]).fails(&["s3://nobody/x", "bucket"]);
+    build(&store.url("built"), &["--max-disk", "900000G"]).fails(&["--max-disk", "free"]);
+    assert_eq!(kept(&fixture), Vec::<PathBuf>::new());
+    assert_eq!(build("ftp://x/y", &[]).code, 2);
+    let told = build(text(&fixture.path("here")), &[]);
+    assert!(told.code == 2 && told.err.contains("--temp-dir"), "{}", told.err);
+    // A folder by its URL is a folder.
+    let url = format!("file://{}", fixture.path("by-url").display());
+    shelfish(["build", "-q", text(&source), "-o", &url]).succeeds();
+    shelfish(["verify", "-q", "-d", &url]).succeeds();
+    shelfish(["publish", "-q", text(&fixture.path("by-url")), &format!("{url}-too")]).succeeds();
+    fixture.verify("by-url-too").succeeds();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_build_to_a_store_that_is_interrupted_leaves_nothing_here_and_the_database_there() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let url = store.url("built");
+    store.run(&["publish", text(&fixture.path("old")), &url, "-q"]).succeeds();
+    let temporary = fixture.path("temporary");
+    let mut child = store
+        .command()
+        .args(["build", "-q", "-", "-o", &url, "--temp-dir", text(&temporary)])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Once it has lines it builds, and waits for more.
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), sample().as_bytes()).unwrap();
+    while !kept(&fixture).iter().any(|dir| dir.join(".shelfish-build/lock").exists()) {
+        std::thread::yield_now();
+    }
+    // The lock comes before signals are seen to: until then the process ends as any other does.
+    let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+    let code = child.wait().unwrap().code();
+    assert!([Some(143), None].contains(&code), "{code:?}");
+    if code.is_some() {
+        assert_eq!(kept(&fixture), Vec::<PathBuf>::new());
+    }
+    assert_eq!(positions(&store, &url), 1_571);
 }
 
 #[test]

@@ -96,6 +96,26 @@ fn what_broke_off_is_gone_on_with() {
 }
 
 #[test]
+fn what_was_built_on_a_database_that_is_replaced_meanwhile_is_built_anew() {
+    let fixture = fixture("base = 'published'\npublish = ['--pages']");
+    fixture.file("dump.zst", some(0..700));
+    report(refresh(&fixture, &[]));
+    // Built, but not published.
+    let film = fixture.file("site/film", "");
+    fs::OpenOptions::new().write(true).open(&film).unwrap().set_len(1_000_000_000).unwrap();
+    fixture.file("dump.zst", some(700..800));
+    refresh(&fixture, &[]).fails(&["GitHub Pages does not take it"]);
+    fs::remove_file(film).unwrap();
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "publish what is built");
+    let more = fixture.file("more.zst", some(800..900));
+    let base = fixture.path("site").to_str().unwrap().to_owned();
+    fixture.build_to("site", &[&more], &["--base", &base]).succeeds();
+    let third = report(refresh(&fixture, &[]));
+    assert!(third["built"].is_object());
+    assert_eq!(fixture.export("site").len(), 900);
+}
+
+#[test]
 fn a_dump_on_a_host_is_known_again_by_its_checksum_or_its_tag() {
     use sha2::{Digest, Sha256};
 
@@ -143,6 +163,9 @@ fn what_is_wrong_is_told_before_anything_is_done() {
     refresh(&fixture, &[]).fails(&["manifest.json", "is in the way"]);
     fs::remove_file(foreign).unwrap();
     fs::remove_dir(fixture.path("site")).unwrap();
+    fixture.file("refresh.toml", "sources = ['dump.zst']\nto = 'site'\nstate = 'no/state.json'");
+    refresh(&fixture, &[]).fails(&["state.json", "write a small file"]);
+    assert!(!fixture.path("evals").exists());
     fixture.file("refresh.toml", "sources = ['no.zst']\nto = 'site'");
     refresh(&fixture, &[]).fails(&["no.zst"]);
     fixture.file("refresh.toml", "sources = ['dump.zst']\nto = 'site'\nbuild = ['--max-disk', '900000G']");

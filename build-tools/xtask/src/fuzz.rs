@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::shell::{call, cargo, command, output, program, programs, root, say, target_dir, which};
 
-const TARGETS: [&str; 9] = ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search"];
+const TARGETS: [&str; 11] =
+    ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part"];
 
 /// What `cargo fuzz` gives to the compiler, sanitizers aside, which take a nightly one.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -17,7 +18,8 @@ pub fn run(seconds: u32) -> Result<usize> {
         say("NOT TESTED: the fuzz targets take a C++ compiler");
         return Ok(0);
     }
-    programs(&["shelfish-attack"])?;
+    // Both that tests use, as one build: by itself this one would have other features of what it depends on.
+    programs(&["shelfish-cli", "shelfish-attack"])?;
     let built = target_dir().join("fuzz");
     let (corpus, found) = (built.join("corpus"), built.join("artifacts/"));
     call(command(program("attack")).arg("seeds").arg(&corpus))?;

@@ -12,8 +12,9 @@ use crate::shell::{call, command, output, root, say, which};
 use crate::tools;
 
 const FOLDER: &str = ".github/workflows";
+const CONTAINERFILE: &str = "deploy/Containerfile";
 
-/// Checks the workflows by their schema, and for what would let others in.
+/// Checks the workflows by their schema, and for what would let others in; and the Containerfile.
 pub fn lint() -> Result<usize> {
     tools::npm_ci("tests")?;
     let validator = "tests/node_modules/@action-validator/cli/cli.mjs";
@@ -23,10 +24,14 @@ pub fn lint() -> Result<usize> {
         call(command(tools::node()?).arg(validator).arg(file))?;
     }
     match tools::python("workflows") {
-        Ok(bin) => call(command(bin.join("zizmor")).args(["--offline", "--persona", "pedantic", "--quiet", FOLDER]))?,
-        Err(error) => say(format!("NOT TESTED by zizmor: {error:#}")),
+        Ok(bin) => {
+            call(command(bin.join("zizmor")).args(["--offline", "--persona", "pedantic", "--quiet", FOLDER]))?;
+            // Versions of Debian's packages are those of the day, with what was mended since.
+            call(command(bin.join("hadolint")).args(["--ignore", "DL3008", CONTAINERFILE]))?;
+        }
+        Err(error) => say(format!("NOT TESTED by zizmor and hadolint: {error:#}")),
     }
-    Ok(files.len())
+    Ok(files.len() + 1)
 }
 
 /// Checks the units of systemd, where it is at hand.

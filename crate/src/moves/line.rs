@@ -165,11 +165,10 @@ fn length_column(info: LineInfo) -> usize {
 /// Appends the lines of one record: those of its best evaluation first, each evaluation's best first. Returns how many
 /// moves they have.
 ///
-/// A line ends before its first illegal move.
-///
 /// # Errors
 ///
-/// The record is beyond the limits of the format: [`LineError::Plies`], [`LineError::Cost`].
+/// The record is beyond the limits of the format: [`LineError::Plies`], [`LineError::Cost`]. A move is illegal:
+/// [`LineError::Rank`].
 #[cfg(any(feature = "write", test))]
 pub(crate) fn encode(
     position: &Chess,
@@ -195,15 +194,14 @@ pub(crate) fn encode(
         out.put(length_column(info), line.len());
         let mut replay = Replay::new(position, &line[..shared]);
         let mut barred = tree.children(node);
-        for m in &line[shared..] {
+        for (ply, m) in line.iter().enumerate().skip(shared) {
             let order = replay.order(&history, &barred);
             spent += cost(order.len());
             if spent > MAX_COST {
                 return Err(LineError::Cost { found: spent });
             }
             let Some(rank) = order.rank(*m) else {
-                debug_assert!(false, "illegal move in a line");
-                return Ok(plies);
+                return Err(LineError::Rank { ply, rank: order.len(), legal: order.len() });
             };
             out.put(RANK, rank);
             replay.play(*m);

@@ -90,9 +90,13 @@ impl FromStr for Bucketing {
     fn from_str(text: &str) -> Result<Bucketing, String> {
         let mut buckets = Bucketing { by_speed: false, cuts: Vec::new() };
         for part in text.split(',') {
-            match part.trim().parse::<u64>() {
-                _ if part.trim() == "speeds" => buckets.by_speed = true,
-                Ok(cut @ 1..=4095) => buckets.cuts.push(cut),
+            match part.trim_ascii().parse::<u64>() {
+                _ if part.trim_ascii() == "speeds" => buckets.by_speed = true,
+                Ok(cut @ 1..=4095) => {
+                    if let Err(at) = buckets.cuts.binary_search(&cut) {
+                        buckets.cuts.insert(at, cut);
+                    }
+                }
                 _ => {
                     return Err(
                         "expected `speeds`, ratings at which a bucket begins, or both: speeds,1600,2000".to_owned()
@@ -100,8 +104,6 @@ impl FromStr for Bucketing {
                 }
             }
         }
-        buckets.cuts.sort_unstable();
-        buckets.cuts.dedup();
         match buckets.count() {
             ..=Bucket::MAX_COUNT => Ok(buckets),
             count => Err(format!("{count} buckets, of which there may be {}: choose fewer ratings", Bucket::MAX_COUNT)),

@@ -90,6 +90,14 @@ impl Key {
         Key::from_setup(&chess.to_setup(EnPassantMode::Legal))
     }
 
+    /// Takes the bytes of a key that was made before; `None` if there are too many. They are not checked as
+    /// [`Key::decode`] does.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Key> {
+        let mut key = Key { len: bytes.len().try_into().ok()?, bytes: [0; MAX_BYTES] };
+        key.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(key)
+    }
+
     /// The code of `setup`, which must be canonical.
     pub(crate) fn from_setup(setup: &Setup) -> Key {
         let mut key = Key { len: 0, bytes: [0; MAX_BYTES] };

@@ -402,18 +402,30 @@ mod encode {
         let index = Index::new(nodes, &hashes);
         let mut is_reached = vec![false; nodes.len()];
         let mut all: Vec<Vec<Step>> = Vec::with_capacity(nodes.len());
+        let mut alike = 0..0;
         for (n, node) in nodes.iter().enumerate() {
+            if n >= alike.end {
+                let end =
+                    nodes[n..].iter().position(|other| !other.is_alike(node)).map_or(nodes.len(), |count| n + count);
+                alike = n..end;
+            }
             let mut steps = Vec::new();
             let hash = hashes[n] ^ TURN;
             let own = node.board.by_color(node.turn);
             let occupied = node.board.occupied();
-            for (piece, (role, from)) in node.movers().enumerate() {
+            // A quiet move of a piece leads to a position with the same pawns and pieces, which is near by: where there are
+            // few of these they are looked at, in place of all such moves.
+            let are_few = alike.len() <= FEW;
+            if are_few {
+                let children = alike.clone().filter_map(|child| Some((child, node.quiet_step(&nodes[child])?)));
+                steps.extend(children.map(|(child, (role, from, to))| node.numbered(child as u32, role, from, to)));
+            }
+            for (role, from) in node.movers() {
+                let targets = node.targets(role, from);
+                let asked = if are_few && role != Role::Pawn { targets & occupied } else { targets };
                 let mover = role.of(node.turn);
                 let left = hash ^ hash_of(mover, from);
-                let targets = node.targets(role, from);
-                let targets = node.turn.fold_wb(targets, targets.flip_vertical());
-                for (target, to) in targets.into_iter().enumerate() {
-                    let to = relative(node.turn, to);
+                for to in asked {
                     let taken = if occupied.contains(to) { node.board.piece_at(to) } else { None };
                     let next = match taken {
                         // Castling moves two pieces.
@@ -422,11 +434,14 @@ mod encode {
                         None => left ^ hash_of(mover, to),
                     };
                     if let Some(child) = index.find(next, || node.step(role, from, to)) {
-                        is_reached[child as usize] |= goes(n, from, to);
-                        steps.push(Step { child, piece: piece as u8, target: target as u8, squares: (from, to) });
+                        steps.push(node.numbered(child, role, from, to));
                     }
                 }
             }
+            for Step { child, squares: (from, to), .. } in &steps {
+                is_reached[*child as usize] |= goes(n, *from, *to);
+            }
+            steps.sort_unstable_by_key(|step| (step.piece, step.target));
             all.push(steps);
         }
         for (n, steps) in all.iter_mut().enumerate() {
@@ -434,6 +449,9 @@ mod encode {
         }
         all
     }
+
+    /// So many positions that differ by where pieces stand are told apart sooner one by one than by their hashes.
+    const FEW: usize = 64;
 
     /// What the hash of a position changes by with the side to move.
     const TURN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -457,6 +475,41 @@ mod encode {
     }
 
     impl Node {
+        /// Whether another position has the same pawns, and as many of each other piece.
+        fn is_alike(&self, other: &Node) -> bool {
+            let (a, b) = (&self.board, &other.board);
+            let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
+            pawns(a) == pawns(b) && KINDS.iter().all(|&kind| a.by_piece(kind).count() == b.by_piece(kind).count())
+        }
+
+        /// The step to another position by a piece that takes nothing and does not castle, if there is one.
+        fn quiet_step(&self, child: &Node) -> Option<(Role, Square, Square)> {
+            let (own, other) = (self.turn, !self.turn);
+            let is_possible = child.turn == other && child.board.by_color(other) == self.board.by_color(other);
+            let (before, after) = (self.board.by_color(own), child.board.by_color(own));
+            let from = (before & !after).single_square().filter(|_| is_possible)?;
+            let to = (after & !before).single_square()?;
+            let role = self.board.role_at(from).filter(|role| *role != Role::Pawn)?;
+            let is_step = self.targets(role, from).contains(to) && self.step(role, from, to) == *child;
+            is_step.then_some((role, from, to))
+        }
+
+        /// A step with its numbers.
+        fn numbered(&self, child: u32, role: Role, from: Square, to: Square) -> Step {
+            let below = |square: Square| Bitboard((1 << square as u32) - 1);
+            let own = self.board.by_color(self.turn);
+            let before: usize = ROLES
+                .into_iter()
+                .take_while(|other| *other != role)
+                .map(|other| (self.board.by_role(other) & own).count())
+                .sum();
+            let piece = before + (self.board.by_role(role) & own & below(from)).count();
+            let targets = self.targets(role, from);
+            let targets = self.turn.fold_wb(targets, targets.flip_vertical());
+            let target = (targets & below(relative(self.turn, to))).count();
+            Step { child, piece: piece as u8, target: target as u8, squares: (from, to) }
+        }
+
         /// A hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ alone, are
         /// not in it.
         fn hash(&self) -> u64 {

@@ -39,8 +39,8 @@ pub use page::Page;
 pub use record::Record;
 #[cfg(feature = "write")]
 pub use write::{
-    Cutter, EncodedBlock, PREVIOUS, Part, TableWriter, WriteError, WriterOptions, encode_block, manifest_in,
-    remove_abandoned, separator,
+    Cutter, EncodedBlock, PREVIOUS, Part, TableWriter, WriteError, WriterOptions, encode_block, encode_block_of,
+    manifest_in, remove_abandoned, separator,
 };
 
 #[cfg(feature = "write")]

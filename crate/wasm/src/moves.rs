@@ -38,7 +38,7 @@ impl Style {
             let names: Vec<String> = buckets(manifest).into_iter().map(|bucket| bucket.name).collect();
             let number = |name: &String| {
                 let found = names.iter().position(|other| other == name);
-                found.ok_or_else(|| Failure::usage(format!("buckets: the book has no bucket {name:?}")))
+                found.ok_or_else(|| Failure::usage(["buckets: the book has no bucket “", name, "”"].concat()))
             };
             wanted.iter().map(number).collect::<Result<Vec<usize>, Failure>>()
         });
@@ -79,22 +79,8 @@ pub fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
     (0..buckets.count()).map(named).collect()
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Told {
-    fen: String,
-    white: f64,
-    draws: f64,
-    black: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    average_rating: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    buckets: Vec<Games>,
-    ended: Games,
-    moves: Vec<Move>,
-}
-
-/// Games that went the same way.
+/// Games that went the same way: all of a position, those of one of its moves, those that end there, those of a bucket.
+/// One for all of them, as each would bring what writes it once more.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Games {
@@ -107,6 +93,23 @@ struct Games {
     buckets: Vec<Games>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     games: Vec<Game>,
+    /// Of a position, and of a move: where it leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fen: Option<String>,
+    /// Of a position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<Box<Games>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves: Option<Vec<Games>>,
+    /// Of a move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uci: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    san: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -124,82 +127,47 @@ struct Game {
     rating: Option<f64>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Move {
-    uci: String,
-    san: String,
-    fen: String,
-    white: f64,
-    draws: f64,
-    black: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    average_rating: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    buckets: Vec<Games>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    games: Vec<Game>,
-    share: f64,
-    score: f64,
-}
-
 /// What is told of an answer; a position that no game reached has no games.
 pub fn tell(answer: Result<Option<Played>, ReadError>, style: &Style, asked: &Asked) -> Result<JsValue, Failure> {
-    let mut played = match answer? {
-        Some(played) => played,
-        None => {
-            let (ended, moves) = (Games::default(), Vec::new());
-            let fen = asked.0.clone();
-            let (buckets, average_rating) = (Vec::new(), None);
-            return Ok(plain(&Told { fen, white: 0.0, draws: 0.0, black: 0.0, average_rating, buckets, ended, moves }));
+    let played = answer?;
+    let mut told = Games { ended: Some(Box::default()), moves: Some(Vec::new()), ..Games::default() };
+    if let Some(mut played) = played {
+        // Which buckets there are games in is told of all.
+        let buckets = played.buckets();
+        if let Some(chosen) = &style.chosen {
+            played = played.of_buckets(|n| chosen.contains(&n));
         }
-    };
-    // Which buckets there are games in is told of all.
-    let buckets = by_bucket(&played.buckets());
-    if let Some(chosen) = &style.chosen {
-        played = played.of_buckets(|n| chosen.contains(&n));
+        let results = played.results().unwrap_or_default();
+        let ratings = Details { buckets: played.buckets(), games: Vec::new() };
+        told = Games {
+            average_rating: ratings.ratings().average(),
+            ended: Some(Box::new(Games::of(played.ended, &played.ended_details, style))),
+            moves: Some(moves(&played, results.games() as f64, style)),
+            ..Games::of(results, &Details { buckets, games: Vec::new() }, style)
+        };
     }
-    let results = played.results().unwrap_or_default();
-    let average_rating = Details { buckets: played.buckets(), games: Vec::new() }.ratings().average();
-    let Results { white, draws, black } = results;
-    Ok(plain(&Told {
-        fen: asked.0.clone(),
-        white: white as f64,
-        draws: draws as f64,
-        black: black as f64,
-        average_rating,
-        buckets,
-        ended: Games::of(played.ended, &played.ended_details, style),
-        moves: moves(&played, results.games() as f64, style),
-    }))
+    told.fen = Some(asked.0.clone());
+    Ok(plain(&told))
 }
 
 impl Games {
     fn of(Results { white, draws, black }: Results, details: &Details, style: &Style) -> Games {
+        // One bucket is all games.
+        let buckets = if details.buckets.len() < 2 { &[][..] } else { &details.buckets };
+        let bucket = |bucket: &Bucket| {
+            let alone = Details { buckets: vec![*bucket], games: Vec::new() };
+            Games::of(bucket.results, &alone, style)
+        };
         Games {
             white: white as f64,
             draws: draws as f64,
             black: black as f64,
             average_rating: details.ratings().average(),
-            buckets: by_bucket(&details.buckets),
+            buckets: buckets.iter().map(bucket).collect(),
             games: details.games.iter().map(|game| Game::of(*game, style)).collect(),
+            ..Games::default()
         }
     }
-}
-
-fn by_bucket(buckets: &[Bucket]) -> Vec<Games> {
-    // One is all.
-    if buckets.len() < 2 {
-        return Vec::new();
-    }
-    let told = |&Bucket { results: Results { white, draws, black }, ratings }: &Bucket| Games {
-        white: white as f64,
-        draws: draws as f64,
-        black: black as f64,
-        average_rating: ratings.average(),
-        ..Games::default()
-    };
-    buckets.iter().map(told).collect()
 }
 
 impl Game {
@@ -223,18 +191,20 @@ impl Game {
     }
 }
 
-fn moves(played: &Played, all: f64, style: &Style) -> Vec<Move> {
-    let told = |of_move: &PlayedMove| {
-        let PlayedMove { m, results, details } = of_move;
+fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
+    let told = |PlayedMove { m, results, details }: &PlayedMove| {
         let mut chess = played.position.chess().clone();
         let wins = chess.turn().fold_wb(results.white, results.black) as f64;
         let count = results.games() as f64;
         let san = SanPlus::from_move_and_play_unchecked(&mut chess, *m).to_string();
-        let (share, score) = (count / all, (wins + results.draws as f64 / 2.0) / count);
-        let fen = Position::from_chess(&chess).to_string();
-        let uci = uci(*m, style.chess960).to_string();
-        let Games { white, draws, black, average_rating, buckets, games } = Games::of(*results, details, style);
-        Move { uci, san, fen, white, draws, black, average_rating, buckets, games, share, score }
+        Games {
+            uci: Some(uci(*m, style.chess960).to_string()),
+            san: Some(san),
+            fen: Some(Position::from_chess(&chess).to_string()),
+            share: Some(count / all),
+            score: Some((wins + results.draws as f64 / 2.0) / count),
+            ..Games::of(*results, details, style)
+        }
     };
     played.moves.iter().map(told).collect()
 }

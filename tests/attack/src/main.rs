@@ -126,6 +126,14 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         // Limits of nodes, depth and lines, and some moves.
         put("search", n, &[fen.as_bytes(), b"\n\x40\x00\x03", &[7; 40][..n % 40]].concat())?;
         put("block", n, &block[..block.len() - SEAL])?;
+        // A key, and a payload of one evaluation of one PV.
+        let key = position.key();
+        let length = [key.as_bytes().len() as u8];
+        put("part", n, &[&length[..], key.as_bytes(), &[7, 20, 9, 1, 4, 1, 12, 28]].concat())?;
+        // Frames as `pzstd` writes them, but for the mark of the first.
+        let frame = zstd::encode_all(game.repeat(n % 5).as_bytes(), 1)?;
+        let length = (frame.len() as u32).to_le_bytes();
+        put("pzstd", n, &[&length[..], &frame, b"\x50\x2a\x4d\x18\x04\0\0\0", &length, &frame].concat())?;
         let database = dir.join("database");
         let manifest = write_database(&database, fen, block)?;
         let text = fs::read_to_string(database.join(Manifest::FILE))?;

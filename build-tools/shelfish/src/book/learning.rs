@@ -167,6 +167,17 @@ pub struct Row {
     pub losses: u64,
 }
 
+impl Row {
+    /// What tells it from any other row: position and move, each with a zero byte behind, then frequency, wins, draws and
+    /// losses of eight bytes each, the least significant first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let Row { position, m, frequency, wins, draws, losses } = self;
+        let texts = [position, m].into_iter().flat_map(|text| text.bytes().chain([0]));
+        let numbers = [frequency, wins, draws, losses].into_iter().flat_map(|number| number.to_le_bytes());
+        texts.chain(numbers).collect()
+    }
+}
+
 /// An open book.
 pub struct Learning {
     connection: Connection,

@@ -1,21 +1,22 @@
 //! The command line of `shelfish build`.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 
 use super::dump::{DumpKind, Source};
 use super::parts::Plan;
 use super::remote::Patience;
-use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games};
-use crate::{Failure, Outcome};
-
-use crate::{database, dumps};
+use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games, staging};
+use crate::store::{Address, AddressError};
+use crate::{Failure, Outcome, database, dumps, publish};
 
 /// The least size of a shard: some 200 blocks.
 const MIN_SHARD: usize = 1 << 20;
@@ -36,9 +37,15 @@ const MIN_SHARD: usize = 1 << 20;
   shelfish build --base book february.pgn.bz2 -o book
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
   shelfish build lichess_db_eval.jsonl.zst -o db --plan plan.json
+  shelfish build lichess_db_eval.jsonl.zst -o s3://my-bucket/evals --max-disk 20GiB --temp-dir /mnt/scratch
 
 The same input gives the same bytes, whatever the threads and the memory. A build that fails leaves the database in
 DIR as it was.
+
+With -o s3://, gs:// or az:// it is built in --temp-dir, then sent as by `shelfish publish`, and removed here. The database that
+was there stays until the new one is whole, and stays if somebody else publishes meanwhile. Where sending fails, what was built is
+kept, and it is said how to send it. The disk takes some 2.2 times what comes of it, before anything can be sent; --max-disk
+bounds that, and has it checked at the beginning. Credentials are those of `shelfish publish`.
 
 With --base the result is, byte for byte, what a build of all sources at once makes, though blocks that nothing new
 falls into are copied. What was left out of a base (--min-depth and so on) is left out of the sources, too: the options
@@ -65,8 +72,9 @@ their source and their number in it. All of a book's bases have to be built with
 
 Books of engines make a book, too. Of one that learns (`shelfish book learn`, a file of SQLite) games without a result are
 not used. A Polyglot book (.bin) has no positions, only hashes: it is walked from the initial position or --start, by every
-legal move and by every answer to a move that leads out of it; what is not reached so is counted. It has no results either: each unit of weight counts as a draw, the manifest says
-`results: unknown`, and it is not merged with games.
+legal move and by every answer to a move that leads out of it; what is not reached so is counted. It has no results either:
+each unit of weight counts as a draw, the manifest says `results: unknown`, and it is not merged with games. Of the games of
+either nobody knows speed and rating: with --buckets they are in the last one, of no speed and no rating.
 
 Nothing is left out unsaid: the summary counts lines that cannot be used by reason (among them lines over 16 MiB, with
 more than 256 evaluations, with more than 256 PVs in one, or with a PV of more than 5 KiB), PVs cut or dropped at an
@@ -94,9 +102,13 @@ pub struct Args {
     /// Positions that the sources have take nothing from the bases
     #[arg(long, requires = "base")]
     replace: bool,
-    /// The directory of the database; a database that is there is replaced when the new one is complete
-    #[arg(short, long, value_name = "DIR")]
-    out: PathBuf,
+    /// The directory of the database, or s3://, gs:// or az:// to publish it there; a database that is there is replaced when
+    /// the new one is complete
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = OsStringValueParser::new().try_map(Target::parse))]
+    out: Target,
+    /// Where a database is built that goes to a store [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
     /// Memory to use: a number with K, M, G or KiB, MiB, GiB; without, MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = memory)]
     max_memory: usize,
@@ -120,19 +132,8 @@ pub struct Args {
     /// How often the host of a source is asked again without a byte in between, later each time
     #[arg(long, value_name = "N", default_value_t = 8)]
     retries: u8,
-    /// Leave out evaluations of less depth
-    #[arg(long, value_name = "PLIES")]
-    min_depth: Option<u16>,
-    /// Keep the first N PVs of each evaluation
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_pvs: Option<u32>,
-    /// Keep the first N moves of each PV, 0 keeps the scores alone; of games, the first N of each [default: all of a PV, 50
-    /// of a game]
-    #[arg(long, value_name = "N")]
-    max_plies: Option<u32>,
-    /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
-    #[arg(long)]
-    best_only: bool,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Leave out the least depths, as far as it takes for all files to have no more than this; the summary says at which
     /// depth it was cut. The result is that of --min-depth with this depth; the disk holds what is sorted until the end
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
@@ -153,6 +154,54 @@ pub struct Args {
     /// Say nothing before the summary
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Where a database goes.
+#[derive(Clone, Debug)]
+enum Target {
+    /// A directory of this machine.
+    Directory(PathBuf),
+    /// A store.
+    Store(Address),
+}
+
+impl Target {
+    fn parse(text: OsString) -> Result<Target, AddressError> {
+        match text.to_str().map(Address::parse).transpose()? {
+            Some(address) if address.folder().is_none() => Ok(Target::Store(address)),
+            Some(address) => Ok(Target::Directory(address.url.into())),
+            None => Ok(Target::Directory(text.into())),
+        }
+    }
+}
+
+/// What a database of evaluations leaves out.
+#[derive(clap::Args, Debug)]
+pub(super) struct SelectionArgs {
+    /// Leave out evaluations of less depth
+    #[arg(long, value_name = "PLIES")]
+    min_depth: Option<u16>,
+    /// Keep the first N PVs of each evaluation
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_pvs: Option<u32>,
+    /// Keep the first N moves of each PV, 0 keeps the scores alone; of games, the first N of each [default: all of a PV, 50
+    /// of a game]
+    #[arg(long, value_name = "N")]
+    max_plies: Option<u32>,
+    /// Keep the best evaluation of each position: the deepest, then that of more PVs, then that of more nodes
+    #[arg(long)]
+    best_only: bool,
+}
+
+impl SelectionArgs {
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            min_depth: self.min_depth.unwrap_or(0),
+            max_pvs: self.max_pvs.map(|n| n as usize),
+            max_plies: self.max_plies.map(|n| n as usize),
+            best_only: self.best_only,
+        }
+    }
 }
 
 fn memory(text: &str) -> Result<usize, String> {
@@ -222,31 +271,67 @@ impl fmt::Display for Built {
 /// No database was made.
 pub fn run(args: Args) -> Outcome {
     let (is_json, quiet) = (args.json, args.quiet);
-    let built = args.build(quiet)?;
+    let (built, published) = match args.out.clone() {
+        Target::Directory(dir) => {
+            if args.temp_dir.is_some() {
+                wrong("--temp-dir is for databases that go to a store, -o names a directory");
+            }
+            (build(args, dir, quiet)?, None)
+        }
+        Target::Store(to) => {
+            let staging = staging::Staging::new(to, args.temp_dir.as_deref(), quiet)?;
+            let built = build(args, staging.dir().to_owned(), quiet)?;
+            (built, Some(staging.publish()?))
+        }
+    };
     let mut out = std::io::stdout().lock();
     if is_json {
-        writeln!(out, "{}", serde_json::to_string(&built)?)?;
+        writeln!(out, "{}", serde_json::to_string(&Done { built, published })?)?;
     } else {
         write!(out, "{built}")?;
+        published.map_or(Ok(()), |published| write!(out, "{published}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// What was built, and where it was sent.
+#[derive(Serialize)]
+struct Done {
+    #[serde(flatten)]
+    built: Built,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<publish::Report>,
+}
+
+/// Ends the process, as wrong usage does.
+fn wrong(why: &str) -> ! {
+    clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n")).exit()
+}
+
 impl Args {
-    /// Builds. Wrong usage ends the process.
+    /// Builds in a directory, whatever `--out` names. Wrong usage ends the process.
     ///
     /// # Errors
     ///
     /// No database was made.
-    pub fn build(self, quiet: bool) -> Result<Built, Failure> {
-        build(self, quiet)
+    pub fn build_in(self, dir: PathBuf, quiet: bool) -> Result<Built, Failure> {
+        build(self, dir, quiet)
+    }
+
+    /// Whether they name more sources than so many.
+    pub fn has_more_than(&self, sources: usize) -> bool {
+        self.sources.len() + self.dump.len() > sources
+    }
+
+    /// Whether they name a base.
+    pub fn has_base(&self) -> bool {
+        !self.base.is_empty()
     }
 }
 
-fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
+fn build(args: Args, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
     if args.sources.iter().filter(|source| source.as_os_str() == "-").count() > 1 {
-        let why = "standard input (`-`) can be read once, it is named twice\n";
-        clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
+        wrong("standard input (`-`) can be read once, it is named twice");
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let patience = Patience { timeout: Duration::from_secs(args.timeout), retries: args.retries.into() };
@@ -258,18 +343,13 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
         sources,
         bases: args.base.iter().map(|database| database::Args::of(database)).collect(),
         replace: args.replace,
-        out: args.out,
+        out,
         max_memory: args.max_memory,
         shard_bytes: args.shard_size as u64,
         inline_page_bytes: args.inline_pages,
         threads: args.threads.map_or(cores, usize::from),
         patience,
-        selection: Selection {
-            min_depth: args.min_depth.unwrap_or(0),
-            max_pvs: args.max_pvs.map(|n| n as usize),
-            max_plies: args.max_plies.map(|n| n as usize),
-            best_only: args.best_only,
-        },
+        selection: args.selection.selection(),
         plan: args.plan.as_deref().map(Plan::read).transpose()?,
         max_disk: args.max_disk.map(|bytes| bytes as u64),
         max_bytes: args.max_size.map(|bytes| bytes as u64),
@@ -286,30 +366,30 @@ fn build(args: Args, quiet: bool) -> Result<Built, Failure> {
         (None, Some(base)) if database::kind(&base.source()?)? == database::Kind::Moves => DumpKind::Games,
         (kind, _) => kind.unwrap_or(DumpKind::Evaluations),
     };
-    let wrong = |option: &str, of: &str, found: &str| -> ! {
-        let why = format!("{option} is an option of {of}, but the sources are {found}\n");
-        clap::Command::new("shelfish build").error(clap::error::ErrorKind::ArgumentConflict, why).exit()
+    let misplaced = |option: &str, of: &str, found: &str| -> ! {
+        wrong(&format!("{option} is an option of {of}, but the sources are {found}"))
     };
     match kind {
         DumpKind::Evaluations => {
             if let Some(option) = args.games.given() {
-                wrong(option, "games", "evaluations");
+                misplaced(option, "games", "evaluations");
             }
             Ok(Built::Evaluations(Box::new(build_of(&options, dumps)?)))
         }
         DumpKind::Games => {
+            let SelectionArgs { min_depth, max_pvs, max_plies, best_only } = args.selection;
             let given = [
-                (args.min_depth.is_some(), "--min-depth"),
-                (args.max_pvs.is_some(), "--max-pvs"),
-                (args.best_only, "--best-only"),
+                (min_depth.is_some(), "--min-depth"),
+                (max_pvs.is_some(), "--max-pvs"),
+                (best_only, "--best-only"),
                 (args.max_size.is_some(), "--max-size"),
                 (args.replace, "--replace"),
                 (options.plan.is_some(), "--plan"),
             ];
             if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
-                wrong(option, "evaluations", "games");
+                misplaced(option, "evaluations", "games");
             }
-            let selection = args.games.selection(args.max_plies);
+            let selection = args.games.selection(max_plies);
             Ok(Built::Games(Box::new(games::build(&options, &selection, args.games.again, dumps)?)))
         }
     }

@@ -135,14 +135,14 @@ impl<K: Kind> Join<K> {
                     if let [record] = &records[..] {
                         return Ok(Some((Draft::Based(record.clone()), weight)));
                     }
-                    (key.as_bytes().to_vec(), Vec::new(), records)
+                    (Cow::Owned(key.as_bytes().to_vec()), Cow::Owned(Vec::new()), records)
                 }
                 _ => {
                     let Some((key, payload)) = self.runs.next_record().map_err(JoinError::Run)? else {
                         return Ok(None);
                     };
                     let records = take(&mut self.bases, key)?;
-                    (key.to_vec(), payload.to_vec(), if self.replace { Vec::new() } else { records })
+                    (key.into(), payload.into(), if self.replace { Vec::new() } else { records })
                 }
             };
             let payload = self.kind.fitting(&key, merge(&self.kind, payload, &records)?)?;
@@ -171,11 +171,11 @@ fn take<R: shelfish::table::Record + Clone>(
 /// The payload of a position, with what bases have of it.
 fn merge<'a, K: Kind>(
     kind: &K,
-    payload: Vec<u8>,
+    payload: Cow<'a, [u8]>,
     records: &[BaseRecord<K::Record>],
 ) -> Result<Cow<'a, [u8]>, JoinError> {
     if records.is_empty() {
-        return Ok(payload.into());
+        return Ok(payload);
     }
     let mut merged = K::Merging::default();
     merged.push(&payload)?;

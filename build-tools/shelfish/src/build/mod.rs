@@ -25,6 +25,7 @@ pub mod rows;
 pub mod sort;
 mod source;
 pub mod spool;
+pub mod staging;
 pub(crate) mod workspace;
 mod write;
 
@@ -258,16 +259,14 @@ pub struct OverLimit {
 impl OverLimit {
     /// Adds what was left out of a position.
     fn add(&mut self, surplus: Surplus) {
-        self.positions += 1;
-        self.evaluations += surplus.evaluations;
-        self.pvs += surplus.pvs;
+        *self = self.and(OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
     }
 
     fn and(self, other: OverLimit) -> OverLimit {
         OverLimit {
-            positions: self.positions + other.positions,
-            evaluations: self.evaluations + other.evaluations,
-            pvs: self.pvs + other.pvs,
+            positions: self.positions.saturating_add(other.positions),
+            evaluations: self.evaluations.saturating_add(other.evaluations),
+            pvs: self.pvs.saturating_add(other.pvs),
         }
     }
 }

@@ -39,6 +39,9 @@ const READ_BUFFER: usize = 32 << 10;
 
 /// Makes one payload of those of a position that comes in many. The result must not depend on their order.
 pub trait Merging: Default {
+    /// As much of a key as decides nearly all comparisons: more takes memory, less has records looked at.
+    type Start: KeyStart;
+
     /// Adds a payload.
     ///
     /// # Errors
@@ -103,22 +106,35 @@ impl Drop for Part {
 }
 
 /// One worker's arena of records, and the runs that came of it.
-pub struct Sorter<'a, M> {
+pub struct Sorter<'a, M: Merging> {
     run_files: &'a RunFiles,
     memory: usize,
     records: Vec<u8>,
-    index: Vec<Entry>,
+    index: Vec<Entry<M::Start>>,
     scratch: Vec<u8>,
     runs: Vec<Run>,
     merging: PhantomData<M>,
 }
 
-/// A record of the arena: the beginning of its key, which decides nearly all comparisons, and its place.
+/// The beginning of a key, in the order of keys.
+pub trait KeyStart: Copy + Ord {
+    /// That of a key.
+    fn of(key: &[u8]) -> Self;
+}
+
+impl<const WORDS: usize> KeyStart for [u32; WORDS] {
+    fn of(key: &[u8]) -> [u32; WORDS] {
+        std::array::from_fn(|n| {
+            let byte = |m: usize| u32::from(key.get(4 * n + m).copied().unwrap_or(0));
+            byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3)
+        })
+    }
+}
+
+/// A record of the arena: the beginning of its key and its place.
 #[derive(Clone, Copy)]
-struct Entry {
-    high: u64,
-    middle: u64,
-    low: u32,
+struct Entry<S> {
+    start: S,
     at: u32,
 }
 
@@ -137,10 +153,12 @@ impl<'a, M: Merging> Sorter<'a, M> {
     }
 
     fn reserve(&mut self) -> Result<(), TryReserveError> {
-        // Records take 50 to 200 bytes, their entries 24. Pages that are not touched take no memory.
-        let most_records = (self.memory - self.memory / 4).min(u32::MAX as usize);
-        self.records.try_reserve_exact(most_records)?;
-        self.index.try_reserve_exact(most_records / 3 / size_of::<Entry>())
+        // Records take 50 to 200 bytes. Pages that are not touched take no memory.
+        const RECORD: usize = 64;
+        let most = self.memory / (RECORD + size_of::<Entry<M::Start>>());
+        let most = most.min(u32::MAX as usize / RECORD);
+        self.records.try_reserve_exact(most * RECORD)?;
+        self.index.try_reserve_exact(most)
     }
 
     /// Writes what there is and gives the memory back until the next record, for something else that takes much.
@@ -171,7 +189,7 @@ impl<'a, M: Merging> Sorter<'a, M> {
             self.spill()?;
         }
         let at = u32::try_from(self.records.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        self.index.push(Entry::new(key.as_bytes(), at));
+        self.index.push(Entry { start: M::Start::of(key.as_bytes()), at });
         self.records.extend_from_slice(&record);
         self.scratch = record;
         Ok(())
@@ -191,10 +209,11 @@ impl<'a, M: Merging> Sorter<'a, M> {
         if self.index.is_empty() {
             return Ok(());
         }
-        let record = |entry: &Entry| spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default();
-        self.index.sort_unstable_by(|a, b| a.start().cmp(&b.start()).then_with(|| record(a).0.cmp(record(b).0)));
+        let record =
+            |entry: &Entry<M::Start>| spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default();
+        self.index.sort_unstable_by(|a, b| a.start.cmp(&b.start).then_with(|| record(a).0.cmp(record(b).0)));
         let mut run = RunWriter::new(self.run_files);
-        for same in self.index.chunk_by(|a, b| a.start() == b.start() && record(a).0 == record(b).0) {
+        for same in self.index.chunk_by(|a, b| a.start == b.start && record(a).0 == record(b).0) {
             let (key, payload) = record(&same[0]);
             if same.len() == 1 {
                 run.push(key, payload)?;
@@ -208,21 +227,6 @@ impl<'a, M: Merging> Sorter<'a, M> {
         self.records.clear();
         self.index.clear();
         Ok(())
-    }
-}
-
-impl Entry {
-    fn new(key: &[u8], at: u32) -> Entry {
-        let mut start = [0; 20];
-        let length = key.len().min(start.len());
-        start[..length].copy_from_slice(&key[..length]);
-        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        Entry { high: number(&start[..8]), middle: number(&start[8..16]), low: number(&start[16..]) as u32, at }
-    }
-
-    /// The beginning of the key, in the order of keys.
-    fn start(&self) -> (u64, u64, u32) {
-        (self.high, self.middle, self.low)
     }
 }
 

@@ -5,10 +5,12 @@
 //! a record has no room for is left out at every merge, so that no position grows beyond bounds, however many lines it
 //! has; how much that was stands in the payload, too: a length of 0, then two numbers.
 //! A move is a byte for its origin and one for its target (the rook's square when castling), which compresses better
-//! than 15 bits in a row; their upper bits hold the promotion. Nothing outside this build reads it.
+//! than 15 bits in a row; their upper bits hold the promotion. What builds read again they wrote; of what comes from elsewhere,
+//! lines of `shelfish partition`, [`check`] tells whether the numbers are such.
 
 use core::cmp::Reverse;
 use core::fmt;
+use core::ops::RangeInclusive;
 
 use shakmaty::{Board, Chess, Move, Position as _, Role, Square};
 use shelfish::eval::{Eval, Evaluation, Pv, Score};
@@ -17,7 +19,7 @@ use shelfish::position::{Key, KeyError};
 
 use super::sort::Merging;
 
-/// Why spooled bytes are not a record. They were written by this process: the disk, or a bug.
+/// Why spooled bytes are not a record: the disk, a bug, or somebody else wrote them.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SpoolError {
     /// The bytes end within a record, or a number has no end.
@@ -26,6 +28,8 @@ pub enum SpoolError {
     Key(KeyError),
     /// A move cannot be played.
     Move([u8; 2]),
+    /// A number, of what is named, that no record has.
+    Number(&'static str),
 }
 
 impl fmt::Display for SpoolError {
@@ -34,6 +38,7 @@ impl fmt::Display for SpoolError {
             SpoolError::Short => f.write_str("a spooled record ends too early"),
             SpoolError::Key(error) => write!(f, "spooled {error}"),
             SpoolError::Move(code) => write!(f, "spooled move {code:02x?} cannot be played"),
+            SpoolError::Number(what) => write!(f, "a spooled record has {what} that no record has"),
         }
     }
 }
@@ -59,8 +64,8 @@ pub struct Surplus {
 impl Surplus {
     /// Adds an evaluation of so many PVs.
     pub fn add(&mut self, pvs: usize) {
-        self.evaluations += 1;
-        self.pvs += pvs as u64;
+        self.evaluations = self.evaluations.saturating_add(1);
+        self.pvs = self.pvs.saturating_add(pvs as u64);
     }
 }
 
@@ -130,13 +135,47 @@ fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolError> {
     while !payload.is_empty() {
         match take_bytes(&mut payload)? {
             [] => {
-                surplus.evaluations += take_number(&mut payload)?;
-                surplus.pvs += take_number(&mut payload)?;
+                surplus.evaluations = surplus.evaluations.saturating_add(take_number(&mut payload)?);
+                surplus.pvs = surplus.pvs.saturating_add(take_number(&mut payload)?);
             }
             evaluation => evaluations.push(evaluation),
         }
     }
     Ok((evaluations, surplus))
+}
+
+/// Checks the numbers of a payload that somebody else may have written. Its moves are checked when it is decoded, and when it is
+/// encoded.
+///
+/// # Errors
+///
+/// No record has these numbers.
+pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
+    let within = |what, number: usize, range: RangeInclusive<usize>| {
+        if range.contains(&number) { Ok(()) } else { Err(SpoolError::Number(what)) }
+    };
+    let (evaluations, _) = items(payload)?;
+    within("a number of evaluations", evaluations.len(), 1..=Eval::MAX_EVALUATIONS)?;
+    let (mut all_pvs, mut all_plies) = (0, 0);
+    for mut bytes in evaluations {
+        u16::try_from(take_number(&mut bytes)?).map_err(|_| SpoolError::Number("a depth"))?;
+        take_number(&mut bytes)?;
+        let pvs = take_count(&mut bytes)?;
+        within("a number of PVs", pvs, 1..=Eval::MAX_EVALUATION_PVS)?;
+        for _ in 0..pvs {
+            let code = take_number(&mut &*bytes)?;
+            if code >> 33 > 0 || !take_score(&mut bytes)?.is_in_range() {
+                return Err(SpoolError::Number("a score"));
+            }
+            let plies = take_count(&mut bytes)?;
+            bytes = bytes.get(2 * plies..).ok_or(SpoolError::Short)?;
+            all_plies += plies;
+        }
+        within("a length", bytes.len(), 0..=0)?;
+        all_pvs += pvs;
+    }
+    within("a number of PVs", all_pvs, 1..=Eval::MAX_PVS)?;
+    within("a number of moves", all_plies, 0..=Eval::MAX_PLIES)
 }
 
 /// The payload of a position that comes in many: their evaluations, each once, as far as a record has room.
@@ -149,6 +188,8 @@ impl Merged {
 }
 
 impl Merging for Merged {
+    type Start = [u32; 3];
+
     fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError> {
         self.0.extend_from_slice(payload);
         if self.0.len() > Merged::BATCH {
@@ -345,11 +386,27 @@ fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
     let mut chess = chess.clone();
     for _ in 0..count {
         let code = [take_byte(bytes)?, take_byte(bytes)?];
-        let m = move_of(code, chess.board()).ok_or(SpoolError::Move(code))?;
+        let m = move_of(code, chess.board()).filter(|m| leaves_kings(&chess, *m)).ok_or(SpoolError::Move(code))?;
         chess.play_unchecked(m);
         line.push(m);
     }
     Ok(Pv { score, line })
+}
+
+/// Whether a move, legal or not, leaves each side its king, without which nothing can be said of a position. That it is legal is
+/// found when it is encoded, among the legal moves.
+fn leaves_kings(chess: &Chess, m: Move) -> bool {
+    let (board, turn) = (chess.board(), chess.turn());
+    match m {
+        Move::Normal { role, from, capture, to, promotion } => {
+            let is_promotion = |to| role == Role::Pawn && ![Role::Pawn, Role::King].contains(&to);
+            board.color_at(from) == Some(turn)
+                && board.color_at(to) != Some(turn)
+                && capture != Some(Role::King)
+                && promotion.is_none_or(is_promotion)
+        }
+        _ => chess.is_legal(m),
+    }
 }
 
 /// The code of a move.
@@ -379,6 +436,9 @@ pub fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
 
 #[cfg(test)]
 mod tests {
+    use shelfish::position::Position;
+    use shelfish::table::{Block, Chunk, KeyRange, encode_block};
+
     use super::super::record::parse;
     use super::*;
 
@@ -418,6 +478,74 @@ mod tests {
             let mut rest = &spooled[..length];
             while take(&mut rest).is_ok() {}
         }
+    }
+
+    /// What is built of a payload of which nothing is known but its length.
+    fn built(key: &[u8], payload: &[u8]) -> Option<Eval> {
+        check(payload).ok()?;
+        let (eval, _) = decode(key, payload).ok()?;
+        let block = encode_block(std::slice::from_ref(&eval)).ok()?;
+        let at = Chunk { file: "test".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
+        let block = Block::open(&block.bytes, &at).expect("what was written is read");
+        assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())), "{payload:02x?}");
+        Some(eval)
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_is_refused_or_is_a_record() {
+        let kings = "4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6".parse::<Position>().expect("a position");
+        let key = kings.key();
+        let pv = |codes: &[[u8; 2]]| [&[6, 7, 1, 4, codes.len() as u8], codes.as_flattened()].concat();
+        let of = |pv: Vec<u8>| [&[pv.len() as u8][..], &pv].concat();
+        let square = |name: &str| name.parse::<Square>().expect("a square") as u8;
+        let code = |from, to, role: u8| [square(from) | (role & 3) << 6, square(to) | (role >> 2) << 6];
+        assert!(built(key.as_bytes(), &of(pv(&[code("e1", "d1", 0)]))).is_some());
+        for codes in [
+            vec![code("e1", "e8", 0)],
+            vec![code("e8", "d8", 0)],
+            vec![code("e1", "e3", 0)],
+            vec![code("d5", "d5", 0)],
+            vec![code("d5", "c6", 0)],
+            vec![code("a7", "a8", 0)],
+            vec![code("a7", "a8", 6)],
+            vec![code("a7", "a8", 1)],
+            vec![code("e1", "d1", 5)],
+            vec![code("e1", "d1", 0), code("d5", "d6", 0)],
+        ] {
+            assert_eq!(built(key.as_bytes(), &of(pv(&codes))), None, "{codes:02x?}");
+        }
+        for payload in [&[][..], &[0, 1, 1], &[3, 7, 7, 0], &[5, 6, 7, 1, 1, 0], &[6, 6, 7, 1, 4, 0, 0]] {
+            assert!(check(payload).is_err(), "{payload:02x?}");
+        }
+        let deep = [&[7, 0xff, 0xff, 7, 7, 1, 4, 0][..], &[5, 7, 7, 1, 4, 0]].concat();
+        assert_eq!(check(&deep), Err(SpoolError::Number("a depth")));
+        assert_eq!(check(&of(pv(&[])).repeat(257)), Err(SpoolError::Number("a number of evaluations")));
+    }
+
+    #[test]
+    fn damaged_payloads_are_refused_or_are_records() {
+        let times = if std::env::var_os("SHELFISH_LONG").is_some() { 100_000 } else { 1_000 };
+        let records: Vec<(Key, Vec<u8>)> = RECORDS
+            .iter()
+            .map(|text| eval(text))
+            .map(|eval| (eval.position.key(), payload(&eval.evaluations, Surplus::default())))
+            .collect();
+        assert!(records.iter().all(|(key, payload)| built(key.as_bytes(), payload).is_some()));
+        let mut random = fastrand::Rng::with_seed(13);
+        let mut whole = 0;
+        for n in 0..times {
+            let (key, mut payload) = records[n % records.len()].clone();
+            for _ in 0..random.usize(1..4) {
+                let at = random.usize(..payload.len());
+                match random.u8(..3) {
+                    0 => payload[at] = random.u8(..),
+                    1 => payload[at] ^= 1 << random.u8(..8),
+                    _ => payload[at] = random.choice([0, 1, 2, 127, 128, 255]).unwrap_or_default(),
+                }
+            }
+            whole += usize::from(built(key.as_bytes(), &payload).is_some());
+        }
+        assert!(whole > times / 20, "{whole} of {times}");
     }
 
     #[test]

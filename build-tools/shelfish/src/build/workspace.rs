@@ -130,13 +130,33 @@ impl Workspace {
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
         let (dir, lock, created) = (self.dir.clone(), self.lock.try_clone()?, self.created.clone());
         std::thread::spawn(move || {
-            if let Some(signal) = signals.forever().next() {
+            if let Some(signal) = signals.forever().find(|_| !ARE_ELSEWHERE.load(Ordering::SeqCst)) {
                 IS_ENDING.store(true, Ordering::SeqCst);
                 remove(&dir, &lock, created.as_deref());
                 std::process::exit(128 + signal);
             }
         });
         Ok(())
+    }
+}
+
+/// Whether somebody else sees to signals.
+static ARE_ELSEWHERE: AtomicBool = AtomicBool::new(false);
+
+/// As long as it lives, signals do not end the process on behalf of a build that is over: its owner sees to them.
+pub struct SignalsElsewhere(());
+
+impl SignalsElsewhere {
+    /// Takes signals over.
+    pub fn new() -> SignalsElsewhere {
+        ARE_ELSEWHERE.store(true, Ordering::SeqCst);
+        SignalsElsewhere(())
+    }
+}
+
+impl Drop for SignalsElsewhere {
+    fn drop(&mut self) {
+        ARE_ELSEWHERE.store(false, Ordering::SeqCst);
     }
 }
 

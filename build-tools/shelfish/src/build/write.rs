@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block};
+use shelfish::position::Key;
+use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block_of};
 
 use super::base::{BaseReader, BaseRecord};
 use super::join::{Draft, Join, JoinError};
@@ -144,6 +145,7 @@ pub fn encoded<K: Kind>(
         cutter: Some(Cutter::new(K::BLOCK_WEIGHT)),
         boundaries: boundaries.to_vec().into(),
         from: None,
+        key: Vec::new(),
         left_out: left_out.clone(),
     };
     let encode = move |block: Result<Cut<K>, JoinError>| {
@@ -169,6 +171,8 @@ struct Blocks<K: Kind> {
     boundaries: VecDeque<Vec<u8>>,
     /// Where the part begins of which no block was cut yet; `None` if one was.
     from: Option<Vec<u8>>,
+    /// The key of the last record.
+    key: Vec<u8>,
     left_out: Arc<AtomicU64>,
 }
 
@@ -187,10 +191,11 @@ impl<K: Kind> Blocks<K> {
                 let from = self.from.take();
                 return Ok(self.cutter.take().and_then(Cutter::finish).map(|drafts| Cut { drafts, from }));
             };
-            let key = draft.key().to_vec();
+            self.key.clear();
+            self.key.extend_from_slice(draft.key());
             let mut before = None;
             let mut begins = None;
-            while let Some(boundary) = self.boundaries.pop_front_if(|boundary| *boundary <= key) {
+            while let Some(boundary) = self.boundaries.pop_front_if(|boundary| *boundary <= self.key) {
                 begins = Some(boundary);
             }
             if let Some(boundary) = begins {
@@ -198,7 +203,7 @@ impl<K: Kind> Blocks<K> {
                 let from = self.from.replace(boundary);
                 before = full.finish().map(|drafts| Cut { drafts, from });
             }
-            let cut = cutter.push(&key, weight, draft);
+            let cut = cutter.push(&self.key, weight, draft);
             if before.is_some() {
                 // A cutter that has one record cuts nothing.
                 return Ok(before);
@@ -249,6 +254,8 @@ fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded, Fault> {
         Ok(record)
     };
     let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(Fault::Join)?;
-    let block = encode_block(&records).map_err(Fault::Write)?;
+    // Decoding compared each with its position's.
+    let keys: Option<Vec<Key>> = drafts.iter().map(|draft| Key::of_bytes(draft.key())).collect();
+    let block = encode_block_of(&records, &keys.unwrap_or_default()).map_err(Fault::Write)?;
     Ok(Encoded { block, from: None, is_kept: false, over_limit, rows })
 }

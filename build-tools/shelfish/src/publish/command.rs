@@ -1,13 +1,13 @@
 //! The command line of `shelfish publish`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::{HumanBytes, HumanCount};
 
-use super::{Options, Prune, Report, publish};
+use super::{Options, Prune, Replaces, Report, publish};
 use crate::Outcome;
 use crate::build::command::size;
 use crate::shown::{json, shown};
@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     retries: Option<u8>,
     /// Files that are sent at a time; each takes the memory of two parts
-    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(short, long, value_name = "N", default_value_t = super::JOBS as u16, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
     /// Files that have more are sent in parts of so much; S3 takes 5 MiB at least
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = part_size)]
@@ -110,6 +110,16 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Args {
+    /// Whether they send it to this directory.
+    pub fn is_to(&self, directory: &Path) -> bool {
+        self.to.folder().is_some_and(|to| to == directory)
+    }
+
+    /// Whether they ask for nothing but looking.
+    pub fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     /// What they ask for.
     pub fn options(self) -> Options {
         Options {
@@ -126,6 +136,7 @@ impl Args {
             dry_run: self.dry_run,
             pages: self.pages,
             cors: self.cors,
+            replaces: Replaces::Any,
             quiet: self.quiet,
         }
     }

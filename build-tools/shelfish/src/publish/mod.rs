@@ -23,7 +23,8 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
-use crate::database::parse_manifest;
+use crate::build::workspace::SignalsElsewhere;
+use crate::database::{self, parse_manifest};
 use crate::progress::{Progress, Work};
 use crate::shown::hexadecimal;
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreFault};
@@ -52,8 +53,41 @@ pub struct Options {
     pub pages: bool,
     /// Whether other sites' pages are let in by the store.
     pub cors: bool,
+    /// What has to be there to be replaced.
+    pub replaces: Replaces,
     /// Whether to keep silent until the end.
     pub quiet: bool,
+}
+
+impl Options {
+    /// The database in a directory to a store, in the usual way.
+    pub fn new(dir: PathBuf, to: Address) -> Options {
+        Options {
+            dir,
+            to,
+            settings: Settings::default(),
+            jobs: JOBS,
+            prune: None,
+            dry_run: false,
+            pages: false,
+            cors: false,
+            replaces: Replaces::Any,
+            quiet: false,
+        }
+    }
+}
+
+/// Files that are usually sent at a time.
+pub const JOBS: usize = 4;
+
+/// Which manifest is replaced, beside the one that is there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    /// Whichever is there at the beginning.
+    Any,
+    /// The one with this hash, as [`current`] gave it before; `None`: there was none. Who built on it would lose what
+    /// somebody else published meanwhile.
+    Only(Option<String>),
 }
 
 /// Which databases of the past are kept.
@@ -179,6 +213,8 @@ impl From<StoreError> for PublishError {
 pub fn publish(options: &Options) -> Result<Report, PublishError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(PublishError::System)?;
+    // A build before this one in the same process would end it, and what was begun in the store would stay there.
+    let _signals = SignalsElsewhere::new();
     let done = runtime.block_on(async {
         let (stop, stopped) = watch::channel(false);
         let signal = interruption(stop);
@@ -242,6 +278,12 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         plan.check_pages(&local)?;
     }
     let changed = before.as_ref().is_none_or(|before| before.bytes != local.bytes);
+    if let Replaces::Only(expected) = &options.replaces
+        && changed
+        && *expected != before.as_ref().map(Current::integrity)
+    {
+        return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreFault::Conflict }.into());
+    }
     let mut report = Report {
         dry_run: options.dry_run,
         manifest: store.locate(Manifest::FILE),
@@ -296,6 +338,28 @@ pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), Publish
         store.write(&superseded(&before.bytes), &before.bytes).await?;
     }
     Ok(store.replace(before.as_ref(), bytes).await?)
+}
+
+/// The hash of the manifest that a place has, if it has one.
+///
+/// # Errors
+///
+/// The place cannot be read, or what is there is no manifest.
+pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, PublishError> {
+    if to.folder().is_some_and(|folder| !folder.join(Manifest::FILE).exists()) {
+        return Ok(None);
+    }
+    let read = async {
+        let store = Store::open(to, settings)?;
+        let current = store.read(Manifest::FILE).await?;
+        match &current {
+            Some(current) => drop(published(&store, current)?),
+            // Without a manifest there may be no bucket.
+            None => drop(store.list("").await?),
+        }
+        Ok(current.as_ref().map(Current::integrity))
+    };
+    database::wait(read).map_err(PublishError::System)?
 }
 
 /// The manifest that a store has, if it is one of Shelfish.

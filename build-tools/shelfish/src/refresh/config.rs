@@ -62,6 +62,17 @@ pub enum ConfigError {
     NoSources(PathBuf),
     /// Standard input is read once.
     Stdin(PathBuf),
+    /// The database is built where it is published, or not on this machine.
+    Directory(PathBuf, PathBuf),
+    /// An option does what a key is for, or nothing that a refresh is for.
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// The option.
+        option: &'static str,
+        /// What to do in place of it.
+        instead: &'static str,
+    },
     /// A list of options is none of the command's.
     Options {
         /// The file.
@@ -90,6 +101,15 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::Stdin(path) => {
                 write!(f, "{}: `sources` has \"-\", expected files or URLs, which can be read again", path.display())
+            }
+            ConfigError::Directory(path, directory) => write!(
+                f,
+                "{}: `directory` is {}, expected a folder of this machine, and another one than `to`",
+                path.display(),
+                directory.display()
+            ),
+            ConfigError::Key { path, option, instead } => {
+                write!(f, "{}: the options have {option}: {instead}", path.display())
             }
             ConfigError::Options { path, key, error } => {
                 let text = error.to_string();
@@ -143,8 +163,24 @@ impl Config {
             publish,
         };
         // What is wrong is told before anything is done.
-        config.build(path, None)?;
-        Ok(config)
+        let is_far = crate::database::scheme(&keys.directory.display().to_string()).is_some();
+        if is_far || config.publish.is_to(&config.directory) {
+            return Err(ConfigError::Directory(path.to_owned(), keys.directory));
+        }
+        let (build, publish) = (config.build(path, None)?, &config.publish);
+        let wrong = [
+            (
+                build.has_more_than(config.sources.len()),
+                "another source",
+                "name it in `sources`, else nobody sees it change",
+            ),
+            (build.has_base(), "--base", "`base = \"published\"` is the one that is looked at"),
+            (publish.is_dry_run(), "--dry-run", "give it to `shelfish refresh`"),
+        ];
+        match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
+            Some((_, option, instead)) => Err(ConfigError::Key { path: path.to_owned(), option, instead }),
+            None => Ok(config),
+        }
     }
 
     /// The build, on a base if there is one.
@@ -216,6 +252,12 @@ mod tests {
             ("to = 'ftp://x'\nsources = ['a']", "`publish`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']", "--min-deph"),
             ("to = 'x'\nsources = ['a']\npublish = ['--keep', '0']", "--keep"),
+            ("to = 'evals'\nsources = ['a']", "another one than `to`"),
+            ("to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'", "a folder of this machine"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['b.zst']", "name it in `sources`"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['--dump', '2013-01']", "name it in `sources`"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']", "published"),
+            ("to = 'x'\nsources = ['a']\npublish = ['--dry-run']", "--dry-run"),
             ("to = ", "refresh.toml"),
         ] {
             let error = read(text)?.err().map(|error| error.to_string()).unwrap_or_default();

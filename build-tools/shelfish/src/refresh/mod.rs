@@ -19,8 +19,7 @@ use shelfish::table::Manifest;
 use crate::build::command::Built;
 use crate::build::dump::Source;
 use crate::build::remote::{Patience, Remote};
-use crate::publish::{self, publish};
-use crate::store::{Address, Settings, Store};
+use crate::publish::{self, Replaces, publish};
 use crate::{Failure, database, verify};
 use config::Config;
 
@@ -31,6 +30,9 @@ struct State {
     recipe: Recipe,
     /// The hash of the manifest.
     integrity: String,
+    /// The hash of the manifest that was published, if it was built on that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
 }
 
 /// All that decides what comes of a build, a base aside.
@@ -79,6 +81,8 @@ pub struct Report {
 pub enum RefreshError {
     /// What is remembered is not what this program writes.
     State(PathBuf, String),
+    /// What is done cannot be remembered.
+    Unwritten(PathBuf, io::Error),
     /// A source is not there.
     Source(Source, io::Error),
     /// The database that was built is not whole.
@@ -92,6 +96,13 @@ impl fmt::Display for RefreshError {
                 write!(
                     f,
                     "{}: {why}; expected what `shelfish refresh` wrote there: remove it to build anew",
+                    path.display()
+                )
+            }
+            RefreshError::Unwritten(path, error) => {
+                write!(
+                    f,
+                    "{}: {error}; expected a place where `shelfish refresh` may write a small file",
                     path.display()
                 )
             }
@@ -133,11 +144,11 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
         }
     };
     let config = Config::read(path)?;
-    let publishing = publish::Options { quiet: how.quiet, ..config.publish.clone().options() };
+    let mut publishing = publish::Options { quiet: how.quiet, ..config.publish.clone().options() };
     let recipe = recipe(&config)?;
     let state = State::read(&config.state)?;
     let known = state.filter(|state| state.recipe.is(&recipe) && !how.force);
-    let there = published(&publishing.to)?;
+    let there = publish::current(&publishing.to, publishing.settings)?;
     let mut report = Report {
         changed: false,
         integrity: there.clone().unwrap_or_default(),
@@ -149,7 +160,9 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
     };
     let here = fs::read(config.directory.join(Manifest::FILE)).ok().map(|bytes| Integrity::of(&bytes).to_string());
     let is_published = known.as_ref().is_some_and(|known| there.as_ref() == Some(&known.integrity));
-    let is_built = known.as_ref().is_some_and(|known| here.as_ref() == Some(&known.integrity));
+    // What was built on another manifest than the one that is there lacks what was published since.
+    let is_current = |known: &State| !config.on_published || known.base == there;
+    let is_built = known.as_ref().is_some_and(|known| here.as_ref() == Some(&known.integrity) && is_current(known));
     if how.dry_run {
         report.would = Some(match (is_published, is_built) {
             (true, _) => "do nothing: the newest is published",
@@ -168,19 +181,25 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
                 (Some(_), _) => Some(publishing.to.url.clone()),
                 (None, _) => None,
             };
+            // Hours later would be too late.
+            State::file(&config.state)?;
             say("building");
             let args = config.build(path, base.as_deref().filter(|_| config.on_published))?;
-            let built = args.build(how.quiet)?;
+            let built = args.build_in(config.directory.clone(), how.quiet)?;
             say("verifying");
             let verified =
                 verify::verify(&database::Args::of(&config.directory.display().to_string()).source()?, how.quiet)?;
             if let Some(problem) = verified.problems.first() {
                 return Err(RefreshError::Damaged(config.directory, Box::new(problem.clone())).into());
             }
-            State { recipe, integrity: built.integrity().to_string() }.write(&config.state)?;
+            let base = there.clone().filter(|_| config.on_published);
+            State { recipe, integrity: built.integrity().to_string(), base }.write(&config.state)?;
             (report.built, report.verified) = (Some(built), Some(verified));
         }
         say("publishing");
+        if config.on_published {
+            publishing.replaces = Replaces::Only(there);
+        }
         let published = publish(&publishing)?;
         report.changed = published.changed;
         report.integrity.clone_from(&published.integrity);
@@ -212,15 +231,6 @@ fn recipe(config: &Config) -> Result<Recipe, RefreshError> {
     })
 }
 
-/// The hash of the manifest that is published.
-fn published(to: &Address) -> Result<Option<String>, Failure> {
-    if to.folder().is_some_and(|folder| !folder.join(Manifest::FILE).exists()) {
-        return Ok(None);
-    }
-    let current = database::wait(async { Store::open(to, Settings::default())?.read(Manifest::FILE).await })??;
-    Ok(current.map(|current| Integrity::of(&current.bytes).to_string()))
-}
-
 impl State {
     fn read(path: &Path) -> Result<Option<State>, RefreshError> {
         let fault = |why: String| RefreshError::State(path.to_owned(), why);
@@ -233,13 +243,16 @@ impl State {
 
     /// Writes it, whole or not at all.
     fn write(&self, path: &Path) -> Result<(), RefreshError> {
-        let fault = |error: io::Error| RefreshError::State(path.to_owned(), error.to_string());
-        let mut file = tempfile::NamedTempFile::new_in(
-            path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new(".")),
-        )
-        .map_err(fault)?;
+        let fault = |error: io::Error| RefreshError::Unwritten(path.to_owned(), error);
+        let mut file = State::file(path)?;
         let json = serde_json::to_vec_pretty(self).map_err(|error| fault(error.into()))?;
         file.write_all(&json).and_then(|()| file.write_all(b"\n")).map_err(fault)?;
         file.persist(path).map(drop).map_err(|error| fault(error.error))
+    }
+
+    /// A file that is to take its place.
+    fn file(path: &Path) -> Result<tempfile::NamedTempFile, RefreshError> {
+        let folder = path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        tempfile::NamedTempFile::new_in(folder).map_err(|error| RefreshError::Unwritten(path.to_owned(), error))
     }
 }

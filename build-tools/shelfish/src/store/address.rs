@@ -40,16 +40,19 @@ pub enum AddressError {
     NoBucket(String),
     /// A part of the path that stores treat otherwise than it reads.
     Part(String),
+    /// A URL of a file that names no folder of this machine.
+    File(String),
 }
 
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AddressError::Scheme(found) => {
-                write!(f, "found {found}://, expected s3://BUCKET/FOLDER, gs://, az://, or a directory")
+                write!(f, "found {found}://, expected s3://BUCKET/FOLDER, gs://, az://, file:///, or a directory")
             }
             AddressError::NoBucket(url) => write!(f, "found {url}, expected the name of a bucket after ://"),
             AddressError::Part(part) => write!(f, "found {part:?} in the path, expected names of folders"),
+            AddressError::File(url) => write!(f, "found {url}, expected file:/// and the path of a folder here"),
         }
     }
 }
@@ -57,21 +60,26 @@ impl fmt::Display for AddressError {
 impl std::error::Error for AddressError {}
 
 impl Address {
-    /// Reads an address: `s3://`, `gs://`, `az://`, the URLs of R2 and Azure as their sites show them, or a directory.
+    /// Reads an address: `s3://`, `gs://`, `az://`, the URLs of R2 and Azure as their sites show them, or a directory, by its
+    /// path or as `file://`.
     ///
     /// # Errors
     ///
     /// It is a URL, but of no store.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
         let Some((scheme, rest)) = crate::database::scheme(text).and_then(|_| text.split_once("://")) else {
-            let url = text.to_owned();
-            return Ok(Address { kind: Kind::Folder, url, bucket: String::new(), prefix: String::new() });
+            return Ok(Address::of_folder(text.to_owned()));
         };
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (kind, path) = match scheme.to_ascii_lowercase().as_str() {
             "s3" => (Kind::S3, rest),
             "gs" => (Kind::Google, rest),
             "az" | "azure" => (Kind::Azure, rest),
+            "file" => {
+                let path = reqwest::Url::parse(text).ok().and_then(|url| url.to_file_path().ok());
+                let path = path.and_then(|path| path.into_os_string().into_string().ok());
+                return path.map(Address::of_folder).ok_or_else(|| AddressError::File(text.to_owned()));
+            }
             "https" if host.ends_with(".r2.cloudflarestorage.com") => (Kind::R2, path),
             "https" if host.ends_with(".blob.core.windows.net") => (Kind::Azure, path),
             _ => return Err(AddressError::Scheme(scheme.to_owned())),
@@ -87,6 +95,10 @@ impl Address {
         }
         let url = text.trim_end_matches('/').to_owned();
         Ok(Address { kind, url, bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+    }
+
+    fn of_folder(path: String) -> Address {
+        Address { kind: Kind::Folder, url: path, bucket: String::new(), prefix: String::new() }
     }
 
     /// The folder of this machine, if it is one.
@@ -118,10 +130,12 @@ mod tests {
             ("https://me.blob.core.windows.net/c/evals", Kind::Azure, "c", "evals"),
             ("https://0123.r2.cloudflarestorage.com/b/x", Kind::R2, "b", "x"),
             ("site/evals", Kind::Folder, "", ""),
+            ("file:///srv/site%20of%20mine/evals", Kind::Folder, "", ""),
         ] {
             let address = Address::parse(text)?;
             assert_eq!((address.kind, &*address.bucket, &*address.prefix), (kind, bucket, prefix), "{text}");
         }
+        assert_eq!(Address::parse("file:///a%20b/c")?.folder(), Some(Path::new("/a b/c")));
         Ok(())
     }
 
@@ -135,6 +149,7 @@ mod tests {
             ("s3://b/../c", "\"..\""),
             ("s3://b//c", "\"\""),
             ("s3://b/c?d", "c?d"),
+            ("file://far.example.org/db", "a folder here"),
         ] {
             let error = Address::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(words), "{text}: {error}");

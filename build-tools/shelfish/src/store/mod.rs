@@ -18,6 +18,7 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use shelfish::source::Source;
+use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
@@ -56,6 +57,13 @@ pub struct Current {
     /// The file.
     pub bytes: Vec<u8>,
     version: object_store::UpdateVersion,
+}
+
+impl Current {
+    /// Its hash.
+    pub fn integrity(&self) -> String {
+        Integrity::of(&self.bytes).to_string()
+    }
 }
 
 /// What went wrong with which file.

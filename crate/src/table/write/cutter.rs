@@ -38,7 +38,8 @@ impl<T> Cutter<T> {
     pub fn push(&mut self, key: &[u8], weight: usize, item: T) -> Option<Vec<T>> {
         let shared = self.last.iter().zip(key).take_while(|(a, b)| a == b).count();
         let rank = (shared, XxHash64::oneshot(0, &key[..(shared + 1).min(key.len())]));
-        self.last = key.to_vec();
+        self.last.clear();
+        self.last.extend_from_slice(key);
         self.items.push(Item { item, weight, rank });
         self.weight += weight;
         if self.weight <= self.most || self.items.len() < 2 {

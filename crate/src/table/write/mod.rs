@@ -115,8 +115,17 @@ const LEVEL: i32 = 19;
 /// Records are out of order, or more than a block may hold.
 pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
     let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
+    encode_block_of(records, &keys)
+}
+
+/// The same where the keys of the records' positions are known, which it believes.
+///
+/// # Errors
+///
+/// See [`encode_block`].
+pub fn encode_block_of<R: Record>(records: &[R], keys: &[Key]) -> Result<EncodedBlock, WriteError> {
     let (&first, &last) = keys.first().zip(keys.last()).ok_or(WriteError::Order)?;
-    if !keys.is_sorted_by(|a, b| a < b) {
+    if keys.len() != records.len() || !keys.is_sorted_by(|a, b| a < b) {
         return Err(WriteError::Order);
     }
     let nodes: Vec<Node> = records.iter().map(|record| Node::new(record.position().chess())).collect();

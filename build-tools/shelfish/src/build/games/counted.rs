@@ -131,7 +131,7 @@ fn rows(book: Learning, push: impl FnOnce(Sha256) + 'static) -> Chunks {
         let mut counted = Counted::default();
         at = found.last().filter(|_| found.len() == CHUNK).map(|row| (row.position.clone(), row.m.clone()));
         for row in found {
-            hash.update(format!("{row:?}\n"));
+            hash.update(row.to_bytes());
             counted.counts.moves += 1;
             match played(&row) {
                 None => counted.counts.illegal += 1,

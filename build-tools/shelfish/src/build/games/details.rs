@@ -62,13 +62,17 @@ impl Wanted {
     pub fn describe(&self) -> [(&'static str, Option<String>); 3] {
         [
             (Wanted::BUCKETS, self.buckets.as_ref().map(Bucketing::to_string)),
-            ("average_ratings", self.ratings.then(|| "true".to_owned())),
-            ("game_ids", (self.game_ids > 0).then(|| self.game_ids.to_string())),
+            (Wanted::RATINGS, self.ratings.then(|| "true".to_owned())),
+            (Wanted::GAME_IDS, (self.game_ids > 0).then(|| self.game_ids.to_string())),
         ]
     }
 
     /// The member of a manifest's `info` that tells of buckets.
     pub const BUCKETS: &'static str = "buckets";
+    /// The one that says that ratings are told.
+    pub const RATINGS: &'static str = "average_ratings";
+    /// The one that has the most references of a move.
+    pub const GAME_IDS: &'static str = "game_ids";
 }
 
 /// The rating of a game: the mean of its players' ratings, rounded down; `None` if one is missing or is none.

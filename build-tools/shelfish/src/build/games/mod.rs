@@ -4,6 +4,7 @@ mod command;
 mod counted;
 mod details;
 mod parse;
+mod said;
 mod selection;
 mod tally;
 
@@ -33,6 +34,7 @@ pub use counted::BookCounts;
 pub use details::Wanted;
 pub use parse::Counts;
 pub(crate) use parse::result_of;
+pub use said::Said;
 pub use selection::{Date, Ending, LeftOut, Range, Selection, Speed};
 
 use parse::Games;

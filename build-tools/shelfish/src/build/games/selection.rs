@@ -247,8 +247,10 @@ impl Selection {
     /// Whether it chooses by what games are.
     pub fn chooses_games(&self) -> bool {
         let usual = Selection::default();
-        let [own, usual] =
-            [self, &usual].map(|selection| Selection { min_games: 1, starts: Vec::new(), ..selection.clone() });
+        let [own, usual] = [self, &usual].map(|selection| {
+            let details = Wanted::default();
+            Selection { min_games: 1, starts: Vec::new(), details, ..selection.clone() }
+        });
         own != usual
     }
 

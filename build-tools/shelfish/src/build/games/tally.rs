@@ -111,6 +111,9 @@ fn add(a: Results, b: Results) -> Results {
 }
 
 impl Merging for Tally {
+    // Positions of games are many for the same pawns and queens.
+    type Start = [u32; 5];
+
     fn push(&mut self, mut payload: &[u8]) -> Result<(), SpoolError> {
         while !payload.is_empty() {
             let entry = Entry::take(&mut payload)?;

@@ -1,5 +1,6 @@
 //! `shelfish encode`: the sorted records of a part to shards and a fragment of the manifest.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use shelfish::eval::Eval;
 use shelfish::table::TableWriter;
 use tokio::sync::watch;
 
-use super::Plan;
 use super::fragment::Fragment;
 use super::lines::Lines;
+use super::{Plan, Verb};
 use crate::build::evaluations::Evaluations;
 use crate::build::join::{Join, JoinError};
 use crate::build::spool::Merged;
@@ -23,7 +24,6 @@ use crate::build::write::{Encoded, Fault, encoded};
 use crate::build::{BuildError, OverLimit};
 use crate::database;
 use crate::progress::{Progress, Work};
-use crate::shown::json;
 use crate::store::{Address, Settings, Store};
 use crate::{Failure, Outcome};
 
@@ -47,9 +47,8 @@ pub struct Args {
     /// The sorted lines of the part; `-` is standard input
     #[arg(default_value = "-", value_name = "FILE")]
     lines: PathBuf,
-    /// The plan, of `shelfish plan`
-    #[arg(long, value_name = "PLAN")]
-    plan: PathBuf,
+    #[command(flatten)]
+    verb: Verb,
     /// The part, from 0
     #[arg(long, value_name = "I")]
     part: u32,
@@ -59,12 +58,6 @@ pub struct Args {
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
-    /// Say nothing before the summary
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// What was made of a part.
@@ -86,29 +79,27 @@ pub struct Report {
     pub seconds: f64,
 }
 
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { part, shards, seconds, .. } = self;
+        let (lines, positions, bytes) = (HumanCount(self.lines), HumanCount(self.positions), HumanBytes(self.bytes));
+        write!(f, "part {part}: {positions} positions of {lines} lines, {shards} files, {bytes}, {seconds:.1} s")
+    }
+}
+
 /// Encodes a part, and prints a summary.
 ///
 /// # Errors
 ///
 /// The records are not as they should be, or nothing can be written.
 pub fn run(args: Args) -> Outcome {
-    let report = encode(&args)?;
-    if args.json {
-        println!("{}", json(&report)?);
-    } else if !args.quiet {
-        let Report { part, lines, positions, shards, bytes, seconds, .. } = report;
-        let (lines, positions) = (HumanCount(lines), HumanCount(positions));
-        println!(
-            "part {part}: {positions} positions of {lines} lines, {shards} files, {}, {seconds:.1} s",
-            HumanBytes(bytes)
-        );
-    }
+    args.verb.tell(&encode(&args)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn encode(args: &Args) -> Result<Report, Failure> {
     let start = std::time::Instant::now();
-    let plan = Plan::read(&args.plan)?;
+    let plan = Plan::read(&args.verb.plan)?;
     let part = args.part as usize;
     if part >= plan.parts() {
         return Err(format!("--part {part}: the plan has {} parts, from 0 on", plan.parts()).into());
@@ -124,7 +115,7 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     let positions = Arc::new(AtomicU64::new(0));
     let count = Some(positions.clone());
     let work = Work { phase: "encoding", done: positions.clone(), total: None, is_bytes: false, positions: count };
-    let progress = Progress::start(work, args.quiet);
+    let progress = Progress::start(work, args.verb.quiet);
 
     let kind = Evaluations { selection: plan.selection.clone(), gathered: plan.selection.min_depth };
     let threads = args.threads.map_or_else(crate::ordered::cores, usize::from);
@@ -156,19 +147,19 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     if table.shards.iter().map(|shard| shard.inline_pages.len()).sum::<usize>() > plan.inline_page_bytes {
         table.shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
     }
-    let report = Report {
+    let fragment = Fragment::new(&plan, part, table, over_limit, left_out.load(Relaxed));
+    let shards = &fragment.table.shards;
+    let names: Vec<&str> = shards.iter().map(|shard| shard.file.as_str()).collect();
+    target.put(&names, &plan.fragment_name(part), &fragment.to_bytes()?)?;
+    Ok(Report {
         part,
         lines: lines_read.load(Relaxed),
-        positions: table.positions,
-        shards: table.shards.len() as u64,
-        bytes: table.shards.iter().map(|shard| shard.bytes).sum(),
+        positions: fragment.table.positions,
+        shards: shards.len() as u64,
+        bytes: shards.iter().map(|shard| shard.bytes).sum(),
         over_limit,
         seconds: start.elapsed().as_secs_f64(),
-    };
-    let fragment = Fragment::new(&plan, part, table, over_limit, left_out.load(Relaxed));
-    let shards: Vec<&str> = fragment.table.shards.iter().map(|shard| shard.file.as_str()).collect();
-    target.put(&shards, &plan.fragment_name(part), &fragment.to_bytes()?)?;
-    Ok(Report { seconds: start.elapsed().as_secs_f64(), ..report })
+    })
 }
 
 /// Where the files of a part go. Several processes may write to the same place.

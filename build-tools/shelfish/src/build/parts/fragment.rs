@@ -103,3 +103,36 @@ impl Fragment {
 fn checksum(text: &str) -> String {
     format!("{:016x}", XxHash64::oneshot(0, text.as_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use shelfish::table::WriterOptions;
+
+    use super::*;
+    use crate::build::Selection;
+
+    #[test]
+    fn a_changed_fragment_is_refused_and_a_forged_one_has_its_pages_within_its_part() {
+        let plan = Plan::new(vec![b"b".to_vec(), b"d".to_vec()], 7, Selection::default(), &WriterOptions::default());
+        let text = r#"{"shards":[{"file":"0123456789abcdef0123456789abcdef.silo","bytes":77,"positions":9,"pages":[[[98],70],[[99],7]],
+            "inline_pages":[]}],"positions":9,"totals":[9,9]}"#;
+        let table: Part = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+        let fragment = Fragment::new(&plan, 1, table, OverLimit::default(), 0);
+        let bytes = fragment.to_bytes().unwrap_or_default();
+        assert_eq!(Fragment::parse(&bytes, &plan, 1), Ok(fragment.clone()));
+        let times = if std::env::var_os("SHELFISH_LONG").is_some() { 100_000 } else { 1_000 };
+        let mut random = fastrand::Rng::with_seed(12);
+        for _ in 0..times {
+            let mut changed = bytes.clone();
+            changed[random.usize(..bytes.len())] = random.u8(..);
+            let found = Fragment::parse(&changed, &plan, 1);
+            assert!(found.is_err() || found == Ok(fragment.clone()), "{}", String::from_utf8_lossy(&changed));
+        }
+        for pages in [&[b"a"][..], &[b"c"], &[b"b", b"d"], &[b"b", b"b"]] {
+            let mut forged = fragment.clone();
+            forged.table.shards[0].pages = pages.iter().map(|key| (key.to_vec(), 7)).collect();
+            let bytes = forged.to_bytes().unwrap_or_default();
+            assert_eq!(Fragment::parse(&bytes, &plan, 1), Err(FragmentError::Keys), "{pages:?}");
+        }
+    }
+}

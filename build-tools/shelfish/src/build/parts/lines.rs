@@ -14,10 +14,11 @@ use twox_hash::XxHash64;
 
 use crate::build::join::Sorted;
 use crate::build::sort::Merging;
+use crate::build::spool::{self, SpoolError};
 use crate::shown::shown;
 
-/// The longest line. A record of the largest line of a dump has less.
-const MAX_LINE: usize = 64 << 20;
+/// The longest line: several times as much as the largest record has.
+const MAX_LINE: usize = 1 << 20;
 /// Bytes of the checksum that ends a record.
 const CHECKSUM: usize = 8;
 
@@ -41,6 +42,8 @@ pub enum LineError {
     Order,
     /// It is longer than any record.
     TooLong,
+    /// Its record is none.
+    Record(SpoolError),
 }
 
 impl fmt::Display for LineError {
@@ -62,6 +65,7 @@ impl fmt::Display for LineError {
             LineError::Order => {
                 f.write_str("its key is below that of the line before: sort the lines by `LC_ALL=C sort`")
             }
+            LineError::Record(error) => write!(f, "{error}: `shelfish partition` did not write it"),
             LineError::TooLong => write!(f, "it has more than {MAX_LINE} bytes"),
         }
     }
@@ -179,6 +183,8 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         if !self.keys.contains(&key) {
             return Err(fault(LineError::Key));
         }
+        // A checksum tells of accidents.
+        spool::check(&payload).map_err(|error| fault(LineError::Record(error)))?;
         Ok(Some((key, payload)))
     }
 }

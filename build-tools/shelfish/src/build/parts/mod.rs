@@ -14,7 +14,7 @@ pub mod seal;
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use shelfish::table::{KeyRange, WriterOptions};
 
 use super::Selection;
-use crate::shown::hexadecimal;
+use crate::shown::{hexadecimal, json};
 
 /// The most parts of a plan.
 pub const MAX_PARTS: usize = 100_000;
@@ -47,6 +47,28 @@ pub struct Plan {
     /// Where each part but the first begins.
     #[serde(with = "hexadecimals")]
     boundaries: Vec<Vec<u8>>,
+}
+
+/// Options of the verbs that make files of a plan's parts.
+#[derive(clap::Args, Debug)]
+pub struct Verb {
+    /// The plan, of `shelfish plan`
+    #[arg(long, value_name = "PLAN")]
+    plan: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl Verb {
+    /// Prints a summary.
+    fn tell(&self, report: &(impl Serialize + fmt::Display)) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.json { writeln!(out, "{}", json(report)?) } else { writeln!(out, "{report}") }
+    }
 }
 
 /// Why a file is no plan.
@@ -192,8 +214,12 @@ impl Plan {
 
 /// Byte strings as hexadecimal digits.
 mod hexadecimals {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use std::fmt;
 
+    use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+    use serde::{Serialize, Serializer};
+
+    use super::MAX_PARTS;
     use super::lines::from_hexadecimal;
     use crate::shown::hexadecimal;
 
@@ -202,12 +228,31 @@ mod hexadecimals {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<u8>>, D::Error> {
-        let texts = Vec::<String>::deserialize(deserializer)?;
-        let key = |text: &String| {
-            let key = from_hexadecimal(text.as_bytes()).filter(|key| key.len() <= usize::from(u8::MAX));
-            key.ok_or_else(|| D::Error::custom(format!("a boundary is not the beginning of a key: {:.80}", text)))
-        };
-        texts.iter().map(key).collect()
+        deserializer.deserialize_seq(Keys)
+    }
+
+    /// Takes one after the other, so that many short ones do not take many times their bytes.
+    struct Keys;
+
+    impl<'de> Visitor<'de> for Keys {
+        type Value = Vec<Vec<u8>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "at most {MAX_PARTS} beginnings of keys")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Vec<Vec<u8>>, A::Error> {
+            let mut keys = Vec::new();
+            while let Some(text) = texts.next_element::<String>()? {
+                if keys.len() == MAX_PARTS {
+                    return Err(A::Error::invalid_length(keys.len() + 1, &self));
+                }
+                let key = from_hexadecimal(text.as_bytes()).filter(|key| key.len() <= usize::from(u8::MAX));
+                let wrong = || A::Error::custom(format!("a boundary is not the beginning of a key: {text:.80}"));
+                keys.push(key.ok_or_else(wrong)?);
+            }
+            Ok(keys)
+        }
     }
 }
 
@@ -237,6 +282,29 @@ mod tests {
         assert_eq!((&again, again.id()), (&one, one.id()));
         assert_ne!(plan(&[b"b", b"c"]).id(), one.id());
         Ok(())
+    }
+
+    #[test]
+    fn a_damaged_plan_is_refused_or_a_plan() {
+        let whole = serde_json::to_vec(&plan(&[b"b", b"bc", b"d"])).unwrap_or_default();
+        let times = if std::env::var_os("SHELFISH_LONG").is_some() { 100_000 } else { 1_000 };
+        let mut random = fastrand::Rng::with_seed(11);
+        for _ in 0..times {
+            let mut text = whole.clone();
+            let at = random.usize(..text.len());
+            text[at] = if random.bool() { random.u8(..) } else { random.choice(*b"\"0a{}[],:").unwrap_or(b'f') };
+            let Ok(plan) = Plan::parse(&text) else { continue };
+            assert!(plan.boundaries().is_sorted() && plan.parts() <= MAX_PARTS);
+            let again = serde_json::to_vec(&plan).map(|text| Plan::parse(&text).map(|plan| plan.id()));
+            assert_eq!(again.ok().and_then(Result::ok), Some(plan.id()), "{}", String::from_utf8_lossy(&text));
+        }
+    }
+
+    #[test]
+    fn more_boundaries_than_parts_are_not_kept() {
+        let text = format!("[{}]", vec!["\"\""; MAX_PARTS + 1].join(","));
+        let keys = hexadecimals::deserialize(&mut serde_json::Deserializer::from_str(&text));
+        assert!(keys.is_err_and(|error| error.to_string().contains("100001")));
     }
 
     #[test]

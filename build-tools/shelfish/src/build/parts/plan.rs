@@ -12,7 +12,7 @@ use shelfish::table::{WriterOptions, separator};
 use twox_hash::XxHash64;
 
 use super::{MAX_PARTS, Plan};
-use crate::build::command::{inline_pages, shard_size};
+use crate::build::command::{SelectionArgs, inline_pages, shard_size};
 use crate::build::dump::{Chunk, DumpKind, Dumps, How, Source};
 use crate::build::evaluations::Evaluations;
 use crate::build::kind::Kind as _;
@@ -54,18 +54,8 @@ pub struct Args {
     /// Positions of the sample; each takes some 150 bytes of memory
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1..))]
     sample: u32,
-    /// Leave out evaluations of less depth
-    #[arg(long, value_name = "PLIES", default_value_t = 0)]
-    min_depth: u16,
-    /// Keep the first N PVs of each evaluation
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_pvs: Option<u32>,
-    /// Keep the first N moves of each PV; 0 keeps the scores alone
-    #[arg(long, value_name = "N")]
-    max_plies: Option<u32>,
-    /// Keep the best evaluation of each position
-    #[arg(long)]
-    best_only: bool,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Size of a file of the database, about
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
@@ -86,12 +76,7 @@ pub struct Args {
 ///
 /// A source cannot be read, or has too few positions.
 pub fn run(args: Args) -> Outcome {
-    let selection = Selection {
-        min_depth: args.min_depth,
-        max_pvs: args.max_pvs.map(|n| n as usize),
-        max_plies: args.max_plies.map(|n| n as usize),
-        best_only: args.best_only,
-    };
+    let selection = args.selection.selection();
     let sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
     let threads = args.threads.map_or_else(crate::ordered::cores, usize::from);
     let sample = sample(&sources, &selection, args.sample as usize, threads, args.quiet)?;

@@ -1,26 +1,27 @@
 //! `shelfish seal`: the fragments of all parts to the manifest of the database.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use shelfish::eval::Eval;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Part};
 
-use super::Plan;
 use super::fragment::Fragment;
+use super::{Plan, Verb};
 use crate::build::OverLimit;
-use crate::shown::json;
 use crate::store::{Address, Settings, Store};
 use crate::{Failure, Outcome, database, publish};
 
 /// Fragments that are asked for at a time.
 const AT_ONCE: usize = 16;
+/// The most bytes of all fragments: much more than a manifest says of as many shards.
+const MAX_BYTES: usize = 32 * Manifest::MAX_BYTES;
 /// Parts that an error names.
 const NAMED: usize = 20;
 
@@ -40,18 +41,11 @@ pub struct Args {
     /// Where the parts are: a directory or a folder of a bucket
     #[arg(value_name = "DIR_OR_URL", value_parser = Address::parse)]
     database: Address,
-    /// The plan, of `shelfish plan`
-    #[arg(long, value_name = "PLAN")]
-    plan: PathBuf,
+    #[command(flatten)]
+    verb: Verb,
     /// Replace the manifest whatever it is by now: for stores that know no conditions
     #[arg(long)]
     unconditional: bool,
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
-    /// Say nothing before the summary
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// What was sealed.
@@ -71,26 +65,28 @@ pub struct Report {
     pub over_limit: OverLimit,
 }
 
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { manifest, integrity, parts, .. } = self;
+        let (positions, bytes) = (HumanCount(self.positions), HumanBytes(self.bytes));
+        write!(f, "{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}")
+    }
+}
+
 /// Seals, and prints a summary.
 ///
 /// # Errors
 ///
 /// A part is missing or wrong, or the manifest cannot be written.
 pub fn run(args: Args) -> Outcome {
-    let plan = Plan::read(&args.plan)?;
+    let plan = Plan::read(&args.verb.plan)?;
     let settings = Settings { unconditional: args.unconditional, ..Settings::default() };
     let store = Store::open(&args.database, settings)?;
     let report = database::wait(seal(&store, &plan))??;
     if let Some(dir) = args.database.folder() {
         remove_leftovers(&dir.join(plan.folder()));
     }
-    if args.json {
-        println!("{}", json(&report)?);
-    } else {
-        let Report { manifest, integrity, positions, bytes, parts, .. } = &report;
-        let (positions, bytes) = (HumanCount(*positions), HumanBytes(*bytes));
-        println!("{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}");
-    }
+    args.verb.tell(&report)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,13 +94,21 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
     let there: BTreeMap<String, u64> =
         store.list("").await?.into_iter().map(|entry| (entry.name, entry.bytes)).collect();
     let read = |part: usize| async move { store.read(&plan.fragment_name(part)).await };
-    let found: Vec<_> = futures_util::stream::iter(0..plan.parts()).map(read).buffered(AT_ONCE).try_collect().await?;
+    let mut found = futures_util::stream::iter(0..plan.parts()).map(read).buffered(AT_ONCE).enumerate();
     let (mut fragments, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-    for (part, found) in found.into_iter().enumerate() {
-        let Some(found) = found else {
+    let mut bytes = 0;
+    while let Some((part, found)) = found.next().await {
+        let Some(found) = found? else {
             missing.push(part.to_string());
             continue;
         };
+        bytes += found.bytes.len();
+        if bytes > MAX_BYTES {
+            let at = store.locate(&plan.folder());
+            return Err(
+                format!("{at}: the fragments have more than {MAX_BYTES} bytes, more than a manifest can tell").into()
+            );
+        }
         let at = store.locate(&plan.fragment_name(part));
         match Fragment::parse(&found.bytes, plan, part) {
             Err(error) => wrong.push(format!("{at}: {error}")),

@@ -1,0 +1,26 @@
+//! What reads lines of parts, out of a program that is too large to be built for coverage.
+#![allow(dead_code)]
+
+#[path = "../../build-tools/shelfish/src/build/parts/lines.rs"]
+pub mod lines;
+#[path = "../../build-tools/shelfish/src/build/spool.rs"]
+pub mod spool;
+
+pub mod join {
+    /// As the program has it.
+    pub trait Sorted {
+        fn peek(&self) -> Option<&[u8]>;
+        fn next_record(&mut self) -> std::io::Result<Option<(&[u8], &[u8])>>;
+    }
+}
+
+pub mod sort {
+    use super::spool::SpoolError;
+
+    /// As the program has it.
+    pub trait Merging: Default {
+        type Start;
+        fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError>;
+        fn finish(self) -> Result<Vec<u8>, SpoolError>;
+    }
+}

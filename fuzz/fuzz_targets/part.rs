@@ -1,0 +1,30 @@
+//! Any bytes are a line of a part or an error; a record whose numbers pass is written and read as it was, or is an error.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use shelfish::table::{Block, Chunk, KeyRange, encode_block};
+
+mod build;
+#[allow(dead_code)]
+#[path = "../../build-tools/shelfish/src/shown.rs"]
+mod shown;
+
+use build::{lines, spool};
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = lines::parse(bytes);
+    let Some((&length, rest)) = bytes.split_first() else { return };
+    let Some((key, payload)) = rest.split_at_checked(length.into()) else { return };
+    // With the checksum that a forger would give it.
+    let mut line = String::new();
+    lines::push(&mut line, 7, key, payload);
+    assert_eq!(lines::parse(line.trim_end().as_bytes()), Ok((7, key.to_vec(), payload.to_vec())));
+    if spool::check(payload).is_err() {
+        return;
+    }
+    let Ok((eval, _)) = spool::decode(key, payload) else { return };
+    let Ok(block) = encode_block(std::slice::from_ref(&eval)) else { return };
+    let at = Chunk { file: "fuzz".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
+    let block = Block::open(&block.bytes, &at).expect("what was written is read");
+    assert_eq!(block.find(&eval.position), Ok(Some(eval)));
+});
