@@ -1,8 +1,8 @@
 // The analysis board in Firefox, at the size of a phone and of a desk: real clicks and keys, an unbroken layout.
 import assert from "node:assert/strict";
-import { after, before, suite, test } from "node:test";
+import { after, before, test } from "node:test";
 import { By, Key, until } from "selenium-webdriver";
-import { ENGINES } from "./support/engines.mjs";
+import { suiteIn } from "./support/engines.mjs";
 import { shelf } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof shelf>>} */
@@ -15,62 +15,53 @@ const SIZES = [
   { name: "a desk", width: 1366, height: 768 },
 ];
 
-for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "Firefox")) {
-  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-  if (skip) console.error(skip);
-  suite(name, { skip }, () => {
-    /** @type {Awaited<ReturnType<typeof launch>>} */
-    let session;
-    before(async () => {
-      session = await launch();
-      await session.driver.manage().setTimeouts({ script: 60_000, pageLoad: 60_000 });
+suiteIn(["Firefox"], (session) => {
+  const find = (/** @type {string} */ id) => session.driver.findElement(By.css(`[data-testid=${id}]`));
+  const text = async (/** @type {string} */ id) => (await find(id).getAttribute("textContent")) ?? "";
+  /** Waits until an element's text matches. */
+  const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => session.driver.wait(async () => pattern.test(await text(id)), 20_000, `${id}: ${pattern}`);
+  /** What a function gives in the page; the page's policy allows no script elements, so it runs as the driver's. */
+  const evaluate = (/** @type {() => any} */ body) => session.driver.executeScript(`return (${body})();`);
+  const press = (/** @type {string[]} */ ...keys) => session.driver.actions().sendKeys(...keys).perform();
+
+  for (const { name, width, height } of SIZES) {
+    test(`a game is opened, stepped through and left on ${name}`, async () => {
+      // The window is larger than the page by what Firefox puts around it.
+      await session.driver.get("about:blank");
+      await session.driver.manage().window().setRect({ width, height });
+      const inner = /** @type {{ width: number, height: number }} */ (await evaluate(() => ({ width: innerWidth, height: innerHeight })));
+      await session.driver.manage().window().setRect({ width: 2 * width - inner.width, height: 2 * height - inner.height });
+      await ground.server.requests();
+      await session.driver.get(`${ground.server.url}site/?${width}#game=morphy-isouard-1858`);
+      await evaluate(() => addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message)));
+      await reads("coverage", /^\d+ of 34 positions known/);
+      const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/site/db/"));
+      assert.equal(asked.filter(({ path }) => path.endsWith("manifest.json")).length, 1, "the manifest is asked for once");
+      await reads("facts", /^Depth \d+/);
+      await find("next").click();
+      await reads("position-text", /pawn a2 b2 c2 d2 f2 g2 h2 e4|pawn .*e4/);
+      await press(Key.ARROW_RIGHT, Key.ARROW_RIGHT);
+      assert.equal(await session.driver.findElement(By.css("#moves [aria-current] .san")).getAttribute("textContent"), "Nf3");
+      await press(Key.END);
+      await reads("score", /^1-0$/);
+      await press(Key.HOME);
+      await reads("facts", /^Depth/);
+      const outside = await evaluate(() =>
+        ["#player-above", "#board", "#player-below", "#score", "#graph", "#moves", "#next"].filter((name) => {
+          const box = document.querySelector(name)?.getBoundingClientRect();
+          return !box || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
+        }).map((name) => `${name} ${JSON.stringify(document.querySelector(name)?.getBoundingClientRect())} of ${innerWidth} × ${innerHeight}, scrolled ${scrollY}`),
+      );
+      assert.deepEqual(outside, []);
+      await find("help").isDisplayed().then((shown) => (shown ? find("help").click() : press("?")));
+      await session.driver.wait(until.elementIsVisible(await session.driver.wait(until.elementLocated(By.css("[data-testid=help-dialog]")), 10_000)), 10_000);
+      await press(Key.ESCAPE);
+      await find("move-input").sendKeys("e5", Key.ENTER);
+      await reads("move-error", /e5 is not legal/);
+      await find("move-input").clear();
+      await find("move-input").sendKeys("d4", Key.ENTER);
+      await reads("moves", /d4/);
+      assert.equal(await evaluate(() => document.documentElement.dataset.fault ?? null), null);
     });
-    after(() => session?.close());
-
-    const find = (/** @type {string} */ id) => session.driver.findElement(By.css(`[data-testid=${id}]`));
-    const text = async (/** @type {string} */ id) => (await find(id).getAttribute("textContent")) ?? "";
-    /** Waits until an element's text matches. */
-    const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => session.driver.wait(async () => pattern.test(await text(id)), 20_000, `${id}: ${pattern}`);
-    /** What a function gives in the page; the page's policy allows no script elements, so it runs as the driver's. */
-    const evaluate = (/** @type {() => any} */ body) => session.driver.executeScript(`return (${body})();`);
-    const press = (/** @type {string[]} */ ...keys) => session.driver.actions().sendKeys(...keys).perform();
-
-    for (const { name, width, height } of SIZES) {
-      test(`a game is opened, stepped through and left on ${name}`, async () => {
-        // The window is larger than the page by what Firefox puts around it.
-        await session.driver.get("about:blank");
-        await session.driver.manage().window().setRect({ width, height });
-        const inner = /** @type {{ width: number, height: number }} */ (await evaluate(() => ({ width: innerWidth, height: innerHeight })));
-        await session.driver.manage().window().setRect({ width: 2 * width - inner.width, height: 2 * height - inner.height });
-        await session.driver.get(`${ground.server.url}site/?${width}#game=morphy-isouard-1858`);
-        await evaluate(() => addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message)));
-        await reads("coverage", /^\d+ of 34 positions known/);
-        await reads("facts", /^Depth \d+/);
-        await find("next").click();
-        await reads("position-text", /pawn a2 b2 c2 d2 f2 g2 h2 e4|pawn .*e4/);
-        await press(Key.ARROW_RIGHT, Key.ARROW_RIGHT);
-        assert.equal(await session.driver.findElement(By.css("#moves [aria-current] .san")).getAttribute("textContent"), "Nf3");
-        await press(Key.END);
-        await reads("score", /^1-0$/);
-        await press(Key.HOME);
-        await reads("facts", /^Depth/);
-        const outside = await evaluate(() =>
-          ["#player-above", "#board", "#player-below", "#score", "#graph", "#moves", "#next"].filter((name) => {
-            const box = document.querySelector(name)?.getBoundingClientRect();
-            return !box || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
-          }).map((name) => `${name} ${JSON.stringify(document.querySelector(name)?.getBoundingClientRect())} of ${innerWidth} × ${innerHeight}, scrolled ${scrollY}`),
-        );
-        assert.deepEqual(outside, []);
-        await find("help").isDisplayed().then((shown) => (shown ? find("help").click() : press("?")));
-        await session.driver.wait(until.elementIsVisible(await session.driver.wait(until.elementLocated(By.css("[data-testid=help-dialog]")), 10_000)), 10_000);
-        await press(Key.ESCAPE);
-        await find("move-input").sendKeys("e5", Key.ENTER);
-        await reads("move-error", /e5 is not legal/);
-        await find("move-input").clear();
-        await find("move-input").sendKeys("d4", Key.ENTER);
-        await reads("moves", /d4/);
-        assert.equal(await evaluate(() => document.documentElement.dataset.fault ?? null), null);
-      });
-    }
-  });
-}
+  }
+});

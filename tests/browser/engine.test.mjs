@@ -1,6 +1,7 @@
 // `shelfish/engine` in a browser: Workers without SharedArrayBuffer, which hear that they are to stop while they search.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { evaluate, suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -57,28 +58,34 @@ test("the module without SIMD finds the same, node for node", async (t) => {
   assert.deepEqual(simd, scalar);
 });
 
+/**
+ * In a page: searches that are aborted at a depth; the milliseconds until the Worker has answered the next question, in order.
+ * @param {readonly [fen: string, depth: number, rounds: number]} told
+ */
+const stops = async ([fen, stop, rounds]) => {
+  const entry = "/pkg/engine.js";
+  /** @type {Entry} */
+  const { load } = await import(entry);
+  const engine = await load();
+  const times = [];
+  for (let n = 0; n < rounds; n++) {
+    const abort = new AbortController();
+    await new Promise((deep) => {
+      engine.analyse(fen, { signal: abort.signal, onInfo: ({ depth }) => depth === stop && deep(undefined) }).catch(() => {});
+    });
+    const start = performance.now();
+    abort.abort();
+    // It begins when the Worker has heard that the one before is over.
+    await engine.analyse(fen, { nodes: 1 });
+    times.push(performance.now() - start);
+  }
+  engine.close();
+  return times.sort((a, b) => a - b);
+};
+
 test("a search that is aborted leaves its Worker to the next one within 50 ms", async (t) => {
   const page = await shelf.page(t);
-  const times = await page.evaluate(async (fen) => {
-    const entry = "/pkg/engine.js";
-    /** @type {Entry} */
-    const { load } = await import(entry);
-    const engine = await load();
-    const times = [];
-    for (let n = 0; n < 15; n++) {
-      const abort = new AbortController();
-      await new Promise((deep) => {
-        engine.analyse(fen, { signal: abort.signal, onInfo: ({ depth }) => depth === 10 && deep(undefined) }).catch(() => {});
-      });
-      const start = performance.now();
-      abort.abort();
-      // It begins when the Worker has heard that the one before is over.
-      await engine.analyse(fen, { nodes: 1 });
-      times.push(performance.now() - start);
-    }
-    engine.close();
-    return times.sort((a, b) => a - b);
-  }, KIWIPETE);
+  const times = await page.evaluate(stops, /** @type {const} */ ([KIWIPETE, 10, 15]));
   // The median: a machine that is busy may keep any message waiting.
   assert.ok(Number(times[7]) < 50, String(times.map(Math.round)));
   t.diagnostic(`median ${times[7]?.toFixed(1)} ms, most ${times[14]?.toFixed(1)} ms`);
@@ -150,4 +157,52 @@ test("an evaluator asks the database first, then the engine, which is loaded onl
   assert.deepEqual([result.second?.from, result.second?.depth], ["engine", 9]);
   assert.deepEqual(result.third?.pvs, result.second?.pvs);
   assert.deepEqual([result.deeper?.depth, result.deeper?.from], [10, "engine"]);
+});
+
+suiteIn(["Firefox", "WebKit"], (session) => {
+  before(() => session.driver.get(shelf.server.url));
+
+  for (const file of ["engine.js", "engine-inline.js"]) {
+    test(`${file}: a search finds the same as in Chromium, node for node, and tells of each depth`, async (t) => {
+      const search = async (/** @type {string} */ file, /** @type {string} */ fen) => {
+        const entry = `/pkg/${file}`;
+        /** @type {Entry} */
+        const { load } = await import(entry);
+        const engine = await load();
+        /** @type {number[]} */
+        const told = [];
+        const { pvs, nodes, depth } = await engine.analyse(fen, { nodes: 50_000, multiPv: 2, onInfo: ({ depth }) => void told.push(depth) });
+        engine.close();
+        return { isolated: crossOriginIsolated, found: { pvs, nodes, depth }, told };
+      };
+      const here = await evaluate(session.driver, search, file, KIWIPETE);
+      const page = await shelf.page(t);
+      const there = await page.evaluate(/** @type {any} */ (`(${search})(${JSON.stringify(file)}, ${JSON.stringify(KIWIPETE)})`));
+      assert.deepEqual(here, there);
+      assert.ok(here.told.length > 5 && here.found.pvs.length === 2);
+    });
+  }
+
+  test("a search without end is stopped by its signal, and its Worker takes the next one", async () => {
+    const times = await evaluate(session.driver, stops, /** @type {const} */ ([KIWIPETE, 8, 9]));
+    // The median: a machine that is busy may keep any message waiting.
+    assert.ok(Number(times[4]) < 100, String(times.map(Math.round)));
+  });
+
+  test("two Workers share the positions of a game, and a wrong one fails alone", async () => {
+    const answers = await evaluate(
+      session.driver,
+      async (fens) => {
+        const entry = "/pkg/engine.js";
+        /** @type {Entry} */
+        const { load } = await import(entry);
+        const engine = await load({ workers: 2 });
+        const answers = await engine.analyseMany(fens, { depth: 7 });
+        engine.close();
+        return answers.map((answer) => ("pvs" in answer ? answer.depth : answer.code));
+      },
+      [START, "nonsense", KIWIPETE, START],
+    );
+    assert.deepEqual(answers, [7, "fen", 7, 7]);
+  });
 });

@@ -1,9 +1,9 @@
 // What the package and the page do in other engines than Chromium's.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ENGINES, evaluate } from "./support/engines.mjs";
+import { evaluate, suiteIn } from "./support/engines.mjs";
 import { faults, host } from "./support/host.mjs";
 import { START, askWorker, shelf } from "./support/lab.mjs";
 import { DUMPS } from "./support/paths.mjs";
@@ -15,119 +15,107 @@ let ground;
 before(async () => void (ground = await shelf()));
 after(() => ground.close());
 
-for (const { name, missing, launch } of ENGINES) {
-  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-  if (skip) console.error(skip);
-  suite(name, { skip }, () => {
-    /** @type {Awaited<ReturnType<typeof launch>>} */
-    let session;
-    before(async () => {
-      session = await launch();
-      await session.driver.manage().setTimeouts({ script: 60_000, pageLoad: 60_000 });
-    });
-    after(() => session?.close());
+suiteIn(["Firefox", "WebKit"], (session) => {
+  /** Opens the blank page anew, with the module at hand as `shelfish`. */
+  async function visit() {
+    await session.driver.get(ground.server.url);
+    await evaluate(session.driver, async (entry) => void Object.assign(globalThis, { shelfish: await import(entry) }), ground.entry);
+    await ground.server.requests();
+  }
 
-    /** Opens the blank page anew, with the module at hand as `shelfish`. */
-    async function visit() {
-      await session.driver.get(ground.server.url);
-      await evaluate(session.driver, async (entry) => void Object.assign(globalThis, { shelfish: await import(entry) }), ground.entry);
-      await ground.server.requests();
-    }
-
-    /** Looks positions up in a database that is opened anew; answers or error codes, and the statistics. */
-    async function ask(/** @type {string} */ manifest, /** @type {string[]} */ fens, indexedDB = true) {
-      const body = async (/** @type {string} */ manifest, /** @type {string[]} */ fens, /** @type {boolean} */ indexedDB) => {
-        try {
-          const database = await shelfish.open(manifest, { indexedDB });
-          const answers = await database.lookupMany(fens, { castling: "chess960" });
-          const stats = database.stats();
-          database.close();
-          return { answers: answers.map((answer) => (answer instanceof Error ? answer.code : answer)), stats };
-        } catch (error) {
-          return { code: /** @type {any} */ (error).code };
-        }
-      };
-      return evaluate(session.driver, body, manifest, fens, indexedDB);
-    }
-
-    /** Tries something again and again, as writes to IndexedDB come to rest unseen. */
-    async function soon(/** @type {() => Promise<boolean>} */ holds, /** @type {string} */ what) {
-      for (let tries = 0; tries < 50; tries++) {
-        if (await holds()) return;
-        await sleep(100);
+  /** Looks positions up in a database that is opened anew; answers or error codes, and the statistics. */
+  async function ask(/** @type {string} */ manifest, /** @type {string[]} */ fens, indexedDB = true) {
+    const body = async (/** @type {string} */ manifest, /** @type {string[]} */ fens, /** @type {boolean} */ indexedDB) => {
+      try {
+        const database = await shelfish.open(manifest, { indexedDB });
+        const answers = await database.lookupMany(fens, { castling: "chess960" });
+        const stats = database.stats();
+        database.close();
+        return { answers: answers.map((answer) => (answer instanceof Error ? answer.code : answer)), stats };
+      } catch (error) {
+        return { code: /** @type {any} */ (error).code };
       }
-      assert.fail(`not in time: ${what}`);
+    };
+    return evaluate(session.driver, body, manifest, fens, indexedDB);
+  }
+
+  /** Tries something again and again, as writes to IndexedDB come to rest unseen. */
+  async function soon(/** @type {() => Promise<boolean>} */ holds, /** @type {string} */ what) {
+    for (let tries = 0; tries < 50; tries++) {
+      if (await holds()) return;
+      await sleep(100);
     }
+    assert.fail(`not in time: ${what}`);
+  }
 
-    test("every position of the famous games is answered as its source says", async () => {
-      await visit();
-      const source = truth(String(DUMPS[1]));
-      const fens = [...source.keys()];
-      const { answers = [] } = await ask("famous/manifest.json", fens);
-      fens.forEach((fen, i) => {
-        const answer = answers[i];
-        assert.ok(answer && typeof answer === "object", `${fen}: ${answer}`);
-        assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
-      });
-    });
-
-    test("a first lookup takes two requests, and those after a reload the manifest's revalidation alone", async () => {
-      await visit();
-      const { answers, stats } = await ask("db/manifest.json", [START]);
-      const answer = answers?.[0];
-      assert.ok(answer && typeof answer === "object" && answer.fen === START);
-      assert.equal(stats?.requests, 2);
-      const again = async () => {
-        await visit();
-        const { stats } = await ask("db/manifest.json", [START]);
-        return stats?.requests === 1 && stats.indexedDBHits === 1;
-      };
-      await soon(again, "the block comes from IndexedDB");
-      const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/db/"));
-      assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
-    });
-
-    test("with the host gone what was kept still answers, and the rest is a clear error", async () => {
-      await visit();
-      const other = await serve(ground.root);
-      const manifest = `${other.url}db/manifest.json`;
-      await ask(manifest, [START]);
-      await other.close();
-      const seen = async () => {
-        const [answer] = (await ask(manifest, [START])).answers ?? [];
-        return typeof answer === "object" && answer?.fen === START;
-      };
-      await soon(seen, "an answer without a host");
-      assert.deepEqual((await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers, ["network"]);
-    });
-
-    test("a host of another origin is believed no more than its checksums", async (t) => {
-      const bad = await host(join(ground.root, "db"));
-      t.after(() => bad.close());
-      await visit();
-      bad.fault = faults.flipped;
-      const manifest = `${bad.url}manifest.json`;
-      assert.deepEqual((await ask(manifest, [START], false)).answers, ["corrupt"]);
-      bad.fault = undefined;
-      const [answer] = (await ask(manifest, [START], false)).answers ?? [];
-      assert.ok(answer && typeof answer === "object" && answer.fen === START);
-      bad.manifestFault = faults.notFound;
-      assert.equal((await ask(`${bad.url}other/manifest.json`, [START])).code, "status");
-    });
-
-    test("a module Worker answers as the page does", async () => {
-      await visit();
-      const fens = [START, "8/8/8/3k4/8/8/3K4/N7 w - -"];
-      const { answers } = await evaluate(session.driver, askWorker, /** @type {const} */ ([ground.entry, fens]));
-      assert.deepEqual(answers.map((/** @type {any} */ answer) => answer?.fen ?? null), [START, null]);
-    });
-
-    test("the demo page shows what the dumps say of the starting position", async () => {
-      const evaluation = best(truth(...DUMPS).get(START) ?? []);
-      await session.driver.get(`${ground.server.url}site/`);
-      const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");
-      const wanted = `Depth ${evaluation?.depth} `;
-      await session.driver.wait(async () => (await facts())?.startsWith(wanted), 10_000, `facts begin with ${wanted}`);
+  test("every position of the famous games is answered as its source says", async () => {
+    await visit();
+    const source = truth(String(DUMPS[1]));
+    const fens = [...source.keys()];
+    const { answers = [] } = await ask("famous/manifest.json", fens);
+    fens.forEach((fen, i) => {
+      const answer = answers[i];
+      assert.ok(answer && typeof answer === "object", `${fen}: ${answer}`);
+      assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
     });
   });
-}
+
+  test("a first lookup takes two requests, and those after a reload the manifest's revalidation alone", async () => {
+    await visit();
+    const { answers, stats } = await ask("db/manifest.json", [START]);
+    const answer = answers?.[0];
+    assert.ok(answer && typeof answer === "object" && answer.fen === START);
+    assert.equal(stats?.requests, 2);
+    const again = async () => {
+      await visit();
+      const { stats } = await ask("db/manifest.json", [START]);
+      return stats?.requests === 1 && stats.indexedDBHits === 1;
+    };
+    await soon(again, "the block comes from IndexedDB");
+    const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/db/"));
+    assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
+  });
+
+  test("with the host gone what was kept still answers, and the rest is a clear error", async () => {
+    await visit();
+    const other = await serve(ground.root);
+    const manifest = `${other.url}db/manifest.json`;
+    await ask(manifest, [START]);
+    await other.close();
+    const seen = async () => {
+      const [answer] = (await ask(manifest, [START])).answers ?? [];
+      return typeof answer === "object" && answer?.fen === START;
+    };
+    await soon(seen, "an answer without a host");
+    assert.deepEqual((await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers, ["network"]);
+  });
+
+  test("a host of another origin is believed no more than its checksums", async (t) => {
+    const bad = await host(join(ground.root, "db"));
+    t.after(() => bad.close());
+    await visit();
+    bad.fault = faults.flipped;
+    const manifest = `${bad.url}manifest.json`;
+    assert.deepEqual((await ask(manifest, [START], false)).answers, ["corrupt"]);
+    bad.fault = undefined;
+    const [answer] = (await ask(manifest, [START], false)).answers ?? [];
+    assert.ok(answer && typeof answer === "object" && answer.fen === START);
+    bad.manifestFault = faults.notFound;
+    assert.equal((await ask(`${bad.url}other/manifest.json`, [START])).code, "status");
+  });
+
+  test("a module Worker answers as the page does", async () => {
+    await visit();
+    const fens = [START, "8/8/8/3k4/8/8/3K4/N7 w - -"];
+    const { answers } = await evaluate(session.driver, askWorker, /** @type {const} */ ([ground.entry, fens]));
+    assert.deepEqual(answers.map((/** @type {any} */ answer) => answer?.fen ?? null), [START, null]);
+  });
+
+  test("the demo page shows what the dumps say of the starting position", async () => {
+    const evaluation = best(truth(...DUMPS).get(START) ?? []);
+    await session.driver.get(`${ground.server.url}site/`);
+    const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");
+    const wanted = `Depth ${evaluation?.depth} `;
+    await session.driver.wait(async () => (await facts())?.startsWith(wanted), 10_000, `facts begin with ${wanted}`);
+  });
+});

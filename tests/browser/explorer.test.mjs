@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { after, before, test } from "node:test";
 import { By, Key } from "selenium-webdriver";
-import { ENGINES } from "./support/engines.mjs";
+import { suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { ROOT, SHELFISH } from "./support/paths.mjs";
 
@@ -143,28 +143,19 @@ test("what was seen is there without a connection", async (t) => {
   await page.waitForFunction(() => document.querySelectorAll("#moves tr").length > 10 && !document.querySelector("#played.stale"));
 });
 
-for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "Firefox")) {
-  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-  if (skip) console.error(skip);
-  suite(name, { skip }, () => {
-    /** @type {Awaited<ReturnType<typeof launch>>} */
-    let session;
-    before(async () => void (session = await launch()));
-    after(() => session?.close());
-
-    test("counts, clicks and keys are those of Chromium", async () => {
-      const { driver } = session;
-      const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves tr")].map((row) => row.querySelector(".san").textContent + " " + row.querySelector(".games").firstChild.textContent)`);
-      const shown = async (/** @type {string} */ fen) => {
-        const expected = told(fen).moves.map((/** @type {any} */ { san, white, draws, black }) => `${san} ${(white + draws + black).toLocaleString("en")}`);
-        await driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, fen);
-      };
-      await driver.get(`${shelf.server.url}site/explorer.html`);
-      await shown(START);
-      await driver.findElement(By.xpath("//tbody/tr[.//span[@class='san' and text()='e4']]//button")).click();
-      await shown(AFTER_E4);
-      await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
-      await shown(START);
-    });
+suiteIn(["Firefox"], (session) => {
+  test("counts, clicks and keys are those of Chromium", async () => {
+    const { driver } = session;
+    const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves tr")].map((row) => row.querySelector(".san").textContent + " " + row.querySelector(".games").firstChild.textContent)`);
+    const shown = async (/** @type {string} */ fen) => {
+      const expected = told(fen).moves.map((/** @type {any} */ { san, white, draws, black }) => `${san} ${(white + draws + black).toLocaleString("en")}`);
+      await driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, fen);
+    };
+    await driver.get(`${shelf.server.url}site/explorer.html`);
+    await shown(START);
+    await driver.findElement(By.xpath("//tbody/tr[.//span[@class='san' and text()='e4']]//button")).click();
+    await shown(AFTER_E4);
+    await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
+    await shown(START);
   });
-}
+});

@@ -1,8 +1,8 @@
 // The page to play on in Firefox: a move by real clicks, and the engine's answer.
 import assert from "node:assert/strict";
-import { after, before, suite, test } from "node:test";
+import { after, before, test } from "node:test";
 import { By, Key } from "selenium-webdriver";
-import { ENGINES } from "./support/engines.mjs";
+import { suiteIn } from "./support/engines.mjs";
 import { shelf } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof shelf>>} */
@@ -10,31 +10,26 @@ let ground;
 before(async () => void (ground = await shelf()));
 after(() => ground.close());
 
-for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "Firefox")) {
-  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-  if (skip) console.error(skip);
-  suite(name, { skip }, () => {
-    test("a game is played by clicks and keys", async (t) => {
-      const { driver, close } = await launch();
-      t.after(close);
-      const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
-      const text = async (/** @type {string} */ id) => (await find(id).getAttribute("textContent")) ?? "";
-      const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => driver.wait(async () => pattern.test(await text(id)), 20_000, `${id}: ${pattern}`);
-      await driver.get(`${ground.server.url}site/play.html`);
-      await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message));');
-      await find("start").click();
-      await reads("status", /^Your move/);
-      const board = await driver.findElement(By.css("#board cg-board"));
-      const { width } = await board.getRect();
-      // From the middle of the board.
-      for (const [file, rank] of /** @type {const} */ ([[4, 1], [4, 3]])) {
-        const [x, y] = [(file - 3.5) * (width / 8), (3.5 - rank) * (width / 8)].map(Math.round);
-        await driver.actions().move({ origin: board, x: Number(x), y: Number(y) }).click().perform();
-      }
-      await reads("status", /^1… \S+ Your move/);
-      await find("move-input").sendKeys("d3", Key.ENTER);
-      await reads("status", /^2… \S+ Your move/);
-      assert.equal(await driver.executeScript("return document.documentElement.dataset.fault ?? null"), null);
-    });
+suiteIn(["Firefox"], (session) => {
+  test("a game is played by clicks and keys", async () => {
+    const { driver } = session;
+    const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
+    const text = async (/** @type {string} */ id) => (await find(id).getAttribute("textContent")) ?? "";
+    const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => driver.wait(async () => pattern.test(await text(id)), 20_000, `${id}: ${pattern}`);
+    await driver.get(`${ground.server.url}site/play.html`);
+    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message));');
+    await find("start").click();
+    await reads("status", /^Your move/);
+    const board = await driver.findElement(By.css("#board cg-board"));
+    const { width } = await board.getRect();
+    // From the middle of the board.
+    for (const [file, rank] of /** @type {const} */ ([[4, 1], [4, 3]])) {
+      const [x, y] = [(file - 3.5) * (width / 8), (3.5 - rank) * (width / 8)].map(Math.round);
+      await driver.actions().move({ origin: board, x: Number(x), y: Number(y) }).click().perform();
+    }
+    await reads("status", /^1… \S+ Your move/);
+    await find("move-input").sendKeys("d3", Key.ENTER);
+    await reads("status", /^2… \S+ Your move/);
+    assert.equal(await driver.executeScript("return document.documentElement.dataset.fault ?? null"), null);
   });
-}
+});

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { after, before, test } from "node:test";
 import { By, Key } from "selenium-webdriver";
-import { ENGINES } from "./support/engines.mjs";
+import { suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 
@@ -175,27 +175,18 @@ test("a book that cannot be read is told with what to do", async (t) => {
   assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*shelfish build GAMES\.pgn/);
 });
 
-for (const { name, missing, launch } of ENGINES.filter(({ name }) => name === "Firefox")) {
-  const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-  if (skip) console.error(skip);
-  suite(name, { skip }, () => {
-    /** @type {Awaited<ReturnType<typeof launch>>} */
-    let session;
-    before(async () => void (session = await launch()));
-    after(() => session?.close());
-
-    test("clicks and keys play as in Chromium", async () => {
-      const { driver } = session;
-      const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves:not(.stale) button")].map((each) => [".san", ".games"].map((part) => each.querySelector(part)?.textContent ?? "").join(" "))`);
-      const shown = (/** @type {string[]} */ expected) => driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, expected.join());
-      await driver.get(`${shelf.server.url}${TINY}`);
-      await shown(["d4 12", "e4 4"]);
-      await driver.findElement(By.css("#moves li:nth-child(2) button")).click();
-      await shown(["Bb5 3", "Bc4 1"]);
-      await driver.actions().sendKeys("1").perform();
-      await driver.wait(async () => /3 games ended exactly here/.test(await driver.findElement(By.id("end")).getText()), 20_000);
-      await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
-      await shown(["Bb5 3", "Bc4 1"]);
-    });
+suiteIn(["Firefox"], (session) => {
+  test("clicks and keys play as in Chromium", async () => {
+    const { driver } = session;
+    const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves:not(.stale) button")].map((each) => [".san", ".games"].map((part) => each.querySelector(part)?.textContent ?? "").join(" "))`);
+    const shown = (/** @type {string[]} */ expected) => driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, expected.join());
+    await driver.get(`${shelf.server.url}${TINY}`);
+    await shown(["d4 12", "e4 4"]);
+    await driver.findElement(By.css("#moves li:nth-child(2) button")).click();
+    await shown(["Bb5 3", "Bc4 1"]);
+    await driver.actions().sendKeys("1").perform();
+    await driver.wait(async () => /3 games ended exactly here/.test(await driver.findElement(By.id("end")).getText()), 20_000);
+    await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
+    await shown(["Bb5 3", "Bc4 1"]);
   });
-}
+});

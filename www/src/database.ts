@@ -3,6 +3,19 @@ import { type Database, type Eval, type FetchedRange, open, ShelfishError, type 
 import { type Cost, spent } from "./cost";
 import { once } from "./once";
 
+declare global {
+  /** The manifest, which the page asked for before its scripts came: build/early.js. */
+  var early: { href: string; response: Promise<Response> } | undefined;
+}
+
+/** `fetch`, but what is under way already is not asked for again. A preload would do, were it not that Firefox asks twice. */
+function fetchOnce(url: string, init: RequestInit): Promise<Response> {
+  const { early } = globalThis;
+  if (early?.href !== url) return fetch(url, init);
+  globalThis.early = undefined;
+  return early.response;
+}
+
 /** A failure in words: what happened, and what to do about it. */
 export interface Explanation {
   title: string;
@@ -27,6 +40,7 @@ export class DatabaseClient {
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
   readonly open = once(async () => {
     const database = await open(this.url, {
+      fetch: fetchOnce,
       indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 },
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
     });

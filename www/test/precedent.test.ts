@@ -94,8 +94,18 @@ describe("the end of a game", () => {
     expect(tell("", played({}))).toBe("No precedent. No game of the book reached this position.");
   });
 
+  it("names the games that ended so, as far as the book does", () => {
+    const game = { id: "Ab3xYz09", url: "https://lichess.org/Ab3xYz09", winner: "white" } as const;
+    const of = (at: Played, before?: Played) => verdict(node("e2e4"), at, before, "precedent", {}).games;
+    const ended = played({}, results(1));
+    expect(of({ ...ended, ended: { ...ended.ended, games: [game] } })).toEqual([game]);
+    const before = played({ e2e4: 1 });
+    expect(of(played({}), { ...before, moves: before.moves.map((move) => ({ ...move, games: [game] })) })).toEqual([game]);
+    expect(of(ended)).toEqual([]);
+  });
+
   it("is another one without precedents", () => {
     const tell = (moves: string) => verdict(node(moves), played({}), undefined, "unprecedented", {});
-    expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book came here." });
+    expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book came here.", games: [] });
   });
 });

@@ -5,6 +5,7 @@ import { accessSync, constants, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
+import { after, before, suite } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Builder } from "selenium-webdriver";
 import firefox from "selenium-webdriver/firefox.js";
@@ -143,4 +144,30 @@ export async function evaluate(driver, body, ...args) {
   const { value, error } = JSON.parse(await driver.executeAsyncScript(script, code));
   if (error) throw new Error(error);
   return value;
+}
+
+/**
+ * A suite of tests in each engine of these names, in a browser of its own. An engine that is not at hand is said.
+ * @param {string[]} names
+ * @param {(session: { driver: WebDriver }) => void} body
+ */
+export function suiteIn(names, body) {
+  for (const { name, missing, launch } of ENGINES.filter(({ name }) => names.includes(name))) {
+    const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
+    if (skip) console.error(skip);
+    suite(name, { skip }, () => {
+      /** @type {Session} */
+      let session;
+      before(async () => {
+        session = await launch();
+        await session.driver.manage().setTimeouts({ script: 60_000, pageLoad: 60_000 });
+      });
+      after(() => session?.close());
+      body({
+        get driver() {
+          return session.driver;
+        },
+      });
+    });
+  }
 }

@@ -23,7 +23,7 @@ export const FLAGS = [
 
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
+export const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
 
 /**
  * Starts the server that every browser test stands on. It has a blank page at `/`, the npm package in `pkg/`, the sample

@@ -9,6 +9,7 @@ import { byId, make } from "../dom";
 import { BookClient, explain } from "../explorer/book-client";
 import { bookUrl } from "../explorer/book-url";
 import { followLinks, writeLinks } from "../explorer/links";
+import { reference } from "../explorer/references";
 import { Game, moveNumber, type Node, path, type Step } from "../game";
 import { bindKeys } from "../keyboard";
 import { manifestUrl } from "../manifest-url";
@@ -28,6 +29,8 @@ import { allowed, type Choice, choices, games, legal, marks, type Mode, verdict 
 const PATIENCE = 400;
 /** How long a move that is the only one is to be seen before it plays itself. */
 const MOMENT = 900;
+/** Games that the end of a game names. */
+const SHOWN = 3;
 
 const settings = load();
 dress(settings);
@@ -105,9 +108,10 @@ function show(node: Node, played: Played, before: Played | undefined): void {
 
 /** The card at the end of a game. */
 function end(node: Node, played: Played, before: Played | undefined): void {
-  const { title, text } = verdict(node, played, before, mode, book.manifest?.info ?? {});
+  const { title, text, games } = verdict(node, played, before, mode, book.manifest?.info ?? {});
   byId("end-title").textContent = title;
   byId("end-text").textContent = text;
+  byId("end-games").replaceChildren(...games.slice(0, SHOWN).map((game) => make("li", {}, ...reference(game))));
   byId("end").hidden = false;
   tell("");
 }

@@ -3,7 +3,7 @@ import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import type { Role } from "chessops/types";
 import { makeSquare, makeUci, squareRank } from "chessops/util";
-import type { Played, Results } from "shelfish/book";
+import type { GameReference, Played, PlayedMove, Results } from "shelfish/book";
 import type { Allowed } from "../board";
 import { plural } from "../cost";
 import { ending, type Node, type Step, squares, steps } from "../game";
@@ -92,10 +92,18 @@ export interface Limits {
 export interface Verdict {
   title: string;
   text: string;
+  /** Those of the games that ended so which the book refers to. */
+  games: GameReference[];
 }
 
 /** What is said where no move may be played. `before` is what was played from the position before, if there is one. */
 export function verdict(node: Node, played: Played, before: Played | undefined, mode: Mode, limits: Limits): Verdict {
+  const move = before?.moves.find(({ uci }) => steps(node.parent?.position ?? node.position, [uci])[0]?.san === node.san);
+  const same = games(played) === 0 ? move : played.ended;
+  return { ...told(node, played, move, mode, limits), games: (mode === "precedent" && same?.games) || [] };
+}
+
+function told(node: Node, played: Played, move: PlayedMove | undefined, mode: Mode, limits: Limits): Pick<Verdict, "title" | "text"> {
   const over = ending(node.position);
   const [all, ended] = [games(played), games(played.ended)];
   if (mode === "unprecedented") {
@@ -103,7 +111,6 @@ export function verdict(node: Node, played: Played, before: Played | undefined, 
     return { title: over ? `${over.title}.` : "The end.", text };
   }
   if (all === 0) {
-    const move = before?.moves.find(({ uci }) => steps(node.parent?.position ?? node.position, [uci])[0]?.san === node.san);
     const least = Number(limits.min_games ?? 1);
     const rest = least > 1 ? ` The book follows games as long as ${least} of them go together.` : "";
     if (!move) return { title: over ? `${over.title}.` : "No precedent.", text: `No game of the book reached this position.${rest}` };
