@@ -1,7 +1,9 @@
 //! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
 
+mod bench_api;
 mod bench_attack;
 mod bench_engine;
+mod bench_explorer;
 mod bench_page;
 mod bench_peers;
 mod bench_web;
@@ -47,10 +49,14 @@ enum Chore {
     /// What a release takes: versions, notes, archives, checksums
     #[command(subcommand)]
     Release(release::Args),
+    /// Measure how many questions a second `shelfish serve --api` answers
+    BenchApi(bench_api::Args),
     /// Measure what hostile blocks and manifests cost a reader
     BenchAttack,
     /// Measure the engine in a headless Chromium, beside the native program
     BenchEngine(bench_engine::Args),
+    /// Measure answers of the opening explorer in a headless Chromium over an emulated network
+    BenchExplorer(bench_explorer::Args),
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
     /// Measure what a visitor of the site waits for in a headless Chromium over an emulated network
@@ -72,8 +78,10 @@ fn main() -> ExitCode {
         Chore::Pictures => pictures::draw(),
         Chore::Npm => npm::build().map(drop),
         Chore::Release(args) => release::run(&args),
+        Chore::BenchApi(args) => bench_api::run(&args),
         Chore::BenchAttack => bench_attack::run(),
         Chore::BenchEngine(args) => bench_engine::run(&args),
+        Chore::BenchExplorer(args) => bench_explorer::run(&args),
         Chore::BenchWeb(args) => bench_web::run(&args),
         Chore::BenchPage(args) => bench_page::run(&args),
         Chore::Elo(args) => elo::run(&args),

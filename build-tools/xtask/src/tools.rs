@@ -7,6 +7,8 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
 };
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -69,9 +71,23 @@ pub fn node() -> Result<PathBuf> {
     }
 }
 
+/// Held while packages are installed, so that two threads do not install the same.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
+/// Begins to install, in the background, what the tests take from the registries of npm and Python. What fails is tried
+/// again, and told, where it is needed.
+pub fn install_ahead() {
+    thread::spawn(|| {
+        let packages = ["crate/js", "tests/stores", "tests", "www", "tests/lighthouse"].into_iter().map(npm_ci);
+        let environments = ["stores", "workflows"].into_iter().map(|name| python(name).map(drop));
+        packages.chain(environments).filter_map(Result::err).for_each(|error| say(format!("later again: {error:#}")));
+    });
+}
+
 /// The packages of a `package-lock.json`, installed once for each of its states.
 pub fn npm_ci(directory: &str) -> Result<()> {
     node()?;
+    let _alone = INSTALLING.lock();
     let directory = root().join(directory);
     let stamp = Stamp::new("npm", &directory, &[directory.join("package-lock.json")])?;
     if stamp.fresh() && directory.join("node_modules").is_dir() {
@@ -96,6 +112,7 @@ fn python_stores() -> Result<()> {
 
 /// The Python packages of `tests/NAME/requirements.txt`: the folder of their programs.
 pub fn python(name: &str) -> Result<PathBuf> {
+    let _alone = INSTALLING.lock();
     let (home, wanted) = (tools().join(name), root().join("tests").join(name).join("requirements.txt"));
     let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = Stamp::new("pip", &home, std::slice::from_ref(&wanted))?;
