@@ -81,6 +81,12 @@ test("stepping through a game that was looked up draws nothing", async (t) => {
   const page = await shelf.page(t, SITE);
   await panel(page);
   await openGame(page);
+  // The whole game was answered, and nothing is left to be drawn when the page is idle.
+  await page.waitForFunction(() => {
+    const [known, all] = document.querySelector("#coverage")?.textContent?.match(/\d+/g) ?? [];
+    return known !== undefined && known === all;
+  });
+  await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
   await page.evaluate(() => {
     Object.assign(globalThis, { drawn: 0 });
     const { clearRect } = CanvasRenderingContext2D.prototype;

@@ -110,7 +110,7 @@ export class Inspector {
     const { ranges, last, manifest } = this.#traffic;
     const isInFile = ({ kind }: Read) => kind !== "manifest";
     const focus = [this.#focus, ...last].find((read) => read && isInFile(read));
-    const label = manifest ? `${plural(manifest.shards.length, "file")} to scale, and the ${plural(ranges.size, "range")} of them that were read` : "";
+    const label = manifest && `${plural(manifest.shards.length, "file")} to scale, and the ${plural(ranges.size, "range")} of them that were read`;
     const detail = this.#strip.draw(ranges.values(), focus, label);
     this.#where.textContent = !focus
       ? "Nothing was read of the files yet."

@@ -37,7 +37,7 @@ export class Strip {
   }
 
   /** Draws all that was read, and what surrounds `focus`; gives that stretch, if it is enlarged at all. */
-  draw(reads: Iterable<Read>, focus: Read | undefined, label: string): Stretch | undefined {
+  draw(reads: Iterable<Read>, focus: Read | undefined, label?: string): Stretch | undefined {
     const width = this.element.clientWidth;
     const context = this.#canvas.getContext("2d");
     if (!context || width === 0) return undefined;
@@ -52,7 +52,7 @@ export class Strip {
     this.#canvas.width = Math.round(width * ratio);
     this.#canvas.height = Math.round((STRIP + JOINT + DETAIL) * ratio);
     this.#canvas.style.height = `${STRIP + JOINT + DETAIL}px`;
-    this.#canvas.ariaLabel = label;
+    if (label) this.#canvas.ariaLabel = label;
     context.scale(ratio, ratio);
     context.clearRect(0, 0, width, height);
     const colours = this.palette();
