@@ -8,6 +8,7 @@ mod base;
 pub mod command;
 mod disk;
 pub mod dump;
+mod error;
 mod evaluations;
 mod fit;
 pub mod frames;
@@ -26,16 +27,14 @@ pub mod sort;
 mod source;
 pub mod spool;
 pub mod staging;
+mod summary;
 pub(crate) mod workspace;
 mod write;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 use shelfish::eval::{Eval, Evaluation};
 use shelfish::source::integrity::Integrity;
@@ -43,16 +42,17 @@ use shelfish::table::{Record, WriteError};
 
 use crate::database;
 
-use base::{Base, BaseError};
+pub use error::BuildError;
+pub use summary::{Counts, OverLimit, Summary};
+
+use base::Base;
 use disk::Disk;
 use dump::{Dumps, How, Source};
 use evaluations::{Evaluations, selection_of};
-use fit::{Depths, Fitted};
-use record::Reject;
+use fit::Depths;
 use rejects::RejectFile;
-use remote::{Download, Patience};
+use remote::Patience;
 use sort::RunFiles;
-use spool::Surplus;
 use workspace::Workspace;
 use write::Written;
 
@@ -196,285 +196,6 @@ impl Selection {
                 evaluation.pvs.iter_mut().for_each(|pv| pv.line.truncate(max_plies));
             }
         }
-    }
-}
-
-/// What became of the lines of the sources.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Lines, blank ones aside.
-    pub lines: u64,
-    /// Lines that gave a position.
-    pub records: u64,
-    /// Lines of whose evaluations the selection left nothing.
-    pub left_out: u64,
-    /// PVs that turn illegal and were kept up to there.
-    pub pvs_cut: u64,
-    /// PVs of used lines that were dropped because their first move is illegal.
-    pub pvs_dropped: u64,
-    /// PVs that were cut because their evaluation has more moves than a record has room for.
-    pub pvs_shortened: u64,
-    /// Lines that could not be used, by [`Reject::REASONS`].
-    #[serde(serialize_with = "by_reason")]
-    pub rejects: [u64; Reject::REASONS.len()],
-}
-
-fn by_reason<S: serde::Serializer>(rejects: &[u64; Reject::REASONS.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(reasons(rejects))
-}
-
-/// The reasons for which lines could not be used, each with how many.
-fn reasons(rejects: &[u64; Reject::REASONS.len()]) -> impl Iterator<Item = (&'static str, u64)> {
-    Reject::REASONS.into_iter().zip(*rejects).filter(|(_, count)| *count > 0)
-}
-
-impl Counts {
-    /// Lines that could not be used, whatever the reason.
-    pub fn rejected(&self) -> u64 {
-        self.rejects.iter().sum()
-    }
-
-    fn add(&mut self, other: &Counts) {
-        self.lines += other.lines;
-        self.records += other.records;
-        self.left_out += other.left_out;
-        self.pvs_cut += other.pvs_cut;
-        self.pvs_dropped += other.pvs_dropped;
-        self.pvs_shortened += other.pvs_shortened;
-        self.rejects.iter_mut().zip(other.rejects).for_each(|(sum, count)| *sum += count);
-    }
-}
-
-/// What was left out of positions that have more than a record has room for: see [`Eval::fit`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OverLimit {
-    /// Such positions.
-    pub positions: u64,
-    /// Evaluations beyond their best. What several lines have alike may count several times.
-    pub evaluations: u64,
-    /// PVs of these.
-    pub pvs: u64,
-}
-
-impl OverLimit {
-    /// Adds what was left out of a position.
-    fn add(&mut self, surplus: Surplus) {
-        *self = self.and(OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
-    }
-
-    fn and(self, other: OverLimit) -> OverLimit {
-        OverLimit {
-            positions: self.positions.saturating_add(other.positions),
-            evaluations: self.evaluations.saturating_add(other.evaluations),
-            pvs: self.pvs.saturating_add(other.pvs),
-        }
-    }
-}
-
-/// Why there is no new database. The previous one is as it was.
-#[derive(Debug)]
-pub enum BuildError {
-    /// A source cannot be opened or read to its end.
-    Source {
-        /// The source.
-        source: Source,
-        /// What is wrong.
-        error: io::Error,
-    },
-    /// Some sources are evaluations, some are games.
-    Mixed {
-        /// Games.
-        games: Source,
-        /// Evaluations.
-        evaluations: Source,
-    },
-    /// The games of a source are counted already.
-    Again(Source),
-    /// A book of an engine cannot be merged with what has results, as it has none.
-    Weights(Source),
-    /// The moves of a book cannot be chosen by what its games are.
-    Counted(Source),
-    /// No game of the sources can be used.
-    NoGames(Box<games::Counts>),
-    /// Another build writes to the same database.
-    Busy(PathBuf),
-    /// Temporary files cannot be written or read.
-    Temporary {
-        /// Where they are.
-        path: PathBuf,
-        /// What is wrong.
-        error: io::Error,
-    },
-    /// The disk has less room than the build may use.
-    Disk(PathBuf, io::Error),
-    /// A worker cannot have so many bytes of memory.
-    Memory(usize),
-    /// A base cannot be used.
-    Base(BaseError),
-    /// The file of rejects cannot be written.
-    Rejects {
-        /// Its path.
-        path: PathBuf,
-        /// What is wrong.
-        error: io::Error,
-    },
-    /// There is more than there may be.
-    TooLarge {
-        /// Bytes that there may be.
-        max_bytes: u64,
-        /// Positions that had been written by then.
-        positions: u64,
-    },
-    /// No line gave a position, and nothing is left of the bases.
-    Empty(Counts),
-    /// The database cannot be written.
-    Write(WriteError),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::Source { source, error } => write!(f, "cannot read {source}: {error}"),
-            BuildError::Mixed { games, evaluations } => write!(
-                f,
-                "{games} has games and {evaluations} evaluations: they make databases of two kinds, build them one by one"
-            ),
-            BuildError::Again(source) => write!(
-                f,
-                "{source} has the same games as another source, or as one of which a base was built: \
-                 --again counts them twice"
-            ),
-            BuildError::Weights(source) => write!(
-                f,
-                "{source} is a Polyglot book, with weights in place of games and results: it cannot be added to games, \
-                 build it alone"
-            ),
-            BuildError::Counted(source) => write!(
-                f,
-                "{source} is a book whose moves are counted already: --ratings, --speeds, --since, --until, --ending, \
-                 --no-bots and --max-plies choose from games, build it without"
-            ),
-            BuildError::NoGames(counts) => {
-                let told = counts.to_string();
-                let lines = told.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-                write!(f, "nothing to write: no position is left; {}", lines.collect::<Vec<_>>().join("; "))
-            }
-            BuildError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
-            BuildError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
-            BuildError::Disk(path, error) => write!(f, "{}: {error}", path.display()),
-            BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
-            BuildError::Memory(bytes) => {
-                write!(f, "{bytes} bytes of memory for each worker cannot be had: choose a smaller --max-memory")
-            }
-            BuildError::Base(error) => error.fmt(f),
-            BuildError::Write(error) => error.fmt(f),
-            BuildError::TooLarge { max_bytes, positions } => write!(
-                f,
-                "the positions of the greatest depth alone take more than --max-size, {max_bytes} bytes, which is full \
-                 after {positions} of them: leave more out (--best-only, --max-pvs, --max-plies)"
-            ),
-            BuildError::Empty(counts) => {
-                write!(f, "nothing to write: {} lines, {} rejected", counts.lines, counts.rejected())?;
-                if counts.left_out > 0 {
-                    write!(f, ", {} left out by the selection", counts.left_out)?;
-                }
-                for (reason, n) in reasons(&counts.rejects) {
-                    write!(f, "; {reason}: {n}")?;
-                }
-                if counts.rejected() > 0 { f.write_str(" (--rejects FILE lists them)") } else { Ok(()) }
-            }
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-/// A database, built.
-#[derive(Clone, Debug, Serialize)]
-pub struct Summary {
-    /// Positions.
-    pub positions: u64,
-    /// Evaluations.
-    pub evaluations: u64,
-    /// PVs.
-    pub pvs: u64,
-    /// Bytes of all files, the manifest's aside.
-    pub bytes: u64,
-    /// The hash by which the manifest can be pinned.
-    #[serde(serialize_with = "crate::stats::as_text")]
-    pub integrity: Integrity,
-    /// Of these, bytes of each column of the blocks.
-    #[serde(serialize_with = "crate::stats::as_map")]
-    pub columns: Vec<(&'static str, u64)>,
-    /// Blocks.
-    pub blocks: u64,
-    /// Of these, blocks that are as they were in a base.
-    pub blocks_kept: u64,
-    /// Positions of the bases.
-    pub base_positions: u64,
-    /// What was left out, by the options of this build and those of its bases.
-    pub selection: BTreeMap<String, String>,
-    /// What became of the lines of the sources.
-    pub input: Counts,
-    /// What was left out because one position had too much.
-    pub over_limit: OverLimit,
-    /// What `--max-size` left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fitted: Option<Fitted>,
-    /// Sources that were read of hosts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<Download>,
-    /// Seconds that the build took.
-    pub seconds: f64,
-}
-
-/// A table for people.
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let positions = self.positions.max(1) as f64;
-        let count = |n| HumanCount(n).to_string();
-        let rate = count((positions / self.seconds.max(0.001)) as u64);
-        let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
-        writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(self.positions), self.seconds)?;
-        writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
-        writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
-        writeln!(f, "manifest     {}", self.integrity)?;
-        writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
-        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
-            writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
-        }
-        if self.base_positions > 0 {
-            writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
-            writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
-        }
-        self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
-        writeln!(f, "lines read   {:>15}", count(lines))?;
-        for (name, value) in &self.selection {
-            writeln!(f, "selection: {name} {value}")?;
-        }
-        if let Some(fitted) = &self.fitted {
-            writeln!(f, "{fitted}")?;
-        }
-        for (what, n) in [
-            ("lines left out by the selection", left_out),
-            ("PVs cut at an illegal move", pvs_cut),
-            ("PVs dropped, first move illegal", pvs_dropped),
-            ("PVs cut, as their evaluation has too many moves", pvs_shortened),
-            ("lines rejected", self.input.rejected()),
-        ] {
-            if n > 0 {
-                writeln!(f, "{what}: {}", count(n))?;
-            }
-        }
-        for (reason, n) in reasons(&self.input.rejects) {
-            writeln!(f, "  {reason}: {}", count(n))?;
-        }
-        let OverLimit { positions, evaluations, pvs } = self.over_limit;
-        if positions > 0 {
-            writeln!(f, "positions with more than a record has room for: {}", count(positions))?;
-            writeln!(f, "  evaluations left out: {}, with {} PVs", count(evaluations), count(pvs))?;
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,174 @@
+//! What a build says of a database of evaluations.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use indicatif::HumanCount;
+use serde::{Deserialize, Serialize};
+use shelfish::source::integrity::Integrity;
+
+use super::fit::Fitted;
+use super::record::Reject;
+use super::remote::Download;
+use super::spool::Surplus;
+
+/// A database, built.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// Bytes of all files, the manifest's aside.
+    pub bytes: u64,
+    /// The hash by which the manifest can be pinned.
+    #[serde(serialize_with = "crate::stats::as_text")]
+    pub integrity: Integrity,
+    /// Of these, bytes of each column of the blocks.
+    #[serde(serialize_with = "crate::stats::as_map")]
+    pub columns: Vec<(&'static str, u64)>,
+    /// Blocks.
+    pub blocks: u64,
+    /// Of these, blocks that are as they were in a base.
+    pub blocks_kept: u64,
+    /// Positions of the bases.
+    pub base_positions: u64,
+    /// What was left out, by the options of this build and those of its bases.
+    pub selection: BTreeMap<String, String>,
+    /// What became of the lines of the sources.
+    pub input: Counts,
+    /// What was left out because one position had too much.
+    pub over_limit: OverLimit,
+    /// What `--max-size` left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
+    /// Sources that were read of hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
+    /// Seconds that the build took.
+    pub seconds: f64,
+}
+
+/// A table for people.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let positions = self.positions.max(1) as f64;
+        let count = |n| HumanCount(n).to_string();
+        let rate = count((positions / self.seconds.max(0.001)) as u64);
+        let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
+        writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(self.positions), self.seconds)?;
+        writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
+        writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
+        writeln!(f, "manifest     {}", self.integrity)?;
+        writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
+        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
+            writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
+        }
+        if self.base_positions > 0 {
+            writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
+            writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
+        }
+        self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
+        writeln!(f, "lines read   {:>15}", count(lines))?;
+        for (name, value) in &self.selection {
+            writeln!(f, "selection: {name} {value}")?;
+        }
+        if let Some(fitted) = &self.fitted {
+            writeln!(f, "{fitted}")?;
+        }
+        for (what, n) in [
+            ("lines left out by the selection", left_out),
+            ("PVs cut at an illegal move", pvs_cut),
+            ("PVs dropped, first move illegal", pvs_dropped),
+            ("PVs cut, as their evaluation has too many moves", pvs_shortened),
+            ("lines rejected", self.input.rejected()),
+        ] {
+            if n > 0 {
+                writeln!(f, "{what}: {}", count(n))?;
+            }
+        }
+        for (reason, n) in reasons(&self.input.rejects) {
+            writeln!(f, "  {reason}: {}", count(n))?;
+        }
+        let OverLimit { positions, evaluations, pvs } = self.over_limit;
+        if positions > 0 {
+            writeln!(f, "positions with more than a record has room for: {}", count(positions))?;
+            writeln!(f, "  evaluations left out: {}, with {} PVs", count(evaluations), count(pvs))?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of the lines of the sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Lines, blank ones aside.
+    pub lines: u64,
+    /// Lines that gave a position.
+    pub records: u64,
+    /// Lines of whose evaluations the selection left nothing.
+    pub left_out: u64,
+    /// PVs that turn illegal and were kept up to there.
+    pub pvs_cut: u64,
+    /// PVs of used lines that were dropped because their first move is illegal.
+    pub pvs_dropped: u64,
+    /// PVs that were cut because their evaluation has more moves than a record has room for.
+    pub pvs_shortened: u64,
+    /// Lines that could not be used, by [`Reject::REASONS`].
+    #[serde(serialize_with = "by_reason")]
+    pub rejects: [u64; Reject::REASONS.len()],
+}
+
+fn by_reason<S: serde::Serializer>(rejects: &[u64; Reject::REASONS.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(reasons(rejects))
+}
+
+/// The reasons for which lines could not be used, each with how many.
+pub(super) fn reasons(rejects: &[u64; Reject::REASONS.len()]) -> impl Iterator<Item = (&'static str, u64)> {
+    Reject::REASONS.into_iter().zip(*rejects).filter(|(_, count)| *count > 0)
+}
+
+impl Counts {
+    /// Lines that could not be used, whatever the reason.
+    pub fn rejected(&self) -> u64 {
+        self.rejects.iter().sum()
+    }
+
+    pub(super) fn add(&mut self, other: &Counts) {
+        self.lines += other.lines;
+        self.records += other.records;
+        self.left_out += other.left_out;
+        self.pvs_cut += other.pvs_cut;
+        self.pvs_dropped += other.pvs_dropped;
+        self.pvs_shortened += other.pvs_shortened;
+        self.rejects.iter_mut().zip(other.rejects).for_each(|(sum, count)| *sum += count);
+    }
+}
+
+/// What was left out of positions that have more than a record has room for: see [`Eval::fit`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverLimit {
+    /// Such positions.
+    pub positions: u64,
+    /// Evaluations beyond their best. What several lines have alike may count several times.
+    pub evaluations: u64,
+    /// PVs of these.
+    pub pvs: u64,
+}
+
+impl OverLimit {
+    /// Adds what was left out of a position.
+    pub(super) fn add(&mut self, surplus: Surplus) {
+        *self = self.and(OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
+    }
+
+    pub(super) fn and(self, other: OverLimit) -> OverLimit {
+        OverLimit {
+            positions: self.positions.saturating_add(other.positions),
+            evaluations: self.evaluations.saturating_add(other.evaluations),
+            pvs: self.pvs.saturating_add(other.pvs),
+        }
+    }
+}

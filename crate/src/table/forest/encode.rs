@@ -1,0 +1,313 @@
+use super::*;
+
+/// A step to the position with the number `child`: the numbers of the piece and of its target.
+#[derive(Copy, Clone)]
+struct Step {
+    child: u32,
+    piece: u8,
+    target: u8,
+    squares: StepSquares,
+}
+
+/// A forest that was written.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// The number of each position among those given, in stored order.
+    pub(crate) order: Vec<u32>,
+    /// The stored number of the parent of each, in stored order.
+    pub(crate) parents: Vec<Option<u32>>,
+    /// The step to each that has a parent, in stored order.
+    pub(crate) steps: Vec<StepSquares>,
+}
+
+/// Chooses a forest of `nodes`, which are in ascending order of keys, and writes it. Where steps that `goes` is true of
+/// (a node's number, origin and target) lead to a position, no others do.
+pub(crate) fn encode(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool, columns: &mut [Vec<u8>]) -> Written {
+    let steps = steps_between(nodes, goes);
+    let mut has_parent = vec![false; nodes.len()];
+    for step in steps.iter().flatten() {
+        has_parent[step.child as usize] = true;
+    }
+    let mut written = Written::default();
+    let mut stored = vec![false; nodes.len()];
+    let mut roots = RootWriter::default();
+    // First the positions that no step reaches, then those that only cycles of steps reach.
+    let first = (0..nodes.len()).filter(|&n| !has_parent[n]);
+    let rest = (0..nodes.len()).filter(|&n| has_parent[n]);
+    for root in first.chain(rest) {
+        if stored[root] {
+            continue;
+        }
+        stored[root] = true;
+        columns[LINK].push(0);
+        roots.push(&nodes[root], columns);
+        written.order.push(root as u32);
+        written.parents.push(None);
+        written.steps.push(NO_STEP);
+        // The path of (stored number, steps yet to try) from the root to the last stored position.
+        let mut path = vec![(written.order.len() as u32 - 1, steps[root].iter())];
+        let mut up = 1u8;
+        while let Some((parent, untried)) = path.last_mut() {
+            let parent = *parent;
+            match untried.find(|step| !stored[step.child as usize]) {
+                // A link reaches at most 254 positions up the path; what is further away becomes a root.
+                Some(step) if up < u8::MAX => {
+                    stored[step.child as usize] = true;
+                    columns[LINK].push(up);
+                    columns[STEP_PIECE].push(step.piece);
+                    columns[STEP_TARGET].push(step.target);
+                    written.order.push(step.child);
+                    written.parents.push(Some(parent));
+                    written.steps.push(step.squares);
+                    path.push((written.order.len() as u32 - 1, steps[step.child as usize].iter()));
+                    up = 1;
+                }
+                _ => {
+                    path.pop();
+                    up = up.saturating_add(1);
+                }
+            }
+        }
+    }
+    written
+}
+
+fn steps_between(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool) -> Vec<Vec<Step>> {
+    let hashes: Vec<u64> = nodes.iter().map(Node::hash).collect();
+    let index = Index::new(nodes, &hashes);
+    let mut is_reached = vec![false; nodes.len()];
+    let mut all: Vec<Vec<Step>> = Vec::with_capacity(nodes.len());
+    let mut alike = 0..0;
+    for (n, node) in nodes.iter().enumerate() {
+        if n >= alike.end {
+            let end = nodes[n..].iter().position(|other| !other.is_alike(node)).map_or(nodes.len(), |count| n + count);
+            alike = n..end;
+        }
+        let mut steps = Vec::new();
+        let hash = hashes[n] ^ TURN;
+        let own = node.board.by_color(node.turn);
+        let occupied = node.board.occupied();
+        // A quiet move of a piece leads to a position with the same pawns and pieces, which is near by: where there are
+        // few of these they are looked at, in place of all such moves.
+        let are_few = alike.len() <= FEW;
+        if are_few {
+            let children = alike.clone().filter_map(|child| Some((child, node.quiet_step(&nodes[child])?)));
+            steps.extend(children.map(|(child, (role, from, to))| node.numbered(child as u32, role, from, to)));
+        }
+        for (role, from) in node.movers() {
+            let targets = node.targets(role, from);
+            let asked = if are_few && role != Role::Pawn { targets & occupied } else { targets };
+            let mover = role.of(node.turn);
+            let left = hash ^ hash_of(mover, from);
+            for to in asked {
+                let taken = if occupied.contains(to) { node.board.piece_at(to) } else { None };
+                let next = match taken {
+                    // Castling moves two pieces.
+                    Some(_) if own.contains(to) => node.step(role, from, to).hash(),
+                    Some(taken) => left ^ hash_of(mover, to) ^ hash_of(taken, to),
+                    None => left ^ hash_of(mover, to),
+                };
+                if let Some(child) = index.find(next, || node.step(role, from, to)) {
+                    steps.push(node.numbered(child, role, from, to));
+                }
+            }
+        }
+        for Step { child, squares: (from, to), .. } in &steps {
+            is_reached[*child as usize] |= goes(n, *from, *to);
+        }
+        steps.sort_unstable_by_key(|step| (step.piece, step.target));
+        all.push(steps);
+    }
+    for (n, steps) in all.iter_mut().enumerate() {
+        steps.retain(|step| !is_reached[step.child as usize] || goes(n, step.squares.0, step.squares.1));
+    }
+    all
+}
+
+/// So many positions that differ by where pieces stand are told apart sooner one by one than by their hashes.
+const FEW: usize = 64;
+
+/// What the hash of a position changes by with the side to move.
+const TURN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What a piece on a square adds to the hash of a position: splitmix64 of their number.
+fn hash_of(piece: Piece, square: Square) -> u64 {
+    const HASHES: [u64; 1024] = {
+        let mut hashes = [0; 1024];
+        let mut n = 0;
+        while n < hashes.len() {
+            let mut hash = (n as u64 + 2).wrapping_mul(TURN);
+            hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            hashes[n] = hash ^ hash >> 31;
+            n += 1;
+        }
+        hashes
+    };
+    static TABLE: [u64; 1024] = HASHES;
+    TABLE[piece.role as usize | (piece.color as usize) << 3 | (square as usize) << 4]
+}
+
+impl Node {
+    /// Whether another position has the same pawns, and as many of each other piece.
+    fn is_alike(&self, other: &Node) -> bool {
+        let (a, b) = (&self.board, &other.board);
+        let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
+        pawns(a) == pawns(b) && KINDS.iter().all(|&kind| a.by_piece(kind).count() == b.by_piece(kind).count())
+    }
+
+    /// The step to another position by a piece that takes nothing and does not castle, if there is one.
+    fn quiet_step(&self, child: &Node) -> Option<(Role, Square, Square)> {
+        let (own, other) = (self.turn, !self.turn);
+        let is_possible = child.turn == other && child.board.by_color(other) == self.board.by_color(other);
+        let (before, after) = (self.board.by_color(own), child.board.by_color(own));
+        let from = (before & !after).single_square().filter(|_| is_possible)?;
+        let to = (after & !before).single_square()?;
+        let role = self.board.role_at(from).filter(|role| *role != Role::Pawn)?;
+        let is_step = self.targets(role, from).contains(to) && self.step(role, from, to) == *child;
+        is_step.then_some((role, from, to))
+    }
+
+    /// A step with its numbers.
+    fn numbered(&self, child: u32, role: Role, from: Square, to: Square) -> Step {
+        let below = |square: Square| Bitboard((1 << square as u32) - 1);
+        let own = self.board.by_color(self.turn);
+        let before: usize = ROLES
+            .into_iter()
+            .take_while(|other| *other != role)
+            .map(|other| (self.board.by_role(other) & own).count())
+            .sum();
+        let piece = before + (self.board.by_role(role) & own & below(from)).count();
+        let targets = self.targets(role, from);
+        let targets = self.turn.fold_wb(targets, targets.flip_vertical());
+        let target = (targets & below(relative(self.turn, to))).count();
+        Step { child, piece: piece as u8, target: target as u8, squares: (from, to) }
+    }
+
+    /// A hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ alone, are
+    /// not in it.
+    fn hash(&self) -> u64 {
+        let mut hash = self.turn.fold_wb(0, TURN);
+        for color in Color::ALL {
+            for role in Role::ALL {
+                let squares = self.board.by_role(role) & self.board.by_color(color);
+                squares.into_iter().for_each(|square| hash ^= hash_of(role.of(color), square));
+            }
+        }
+        hash
+    }
+}
+
+/// Nodes by their hashes: open addressing, behind a filter of bits. Of some forty steps from a node one or two lead to
+/// others; the filter, which a processor's nearest cache holds, tells nearly all the rest.
+struct Index<'a> {
+    nodes: &'a [Node],
+    slots: Vec<(u64, u32)>,
+    filter: Vec<u64>,
+}
+
+impl Index<'_> {
+    const EMPTY: u32 = u32::MAX;
+
+    fn new<'a>(nodes: &'a [Node], hashes: &[u64]) -> Index<'a> {
+        let mut slots = vec![(0, Index::EMPTY); (2 * nodes.len()).next_power_of_two()];
+        let mut filter = vec![0; 1 << 10];
+        for (n, &hash) in hashes.iter().enumerate() {
+            let (word, bit) = Index::bit(hash);
+            filter[word] |= bit;
+            let mut at = hash as usize & (slots.len() - 1);
+            while slots[at].1 != Index::EMPTY {
+                at = (at + 1) & (slots.len() - 1);
+            }
+            slots[at] = (hash, n as u32);
+        }
+        Index { nodes, slots, filter }
+    }
+
+    /// The word and the bit of the filter for a hash: by its highest 16 bits.
+    fn bit(hash: u64) -> (usize, u64) {
+        ((hash >> 54) as usize, 1 << (hash >> 48 & 63))
+    }
+
+    /// The number of the node with this hash that is the one that `node` makes.
+    fn find(&self, hash: u64, node: impl Fn() -> Node) -> Option<u32> {
+        let (word, bit) = Index::bit(hash);
+        if self.filter[word] & bit == 0 {
+            return None;
+        }
+        let mut at = hash as usize & (self.slots.len() - 1);
+        while self.slots[at].1 != Index::EMPTY {
+            let (other, n) = self.slots[at];
+            if other == hash && self.nodes[n as usize] == node() {
+                return Some(n);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        None
+    }
+}
+
+#[derive(Default)]
+struct RootWriter {
+    files: [u16; 8],
+    counts: [u8; 8],
+    squares: [Vec<Square>; 10],
+}
+
+impl RootWriter {
+    fn push(&mut self, node: &Node, columns: &mut [Vec<u8>]) {
+        let corners = CORNERS.iter().filter(|(_, corner)| node.castling_rights.contains(*corner));
+        let (mut flags, standard) =
+            corners.fold((0, Bitboard::EMPTY), |(flags, rights), (flag, corner)| (flags | flag, rights.with(*corner)));
+        if node.turn.is_black() {
+            flags |= BLACK_TO_MOVE;
+        }
+        if standard != node.castling_rights {
+            flags |= OTHER_RIGHTS;
+            columns[FLAGS_EXTRA].push(node.castling_rights.0 as u8);
+            columns[FLAGS_EXTRA].push((node.castling_rights.0 >> 56) as u8);
+        }
+        if let Some(square) = node.ep_square {
+            flags |= EN_PASSANT;
+            columns[FLAGS_EXTRA].push(square.file() as u8);
+        }
+        columns[FLAGS].push(flags);
+
+        let mut changed = 0;
+        for (n, file) in FILES.into_iter().enumerate() {
+            let code = file_code(&node.board, file);
+            if code != self.files[n] {
+                changed |= 1 << n;
+                columns[PAWN_CODES].push(code as u8);
+                columns[PAWN_CODES_HIGH].push((code >> 8) as u8);
+                self.files[n] = code;
+            }
+        }
+        columns[PAWN_FILES].push(changed);
+        let mut changed = 0;
+        for (n, kind) in KINDS.into_iter().enumerate() {
+            let count = node.board.by_piece(kind).count() as u8;
+            if count != self.counts[n] {
+                changed |= 1 << n;
+                columns[MATERIAL_COUNTS].push(count);
+                self.counts[n] = count;
+            }
+        }
+        columns[MATERIAL_KINDS].push(changed);
+        for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
+            let squares = node.board.by_piece(kind);
+            write_squares(squares, kind.color, &mut self.squares[n], &mut columns[SQUARES + n / 2]);
+        }
+    }
+}
+
+fn write_squares(squares: Bitboard, color: Color, last: &mut Vec<Square>, column: &mut Vec<u8>) {
+    for (n, square) in squares.into_iter().enumerate() {
+        let same = last.get(n) == Some(&square);
+        column.push(if same { 0 } else { relative(color, square) as u8 + 1 });
+        match last.get_mut(n) {
+            Some(last) => *last = square,
+            None => last.push(square),
+        }
+    }
+}
