@@ -107,6 +107,19 @@ test("the book of the format gives its records back", async (t) => {
   }
 });
 
+test("the sample's book has the famous games to their end", async (t) => {
+  const book = await node.openBook(join(ROOT, "static-shards/book"));
+  t.after(() => book.close());
+  const known = plain(readFileSync(FAMOUS, "utf8"));
+  const answers = await book.movesMany(known.keys(), { castling: "chess960" });
+  for (const [n, [fen, expected]] of [...known].entries()) {
+    const answer = answers[n];
+    assert.ok(answer && "moves" in answer, fen);
+    const found = new Map([["end", counts(answer.ended)], ...answer.moves.map((move) => /** @type {const} */ ([move.uci, counts(move)]))]);
+    for (const [move, games] of expected) assert.ok(games.every((count, at) => (found.get(move)?.[at] ?? 0) >= count), `${fen} ${move}`);
+  }
+});
+
 test("moves come most played first, with shares, scores and where they lead", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());

@@ -211,6 +211,40 @@ fn months_on_a_base_are_byte_for_byte_those_of_one_build() {
 }
 
 #[test]
+fn games_that_are_used_whole_keep_all_their_positions_and_the_counts_of_others() {
+    let fixture = Fixture::new();
+    let (others, few) = (random_games(5, 200), random_games(6, 4));
+    let [games, whole] = [("games.pgn", &others), ("few.pgn", &few)].map(|(name, text)| fixture.file(name, text));
+    let kept = counted(&few, 1000);
+    let mut expected = counted(&others, 12);
+    for (fen, moves) in &kept {
+        for (m, counts) in moves {
+            let sum = expected.entry(fen.clone()).or_default().entry(m.clone()).or_default();
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+    let whole = whole.to_str().unwrap();
+    let all = held(&book_of(&fixture, &games, &["--max-plies", "12", "--whole", whole]));
+    assert!(all == expected);
+    expected.retain(|fen, moves| kept.contains_key(fen) || moves.values().flatten().sum::<u64>() >= 5);
+    assert!(expected.len() < all.len());
+    let options = ["--max-plies", "12", "--min-games", "5", "--whole", whole];
+    assert!(held(&book_of(&fixture, &games, &options)) == expected);
+    let of_no_use = [&options[..], &["--average-ratings", "--game-ids", "2"]].concat();
+    assert!(held(&book_of(&fixture, &games, &of_no_use)).len() == expected.len());
+    // What chooses games does not choose from these.
+    assert!(held(&book_of(&fixture, &games, &["--ratings", "2800-", "--whole", whole])) == kept);
+
+    fixture.build_to("base", &[&games], &["--whole", whole]).succeeds();
+    let february = fixture.file("february.pgn", random_games(7, 50));
+    fixture.build_to("both", &[&games, &february], &["--whole", whole]).succeeds();
+    let base = fixture.path("base").to_str().unwrap().to_owned();
+    fixture.build(&[&february], &["--base", &base]).succeeds();
+    let told = |name: &str| fixture.export(name);
+    assert!(told("db") == told("both"));
+}
+
+#[test]
 fn what_is_wrong_with_games_is_counted_and_the_rest_is_used() {
     let fixture = Fixture::new();
     let pgn = [

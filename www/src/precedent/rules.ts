@@ -86,6 +86,7 @@ export function count(games: number): string {
 export interface Limits {
   max_plies?: string;
   min_games?: string;
+  whole_games?: string;
 }
 
 /** How a game ended, in words. */
@@ -120,8 +121,12 @@ function told(node: Node, played: Played, move: PlayedMove | undefined, mode: Mo
       : { title: over ? `${over.title}.` : "The book ends here.", text: `${plural(count, "game")} played ${node.san}.${rest}` };
   }
   const exactly = `${plural(ended, "game")} ended exactly here.`;
-  if (!over && node.ply >= Number(limits.max_plies ?? Number.POSITIVE_INFINITY))
-    return { title: all === 1 ? "You replayed this game." : "The book ends here.", text: `${plural(all, "game")} came this far; the book has the first ${limits.max_plies} half-moves of each.` };
+  const most = Number(limits.max_plies ?? Number.POSITIVE_INFINITY);
+  if (!over && node.ply >= most) {
+    // Further on there are only games that the book has to their end, or that came here in fewer moves.
+    const text = node.ply > most && limits.whole_games ? "the book goes no further" : `the book has the first ${limits.max_plies} half-moves of each`;
+    return { title: all === 1 ? "You replayed this game." : "The book ends here.", text: `${plural(all, "game")} came this far; ${text}.` };
+  }
   if (all === 1) return { title: "You replayed this game.", text: over ? `It ended here: ${over.title.toLowerCase()}.` : "It ended exactly here." };
   return { title: over ? `${over.title}.` : exactly, text: over ? exactly : results(played.ended) };
 }

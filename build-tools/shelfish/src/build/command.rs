@@ -34,6 +34,7 @@ const MIN_SHARD: usize = 1 << 20;
   shelfish build my.sqlite -o book
   shelfish build performance.bin -o book
   shelfish build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
+  shelfish build games.pgn.zst -o book --max-plies 24 --min-games 5 --whole repertoire.pgn
   shelfish build --base book february.pgn.bz2 -o book
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
   shelfish build lichess_db_eval.jsonl.zst -o db --plan plan.json
@@ -86,7 +87,7 @@ pub struct Args {
     /// Dumps of the Lichess evaluation database: one JSON object a line, plain or compressed with zstd, gzip or bzip2, or
     /// Parquet with one row a PV; or games in PGN, compressed likewise, or a book of an engine (.bin, .sqlite). A file, the https:// URL of one, or `-` for standard
     /// input; Parquet has to be a file. Several are merged
-    #[arg(required_unless_present_any = ["base", "dump"], value_name = "SOURCE")]
+    #[arg(required_unless_present_any = ["base", "dump", "whole"], value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// The games of a month, 2013-01, of the Lichess database or another --dump-list, its checksum compared; may be given
     /// several times. `shelfish dumps` lists them
@@ -339,6 +340,7 @@ fn build(args: Args, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
     for month in &args.dump {
         sources.push(Source::Url(dumps::find(month, &args.dump_list, patience)?.url));
     }
+    sources.extend(args.games.whole());
     let mut options = Options {
         sources,
         bases: args.base.iter().map(|database| database::Args::of(database)).collect(),

@@ -1,8 +1,11 @@
 //! What `shelfish build` takes for games alone.
 
+use std::path::{Path, PathBuf};
+
 use shelfish::played::Bucketing;
 use shelfish::position::Position;
 
+use super::super::dump::Source;
 use super::{Date, Ending, Range, Selection, Speed, Wanted};
 
 /// Options of games.
@@ -31,6 +34,10 @@ pub struct Args {
     /// Leave out games of bots
     #[arg(long)]
     no_bots: bool,
+    /// Use the games of this file, too, to their end and with all of their positions, whatever --min-games, --max-plies and
+    /// what else chooses say; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    whole: Vec<PathBuf>,
     /// Walk through Polyglot books from this position, a FEN; may be given several times [default: the initial position]
     #[arg(long, value_name = "FEN")]
     start: Vec<Position>,
@@ -59,6 +66,7 @@ impl Args {
             (self.until.is_some(), "--until"),
             (self.ending.is_some(), "--ending"),
             (self.no_bots, "--no-bots"),
+            (!self.whole.is_empty(), "--whole"),
             (!self.start.is_empty(), "--start"),
             (self.buckets.is_some(), "--buckets"),
             (self.average_ratings, "--average-ratings"),
@@ -67,6 +75,11 @@ impl Args {
         ]
         .into_iter()
         .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
+    /// The sources whose games are used whole.
+    pub(crate) fn whole(&self) -> Vec<Source> {
+        self.whole.iter().map(|path| Source::from(Path::new(path))).collect()
     }
 
     /// The selection, with the first `max_plies` moves of each game.
@@ -82,6 +95,7 @@ impl Args {
             dates: (since.is_some() || until.is_some()).then_some(dates),
             ending: self.ending.unwrap_or_default(),
             no_bots: self.no_bots,
+            whole: self.whole(),
             starts: self.start.clone(),
             details: Wanted {
                 buckets: self.buckets.clone(),

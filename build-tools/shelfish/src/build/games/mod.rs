@@ -42,6 +42,8 @@ use tally::Book;
 
 /// Names of members of a manifest's `info`.
 const GAMES: &str = "games";
+/// Of a book that has some games to their end, whatever it leaves out of others: how many.
+const WHOLE_GAMES: &str = "whole_games";
 const SOURCES: &str = "sources";
 /// Of a book whose draws stand for weights of which nobody knows the results, as Polyglot has them.
 pub const RESULTS: &str = "results";
@@ -114,11 +116,15 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
         }
     }
     known.games += input.games;
+    known.whole_games += input.whole_games;
     let moved = |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
     let bases = bases.into_iter().zip(&known.firsts).map(|(base, first)| base.read(moved(*first), options.threads));
     let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
     let mut info = described.clone();
     info.insert(GAMES.to_owned(), known.games.to_string());
+    if known.whole_games > 0 {
+        info.insert(WHOLE_GAMES.to_owned(), known.whole_games.to_string());
+    }
     if selection.details.game_ids > 0 {
         info.insert(SOURCES.to_owned(), known.hashes.join(" "));
         info.insert(SOURCE_NAMES.to_owned(), known.names.join("\n"));
@@ -155,7 +161,9 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
 /// What the manifest says of the selection and of the sources.
 fn described(options: &Options, selection: &Selection, dumps: &Dumps) -> Result<BTreeMap<String, String>, BuildError> {
     let books = || options.sources.iter().zip(&dumps.dumps).filter_map(|(source, dump)| Some((source, dump.book()?)));
-    if let Some((source, _)) = books().next().filter(|_| selection.chooses_games()) {
+    if let Some((source, _)) =
+        books().next().filter(|(source, _)| selection.chooses_games() || selection.whole.contains(source))
+    {
         return Err(BuildError::Counted(source.clone()));
     }
     let mut weights = books().filter(|(_, book)| matches!(book, BookFile::Polyglot(_)));
@@ -173,6 +181,8 @@ fn described(options: &Options, selection: &Selection, dumps: &Dumps) -> Result<
 #[derive(Default)]
 struct Known {
     games: u64,
+    /// Of these, those that are used to their end.
+    whole_games: u64,
     /// Hashes of the sources.
     sources: BTreeSet<String>,
     /// Of each source, those of the bases first, its hash and its name; references count by their order.
@@ -236,6 +246,7 @@ impl Known {
         for (name, value) in base.info() {
             match name.as_str() {
                 GAMES => self.games += value.parse::<u64>().unwrap_or(0),
+                WHOLE_GAMES => self.whole_games += value.parse::<u64>().unwrap_or(0),
                 SOURCES => {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();

@@ -33,7 +33,9 @@ pub struct Counts {
     pub read: u64,
     /// Games that the book is made of.
     pub games: u64,
-    /// Of these, games that were kept up to a fault.
+    /// Of these, games that were used whatever they are, to their end.
+    pub whole_games: u64,
+    /// Of [`games`](Self::games), games that were kept up to a fault.
     pub cut: u64,
     /// Games of other variants than chess and Chess960.
     pub other_variants: u64,
@@ -81,6 +83,7 @@ impl Counts {
     pub(super) fn add(&mut self, other: &Counts) {
         self.read += other.read;
         self.games += other.games;
+        self.whole_games += other.whole_games;
         self.cut += other.cut;
         self.other_variants += other.other_variants;
         self.without_result += other.without_result;
@@ -95,6 +98,7 @@ impl fmt::Display for Counts {
         let count = |n| HumanCount(n).to_string();
         writeln!(f, "games read   {:>15}", count(self.read))?;
         for (what, n) in [
+            ("games used whole", self.whole_games),
             ("games without a result, not used", self.without_result),
             ("games of other variants, not used", self.other_variants),
         ] {
@@ -144,8 +148,17 @@ impl Games {
         self.hashes.lock().map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
     }
 
+    /// Why the book is not made of a game.
+    fn leaves_out(&self, game: &MainLine) -> Option<LeftOut> {
+        let last = match self.selection.ending {
+            super::Ending::Any => None,
+            _ => game.game.positions().last(),
+        };
+        self.selection.leaves_out(game, last.as_ref().unwrap_or(game.game.start()))
+    }
+
     /// Whether and how the book is made of a game.
-    fn use_of(&self, game: &MainLine, counts: &mut Counts) -> Option<Results> {
+    fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
         let fault = game.fault.as_ref().map(|fault| &fault.fault);
         if let Some(Fault::Variant(_)) = fault {
             counts.other_variants += 1;
@@ -161,11 +174,9 @@ impl Games {
             counts.without_result += 1;
             return None;
         };
-        let last = match self.selection.ending {
-            super::Ending::Any => None,
-            _ => game.game.positions().last(),
-        };
-        if let Some(why) = self.selection.leaves_out(game, last.as_ref().unwrap_or(game.game.start())) {
+        if is_whole {
+            counts.whole_games += 1;
+        } else if let Some(why) = self.leaves_out(game) {
             counts.left_out[why as usize] += 1;
             return None;
         }
@@ -174,8 +185,8 @@ impl Games {
         Some(results)
     }
 
-    /// Each position of a game once, with the code of the last move that was played from it.
-    fn positions(&self, game: &MainLine) -> Vec<(Key, [u8; 2])> {
+    /// Each position of a game's first moves once, with the code of the last move that was played from it.
+    fn positions(game: &MainLine, max_plies: usize) -> Vec<(Key, [u8; 2])> {
         let mut positions: Vec<(Key, [u8; 2])> = Vec::new();
         let mut chess: Chess = Position::from_chess(game.game.start()).chess().clone();
         // Before this no position is the same as one after it.
@@ -190,7 +201,7 @@ impl Games {
                 since = positions.len();
             }
         };
-        for m in game.game.moves().iter().take(self.selection.max_plies) {
+        for m in game.game.moves().iter().take(max_plies) {
             visit(&chess, Some(*m));
             chess.play_unchecked(*m);
         }
@@ -304,18 +315,23 @@ impl Parse for Games {
             }
         };
         let source_number = self.source_number(source);
+        let is_whole = self.selection.whole.contains(source);
+        let max_plies = if is_whole { usize::MAX } else { self.selection.max_plies };
         for text in games {
             counts.read += 1;
             let game = read_main_line(&decoded(&text.text), text.line);
-            let used = self.use_of(&game, counts);
+            let used = self.use_of(&game, is_whole, counts);
             if let Some(fault) = &game.fault {
                 rows.push_str(&rejects::game_row(source, fault, &text.text));
             }
             let Some(results) = used else { continue };
             let wanted = &self.selection.details;
             let told = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
-            for (key, code) in self.positions(&game) {
+            for (key, code) in Games::positions(&game, max_plies) {
                 payload.clear();
+                if is_whole {
+                    tally::push_kept(&mut payload);
+                }
                 match told {
                     None => tally::push(&mut payload, code, results),
                     Some(told) => tally::push_told(&mut payload, code, results, told, wanted),

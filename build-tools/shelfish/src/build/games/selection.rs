@@ -9,6 +9,7 @@ use shelfish::played::SPEEDS;
 use shelfish::position::Position;
 use shelfish_analysis::pgn::MainLine;
 
+use super::super::dump::Source;
 use super::details::{Wanted, rating};
 
 /// What a book is made of.
@@ -28,6 +29,8 @@ pub struct Selection {
     pub ending: Ending,
     /// Whether games of bots are left out.
     pub no_bots: bool,
+    /// Sources whose games are used to their end, whatever they are, with all of their positions.
+    pub whole: Vec<Source>,
     /// Where walks through books of Polyglot begin; at the initial position if there are none.
     pub starts: Vec<Position>,
     /// What is told of them beside results.
@@ -44,6 +47,7 @@ impl Default for Selection {
             dates: None,
             ending: Ending::Any,
             no_bots: false,
+            whole: Vec::new(),
             starts: Vec::new(),
             details: Wanted::default(),
         }
@@ -249,7 +253,7 @@ impl Selection {
         let usual = Selection::default();
         let [own, usual] = [self, &usual].map(|selection| {
             let details = Wanted::default();
-            Selection { min_games: 1, starts: Vec::new(), details, ..selection.clone() }
+            Selection { min_games: 1, whole: Vec::new(), starts: Vec::new(), details, ..selection.clone() }
         });
         own != usual
     }

@@ -1,8 +1,9 @@
 //! Played moves as a kind of record that is built: results by move wait on disk to be added up.
 //!
 //! A payload is a sequence of moves by their codes, each with White's wins, draws and Black's wins. The code of no move
-//! stands for the games that end. With a bit set in its code, a move has one entry for each bucket that its games are in, with
-//! their ratings and references. Nothing outside this build reads it.
+//! stands for the games that end, and one more for a position that is kept however few its games are. With a bit set in its
+//! code, a move has one entry for each bucket that its games are in, with their ratings and references. Nothing outside this
+//! build reads it.
 
 use shakmaty::Position as _;
 use shelfish::leb128;
@@ -16,6 +17,9 @@ use super::details::{Told, Wanted};
 
 /// The code of games that end: no move goes from a1 to a1.
 pub const END: [u8; 2] = [0, 0];
+
+/// The code of a position that is kept however few its games are: a promotion from a1 to a1.
+const KEPT: [u8; 2] = [1 << 6, 0];
 
 /// In the second byte of a code, that there are details.
 const DETAILED: u8 = 1 << 7;
@@ -147,6 +151,11 @@ pub fn push(payload: &mut Vec<u8>, code: [u8; 2], results: Results) {
     }
 }
 
+/// Appends that the position is kept.
+pub fn push_kept(payload: &mut Vec<u8>) {
+    push(payload, KEPT, Results::default());
+}
+
 /// Appends the move of one game, with what is told of it.
 pub fn push_told(payload: &mut Vec<u8>, code: [u8; 2], results: Results, told: Told, wanted: &Wanted) {
     let ratings = Ratings { games: told.rating.map_or(0, |_| 1), sum: told.rating.unwrap_or(0) };
@@ -165,6 +174,9 @@ fn moves(mut payload: &[u8]) -> Result<Vec<([u8; 2], Results, Details)>, SpoolEr
     let mut moves: Vec<([u8; 2], Results, Details)> = Vec::new();
     while !payload.is_empty() {
         let Entry { code, results, details } = Entry::take(&mut payload)?;
+        if code == KEPT {
+            continue;
+        }
         if moves.last().is_none_or(|(last, ..)| *last != code) {
             moves.push((code, Results::default(), Details::default()));
         }
@@ -214,22 +226,22 @@ impl Kind for Book {
     }
 
     fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
-        let (mut count, mut games, mut references) = (0, 0u64, 0);
+        let (mut count, mut games, mut references, mut is_kept) = (0, 0u64, 0, false);
         let mut rest = payload;
-        while !rest.is_empty() && references == 0 {
+        while !rest.is_empty() {
             // Most have one move; nothing is allocated for it.
             let Entry { code, results, details } = Entry::take(&mut rest)?;
-            count += usize::from(code != END);
+            is_kept |= code == KEPT;
+            count += usize::from(code != END && code != KEPT);
             games = games.saturating_add(results.games());
             references += usize::from(details.is_some());
         }
         if references > 0 {
             let moves = moves(payload)?;
             count = moves.iter().filter(|(code, ..)| *code != END).count();
-            games = moves.iter().fold(0, |sum: u64, (_, results, _)| sum.saturating_add(results.games()));
             references = moves.iter().map(|(.., details)| details.games.len()).sum();
         }
-        Ok((games >= self.min_games).then(|| Played::weight(count, self.wanted.buckets(), references)))
+        Ok((is_kept || games >= self.min_games).then(|| Played::weight(count, self.wanted.buckets(), references)))
     }
 
     fn decode(key: &[u8], payload: &[u8]) -> Result<(Played, Surplus), SpoolError> {
