@@ -36,6 +36,13 @@ pub struct Args {
     list: bool,
 }
 
+impl Args {
+    /// Whether a step of minutes is to run: with all, or because it was named.
+    fn takes_long(&self, step: &str) -> bool {
+        self.all || self.only.iter().any(|name| name == step)
+    }
+}
+
 /// How many tests passed and failed.
 #[derive(Clone, Copy, Default)]
 struct Tally {
@@ -53,6 +60,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", about: "formatting", run: |_| check(cargo().args(["fmt", "--all", "--check"])) },
     Step { name: "clippy", about: "lints, native", run: clippy },
     Step { name: "clippy-wasm", about: "lints, wasm32", run: clippy_wasm },
+    Step { name: "systems", about: "lints for Windows, macOS and Linux on ARM, with --all", run: systems },
     Step { name: "doc", about: "documentation builds without warnings, crates can be packaged", run: doc },
     Step { name: "rust", about: "unit, property and integration tests", run: rust },
     Step { name: "fuzz", about: "fuzz targets of the parsers, for a few seconds", run: fuzz },
@@ -149,6 +157,28 @@ fn clippy_wasm(_: &Args) -> Result<Tally> {
     Ok(evaluations.and(check(cargo().args(books).args(target))?))
 }
 
+/// What only other systems compile of the libraries, the program and the chores.
+fn systems(args: &Args) -> Result<Tally> {
+    if !args.takes_long("systems") {
+        say("NOT TESTED: lints of other systems take minutes and half a gigabyte of packages, see --all");
+        return Ok(Tally::default());
+    }
+    let packages = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli", "xtask"];
+    let packages: Vec<&str> = packages.into_iter().flat_map(|name| ["--package", name]).collect();
+    let clippy = |target| {
+        let mut clippy = tools::zigbuild(target)?;
+        check(clippy.arg("clippy").args(&packages).args(["--target", target, "--", "-D", "warnings"]))
+    };
+    let mut tally = Tally::default();
+    for target in ["x86_64-pc-windows-gnu", "aarch64-apple-darwin", "aarch64-unknown-linux-musl"] {
+        tally = tally.and(clippy(target).unwrap_or_else(|error| {
+            eprintln!("error: {error:#}");
+            Tally { passed: 0, failed: 1 }
+        }));
+    }
+    Ok(tally)
+}
+
 fn doc(args: &Args) -> Result<Tally> {
     let packages = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli"];
     let packages: Vec<&str> = packages.into_iter().flat_map(|name| ["--package", name]).collect();
@@ -204,7 +234,7 @@ fn data(args: &Args) -> Result<Tally> {
 }
 
 fn spark(args: &Args) -> Result<Tally> {
-    if !args.all && !args.only.iter().any(|name| name == "spark") {
+    if !args.takes_long("spark") {
         say("NOT TESTED: Spark takes minutes and half a gigabyte of packages, see --all");
         return Ok(Tally::default());
     }

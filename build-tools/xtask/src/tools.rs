@@ -5,8 +5,11 @@
 //! `firefox-esr`, `webkit2gtk-driver` and `xvfb`.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
+    process::Command,
     sync::Mutex,
     thread,
 };
@@ -25,13 +28,30 @@ const NODE: u32 = 20;
 
 /// The Rust target of browsers.
 pub fn wasm_target() -> Result<()> {
-    let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]));
+    target(WASM_TARGET)
+}
+
+/// The standard library of a Rust target.
+fn target(target: &str) -> Result<()> {
+    let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", target]));
     if libraries.is_some_and(|path| Path::new(&path).is_dir()) {
         return Ok(());
     }
-    say(format!("Installing the Rust target {WASM_TARGET}"));
-    call(command("rustup").args(["target", "add", WASM_TARGET]))
-        .with_context(|| format!("the Rust target {WASM_TARGET} is missing; rustup (https://rustup.rs) installs it"))
+    say(format!("Installing the Rust target {target}"));
+    call(command("rustup").args(["target", "add", target]))
+        .with_context(|| format!("the Rust target {target} is missing; rustup (https://rustup.rs) installs it"))
+}
+
+/// A cargo for another system: its C compiler is Zig's, which has the headers of every system.
+pub fn zigbuild(system: &str) -> Result<Command> {
+    target(system)?;
+    let bin = python("systems")?;
+    let mut cargo = command(bin.join("cargo-zigbuild"));
+    // It finds Zig by the Python on the path, and keeps what it makes.
+    let cache = tools().join("systems-cache");
+    cargo.env("PATH", first_on_path(&bin)).env("CARGO_ZIGBUILD_CACHE_DIR", cache.join("zigbuild"));
+    cargo.env("ZIG_GLOBAL_CACHE_DIR", cache.join("zig"));
+    Ok(cargo)
 }
 
 /// rustfmt and clippy, which a minimal toolchain lacks.
@@ -54,9 +74,14 @@ pub fn wasm_pack() -> Result<PathBuf> {
 }
 
 /// `PATH` with our own tools first.
-pub fn path() -> std::ffi::OsString {
+pub fn path() -> OsString {
+    first_on_path(&tools().join("bin"))
+}
+
+/// `PATH` with a folder first.
+fn first_on_path(folder: &Path) -> OsString {
     let others = env::var_os("PATH").unwrap_or_default();
-    env::join_paths(std::iter::once(tools().join("bin")).chain(env::split_paths(&others))).unwrap_or(others)
+    env::join_paths(std::iter::once(folder.to_owned()).chain(env::split_paths(&others))).unwrap_or(others)
 }
 
 /// Node, new enough.
