@@ -23,6 +23,7 @@ pub mod record;
 mod rejects;
 pub mod remote;
 pub mod rows;
+mod selection;
 pub mod sort;
 mod source;
 pub mod spool;
@@ -31,19 +32,18 @@ mod summary;
 pub(crate) mod workspace;
 mod write;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-use shelfish::eval::{Eval, Evaluation};
+use shelfish::eval::Eval;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Record, WriteError};
 
 use crate::database;
 
 pub use error::BuildError;
-pub use summary::{Counts, OverLimit, Summary};
+pub use selection::{OverLimit, Selection};
+pub use summary::{Counts, Summary};
 
 use base::Base;
 use disk::Disk;
@@ -105,97 +105,6 @@ impl Options {
     pub fn open_dumps(&self) -> Result<Dumps, BuildError> {
         let decoders = frames::decoders(self.threads, self.max_memory);
         Dumps::open(&self.sources, How { patience: self.patience, decoders })
-    }
-}
-
-/// What a lighter database leaves out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Selection {
-    /// Evaluations that are less deep.
-    pub min_depth: u16,
-    /// All but the first PVs of each evaluation.
-    pub max_pvs: Option<usize>,
-    /// All but the first moves of each PV.
-    pub max_plies: Option<usize>,
-    /// All but the best evaluation of each position.
-    pub best_only: bool,
-}
-
-impl Selection {
-    /// Leaves out what can be left out of a part of a position's evaluations.
-    fn narrow(&self, evaluations: &mut Vec<Evaluation>) {
-        evaluations.retain(|evaluation| evaluation.depth >= self.min_depth);
-        if self.best_only {
-            // The best is judged by all of its PVs: they go last.
-            Eval::normalise(evaluations);
-            evaluations.truncate(1);
-        } else {
-            self.trim(evaluations);
-            Eval::normalise(evaluations);
-        }
-    }
-
-    /// Leaves out what can be left out once all evaluations of a position are together.
-    fn settle(&self, evaluations: &mut Vec<Evaluation>) {
-        if self.best_only {
-            evaluations.truncate(1);
-            self.trim(evaluations);
-        }
-    }
-
-    /// What the manifest says of the selection; nothing if all is kept.
-    fn describe(&self) -> BTreeMap<String, String> {
-        let set = |name: &str, value: Option<usize>| value.map(|value| (name.to_owned(), value.to_string()));
-        [
-            set("min_depth", Some(self.min_depth.into()).filter(|depth| *depth > 0)),
-            set("max_pvs", self.max_pvs),
-            set("max_plies", self.max_plies),
-            self.best_only.then(|| ("best_only".to_owned(), "true".to_owned())),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
-
-    /// Reads what [`Selection::describe`] said in a manifest.
-    ///
-    /// # Errors
-    ///
-    /// A name and a value that it did not say.
-    fn parse(info: &[(String, String)]) -> Result<Selection, (&str, &str)> {
-        let mut selection = Selection::default();
-        for (name, value) in info {
-            let unknown = (name.as_str(), value.as_str());
-            match name.as_str() {
-                "min_depth" => selection.min_depth = value.parse().map_err(|_| unknown)?,
-                "max_pvs" => selection.max_pvs = Some(value.parse().map_err(|_| unknown)?),
-                "max_plies" => selection.max_plies = Some(value.parse().map_err(|_| unknown)?),
-                "best_only" if value == "true" => selection.best_only = true,
-                _ => return Err(unknown),
-            }
-        }
-        Ok(selection)
-    }
-
-    /// Leaves out what either leaves out.
-    fn and(&self, other: &Selection) -> Selection {
-        let least = |a: Option<usize>, b| [a, b].into_iter().flatten().min();
-        Selection {
-            min_depth: self.min_depth.max(other.min_depth),
-            max_pvs: least(self.max_pvs, other.max_pvs),
-            max_plies: least(self.max_plies, other.max_plies),
-            best_only: self.best_only || other.best_only,
-        }
-    }
-
-    fn trim(&self, evaluations: &mut [Evaluation]) {
-        for evaluation in evaluations {
-            evaluation.pvs.truncate(self.max_pvs.unwrap_or(usize::MAX));
-            if let Some(max_plies) = self.max_plies {
-                evaluation.pvs.iter_mut().for_each(|pv| pv.line.truncate(max_plies));
-            }
-        }
     }
 }
 

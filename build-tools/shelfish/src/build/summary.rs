@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use indicatif::HumanCount;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 
 use super::fit::Fitted;
 use super::record::Reject;
 use super::remote::Download;
-use super::spool::Surplus;
+use super::selection::OverLimit;
 
 /// A database, built.
 #[derive(Clone, Debug, Serialize)]
@@ -144,31 +144,5 @@ impl Counts {
         self.pvs_dropped += other.pvs_dropped;
         self.pvs_shortened += other.pvs_shortened;
         self.rejects.iter_mut().zip(other.rejects).for_each(|(sum, count)| *sum += count);
-    }
-}
-
-/// What was left out of positions that have more than a record has room for: see [`Eval::fit`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OverLimit {
-    /// Such positions.
-    pub positions: u64,
-    /// Evaluations beyond their best. What several lines have alike may count several times.
-    pub evaluations: u64,
-    /// PVs of these.
-    pub pvs: u64,
-}
-
-impl OverLimit {
-    /// Adds what was left out of a position.
-    pub(super) fn add(&mut self, surplus: Surplus) {
-        *self = self.and(OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
-    }
-
-    pub(super) fn and(self, other: OverLimit) -> OverLimit {
-        OverLimit {
-            positions: self.positions.saturating_add(other.positions),
-            evaluations: self.evaluations.saturating_add(other.evaluations),
-            pvs: self.pvs.saturating_add(other.pvs),
-        }
     }
 }

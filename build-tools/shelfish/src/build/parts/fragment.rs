@@ -15,18 +15,18 @@ const FORMAT: &str = "shelfish-fragment-1";
 /// What was made of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Fragment {
+pub struct Fragment {
     format: String,
     /// The id of the plan.
     plan: String,
     /// Its number.
     part: usize,
     /// What was left out of its positions.
-    pub(super) over_limit: OverLimit,
+    pub over_limit: OverLimit,
     /// Positions that were left out.
-    pub(super) left_out: u64,
+    pub left_out: u64,
     /// Its shards.
-    pub(super) table: Part,
+    pub table: Part,
 }
 
 /// A fragment and the checksum of its text.
@@ -38,7 +38,7 @@ struct Sealed {
 
 /// Why a part cannot go into the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FragmentError {
+pub enum FragmentError {
     /// It is no fragment, or was changed.
     Damaged(String),
     /// It was made by another plan.
@@ -63,18 +63,28 @@ impl fmt::Display for FragmentError {
 }
 
 impl Fragment {
-    pub(super) fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
+    /// Of what was made of a part.
+    pub fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
         Fragment { format: FORMAT.to_owned(), plan: plan.id(), part, over_limit, left_out, table }
     }
 
-    pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+    /// Its text, with the checksum.
+    ///
+    /// # Errors
+    ///
+    /// It has no form in JSON.
+    pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let fragment = serde_json::value::to_raw_value(self)?;
         let checksum = checksum(fragment.get());
         serde_json::to_vec(&Sealed { fragment, checksum })
     }
 
     /// Reads the fragment of a part, and checks that it is that.
-    pub(super) fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
+    ///
+    /// # Errors
+    ///
+    /// It is not.
+    pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
         let damaged = |error: serde_json::Error| FragmentError::Damaged(error.to_string());
         let Sealed { fragment, checksum: told } = serde_json::from_slice(bytes).map_err(damaged)?;
         if checksum(fragment.get()) != told {
