@@ -59,8 +59,9 @@ export const STYLE = `
 .bar.unknown, .graph { background: repeating-linear-gradient(135deg, var(--_raised) 0 4px, var(--_edge) 4px 6px); }
 .bar.unknown div { display: none; }
 .verdict { grid-area: verdict; display: flex; align-items: baseline; gap: 10px; height: 40px; padding: 2px 14px 0; overflow: hidden; white-space: nowrap; }
-.score { font-size: 24px; font-weight: 650; letter-spacing: -0.02em; }
-.score:empty { display: none; }
+/* Its room is kept while nothing is known, so that the words beside it stay where they are. */
+.score { flex: none; min-width: 3.2em; font-size: 24px; font-weight: 650; letter-spacing: -0.02em; }
+.score:empty::before { content: "\\200b"; }
 .facts { overflow: hidden; color: var(--_soft); font-size: 14px; text-overflow: ellipsis; }
 .graph { grid-area: graph; position: relative; height: 54px; margin: 2px 12px 6px; border-radius: 5px; box-shadow: 0 0 0 1px var(--_edge); cursor: pointer; touch-action: pan-y; }
 .graph svg { position: absolute; width: 100%; height: 100%; border-radius: inherit; }

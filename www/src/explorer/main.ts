@@ -64,6 +64,7 @@ async function ask(): Promise<void> {
     if (signal.aborted) return;
     draw(node, played, { play, show });
     drawReferences(played);
+    byId("panel").ariaBusy = "false";
     byId("played").classList.remove("stale");
     tell(played.moves.length > 0 ? "" : silence(played.ended.white + played.ended.draws + played.ended.black > 0));
     describe();
@@ -76,6 +77,7 @@ async function ask(): Promise<void> {
     if (signal.aborted) return;
     if (!byId("played").classList.contains("stale")) return void tell("The evaluations cannot be looked up now.");
     byId("played").hidden = byId("games").hidden = true;
+    byId("panel").ariaBusy = "false";
     const { title, advice } = explain(error);
     const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => void ask());

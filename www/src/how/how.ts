@@ -15,15 +15,6 @@ import { show as showOrder } from "./order";
 import { show as showSteps } from "./steps";
 import { Workbench } from "./trace";
 
-/** Positions to pick, with what they are called. */
-const EXAMPLES: readonly (readonly [string, string])[] = [
-  ["The starting position", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"],
-  ["After 1. e4", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"],
-  ["Morphy at the opera", "4kb1r/p2n1ppp/4q3/4p1B1/4P3/1Q6/PPP2PPP/2KR4 w k - 1 16"],
-  ["Fischer gives his queen", "r3r1k1/pp3pbp/1qp1b1p1/2B5/2BP4/Q1n2N2/P4PPP/3R1K1R w - - 4 18"],
-  ["One that nobody asked for", "8/8/8/3k4/8/8/3K4/N7 w - - 0 1"],
-];
-
 const url = manifestUrl(load().database);
 confine(url);
 bindTheme();
@@ -32,6 +23,7 @@ const inspector = new Inspector(byId("traffic"));
 const bench = new Workbench(url, (request) => inspector.request(request));
 const fen = byId<HTMLInputElement>("fen");
 const steps = byId<HTMLOListElement>("steps");
+const examples = byId("examples").querySelectorAll("button");
 
 function fail(where: HTMLElement, error: unknown): void {
   const { title, advice } = explain(error);
@@ -55,7 +47,7 @@ async function lookUp(text: string): Promise<void> {
     error.textContent = `This is no position: ${(cause as Error).message}. A FEN is expected, such as the one of the starting position.`;
     return;
   }
-  for (const button of byId("examples").querySelectorAll("button")) button.ariaPressed = String(button.value === text);
+  for (const button of examples) button.ariaPressed = String(button.value === text);
   try {
     const trace = await bench.trace(text);
     byId("diagram").replaceChildren(diagram(trace.fen));
@@ -97,13 +89,11 @@ function describe(): void {
   byId("which").textContent = url.origin === location.origin ? url.pathname : url.href;
 }
 
-for (const [name, text] of EXAMPLES) {
-  const button = make("button", { type: "button", value: text, ariaPressed: "false" }, name);
+for (const button of examples) {
   button.addEventListener("click", () => {
-    fen.value = text;
-    inTurn(() => lookUp(text));
+    fen.value = button.value;
+    inTurn(() => lookUp(button.value));
   });
-  byId("examples").append(button);
 }
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -122,8 +112,7 @@ inTurn(async () => {
     fail(byId("facts"), error);
     return;
   }
-  const [, text] = EXAMPLES[0] ?? ["", ""];
-  fen.value = text;
-  await lookUp(text);
+  fen.value = examples[0]?.value ?? "";
+  await lookUp(fen.value);
   await openGame();
 });

@@ -80,6 +80,7 @@ async function ask(): Promise<void> {
     window.clearTimeout(waiting);
     if (signal.aborted) return;
     byId("moves").replaceChildren();
+    byId("panel").ariaBusy = "false";
     const { title, advice } = explain(error);
     const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => void ask());
@@ -93,8 +94,8 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   mark(undefined);
   draw(now, { play: (step) => play(node, step), show: (near, step) => preview.show(near, step, node.position) });
   byId("moves").classList.remove("stale");
+  byId("panel").ariaBusy = "false";
   roll(byId("odometer"), games(played));
-  byId("unit").textContent = games(played) === 1 ? "game" : "games";
   if (now.length === 0) return end(node, played, before);
   const [only] = now;
   const turn = node.position.turn === "white" ? "White" : "Black";

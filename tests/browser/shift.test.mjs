@@ -1,0 +1,69 @@
+// Nothing moves while a page loads: from the first paint on there is room for all that comes later.
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { FLAGS } from "./support/lab.mjs";
+import { CHROMIUM, SITE } from "./support/paths.mjs";
+import { serve } from "./support/serve.mjs";
+
+/** Lighthouse's phone and desktop. */
+const DEVICES = {
+  phone: { viewport: { width: 412, height: 823 }, isMobile: true, hasTouch: true },
+  desktop: { viewport: { width: 1350, height: 940 } },
+};
+/** A slow network, on which what comes later comes much later. */
+const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
+
+/** What is there when a page has all that it shows at first; of other pages, the page. */
+const READY = {
+  "index.html": "#facts:has-text('Depth')",
+  "explorer.html": "#moves .score span",
+  "precedent.html": "#moves button",
+  "play.html": "#level option >> nth=1",
+  "how.html": "#order svg",
+  "embed.html": "#shown >> .score",
+};
+
+/** @type {import("playwright-core").Browser} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
+before(async () => {
+  server = await serve(SITE);
+  // Scrollbars that come move what stands in the middle.
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: ["--hide-scrollbars"] });
+});
+after(async () => {
+  await browser.close();
+  await server.close();
+});
+
+for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
+  for (const [device, options] of Object.entries(DEVICES)) {
+    test(`${name} on a ${device}`, async (t) => {
+      const context = await browser.newContext({ ...options, serviceWorkers: "block" });
+      t.after(() => context.close());
+      const page = await context.newPage();
+      const tools = await context.newCDPSession(page);
+      await tools.send("Network.enable");
+      await tools.send("Network.emulateNetworkConditions", SLOW);
+      await page.addInitScript(() => {
+        /** @type {string[]} */
+        const shifts = [];
+        Object.assign(globalThis, { shifts });
+        const named = (/** @type {any} */ node) => [node?.parentElement, node].map((part) => [part?.localName, part?.id && `#${part.id}`, part?.className && `.${part.className}`].filter(Boolean).join("")).join(" ") || "gone";
+        const box = (/** @type {DOMRect} */ { x, y, width, height }) => [x, y, width, height].map(Math.round).join();
+        new PerformanceObserver((list) => {
+          for (const { value, sources, startTime } of /** @type {any[]} */ (list.getEntries()))
+            shifts.push(`${value.toFixed(4)} at ${Math.round(startTime)} ms: ${sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${named(node)} from ${box(previousRect)} to ${box(currentRect)}`).join("; ")}`);
+        }).observe({ type: "layout-shift", buffered: true });
+      });
+      await page.goto(new URL(name, server.url).href, { waitUntil: "networkidle" });
+      await page.locator(/** @type {Record<string, string>} */ (READY)[name] ?? "h1").first().waitFor({ state: "attached" });
+      // Entries come a moment after their frame.
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+      assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+    });
+  }
+}
