@@ -21,6 +21,11 @@ pub fn push(out: &mut Vec<u8>, mut value: u64) {
 
 /// Takes a number off the beginning of `bytes`; `None` if they end within it, or it has more than 64 bits.
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
+    // Most numbers have one byte.
+    if let Some((&byte @ ..0x80, rest)) = bytes.split_first() {
+        *bytes = rest;
+        return Some(byte.into());
+    }
     let next = || {
         let (&byte, rest) = bytes.split_first().ok_or(())?;
         *bytes = rest;
