@@ -77,11 +77,14 @@ class Verbs:
 
     def encode(self, part, records):
         """Encodes the sorted records of a part; yields what was made of it."""
-        process = self.start("encode", "--part", str(part), "-o", self.out, "--json", "--quiet", stdin=subprocess.PIPE)
+        command = ["encode", "--part", str(part), "-o", self.out, "--ended", "--json", "--quiet"]
+        process = self.start(*command, stdin=subprocess.PIPE)
         try:
             try:
                 for key, record in records:
                     process.stdin.write(b"%b\t%b\n" % (key, record))
+                # The end: the program outlives a worker that is killed, and would take what it has for all.
+                process.stdin.write(b"\n")
                 process.stdin.close()
             except BrokenPipeError:
                 # It says itself why it read no further.

@@ -23,16 +23,6 @@ use shelfish_analysis::pgn::{Splitter, read_main_line};
 use shelfish_cli::database::wait;
 use shelfish_cli::lichess;
 
-/// The data set, unless it is not there, which is said aloud.
-fn data(name: &str) -> Option<PathBuf> {
-    let dir = std::env::var_os("SHELFISH_DATA").map_or("../../../shared/data".into(), PathBuf::from);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: {} is not there; SHELFISH_DATA says where data sets are", path.display());
-    }
-    path.exists().then_some(path)
-}
-
 /// Sorted hashes of lines, small and equal for equal sets of records. The evaluations of a record are a set, too: those
 /// of equal depth, PVs and nodes have no order of their own.
 fn hashes(reader: impl Read) -> Vec<u64> {

@@ -284,6 +284,27 @@ fn a_part_that_was_killed_is_not_there_and_is_made_again() {
 }
 
 #[test]
+fn lines_that_break_off_before_their_end_are_no_part() {
+    let parts = Parts::new(&[]);
+    let lines = parts.sorted();
+    let lines: Vec<&str> = lines.split_inclusive('\n').filter(|line| line.starts_with("00001")).collect();
+    let encode = |out: &str, lines: &[&str], end: &str| {
+        let out = parts.fixture.path(out);
+        let args = ["--part", "1", "-q", "--ended", "-o", text(&out)];
+        parts.verb_with("encode", &args, &(lines.concat() + end))
+    };
+    for count in [lines.len(), 2, 0] {
+        let line = format!("line {}: the lines break off here", count + 1);
+        encode("broken", &lines[..count], "").fails(&["standard input", &line]);
+    }
+    assert!(!parts.fragment("broken", 1).exists() && parts.files("broken").is_empty());
+    encode("whole", &lines, "\n").succeeds();
+    encode("empty", &[], "\n").succeeds();
+    parts.encode(&lines.concat(), 1, text(&parts.fixture.path("file"))).succeeds();
+    assert_eq!(parts.files("whole"), parts.files("file"));
+}
+
+#[test]
 fn parts_meet_in_a_bucket() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let parts = Parts::new(&[]);

@@ -125,6 +125,16 @@ fn read_all(paths: impl Iterator<Item = PathBuf>) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+/// The data set, unless it is not there, which is said aloud.
+pub fn data(name: &str) -> Option<PathBuf> {
+    let dir = std::env::var_os("SHELFISH_DATA").map_or("../../../shared/data".into(), PathBuf::from);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(name);
+    if !path.exists() {
+        eprintln!("SKIPPED: {} is not there; SHELFISH_DATA says where data sets are", path.display());
+    }
+    path.exists().then_some(path)
+}
+
 /// A server of the fixture, ended when dropped.
 pub struct Host(Child, String);
 

@@ -35,7 +35,8 @@ use crate::{Failure, Outcome};
   shelfish encode --plan plan.json --part 3 -o db < part-3
 
 Records are lines of `shelfish partition`, those of this part alone, sorted by their bytes (`LC_ALL=C sort`); those of a
-position become one, as in `shelfish build`. A part without records is encoded, too: `shelfish seal` asks for each.
+position become one, as in `shelfish build`. A part without records is encoded, too: `shelfish seal` asks for each. What
+writes to a pipe and may be killed should write an empty line last and give `--ended`: a pipe ends alike in both cases.
 
 Files are named by their content, and appear whole or not at all; the fragment, in the folder `parts-` and the plan's name,
 comes last. So a part may be encoded twice, even at the same time, and again after a failure. What a killed process left in a
@@ -55,6 +56,9 @@ pub struct Args {
     /// The database: a directory or a folder of a bucket, the same for all parts
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = Address::parse)]
     out: Address,
+    /// The lines end with an empty one, and broke off if they do not: for pipes, whose end tells nothing
+    #[arg(long)]
+    ended: bool,
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -122,7 +126,7 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     let keys = plan.keys_of(part);
     let lines_read = Arc::new(AtomicU64::new(0));
     let reader = BufReader::with_capacity(1 << 18, reader);
-    let lines = Lines::<_, Merged>::new(reader, name, part, keys.clone(), lines_read.clone())?;
+    let lines = Lines::<_, Merged>::new(reader, name, (part, keys.clone()), args.ended, lines_read.clone())?;
     let join = Join { runs: Box::new(lines), bases: Vec::new(), replace: false, kind: kind.clone(), left_out: 0 };
     let mut writer = TableWriter::<Eval>::create(target.scratch(), target.scratch(), plan.writer_options());
     let mut over_limit = OverLimit::default();

@@ -42,6 +42,8 @@ pub enum LineError {
     Order,
     /// It is longer than any record.
     TooLong,
+    /// There is none, and the empty line that ends all was not there.
+    BrokenOff,
     /// Its record is none.
     Record(SpoolError),
 }
@@ -67,6 +69,9 @@ impl fmt::Display for LineError {
             }
             LineError::Record(error) => write!(f, "{error}: `shelfish partition` did not write it"),
             LineError::TooLong => write!(f, "it has more than {MAX_LINE} bytes"),
+            LineError::BrokenOff => {
+                f.write_str("the lines break off here: expected more, or the empty line that --ended promises")
+            }
         }
     }
 }
@@ -137,6 +142,7 @@ pub struct Lines<R, M> {
     name: String,
     part: usize,
     keys: KeyRange,
+    ended: bool,
     line: u64,
     /// As many, for whoever wants to know.
     read: Arc<AtomicU64>,
@@ -150,14 +156,20 @@ pub struct Lines<R, M> {
 
 impl<R: BufRead, M: Merging> Lines<R, M> {
     /// Begins to read the lines of a part, whose keys are in a range, `read` counting them. `name` is where they come from, for
-    /// errors.
+    /// errors. Those that are `ended` have an empty line at their end, and broke off if they have not.
     ///
     /// # Errors
     ///
     /// The first line is none of the part, or cannot be read.
-    pub fn new(reader: R, name: String, part: usize, keys: KeyRange, read: Arc<AtomicU64>) -> io::Result<Lines<R, M>> {
+    pub fn new(
+        reader: R,
+        name: String,
+        (part, keys): (usize, KeyRange),
+        ended: bool,
+        read: Arc<AtomicU64>,
+    ) -> io::Result<Lines<R, M>> {
         let (text, given, merging) = (Vec::new(), (Vec::new(), Vec::new()), PhantomData);
-        let mut lines = Lines { reader, name, part, keys, line: 0, read, text, next: None, given, merging };
+        let mut lines = Lines { reader, name, part, keys, ended, line: 0, read, text, next: None, given, merging };
         lines.next = lines.read()?;
         Ok(lines)
     }
@@ -166,13 +178,17 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         self.text.clear();
         let read = self.reader.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut self.text);
         let name = &self.name;
-        if read.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))? == 0 {
+        let read = read.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+        let line = self.line + 1;
+        let fault = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}, line {line}: {error}"));
+        if self.ended && read == 0 {
+            return Err(fault(LineError::BrokenOff));
+        }
+        if read == 0 || self.ended && self.text == b"\n" {
             return Ok(None);
         }
-        self.line += 1;
+        self.line = line;
         self.read.fetch_add(1, Relaxed);
-        let line = self.line;
-        let fault = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}, line {line}: {error}"));
         if self.text.len() > MAX_LINE {
             return Err(fault(LineError::TooLong));
         }
