@@ -1,10 +1,19 @@
-//! What reads lines of parts, out of a program that is too large to be built for coverage.
+//! What reads lines of parts, plans and fragments, out of a program that is too large to be built for coverage.
 #![allow(dead_code)]
 
+#[path = "../../build-tools/shelfish/src/build/parts/fragment.rs"]
+pub mod fragment;
 #[path = "../../build-tools/shelfish/src/build/parts/lines.rs"]
 pub mod lines;
+#[path = "../../build-tools/shelfish/src/build/parts/plan_file.rs"]
+pub mod plan_file;
+#[path = "../../build-tools/shelfish/src/build/selection.rs"]
+pub mod selection;
 #[path = "../../build-tools/shelfish/src/build/spool.rs"]
 pub mod spool;
+
+pub use plan_file::{MAX_PARTS, Plan};
+pub use selection::{OverLimit, Selection};
 
 pub mod join {
     /// As the program has it.

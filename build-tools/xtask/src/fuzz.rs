@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::shell::{call, cargo, command, output, program, programs, root, say, target_dir, which};
 
-const TARGETS: [&str; 11] =
-    ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part"];
+const TARGETS: [&str; 12] =
+    ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan"];
 
 /// What `cargo fuzz` gives to the compiler, sanitizers aside, which take a nightly one.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

@@ -138,6 +138,7 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let manifest = write_database(&database, fen, block)?;
         let text = fs::read_to_string(database.join(Manifest::FILE))?;
         put("manifest", n, text.split(",\"checksum\"").next().unwrap_or_default().as_bytes())?;
+        put("plan", n, &plan_and_part(&manifest, &database, position.key().as_bytes())?)?;
         for (page, shard) in manifest.pages().zip(manifest.shards()) {
             let bytes = fs::read(database.join(&shard.file))?;
             let page = page.within(&bytes, 0);
@@ -149,6 +150,31 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         put("played", n, &block[..block.len() - SEAL])?;
     }
     Ok(())
+}
+
+/// A plan of two parts, and the first of them: what `shelfish encode` says of all shards of a database.
+fn plan_and_part(manifest: &Manifest, database: &Path, boundary: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let boundary: String = boundary.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut shards = Vec::new();
+    for (page, shard) in manifest.pages().zip(manifest.shards()) {
+        let bytes = fs::read(database.join(&shard.file))?;
+        let inline = page.within(&bytes, 0);
+        shards.push(format!(
+            r#"{{"file":"{}","bytes":{},"positions":{},"pages":[[{:?},{}]],"inline_pages":{inline:?}}}"#,
+            shard.file,
+            shard.bytes,
+            shard.positions,
+            page.keys.from,
+            inline.len()
+        ));
+    }
+    let totals: Vec<u64> = manifest.totals.iter().map(|(_, total)| *total).collect();
+    let positions = manifest.positions;
+    let plan = format!(
+        r#"{{"format":"shelfish-plan-1","positions":{positions},"selection":{{"min_depth":0,"max_pvs":2,"max_plies":null,"best_only":false}},"shard_bytes":4194304,"inline_page_bytes":26000,"boundaries":["{boundary}"]}}"#
+    );
+    let part = format!(r#"{{"positions":{positions},"totals":{totals:?},"shards":[{}]}}"#, shards.join(","));
+    Ok([plan, part].join("\0").into_bytes())
 }
 
 fn write(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {

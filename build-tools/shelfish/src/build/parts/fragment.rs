@@ -116,10 +116,36 @@ fn checksum(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
     use shelfish::table::WriterOptions;
 
     use super::*;
     use crate::build::Selection;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_fragment_is_taken_if_its_pages_are_those_of_its_part_and_by_no_other_part_or_plan(
+            boundaries in btree_set(vec(0..4u8, 1..4), 1..8), pages in btree_set(vec(0..4u8, 0..4), 0..8), part in 0..9usize
+        ) {
+            let plan = |boundaries: Vec<Vec<u8>>| Plan::new(boundaries, 7, Selection::default(), &WriterOptions::default());
+            let other = plan(boundaries.iter().skip(1).cloned().collect());
+            let plan = plan(boundaries.into_iter().collect());
+            let (part, next) = (part % plan.parts(), (part + 1) % plan.parts());
+            let keys = plan.keys_of(part);
+            let is_right = pages.first().is_none_or(|first| *first == keys.from) && pages.iter().all(|page| keys.contains(page));
+            let pages = serde_json::to_string(&pages.iter().map(|page| (page, 7)).collect::<Vec<_>>())?;
+            let table = format!(r#"{{"shards":[{{"file":"a.silo","bytes":77,"positions":9,"pages":{pages},"inline_pages":[]}}],
+                "positions":9,"totals":[9,9]}}"#);
+            let fragment = Fragment::new(&plan, part, serde_json::from_str(&table)?, OverLimit::default(), 0);
+            let bytes = fragment.to_bytes()?;
+            prop_assert_eq!(Fragment::parse(&bytes, &plan, part), is_right.then_some(fragment).ok_or(FragmentError::Keys));
+            prop_assert_eq!(Fragment::parse(&bytes, &plan, next), Err(FragmentError::Part { found: part }));
+            prop_assert_eq!(Fragment::parse(&bytes, &other, part), Err(FragmentError::Plan { found: plan.id() }));
+        }
+    }
 
     #[test]
     fn a_changed_fragment_is_refused_and_a_forged_one_has_its_pages_within_its_part() {

@@ -224,7 +224,45 @@ mod hexadecimals {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Byte strings of which many begin with others.
+    fn keys() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
+        btree_set(vec(prop_oneof![0..3u8, 253..=255u8], 1..5), 0..40)
+    }
+
+    fn selections() -> impl Strategy<Value = Selection> {
+        any::<(u16, Option<usize>, Option<usize>, bool)>().prop_map(|(min_depth, max_pvs, max_plies, best_only)| {
+            Selection { min_depth, max_pvs, max_plies, best_only }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_boundaries_give_each_key_one_part_and_parts_the_order_of_keys(
+            boundaries in keys(), selection in selections(), positions: u64, shard_bytes: u64, asked in keys()
+        ) {
+            let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
+            let plan = Plan::new(boundaries.iter().cloned().collect(), positions, selection, &options);
+            let text = serde_json::to_vec(&plan)?;
+            let again = Plan::parse(&text);
+            prop_assert!(again.is_ok_and(|again| again == plan && again.id() == plan.id()));
+            let mut last = 0;
+            for key in asked.union(&boundaries) {
+                let part = plan.part_of(key);
+                prop_assert_eq!(part, boundaries.range::<Vec<u8>, _>(..=key).count());
+                prop_assert!(last <= part && (0..plan.parts()).all(|n| plan.keys_of(n).contains(key) == (n == part)));
+                last = part;
+            }
+        }
+    }
 
     fn plan(boundaries: &[&[u8]]) -> Plan {
         let boundaries = boundaries.iter().map(|key| key.to_vec()).collect();

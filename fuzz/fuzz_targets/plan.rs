@@ -1,0 +1,42 @@
+//! Any text is a plan or an error, and what a fragment says of a part is a manifest that readers take, or an error. The two
+//! are divided by a zero byte.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use shelfish::eval::Eval;
+use shelfish::table::{Manifest, Part, WriterOptions};
+
+mod build;
+#[allow(dead_code)]
+#[path = "../../build-tools/shelfish/src/shown.rs"]
+mod shown;
+
+use build::fragment::Fragment;
+use build::{MAX_PARTS, OverLimit, Plan};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut texts = bytes.splitn(2, |byte| *byte == 0);
+    let (text, table) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+    let Ok(plan) = Plan::parse(text) else { return };
+    let written = serde_json::to_vec(&plan).expect("a plan is JSON");
+    let again = Plan::parse(&written).expect("what was written can be read");
+    assert_eq!((again.id(), &again), (plan.id(), &plan));
+    assert!(plan.parts() <= MAX_PARTS);
+    for (n, boundary) in plan.boundaries().iter().enumerate() {
+        assert_eq!(plan.part_of(boundary), n + 1);
+        assert!(plan.keys_of(n + 1).contains(boundary) && !plan.keys_of(n).contains(boundary));
+    }
+
+    let _ = Fragment::parse(table, &plan, 0);
+    let Ok(table) = serde_json::from_slice::<Part>(table) else { return };
+    // With the checksum that a forger would give it.
+    let forged = Fragment::new(&plan, 0, table, OverLimit::default(), 0);
+    let text = forged.to_bytes().expect("a fragment is JSON");
+    let Ok(fragment) = Fragment::parse(&text, &plan, 0) else { return };
+    assert_eq!(fragment, forged);
+    let options = WriterOptions { inline_page_bytes: plan.inline_page_bytes, ..WriterOptions::default() };
+    let Ok(manifest) = Part::join::<Eval>([fragment.table], &options) else { return };
+    let written = manifest.to_bytes::<Eval>().expect("a manifest is JSON");
+    let again = Manifest::parse::<Eval>(&written).expect("what was joined can be read");
+    assert!(again == manifest);
+});
