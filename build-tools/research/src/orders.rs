@@ -1,4 +1,5 @@
-//! `research orders`: how many blocks a game touches, by the order in which positions are stored.
+//! `research orders`: how many blocks a game touches, and how many an opening takes, by the order in which positions are
+//! stored.
 //!
 //! Only the order matters here: blocks are stretches of equally many positions, and a position that is not there
 //! touches the block where it would be. Every order sees the same positions and the same games, and is compared with
@@ -20,7 +21,7 @@ use twox_hash::XxHash64;
 
 use shelfish_cli::Outcome;
 use shelfish_cli::bench::games::{self, Games};
-use shelfish_cli::bench::report::{Finding, Report, Style, Table};
+use shelfish_cli::bench::report::{Finding, Report, Style, Table, figure};
 use shelfish_cli::build::dump::{Chunk, Dump, How, Source, Text};
 use shelfish_cli::database;
 use shelfish_cli::ordered::ordered;
@@ -33,10 +34,12 @@ use crate::bootstrap::{DRAWS, Estimate, Resample};
 #[command(after_help = "Examples:
   cargo run --release -p shelfish-research -- orders lichess_db_eval.jsonl.zst --games games.pgn.zst --every 100
   cargo run --release -p shelfish-research -- orders -d db --games games.pgn.zst --blocks 400 --markdown
+  cargo run --release -p shelfish-research -- orders dump.jsonl.zst --games games.pgn.zst --blocks 200 --from 'FEN'
 
 Blocks that stand side by side are a run: one request fetches them. Intervals are of 95 %, by bootstrap over games; a
 ratio is one of means over the same draw of games (paired). Takes 32 bytes of memory a position, and as long as it takes
-to read the source once for each order.")]
+to read the source once for each order. What an opening takes (--from) is what `shelfish extract` would read: the blocks with
+any position to which moves lead, from one position that is there to the next, and those in which there might have been one.")]
 pub struct Args {
     /// Dumps whose positions are stored, plain or compressed
     #[arg(required_unless_present = "database", conflicts_with = "database", value_name = "SOURCE")]
@@ -50,6 +53,9 @@ pub struct Args {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [200, 400, 800, 1600],
         value_parser = clap::value_parser!(u32).range(1..))]
     blocks: Vec<u32>,
+    /// Compare by the blocks that everything from this position on takes, too; may be given several times
+    #[arg(long, value_name = "FEN")]
+    from: Vec<Position>,
     #[command(flatten)]
     style: Style,
 }
@@ -153,6 +159,22 @@ struct Comparison {
     /// Draws of games behind each interval.
     draws: usize,
     figures: Vec<Figure>,
+    subtrees: Vec<Subtree>,
+}
+
+/// What everything from a position on takes in one order, in blocks of one size.
+#[derive(Debug, Serialize)]
+struct Subtree {
+    from: String,
+    /// Its positions.
+    positions: usize,
+    /// Positions of a block.
+    block: u32,
+    order: &'static str,
+    /// Positions of all blocks with any of its positions, over its own.
+    used: f64,
+    /// Positions of all blocks in which any of its positions is or a move from one leads, over its own.
+    read: f64,
 }
 
 /// What a game touches in one order, in blocks of one size.
@@ -188,9 +210,36 @@ pub fn run(args: Args) -> Outcome {
     let mut positions = 0;
     // By size, then blocks and runs by order.
     let mut touched: Vec<[Vec<Vec<f64>>; 2]> = vec![Default::default(); args.blocks.len()];
+    let mut walked: Vec<Vec<Position>> = Vec::new();
+    let mut subtrees = Vec::new();
     for order in ORDERS {
         let stored = args.stored(order)?;
         positions = stored.len();
+        if walked.is_empty() {
+            walked = args.from.iter().map(|from| walk(&stored, from, order)).collect::<Result<_, _>>()?;
+        }
+        for (from, walked) in args.from.iter().zip(&walked) {
+            let used = ranks(&stored, walked, order);
+            let mut read: Vec<usize> = walked
+                .iter()
+                .flat_map(children)
+                .map(|child| rank(&stored, &child, order))
+                .chain(used.clone())
+                .collect();
+            read.sort_unstable();
+            for &block in &args.blocks {
+                let times = |ranks: &[usize]| touch(ranks, block as usize).0 * f64::from(block) / walked.len() as f64;
+                let (used, read) = (times(&used), times(&read));
+                subtrees.push(Subtree {
+                    from: from.to_string(),
+                    positions: walked.len(),
+                    block,
+                    order: order.name,
+                    used,
+                    read,
+                });
+            }
+        }
         let ranks: Vec<Vec<usize>> = games.games.iter().map(|game| ranks(&stored, game, order)).collect();
         for (size, [blocks, runs]) in args.blocks.iter().zip(&mut touched) {
             let (some_blocks, some_runs) = ranks.iter().map(|ranks| touch(ranks, *size as usize)).unzip();
@@ -212,7 +261,8 @@ pub fn run(args: Args) -> Outcome {
             runs_difference: runs.difference(n, 0),
         }));
     }
-    args.style.print(&Comparison { positions, games, draws: DRAWS, figures })?;
+    subtrees.sort_by(|a: &Subtree, b| (&a.from, a.block).cmp(&(&b.from, b.block)));
+    args.style.print(&Comparison { positions, games, draws: DRAWS, figures, subtrees })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -274,13 +324,44 @@ fn codes_of_lines(chunk: &Chunk, order: Order) -> Vec<Code> {
 
 /// The places of a game's positions among those stored, or before which they would stand; ascending.
 fn ranks(stored: &[Code], game: &[Position], order: Order) -> Vec<usize> {
-    let rank = |position| {
-        let code = (order.code)(position);
-        stored.partition_point(|other| *other <= code).saturating_sub(1)
-    };
-    let mut ranks: Vec<usize> = game.iter().map(rank).collect();
+    let mut ranks: Vec<usize> = game.iter().map(|position| rank(stored, position, order)).collect();
     ranks.sort_unstable();
     ranks
+}
+
+/// The place of a position among those stored, or that of the one before it.
+fn rank(stored: &[Code], position: &Position, order: Order) -> usize {
+    let code = (order.code)(position);
+    stored.partition_point(|other| *other <= code).saturating_sub(1)
+}
+
+/// The positions that legal moves lead to.
+fn children(position: &Position) -> impl Iterator<Item = Position> {
+    position.chess().legal_moves().into_iter().map(|m| {
+        let mut child = position.chess().clone();
+        child.play_unchecked(m);
+        Position::from_chess(&child)
+    })
+}
+
+/// The stored positions to which moves lead, from one that is there to the next, the first included.
+fn walk(stored: &[Code], from: &Position, order: Order) -> Result<Vec<Position>, Error> {
+    let mut is_met = vec![false; stored.len()];
+    let mut meet = |position: &Position| {
+        let n = stored.binary_search(&(order.code)(position));
+        n.is_ok_and(|n| !std::mem::replace(&mut is_met[n], true))
+    };
+    if !meet(from) {
+        return Err(format!("{from} is not stored").into());
+    }
+    let mut walked = vec![from.clone()];
+    let mut next = 0;
+    while let Some(position) = walked.get(next) {
+        let met: Vec<Position> = children(position).filter(&mut meet).collect();
+        walked.extend(met);
+        next += 1;
+    }
+    Ok(walked)
 }
 
 /// How many blocks of a size hold the ascending `ranks`, and in how many runs.
@@ -309,6 +390,16 @@ impl Finding for Comparison {
             for figure in figures {
                 let cells = [figure.blocks, figure.blocks_ratio, figure.runs, figure.runs_ratio];
                 table.row(figure.order, cells.map(|estimate| estimate.to_string()));
+            }
+            report.tables.push(table);
+        }
+        for subtrees in self.subtrees.chunk_by(|a, b| (&a.from, a.block) == (&b.from, b.block)) {
+            let Subtree { from, positions, block, .. } = &subtrees[0];
+            let positions = HumanCount(*positions as u64);
+            let title = format!("the {positions} positions from {from} on, in blocks of {block}: positions × own");
+            let mut table = Table::new(title, ["of blocks with any", "of blocks to read"]);
+            for subtree in subtrees {
+                table.row(subtree.order, [subtree.used, subtree.read].map(figure));
             }
             report.tables.push(table);
         }

@@ -34,6 +34,19 @@ fn orders_are_compared_by_the_blocks_that_games_touch() {
 }
 
 #[test]
+fn orders_are_compared_by_the_blocks_that_an_opening_takes() {
+    let dump = file("static-shards/famous.jsonl.zst");
+    let found = orders(&[dump.to_str().unwrap(), "--from", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]);
+    let subtrees = found["subtrees"].as_array().unwrap();
+    assert_eq!(subtrees.len(), 8);
+    for subtree in subtrees {
+        let [positions, used, read] = ["positions", "used", "read"].map(|name| subtree[name].as_f64().unwrap());
+        // All blocks, of which the last is not full.
+        assert!(positions > 1000.0 && (1.0..=read).contains(&used) && read * positions <= 1600.0, "{subtree}");
+    }
+}
+
+#[test]
 fn a_dump_and_the_database_that_was_built_of_it_give_the_same_orders() {
     let data = file("tests/data/database");
     let [dump, database] = ["records.jsonl", "db"].map(|name| data.join(name));
