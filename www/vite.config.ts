@@ -13,7 +13,7 @@ const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } = process.env;
 
 /** What the board and most other pages need. */
-const SHARED = /\/node_modules\/(chessops\/(?!.*\/(pgn|variant)\.js$)|@badrap\/)|\/src\/(cost|database|dom|fault|fen|game|hash|manifest-url|names|notes|once|part|policy|score|settings|theme|inspector\/idle)\.ts$|\/pkg\/index\.js$|preload-helper/;
+const SHARED = /\/node_modules\/(chessops\/(?!.*\/(pgn|variant)\.js$)|@badrap\/)|\/src\/(cost|database|dom|early|fault|fen|game|hash|manifest-url|names|notes|once|part|policy|score|settings|theme|inspector\/idle)\.ts$|\/pkg\/index\.js$|preload-helper/;
 
 /** What the pages with a board have in common beyond that. */
 const BOARD = /\/node_modules\/@lichess-org\/chessground\/.*\.js$|\/src\/(address|board|clipboard|keyboard|link|navigation|offline|openings|preview|promotion|state|typed)\.ts$/;

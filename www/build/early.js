@@ -6,11 +6,14 @@
     Object.assign(document.documentElement.dataset, theme && { theme }, board && { board }, pieces && { pieces });
     set = database;
   } catch {}
-  const manifest = new URLSearchParams(location.search).get("db") ?? set ?? DATABASE;
-  if (ASKS && URL.canParse(manifest, location.href)) {
-    const { href } = new URL(manifest, location.href);
+  const query = new URLSearchParams(location.search);
+  const manifests = { db: query.get("db") ?? set ?? DATABASE, book: query.get("book") ?? "book/manifest.json" };
+  globalThis.early = {};
+  for (const name of READ) {
+    if (!URL.canParse(manifests[name], location.href)) continue;
+    const { href } = new URL(manifests[name], location.href);
     const response = fetch(href, { cache: "no-cache" });
     response.catch(() => {});
-    globalThis.early = { href, response };
+    globalThis.early[href] = response;
   }
 }

@@ -34,6 +34,18 @@ const policy = (html: string) =>
 const hashes = (html: string, tag: "script" | "style") =>
   [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, text]) => `'sha256-${createHash("sha256").update(text ?? "").digest("base64")}'`);
 
+const EVALUATIONS = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
+const BOOKS = /(^|\/)shelfish_book_bg-[^/]*\.wasm$/;
+
+/** What pages ask for before their scripts come: manifests, of the database and of the book, and a module. */
+const EARLY: Record<string, { read: ("db" | "book")[]; module: RegExp }> = {
+  "index.html": { read: ["db"], module: EVALUATIONS },
+  "how.html": { read: ["db"], module: EVALUATIONS },
+  // Evaluations come after the counts, and do not take of their bandwidth.
+  "explorer.html": { read: ["book"], module: BOOKS },
+  "precedent.html": { read: ["book"], module: BOOKS },
+};
+
 const CHARSET = /<meta charset="utf-8" ?\/?>/;
 
 const of = (html: string, pattern: RegExp) => pattern.exec(html)?.[1]?.trim() ?? "";
@@ -66,11 +78,10 @@ export function head({ url, database }: Deployment): Plugin {
           tags.push(meta({ property: "og:image:alt", content: "A chess board, and beside it shelves of plain files" }));
           tags.push(meta({ name: "twitter:card", content: "summary_large_image" }));
         }
-        // The module travels with the page rather than after its script; so does the manifest (early.js).
-        const reads = ["index.html", "how.html", "explorer.html"].includes(name);
-        const wanted = { "explorer.html": /(^|\/)shelfish(_book)?_bg-[^/]*\.wasm$/, "precedent.html": /(^|\/)shelfish_book_bg-[^/]*\.wasm$/ }[name] ?? /(^|\/)shelfish_bg-[^/]*\.wasm$/;
-        for (const module of reads || name === "precedent.html" ? files.filter((file) => wanted.test(file)) : []) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${module}` }));
-        const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("ASKS", String(reads));
+        // The module of what a page shows first travels with it rather than after its script; so do manifests (early.js).
+        const { read = [], module } = EARLY[name] ?? {};
+        for (const file of files.filter((file) => module?.test(file))) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${file}` }));
+        const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("READ", JSON.stringify(read));
         // It sets the theme before the first paint, and runs before any style sheet, which it would wait for.
         const first = isMissing ? "" : `<script>${script}</script>`;
         if (server) return html.replace(CHARSET, `$&${first}`);

@@ -1,20 +1,8 @@
 /** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
 import { type Database, type Eval, type FetchedRange, open, ShelfishError, type Stats } from "shelfish";
 import { type Cost, spent } from "./cost";
+import { fetchOnce } from "./early";
 import { once } from "./once";
-
-declare global {
-  /** The manifest, which the page asked for before its scripts came: build/early.js. */
-  var early: { href: string; response: Promise<Response> } | undefined;
-}
-
-/** `fetch`, but what is under way already is not asked for again. A preload would do, were it not that Firefox asks twice. */
-function fetchOnce(url: string, init: RequestInit): Promise<Response> {
-  const { early } = globalThis;
-  if (early?.href !== url) return fetch(url, init);
-  globalThis.early = undefined;
-  return early.response;
-}
 
 /** A failure in words: what happened, and what to do about it. */
 export interface Explanation {

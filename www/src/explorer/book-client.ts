@@ -2,6 +2,7 @@
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database";
 import { explain as explainDatabase } from "../database";
+import { fetchOnce } from "../early";
 import { once } from "../once";
 
 /** A client of one book. */
@@ -18,7 +19,7 @@ export class BookClient {
 
   /** Opens the book, once; a failed attempt is forgotten, so that the next call tries again. */
   readonly open = once(async () => {
-    const book = await openBook(this.url, { indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } });
+    const book = await openBook(this.url, { fetch: fetchOnce, indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } });
     this.manifest = book.manifest;
     return book;
   });

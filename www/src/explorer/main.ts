@@ -33,9 +33,8 @@ const evals = new DatabaseClient(manifestUrl(settings.database), settings.cache)
 const book = new BookClient(bookUrl(), evals, settings.cache);
 confine(evals.url, book.url);
 bindTheme();
-// They travel while the page is being set up; a failure shows at the first lookup.
+// It travels while the page is being set up; a failure shows at the first lookup. The evaluations are opened when the counts are drawn.
 book.open().catch(() => {});
-evals.open().catch(() => {});
 
 const state = new State();
 const board = new Board((move) => state.play(state.node, move));
