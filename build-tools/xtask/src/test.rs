@@ -77,7 +77,7 @@ const STEPS: &[Step] = &[
     Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
     Step {
         name: "lighthouse",
-        about: "the site as Lighthouse judges it, on a phone and on a desktop; its performance with --all",
+        about: "every page of the site as Lighthouse judges it on a phone; all on a desktop and their performance with --all",
         run: lighthouse,
     },
 ];

@@ -1,6 +1,7 @@
 /** The opening explorer: what was played from the position on the board, with evaluations beside the moves. */
 import "./explorer.css";
 import { Board } from "../board";
+import { breath } from "../breath";
 import { plural, size } from "../cost";
 import { DatabaseClient } from "../database";
 import { byId, make } from "../dom";
@@ -68,8 +69,13 @@ async function ask(): Promise<void> {
     tell(played.moves.length > 0 ? "" : silence(played.ended.white + played.ended.draws + played.ended.black > 0));
     describe();
     keepForOffline();
+    // What follows is more work: the counts are to be seen before it.
+    await breath();
+    if (signal.aborted) return;
     // Without names or evaluations the table is as good.
-    const [{ moves }] = await Promise.all([book.explore(node.fen, signal, buckets), loadOpenings().then(() => showOpening(state), () => {})]);
+    const named = loadOpenings().then(breath).then(() => showOpening(state)).catch(() => {});
+    const { moves } = await book.explore(node.fen, signal, buckets);
+    await named.then(breath);
     if (!signal.aborted) fill(moves);
   } catch (error) {
     window.clearTimeout(waiting);
