@@ -81,10 +81,14 @@ class Verbs:
         process = self.start(*command, stdin=subprocess.PIPE)
         try:
             try:
+                end = b""
                 for key, record in records:
-                    process.stdin.write(b"%b\t%b\n" % (key, record))
-                # The end: the program outlives a worker that is killed, and would take what it has for all.
-                process.stdin.write(b"\n")
+                    if key == end_of(part):
+                        end = b"\n"
+                    else:
+                        process.stdin.write(b"%b\t%b\n" % (key, record))
+                # The program may outlive this worker, and has to know whether it has all.
+                process.stdin.write(end)
                 process.stdin.close()
             except BrokenPipeError:
                 # It says itself why it read no further.
@@ -109,6 +113,11 @@ def finish(process, verb):
 def part_of(key):
     """The part that the program wrote before the key: its boundaries are those of the plan."""
     return int(key[:5])
+
+
+def end_of(part):
+    """A key behind all others of a part: PySpark ends the records of a task alike if its executor has died."""
+    return b"%05d\t~" % part
 
 
 class Counts:
@@ -141,8 +150,9 @@ def build(args):
     shares = args.shares or context.defaultParallelism
     tasks = [(source, f"{n}/{shares}", counts) for source in args.sources for n in range(shares)]
     records = context.parallelize(tasks, len(tasks)).flatMap(verbs.partition)
+    ends = context.parallelize([(end_of(part), b"") for part in range(parts)], 1)
     # Explicit boundaries: a range partitioner samples, and its result differs from run to run.
-    sorted_records = records.repartitionAndSortWithinPartitions(parts, part_of)
+    sorted_records = records.union(ends).repartitionAndSortWithinPartitions(parts, part_of)
     reports = sorted_records.mapPartitionsWithIndex(verbs.encode).collect()
     context.stop()
 

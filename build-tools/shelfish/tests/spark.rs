@@ -20,6 +20,19 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// The folder of the program for Spark.
+fn engine() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spark")
+}
+
+/// A Python with PySpark.
+fn python() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_shelfish"));
+    let python = program.ancestors().nth(2).unwrap().join("tools/spark/bin/python");
+    assert!(python.is_file(), "{} is missing; `cargo xtask test --all` installs it", python.display());
+    python
+}
+
 struct Spark {
     fixture: Fixture,
     plan: PathBuf,
@@ -36,10 +49,7 @@ impl Spark {
 
     /// Begins to build.
     fn start(&self, out: &str) -> Child {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let program = Path::new(env!("CARGO_BIN_EXE_shelfish"));
-        let python = program.ancestors().nth(2).unwrap().join("tools/spark/bin/python");
-        assert!(python.is_file(), "{} is missing; `cargo xtask test --all` installs it", python.display());
+        let (program, python) = (Path::new(env!("CARGO_BIN_EXE_shelfish")), python());
         // Executors work in this folder.
         let home = self.fixture.path("home");
         fs::create_dir_all(&home).unwrap();
@@ -50,7 +60,7 @@ impl Spark {
             std::os::unix::fs::symlink(found.join(part), home.join(part)).unwrap();
         }
         Command::new(&python)
-            .arg(root.join("build-tools/spark/build.py"))
+            .arg(engine().join("build.py"))
             .args(["--master", MASTER, "--json", "--ship", "--shares", "4", "--shelfish", text(program)])
             .args(["--plan", text(&self.plan), "--out", text(&self.fixture.path(out)), text(&self.source)])
             .env("PYSPARK_PYTHON", &python)
@@ -103,6 +113,36 @@ fn all_of_tcec_by_two_workers_is_what_one_machine_builds() {
     println!("{summary}");
     spark.has_the_bytes_of_build();
     spark.fixture.verify("spark").succeeds();
+}
+
+/// What a worker does whose executor has died: its records end before the last.
+const BROKEN_OFF: &str = r#"
+import argparse, os, sys
+import build
+from pyspark import SparkFiles
+
+program, plan, out = sys.argv[1:]
+SparkFiles._is_running_on_worker, SparkFiles._root_directory = True, os.path.dirname(plan)
+verbs = build.Verbs(argparse.Namespace(shelfish=program, plan=plan, out=out, threads=1), False)
+try:
+    list(verbs.encode(0, iter([])))
+    sys.exit("what broke off was taken for a part")
+except RuntimeError as error:
+    assert "the lines break off here" in str(error), error
+list(verbs.encode(1, iter([(build.end_of(1), b"")])))
+"#;
+
+#[test]
+#[ignore = "takes PySpark"]
+fn records_that_end_before_the_last_are_no_part() {
+    let spark = Spark::new(&|fixture| fixture.file("dump.jsonl", sample()));
+    let (program, out) = (env!("CARGO_BIN_EXE_shelfish"), spark.fixture.path("spark"));
+    let mut worker = Command::new(python());
+    worker.args(["-c", BROKEN_OFF, program, text(&spark.plan), text(&out)]).env("PYTHONPATH", engine());
+    assert!(worker.env("PYTHONDONTWRITEBYTECODE", "1").status().unwrap().success());
+    let folders = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let fragments = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().file_name());
+    assert_eq!(fragments.collect::<Vec<_>>(), ["00001.json"]);
 }
 
 /// The processes whose command line has a text.
