@@ -117,6 +117,6 @@ console.log(`\n${options.latency} ms a request, ${options.mbit} Mbit/s, ${rounds
 console.log("| | median ms | least | p95 | kB | requests |\n|---|---:|---:|---:|---:|---:|");
 for (const [name, visits] of table) {
   const times = [0.5, 0, 0.95].map((share) => at(visits, "ms", share).toFixed(0));
-  console.log(`| ${[name, ...times, (at(visits, "bytes", 0.5) / 1000).toFixed(0), at(visits, "requests", 0.5)].join(" | ")} |`);
+  console.log(`| ${[name, ...times, (at(visits, "bytes", 0.5) / 1000).toFixed(1), at(visits, "requests", 0.5)].join(" | ")} |`);
 }
 await browser.close();
