@@ -303,7 +303,7 @@ fn browser(args: &Args) -> Result<Tally> {
     }
     let mut node = command(tools::node()?);
     node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("SHELFISH_WEB_APP", app).env("PATH", tools::path());
-    node_tests(args, "tests/browser", &mut node)
+    browser_tests(args, "tests/browser", &mut node)
 }
 
 fn lighthouse(args: &Args) -> Result<Tally> {
@@ -318,7 +318,7 @@ fn lighthouse(args: &Args) -> Result<Tally> {
     if args.all {
         node.env("SHELFISH_LONG", "1");
     }
-    node_tests(args, "tests/lighthouse", &mut node)
+    browser_tests(args, "tests/lighthouse", &mut node)
 }
 
 /// The programs that tests in Node use.
@@ -326,35 +326,51 @@ fn tested_programs() -> Result<()> {
     programs(&["shelfish-cli", "shelfish-attack"])
 }
 
+/// Runs Node's own test runner over the `*.test.mjs` of a directory.
+fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
+    // Two files at a time: the tests of slow networks mostly wait.
+    Ok(run_node(args, node, &test_files(directory)?, 2)?.0)
+}
+
 /// Tests of so many files may fail for the load of the machine; more are no accident.
 const MOST_AGAIN: usize = 3;
 
-/// Runs Node's own test runner over the `*.test.mjs` of a directory. Where few of the files fail, these run again by themselves,
-/// and it is said which: on a machine that does other work, a browser may take longer than a test waits.
-fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
-    let mut files: Vec<_> = std::fs::read_dir(root().join(directory))?.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
+/// As [`node_tests`]; where few of the files fail, these run again by themselves, and it is said which: on a machine that does
+/// other work, a browser may take longer than a test waits. What needs no browser has no such excuse.
+fn browser_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
+    let mut again = copy(node);
+    let (first, failed) = run_node(args, node, &test_files(directory)?, 2)?;
+    if failed.is_empty() || failed.len() > MOST_AGAIN {
+        return Ok(first);
+    }
+    say(format!("{} failed; again, alone: {}", first.failed, failed.join(", ")));
+    let (second, _) = run_node(args, &mut again, &failed, 1)?;
+    let mended = first.failed.saturating_sub(second.failed);
+    say(format!("PASSED ONLY WHEN RUN AGAIN: {mended}"));
+    Ok(Tally { passed: first.passed + mended, failed: second.failed })
+}
+
+fn test_files(directory: &str) -> Result<Vec<String>> {
+    let entries = std::fs::read_dir(root().join(directory))?.flatten();
+    let mut files: Vec<String> = entries.map(|entry| entry.path().display().to_string()).collect();
+    files.retain(|path| path.ends_with(".test.mjs"));
     files.sort();
+    Ok(files)
+}
+
+/// Runs files of tests, some at a time; and says in which of them one failed.
+fn run_node(args: &Args, node: &mut Command, files: &[String], at_a_time: usize) -> Result<(Tally, Vec<String>)> {
     node.args(["--test", "--test-reporter=spec"]);
     node.env("SHELFISH", program("shelfish")).env("SHELFISH_ATTACK", program("attack"));
     if let Some(filter) = &args.filter {
         node.arg(format!("--test-name-pattern={filter}"));
     }
-    let mut again = copy(node);
-    // Two files at a time: the tests of slow networks mostly wait.
     let mut failed = BTreeSet::new();
-    let first = counted(node.arg("--test-concurrency=2").args(files), |line| {
+    let tally = counted(node.arg(format!("--test-concurrency={at_a_time}")).args(files), |line| {
         failed.extend(failed_file(line));
         node_counts(line)
     })?;
-    if failed.is_empty() || failed.len() > MOST_AGAIN {
-        return Ok(first);
-    }
-    let names = failed.into_iter().collect::<Vec<_>>();
-    say(format!("{} failed; again, alone: {}", first.failed, names.join(", ")));
-    let second = counted(again.arg("--test-concurrency=1").args(names), node_counts)?;
-    say(format!("PASSED ONLY WHEN RUN AGAIN: {}", first.failed.saturating_sub(second.failed)));
-    Ok(Tally { passed: first.passed + first.failed.saturating_sub(second.failed), failed: second.failed })
+    Ok((tally, failed.into_iter().collect()))
 }
 
 /// A command with the same program, arguments and environment.
