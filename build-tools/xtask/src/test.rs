@@ -1,20 +1,23 @@
 //! `cargo xtask test`: every check that a change must pass, one step after the other, whatever fails on the way.
 
+mod aside;
+mod node;
+mod tally;
+
 use std::{
-    collections::BTreeSet,
     io::Write,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::{Result, bail};
 
+use aside::Aside;
+use node::{browser_tests, node_tests};
+use tally::{Tally, cargo_counts, check, counted, vitest_counts};
+
 use crate::{
     fuzz, npm, release,
-    shell::{
-        build_for_tests, call, cargo, command, npm as npm_command, program, programs, root, say, target_dir, watch,
-        which,
-    },
+    shell::{build_for_tests, cargo, command, npm as npm_command, programs, root, say, target_dir, which},
     site as deployed, tools, web_app, workflows,
 };
 
@@ -43,43 +46,48 @@ impl Args {
     }
 }
 
-/// How many tests passed and failed.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    passed: usize,
-    failed: usize,
-}
-
 struct Step {
     name: &'static str,
     about: &'static str,
     run: fn(&Args) -> Result<Tally>,
+    /// Whether it keeps the processor busy and needs nothing of the other steps, most of which wait for browsers.
+    aside: bool,
+}
+
+impl Step {
+    const fn new(name: &'static str, about: &'static str, run: fn(&Args) -> Result<Tally>) -> Step {
+        Step { name, about, run, aside: false }
+    }
+
+    const fn aside(self) -> Step {
+        Step { aside: true, ..self }
+    }
 }
 
 const STEPS: &[Step] = &[
-    Step { name: "fmt", about: "formatting", run: |_| check(cargo().args(["fmt", "--all", "--check"])) },
-    Step { name: "clippy", about: "lints, native", run: clippy },
-    Step { name: "clippy-wasm", about: "lints, wasm32", run: clippy_wasm },
-    Step { name: "systems", about: "lints for Windows, macOS and Linux on ARM, with --all", run: systems },
-    Step { name: "doc", about: "documentation builds without warnings, crates can be packaged", run: doc },
-    Step { name: "rust", about: "unit, property and integration tests", run: rust },
-    Step { name: "fuzz", about: "fuzz targets of the parsers, for a few seconds", run: fuzz },
-    Step { name: "data", about: "whole data sets, where they are at hand", run: data },
-    Step { name: "spark", about: "parts built by PySpark with two workers, with --all", run: spark },
-    Step { name: "module", about: "the npm package: build, types, tests in Node", run: module },
-    Step { name: "toolchains", about: "the npm package, packed, by bundlers and runtimes", run: toolchains },
-    Step { name: "site", about: "the site: types, tests, build", run: site },
-    Step {
-        name: "workflows",
-        about: "what GitHub, systemd and releases run, as far as it runs here; archives of the program with --all",
-        run: workflows,
-    },
-    Step { name: "browser", about: "end to end in Chromium, Firefox and WebKit", run: browser },
-    Step {
-        name: "lighthouse",
-        about: "every page of the site as Lighthouse judges it on a phone; all on a desktop and their performance with --all",
-        run: lighthouse,
-    },
+    Step::new("fmt", "formatting", |_| check(cargo().args(["fmt", "--all", "--check"]))).aside(),
+    Step::new("clippy", "lints, native", clippy).aside(),
+    Step::new("clippy-wasm", "lints, wasm32", clippy_wasm).aside(),
+    Step::new("systems", "lints for Windows, macOS and Linux on ARM, with --all", systems).aside(),
+    Step::new("doc", "documentation builds without warnings, crates can be packaged", doc).aside(),
+    Step::new("rust", "unit, property and integration tests", rust),
+    Step::new("fuzz", "fuzz targets of the parsers, for a few seconds", fuzz).aside(),
+    Step::new("data", "whole data sets, where they are at hand", data).aside(),
+    Step::new("spark", "parts built by PySpark with two workers, with --all", spark).aside(),
+    Step::new("module", "the npm package: build, types, tests in Node", module),
+    Step::new("toolchains", "the npm package, packed, by bundlers and runtimes", toolchains),
+    Step::new("site", "the site: types, tests, build", site),
+    Step::new(
+        "workflows",
+        "what GitHub, systemd and releases run, as far as it runs here; archives of the program with --all",
+        workflows,
+    ),
+    Step::new("browser", "end to end in Chromium, Firefox and WebKit", browser),
+    Step::new(
+        "lighthouse",
+        "every page of the site as Lighthouse judges it on a phone; all on a desktop and their performance with --all",
+        lighthouse,
+    ),
 ];
 
 /// Runs the steps.
@@ -96,10 +104,16 @@ pub fn run(args: &Args) -> Result<()> {
     if args.only.is_empty() {
         tools::install_ahead();
     }
+    // With all, some tests measure, and nothing else is to run meanwhile.
+    let aside = if args.only.is_empty() && !args.all { Some(Aside::start(args)?) } else { None };
 
     let mut lines = Vec::new();
     let mut sum = Tally::default();
-    for step in STEPS.iter().filter(|step| args.only.is_empty() || args.only.iter().any(|name| name == step.name)) {
+    let is_asked = |step: &&Step| match args.only.as_slice() {
+        [] => !(step.aside && aside.is_some()),
+        names => names.iter().any(|name| name == step.name),
+    };
+    for step in STEPS.iter().filter(is_asked) {
         say(format!("{}: {}", step.name, step.about));
         let (start, before) = (Instant::now(), processor_time());
         let tally = (step.run)(args).unwrap_or_else(|error| {
@@ -109,8 +123,11 @@ pub fn run(args: &Args) -> Result<()> {
         let verdict = if tally.failed == 0 { "ok" } else { "FAILED" };
         let processor = processor_time().zip(before).map(|(after, before)| after.saturating_sub(before));
         lines.push(line(step.name, verdict, tally, start.elapsed(), processor));
-        sum.passed += tally.passed;
-        sum.failed += tally.failed;
+        sum = sum.and(tally);
+    }
+    if let Some(aside) = aside {
+        say("What ran aside");
+        sum = sum.and(aside.end()?);
     }
 
     println!("\n{}", lines.join("\n"));
@@ -215,17 +232,28 @@ fn rust(args: &Args) -> Result<Tally> {
 }
 
 fn fuzz(args: &Args) -> Result<Tally> {
-    Ok(Tally { passed: fuzz::run(if args.all { 120 } else { 4 })?, failed: 0 })
+    Ok(Tally { passed: fuzz::run(if args.all { 120 } else { 2 })?, failed: 0 })
 }
 
 fn data(args: &Args) -> Result<Tally> {
     let mut tests = cargo();
-    tests.args(["test", "--package", "shelfish-cli", "--test", "data", "--", "--ignored", "--nocapture"]);
+    tests.args([
+        "test",
+        "--package",
+        "shelfish-cli",
+        "--test",
+        "program",
+        "--",
+        "--ignored",
+        "--nocapture",
+        "--skip",
+        "spark::",
+    ]);
     // One after another: each takes the memory and the cores that it can get.
     tests.arg("--test-threads=1");
     if !args.all {
         tests.args(
-            ["evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games"]
+            ["evals_sf", "evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games"]
                 .into_iter()
                 .flat_map(|long| ["--skip", long]),
         );
@@ -243,7 +271,18 @@ fn spark(args: &Args) -> Result<Tally> {
     }
     tools::python("spark")?;
     let mut tests = cargo();
-    tests.args(["test", "--package", "shelfish-cli", "--test", "spark", "--", "--ignored", "--nocapture"]);
+    tests.args([
+        "test",
+        "--package",
+        "shelfish-cli",
+        "--test",
+        "program",
+        "--",
+        "--ignored",
+        "--nocapture",
+        "--skip",
+        "data::",
+    ]);
     counted(tests.arg("--test-threads=1").args(&args.filter), cargo_counts)
 }
 
@@ -324,135 +363,4 @@ fn lighthouse(args: &Args) -> Result<Tally> {
 /// The programs that tests in Node use.
 fn tested_programs() -> Result<()> {
     programs(&["shelfish-cli", "shelfish-attack"])
-}
-
-/// Runs Node's own test runner over the `*.test.mjs` of a directory.
-fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
-    // Two files at a time: the tests of slow networks mostly wait.
-    Ok(run_node(args, node, &test_files(directory)?, 2)?.0)
-}
-
-/// Tests of so many files may fail for the load of the machine; more are no accident.
-const MOST_AGAIN: usize = 3;
-
-/// As [`node_tests`]; where few of the files fail, these run again by themselves, and it is said which: on a machine that does
-/// other work, a browser may take longer than a test waits. What needs no browser has no such excuse.
-fn browser_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
-    let mut again = copy(node);
-    let (first, failed) = run_node(args, node, &test_files(directory)?, 2)?;
-    if failed.is_empty() || failed.len() > MOST_AGAIN {
-        return Ok(first);
-    }
-    say(format!("{} failed; again, alone: {}", first.failed, failed.join(", ")));
-    let (second, _) = run_node(args, &mut again, &failed, 1)?;
-    let mended = first.failed.saturating_sub(second.failed);
-    say(format!("PASSED ONLY WHEN RUN AGAIN: {mended}"));
-    Ok(Tally { passed: first.passed + mended, failed: second.failed })
-}
-
-fn test_files(directory: &str) -> Result<Vec<String>> {
-    let entries = std::fs::read_dir(root().join(directory))?.flatten();
-    let mut files: Vec<String> = entries.map(|entry| entry.path().display().to_string()).collect();
-    files.retain(|path| path.ends_with(".test.mjs"));
-    files.sort();
-    Ok(files)
-}
-
-/// Runs files of tests, some at a time; and says in which of them one failed.
-fn run_node(args: &Args, node: &mut Command, files: &[String], at_a_time: usize) -> Result<(Tally, Vec<String>)> {
-    node.args(["--test", "--test-reporter=spec"]);
-    node.env("SHELFISH", program("shelfish")).env("SHELFISH_ATTACK", program("attack"));
-    if let Some(filter) = &args.filter {
-        node.arg(format!("--test-name-pattern={filter}"));
-    }
-    let mut failed = BTreeSet::new();
-    let tally = counted(node.arg(format!("--test-concurrency={at_a_time}")).args(files), |line| {
-        failed.extend(failed_file(line));
-        node_counts(line)
-    })?;
-    Ok((tally, failed.into_iter().collect()))
-}
-
-/// A command with the same program, arguments and environment.
-fn copy(command: &Command) -> Command {
-    let mut copy = Command::new(command.get_program());
-    copy.args(command.get_args()).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    copy.current_dir(root());
-    copy
-}
-
-/// `test at tests/browser/board.test.mjs:50:7`, which stands in the list of what failed.
-fn failed_file(line: &str) -> Option<String> {
-    let (file, _) = line.strip_prefix("test at ")?.split_once(".test.mjs:")?;
-    Some(format!("{file}.test.mjs"))
-}
-
-/// A command that passes or fails as one.
-fn check(command: &mut Command) -> Result<Tally> {
-    call(command)?;
-    Ok(Tally { passed: 1, failed: 0 })
-}
-
-/// A command that says how many of its tests passed; one that fails without a failed test counts as one more failure.
-fn counted(command: &mut Command, mut count: impl FnMut(&str) -> Tally) -> Result<Tally> {
-    let mut tally = Tally::default();
-    // Colours would hide the figures.
-    command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
-    let fine = watch(command, |line| tally = tally.and(count(line)))?;
-    if !fine && tally.failed == 0 {
-        tally.failed = 1;
-    }
-    Ok(tally)
-}
-
-/// `test result: ok. 12 passed; 0 failed; ...`
-fn cargo_counts(line: &str) -> Tally {
-    let number = |before: &str| line.split_once(before)?.0.rsplit(' ').next()?.parse().ok();
-    match line.starts_with("test result:") {
-        true => Tally { passed: number(" passed;").unwrap_or(0), failed: number(" failed;").unwrap_or(0) },
-        false => Tally::default(),
-    }
-}
-
-/// `ℹ pass 12`, `ℹ fail 0`
-fn node_counts(line: &str) -> Tally {
-    let number = |word: &str| line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse().ok();
-    match line.starts_with(['ℹ', '#']) {
-        true => Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0) },
-        false => Tally::default(),
-    }
-}
-
-/// `Tests  1 failed | 11 passed (12)`
-fn vitest_counts(line: &str) -> Tally {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let before = |word: &str| words.windows(2).find(|pair| pair[1] == word)?[0].parse().ok();
-    match words.first() {
-        Some(&"Tests") => Tally { passed: before("passed").unwrap_or(0), failed: before("failed").unwrap_or(0) },
-        _ => Tally::default(),
-    }
-}
-
-impl Tally {
-    fn and(self, other: Tally) -> Tally {
-        Tally { passed: self.passed + other.passed, failed: self.failed + other.failed }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn summaries_are_read() {
-        let tally = cargo_counts("test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out");
-        assert_eq!((tally.passed, tally.failed), (12, 3));
-        assert_eq!((node_counts("ℹ pass 7").passed, node_counts("ℹ fail 2").failed), (7, 2));
-        assert_eq!(node_counts("ok 7 pass 3").passed, 0);
-        let line = "test at tests/browser/board-axe.test.mjs:50:7";
-        assert_eq!(failed_file(line).as_deref(), Some("tests/browser/board-axe.test.mjs"));
-        assert_eq!(failed_file("✖ failing tests:"), None);
-        let tally = vitest_counts("      Tests  1 failed | 11 passed (12)");
-        assert_eq!((tally.passed, tally.failed), (11, 1));
-    }
 }

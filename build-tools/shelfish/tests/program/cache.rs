@@ -1,12 +1,9 @@
 //! What the program keeps on disk of databases that it reads over the network.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Fixture, Host, sample, shelfish};
+use crate::common::{Fixture, Host, sample, shelfish};
 use serde_json::Value;
 
 /// Positions that the database has.

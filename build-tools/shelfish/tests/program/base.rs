@@ -1,12 +1,9 @@
 //! `shelfish build --base`: what is built on a database is what is built of everything at once.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::PathBuf;
 
-use common::*;
+use crate::common::*;
 
 /// Lines of the sample in two parts that overlap: lines, and evaluations of one position in both.
 fn parts() -> [String; 2] {

@@ -1,6 +1,5 @@
 //! Real servers of the stores' protocols, each started on a free port by the test that needs it and ended with it; and a
 //! line to them that breaks where a test says so.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test may panic")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

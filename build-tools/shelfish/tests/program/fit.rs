@@ -1,9 +1,6 @@
 //! `shelfish build --max-size`: the deepest that fits.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// The files of the database, all together.
 fn bytes(fixture: &Fixture, db: &str) -> u64 {

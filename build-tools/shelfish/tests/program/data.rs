@@ -1,8 +1,5 @@
 //! Whole data sets, where they are at hand: heavy, so run by `cargo xtask test --only data`, which is
-//! `cargo test --release -p shelfish-cli --test data -- --ignored`.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
+//! `cargo test --release -p shelfish-cli --test program -- --ignored --skip spark::`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -11,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-use common::*;
+use crate::common::*;
 use shakmaty::{EnPassantMode, Position as _};
 use shelfish::eval::Eval;
 use shelfish::played::Played;

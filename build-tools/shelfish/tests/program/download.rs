@@ -1,12 +1,9 @@
 //! `shelfish build URL`: dumps that are read of hosts, also of such whose connections break.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::path::Path;
 
-use common::host::{BreakingHost, Habits};
-use common::*;
+use crate::common::host::{BreakingHost, Habits};
+use crate::common::*;
 use sha2::{Digest, Sha256};
 
 /// Builds of a host's file.

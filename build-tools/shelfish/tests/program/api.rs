@@ -1,14 +1,11 @@
 //! `shelfish serve --api`: positions answered over HTTP.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Stdio};
 
-use common::stores::http;
-use common::*;
+use crate::common::stores::http;
+use crate::common::*;
 use serde_json::{Value, json};
 
 struct Api(Child, SocketAddr);

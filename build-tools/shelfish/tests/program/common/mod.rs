@@ -1,5 +1,4 @@
 //! Runs the program as a person would.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test may panic")]
 
 pub mod host;
 pub mod stores;

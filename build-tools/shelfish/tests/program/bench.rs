@@ -1,11 +1,8 @@
 //! `shelfish bench` on the sample: figures that can be told beforehand, in every form.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 
 /// The games whose positions the sample has.

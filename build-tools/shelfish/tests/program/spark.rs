@@ -1,15 +1,11 @@
 //! `build-tools/spark/build.py`, by PySpark with several workers on this machine, against `shelfish build --plan`.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use common::{Fixture, data, sample, shelfish};
+use crate::common::{Fixture, data, sample, shelfish};
 use serde_json::Value;
 
 /// Each worker is a process of its own; a task that fails is run again.

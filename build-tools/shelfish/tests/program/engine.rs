@@ -1,12 +1,9 @@
 //! `shelfish engine`, as GUIs talk to it.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use common::*;
+use crate::common::*;
 
 /// A running engine.
 struct Gui {

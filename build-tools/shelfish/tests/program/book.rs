@@ -1,14 +1,11 @@
 //! Books for engines: Polyglot's, in and out, and one that learns.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 
 /// Sums of results by move, by position; what ended there aside.

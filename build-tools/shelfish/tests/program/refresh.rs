@@ -1,13 +1,10 @@
 //! `shelfish refresh`: what a site does every month, and again after whatever went wrong.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 
-use common::host::{BreakingHost, Habits};
-use common::stores::{Protocol, Store};
-use common::*;
+use crate::common::host::{BreakingHost, Habits};
+use crate::common::stores::{Protocol, Store};
+use crate::common::*;
 use serde_json::Value;
 
 fn refresh(fixture: &Fixture, options: &[&str]) -> Run {

@@ -1,14 +1,11 @@
 //! `shelfish plan`, `partition`, `encode` and `seal` by real processes, against `shelfish build --plan` on one machine.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::stores::{Protocol, Store};
-use common::{Fixture, Run, command, line, sample, shelfish, shelfish_with, sorted};
+use crate::common::stores::{Protocol, Store};
+use crate::common::{Fixture, Run, command, line, sample, shelfish, shelfish_with, sorted};
 use serde_json::Value;
 
 const PARTS: usize = 3;
@@ -31,7 +28,7 @@ impl Parts {
         let again: Vec<String> =
             lines.iter().step_by(7).map(|line| line.replace("\"depth\":", "\"depth\":1")).collect();
         let one = fixture.file("one.jsonl", lines[..1200].join("\n") + "\nno line of a dump\n");
-        let two = fixture.file("two.jsonl.zst", common::zstd(&[&lines[900..], &again[..]].concat().join("\n")));
+        let two = fixture.file("two.jsonl.zst", crate::common::zstd(&[&lines[900..], &again[..]].concat().join("\n")));
         let plan = fixture.path("plan.json");
         let sources = [one, two];
         let named = [text(&sources[0]), text(&sources[1])];
@@ -329,9 +326,10 @@ fn parts_meet_in_a_bucket() {
 #[test]
 fn positions_with_more_than_a_record_holds_are_cut_alike() {
     let fixture = Fixture::new();
-    let lines: Vec<String> = (1..=300).map(|depth| line(common::START, depth, "e2e4", 7, depth as u16)).collect();
+    let lines: Vec<String> =
+        (1..=300).map(|depth| line(crate::common::START, depth, "e2e4", 7, depth as u16)).collect();
     let others: Vec<String> =
-        sample().lines().filter(|line| !line.contains(common::START)).take(50).map(str::to_owned).collect();
+        sample().lines().filter(|line| !line.contains(crate::common::START)).take(50).map(str::to_owned).collect();
     let dump = fixture.file("dump.jsonl", [&lines[..], &others].concat().join("\n"));
     let plan = fixture.path("plan.json");
     shelfish(["plan", "--parts", "2", "-q", "-o", text(&plan), text(&dump)]).succeeds();

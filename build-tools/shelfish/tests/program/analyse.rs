@@ -1,9 +1,6 @@
 //! `shelfish analyse`: reports for people and programs, annotated PGN, what is not known, what cannot be read.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 
 /// A game, and evaluations of its positions but for the one after 1... e5.

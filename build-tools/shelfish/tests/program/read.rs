@@ -1,7 +1,4 @@
 //! `shelfish lookup`, `stats`, `verify` and `export`: on a directory and on a host.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 
 fn fixture() -> Fixture {

@@ -1,14 +1,11 @@
 //! `shelfish build`: what goes in, what comes out, what cannot be used, and how it ends.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 
 #[test]
 fn what_goes_in_comes_out() {

@@ -1,7 +1,4 @@
 //! `shelfish publish` against real servers of the stores' protocols, with kills, faults and others who publish.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::stores::{Do, Line, Protocol, Store, run};
-use common::{Fixture, reshard, sample, shelfish};
+use crate::common::stores::{Do, Line, Protocol, Store, run};
+use crate::common::{Fixture, reshard, sample, shelfish};
 use serde_json::Value;
 
 /// Two databases of several files: of all positions, and without some.
@@ -181,7 +178,7 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
 }
 
 /// Starts a build that goes to a store, in a folder that is made for it.
-fn build_to(command: &mut Command, fixture: &Fixture, url: &str, source: &Path, more: &[&str]) -> common::Run {
+fn build_to(command: &mut Command, fixture: &Fixture, url: &str, source: &Path, more: &[&str]) -> crate::common::Run {
     let temporary = fixture.path("temporary");
     run(command.args(["build", "-q", "--json", text(source), "-o", url, "--temp-dir", text(&temporary)]).args(more))
 }
@@ -375,7 +372,7 @@ fn a_full_store_keeps_the_database_that_it_has() {
 }
 
 /// Has one publish `old` while another publishes `new`.
-fn publish_side_by_side(store: &Store, fixture: &Fixture, url: &str, options: &[&str]) -> common::Run {
+fn publish_side_by_side(store: &Store, fixture: &Fixture, url: &str, options: &[&str]) -> crate::common::Run {
     let (old, new) = (fixture.path("old"), fixture.path("new"));
     // Just before the manifest of the one arrives, the other publishes.
     let mut other = store.command();
@@ -441,7 +438,7 @@ fn an_answer_that_is_lost_is_no_conflict() {
         if first.starts_with("PUT") && first.contains("/evals/manifest.json") {
             let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
             let sign = [(sign.0.to_owned(), sign.1.to_owned())];
-            common::stores::http(at, "PUT", "/shelf/evals/manifest.json", &sign, &manifest);
+            crate::common::stores::http(at, "PUT", "/shelf/evals/manifest.json", &sign, &manifest);
             return Do::Answer("412 Precondition Failed");
         }
         Do::Pass
@@ -457,9 +454,9 @@ fn what_is_not_ours_is_in_the_way_and_is_left() {
     let (db, url) = (fixture.path("new"), store.url("app"));
     let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
     let sign = [(sign.0.to_owned(), sign.1.to_owned())];
-    common::stores::http(store.at, "PUT", "/shelf/app/manifest.json", &sign, br#"{"name":"an app"}"#);
+    crate::common::stores::http(store.at, "PUT", "/shelf/app/manifest.json", &sign, br#"{"name":"an app"}"#);
     store.run(&["publish", text(&db), &url, "-q"]).fails(&["app/manifest.json is in the way"]);
-    let (_, _, left) = common::stores::http(store.at, "GET", "/shelf/app/manifest.json", &sign, b"");
+    let (_, _, left) = crate::common::stores::http(store.at, "GET", "/shelf/app/manifest.json", &sign, b"");
     assert_eq!(left, br#"{"name":"an app"}"#);
     store.run(&["publish", text(&db), "s3://nobody/x", "-q"]).fails(&["s3://nobody/x", "bucket"]);
 }

@@ -1,13 +1,10 @@
 //! `shelfish extract`: what it takes, against a walk over all that the database has.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use common::{Fixture, Host, sample, shelfish, shelfish_with, sorted};
+use crate::common::{Fixture, Host, sample, shelfish, shelfish_with, sorted};
 use serde_json::Value;
 use shakmaty::Position as _;
 use shelfish::position::Position;

@@ -1,13 +1,10 @@
 //! The bytes that the format froze: `tests/data/database` holds records and the database that they make, `tests/data/book`
 //! games and the book.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::*;
+use crate::common::*;
 
 fn vector() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/database")

@@ -1,14 +1,11 @@
 //! `shelfish build` of games, and what is told of the book.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use common::*;
+use crate::common::*;
 use pgn_reader::{Outcome, Reader as PgnReader, SanPlus, Skip, Visitor};
 use serde_json::{Value, json};
 use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Position as _};

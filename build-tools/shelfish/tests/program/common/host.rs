@@ -1,5 +1,4 @@
 //! A host of one file whose connections break where a test says so.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test may panic")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,0 +1,29 @@
+//! What the program does, tried as its users start it. All in one program of tests: what they stand on is linked once.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+mod analyse;
+mod api;
+mod base;
+mod bench;
+mod book;
+mod build;
+mod cache;
+mod data;
+mod details;
+mod download;
+mod engine;
+mod extract;
+mod fit;
+mod games;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod parts;
+mod publish;
+mod read;
+mod refresh;
+mod serve;
+#[cfg(unix)]
+mod spark;
+mod vectors;
