@@ -4,13 +4,15 @@
 //! The input is a FEN, the end of a line, three bytes of limits, and a byte for each move that is played first.
 #![no_main]
 
-use std::str;
+use std::{env, str, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use shelfish_engine::{Game, Histories, Limits, Position, Silent, Table, search};
 
-/// So that a run of the target sees many positions.
-const MOST_NODES: u64 = 20_000;
+/// The most nodes of a search: few, so that a run of the target sees many positions, unless told otherwise.
+static MOST_NODES: LazyLock<u64> = LazyLock::new(|| {
+    env::var("SHELFISH_FUZZ_NODES").map_or(20_000, |nodes| nodes.parse().expect("SHELFISH_FUZZ_NODES is a number"))
+});
 
 fuzz_target!(|data: &[u8]| {
     let Some(end) = data.iter().position(|&byte| byte == b'\n') else { return };
@@ -22,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
         let Some(&m) = moves.get(usize::from(byte) % moves.len().max(1)) else { break };
         game.play(m);
     }
-    let nodes = u64::from(*nodes).pow(2).clamp(1, MOST_NODES);
+    let nodes = (u64::from(*nodes).pow(2) * *MOST_NODES / u64::from(u8::MAX).pow(2)).max(1);
     let limits = Limits {
         nodes: Some(nodes),
         depth: (depth % 4 > 0).then_some(usize::from(depth / 4)),

@@ -1,8 +1,11 @@
-//! The fuzz targets: built for coverage as `cargo fuzz` does it, but with the stable compiler, and run for a while.
+//! `cargo xtask fuzz`: the fuzz targets, built for coverage as `cargo fuzz` does it, and run for a while.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-use crate::shell::{call, cargo, command, output, program, programs, root, say, target_dir, which};
+use crate::{
+    shell::{call, cargo, command, output, program, programs, root, say, target_dir, which},
+    tools,
+};
 
 const TARGETS: [&str; 12] =
     ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan"];
@@ -12,31 +15,69 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Coverflow-checks -Ccodegen-units=1";
 
-/// Runs each target for so many seconds; gives how many passed.
-pub fn run(seconds: u32) -> Result<usize> {
+/// Options of `cargo xtask fuzz`.
+#[derive(Clone, clap::Args)]
+pub struct Args {
+    /// The targets, as files of fuzz/fuzz_targets without their ending [default: all]
+    targets: Vec<String>,
+    /// Run each for so long
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u32,
+    /// Watch every access to memory with AddressSanitizer, which takes a nightly compiler
+    #[arg(long)]
+    sanitize: bool,
+    /// The most nodes of a search
+    #[arg(long, default_value_t = 20_000)]
+    nodes: u32,
+}
+
+impl Args {
+    /// All targets, for so long.
+    pub fn of_seconds(seconds: u32) -> Args {
+        Args { targets: Vec::new(), seconds, sanitize: false, nodes: 20_000 }
+    }
+}
+
+/// Runs the targets; gives how many passed.
+pub fn run(args: &Args) -> Result<usize> {
+    if let Some(unknown) = args.targets.iter().find(|target| !TARGETS.contains(&target.as_str())) {
+        bail!("there is no target {unknown}; expected one of {}", TARGETS.join(", "));
+    }
     if which(["c++", "g++", "clang++"]).is_none() {
         say("NOT TESTED: the fuzz targets take a C++ compiler");
         return Ok(0);
     }
     // Both that tests use, as one build: by itself this one would have other features of what it depends on.
     programs(&["shelfish-cli", "shelfish-attack"])?;
-    let built = target_dir().join("fuzz");
-    let (corpus, found) = (built.join("corpus"), built.join("artifacts/"));
+    let (corpus, found) = (target_dir().join("fuzz/corpus"), target_dir().join("fuzz/artifacts/"));
     call(command(program("attack")).arg("seeds").arg(&corpus))?;
     std::fs::create_dir_all(&found)?;
     let version = output(command("rustc").arg("-vV")).context("rustc does not tell its version")?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc does not tell its host")?;
-    let mut build = cargo();
+    let (mut build, flags, built) = match args.sanitize {
+        true => (tools::nightly_cargo()?, format!("{COVERAGE} -Zsanitizer=address"), target_dir().join("fuzz-address")),
+        false => (cargo(), COVERAGE.to_owned(), target_dir().join("fuzz")),
+    };
     // With a target of its own, so that build scripts are not built for coverage.
     build.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
-    call(build.arg("--target-dir").arg(&built).env("RUSTFLAGS", COVERAGE))?;
-    for target in TARGETS {
+    call(build.arg("--target-dir").arg(&built).env("RUSTFLAGS", flags))?;
+    let asked = |target: &&str| args.targets.is_empty() || args.targets.iter().any(|name| name == target);
+    let mut passed = 0;
+    for target in TARGETS.into_iter().filter(asked) {
         // Not all have seeds.
         std::fs::create_dir_all(corpus.join(target))?;
         let mut fuzz = command(built.join(host).join("release").join(target));
-        fuzz.arg(format!("-max_total_time={seconds}")).args(["-max_len=10000", "-timeout=10", "-verbosity=0"]);
+        fuzz.env("SHELFISH_FUZZ_NODES", args.nodes.to_string());
+        // A sanitizer makes a search take some ten times as long.
+        fuzz.arg(format!("-timeout={}", if args.sanitize { 100 } else { 10 }));
+        fuzz.arg(format!("-max_total_time={}", args.seconds)).args([
+            "-max_len=10000",
+            "-verbosity=0",
+            "-print_final_stats=1",
+        ]);
         fuzz.arg(format!("-artifact_prefix={}", found.display())).arg(corpus.join(target));
         call(fuzz.current_dir(root()))?;
+        passed += 1;
     }
-    Ok(TARGETS.len())
+    Ok(passed)
 }

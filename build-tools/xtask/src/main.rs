@@ -49,6 +49,8 @@ enum Chore {
     /// What a release takes: versions, notes, archives, checksums
     #[command(subcommand)]
     Release(release::Args),
+    /// Run the fuzz targets of the parsers and of the search
+    Fuzz(fuzz::Args),
     /// Measure how many questions a second `shelfish serve --api` answers
     BenchApi(bench_api::Args),
     /// Measure what hostile blocks and manifests cost a reader
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Chore::Pictures => pictures::draw(),
         Chore::Npm => npm::build().map(drop),
         Chore::Release(args) => release::run(&args),
+        Chore::Fuzz(args) => fuzz::run(&args).map(drop),
         Chore::BenchApi(args) => bench_api::run(&args),
         Chore::BenchAttack => bench_attack::run(),
         Chore::BenchEngine(args) => bench_engine::run(&args),

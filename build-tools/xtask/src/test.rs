@@ -232,7 +232,7 @@ fn rust(args: &Args) -> Result<Tally> {
 }
 
 fn fuzz(args: &Args) -> Result<Tally> {
-    Ok(Tally { passed: fuzz::run(if args.all { 120 } else { 2 })?, failed: 0 })
+    Ok(Tally { passed: fuzz::run(&fuzz::Args::of_seconds(if args.all { 120 } else { 2 }))?, failed: 0 })
 }
 
 fn data(args: &Args) -> Result<Tally> {

@@ -66,6 +66,19 @@ pub fn components() -> Result<()> {
     Ok(())
 }
 
+/// The cargo of a nightly toolchain, which sanitizers take.
+pub fn nightly_cargo() -> Result<Command> {
+    if output(command("rustup").args(["run", "nightly", "cargo", "--version"])).is_none() {
+        say("Installing a nightly toolchain");
+        call(command("rustup").args(["toolchain", "install", "nightly", "--profile", "minimal"]))
+            .context("there is no nightly toolchain; rustup (https://rustup.rs) installs it")?;
+    }
+    let mut cargo = command("rustup");
+    // Those of the toolchain that runs us.
+    cargo.env_remove("CARGO").env_remove("RUSTC").args(["run", "nightly", "cargo"]);
+    Ok(cargo)
+}
+
 /// wasm-pack, with the wasm-bindgen of Cargo.lock beside it. Run it with [`path`] as its `PATH`.
 pub fn wasm_pack() -> Result<PathBuf> {
     wasm_target()?;
@@ -242,7 +255,8 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
         install.args(["install", package, "--version", &format!("={version}"), "--force", "--debug"]).args(lock);
         install.arg("--root").arg(tools()).arg("--target-dir").arg(tools().join("build"));
         // What counts is how soon they are there: neither optimised nor with debug information.
-        install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
+        install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
+        install.env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false").env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
         call(install.arg("--quiet"))
     };
     // With its own lock if the registry still has those versions, with newer ones if not.
