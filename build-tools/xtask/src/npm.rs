@@ -163,6 +163,7 @@ pub fn build() -> Result<PathBuf> {
         pack.args(["--", "--features", module.features]);
         let simd = if module.simd { " -Ctarget-feature=+simd128" } else { "" };
         call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags() + simd))?;
+        let sentences = places::sentences(&made.join(&file))?;
         shrink(&made.join(&file), &made.join(format!("{name}.js")))?;
         for (ending, text) in START {
             append(&made.join(format!("{name}.{ending}")), text)?;
@@ -171,7 +172,7 @@ pub fn build() -> Result<PathBuf> {
             suspendable(&made.join(&file), import, caller)?;
         }
         optimise(&made.join(&file), &package.join(module.file))?;
-        places::forget(&package.join(module.file))?;
+        places::forget(&package.join(module.file), &sentences)?;
         if let Some(texts) = module.text {
             let module = fs::read(package.join(module.file))?;
             fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
@@ -285,9 +286,11 @@ fn suspendable(module: &Path, import: &str, caller: &str) -> Result<()> {
 pub fn optimise(module: &Path, to: &Path) -> Result<()> {
     let mut optimise = command(root().join("crate/js/node_modules/.bin/wasm-opt"));
     // Packed memory and inlined functions compress worse; Rust leaves the lowest kilobyte alone; what tools say of
-    // themselves is for nobody.
+    // themselves is for nobody. Alignments are hints that engines for today's processors ignore; all alike they compress
+    // better.
     optimise.args(["-O3", "--converge", "--skip-pass=memory-packing", "--one-caller-inline-max-function-size=0"]);
-    optimise.args(["--low-memory-unused", "--strip-debug", "--strip-producers", "--strip-target-features"]);
+    optimise.args(["--low-memory-unused", "--dealign"]);
+    optimise.args(["--strip-debug", "--strip-producers", "--strip-target-features"]);
     call(optimise.arg(module).arg("-o").arg(to))
 }
 

@@ -1,7 +1,8 @@
-//! The places in source code that panics name: in a browser nobody hears of them.
+//! The places in source code that panics name, and what they say: in a browser nobody hears of them.
 //!
-//! A place has the address of the file's name, its length, the line and the column. Of what looks like one only that is
-//! emptied which the module cannot reach: no number in its code and no word of its data is an address in it.
+//! A place has the address of the file's name, its length, the line and the column. What a panic says is a sentence whose
+//! address and length stood side by side in the code before it was optimised. Of what looks like one only that is emptied
+//! which the module cannot reach: no number in its code and no word of its data is an address in it.
 
 use std::{convert::Infallible, fs, ops::Range, path::Path};
 
@@ -18,15 +19,22 @@ pub const FILE: &str = file!();
 /// Bytes of a place.
 const SIZE: usize = 16;
 
-/// Empties the places of a module that is optimised already: as long as functions that only trap take a place, it can be
-/// reached.
-pub fn forget(module: &Path) -> Result<()> {
+/// Where there may be sentences in a module that is not optimised yet.
+pub fn sentences(module: &Path) -> Result<Vec<Range<usize>>> {
+    let mut pairs = Pairs::default();
+    pairs.parse_core_module(&mut Module::new(), Parser::new(0), &fs::read(module)?)?;
+    Ok(pairs.ranges)
+}
+
+/// Empties the places of a module that is optimised already, and those of its `sentences` that are some: as long as
+/// functions that only trap take one, it can be reached.
+pub fn forget(module: &Path, sentences: &[Range<usize>]) -> Result<()> {
     let bytes = fs::read(module)?;
-    fs::write(module, without_places(&bytes)?)?;
+    fs::write(module, without_places(&bytes, sentences)?)?;
     Ok(())
 }
 
-fn without_places(bytes: &[u8]) -> Result<Vec<u8>> {
+fn without_places(bytes: &[u8], sentences: &[Range<usize>]) -> Result<Vec<u8>> {
     let mut numbers = Numbers::default();
     numbers.parse_core_module(&mut Module::new(), Parser::new(0), bytes)?;
     let mut segments = Vec::new();
@@ -53,8 +61,10 @@ fn without_places(bytes: &[u8]) -> Result<Vec<u8>> {
     // A name may belong to a place that stays, too, or be a part of another text.
     let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
     let names = gone.iter().map(|place| place.name.clone());
-    let names = names.filter(|name| !is_reached(name) && !kept.iter().any(|place| overlaps(&place.name, name)));
-    let emptied = gone.iter().map(|place| place.at.clone()).chain(names).collect();
+    let is_sentence = |range: &&Range<usize>| segments.iter().any(|part| part.text(range).is_some_and(is_sentence));
+    let texts = names.chain(sentences.iter().filter(is_sentence).cloned());
+    let texts = texts.filter(|text| !is_reached(text) && !kept.iter().any(|place| overlaps(&place.name, text)));
+    let emptied = gone.iter().map(|place| place.at.clone()).chain(texts).collect();
     let mut smaller = Module::new();
     Emptied(emptied).parse_core_module(&mut smaller, Parser::new(0), bytes)?;
     Ok(smaller.finish())
@@ -110,6 +120,33 @@ impl Segment {
 fn is_path(text: &[u8]) -> bool {
     let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
     text.contains(&b'/') && text.ends_with(b".rs") && text.iter().all(is_sign)
+}
+
+/// Whether a text has words. What code looks up by a number, such as digits and alphabets, has no spaces.
+fn is_sentence(text: &[u8]) -> bool {
+    text.contains(&b' ') && text.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+}
+
+/// Numbers side by side in code that may be the address and the length of a text.
+#[derive(Default)]
+struct Pairs {
+    last: Option<usize>,
+    ranges: Vec<Range<usize>>,
+}
+
+impl Reencode for Pairs {
+    type Error = Infallible;
+
+    fn instruction<'a>(&mut self, operator: Operator<'a>) -> Result<Instruction<'a>, Error> {
+        let number = if let Operator::I32Const { value } = operator { usize::try_from(value).ok() } else { None };
+        if let (Some(start), Some(length)) = (self.last, number) {
+            // What is formatted without arguments has a length of twice as much and one.
+            let length = if length % 2 == 1 { [length, length / 2] } else { [length, 0] };
+            self.ranges.extend(length.map(|length| start..start.saturating_add(length)));
+        }
+        self.last = number;
+        utils::instruction(self, operator)
+    }
 }
 
 /// All numbers of a module's code that may be addresses.
@@ -178,6 +215,10 @@ mod tests {
 
     /// The data of a module without its places. Its code has one number, and loads something at an offset.
     fn emptied(data: &[u8], number: i64, offset: u64) -> Vec<u8> {
+        emptied_of(data, number, offset, &[])
+    }
+
+    fn emptied_of(data: &[u8], number: i64, offset: u64, sentences: &[Range<usize>]) -> Vec<u8> {
         let mut function = Function::new([]);
         let load = MemArg { offset, align: 0, target: MemArgTarget::default(), ordering: None };
         function.instructions().i64_const(number).drop().i32_const(0).i32_load(load).drop().end();
@@ -191,7 +232,7 @@ mod tests {
         segments.active(0, &ConstExpr::i32_const(START as i32), data.iter().copied());
         let mut module = Module::new();
         module.section(&types).section(&functions).section(&memories).section(&code).section(&segments);
-        let smaller = without_places(&module.finish()).unwrap();
+        let smaller = without_places(&module.finish(), sentences).unwrap();
         let datum = Parser::new(0).parse_all(&smaller).find_map(|payload| match payload {
             Ok(Payload::DataSection(data)) => data.into_iter().next().map(|datum| datum.unwrap().data.to_vec()),
             _ => None,
@@ -231,6 +272,29 @@ mod tests {
         let data = [NAME.to_vec(), place(START, 12), place(START, 13)].concat();
         let expected = [NAME.to_vec(), vec![0; 16], place(START, 13)].concat();
         assert_eq!(emptied(&data, i64::from(START) + 36, 0), expected);
+    }
+
+    #[test]
+    fn a_sentence_that_nothing_reaches_is_emptied() {
+        let start = START as usize;
+        let gone = |data: &[u8], number| emptied_of(data, number, 0, &[start + 3..start + 9]);
+        assert_eq!(gone(b"notnot mineyes", 0), b"not\0\0\0\0\0\0neyes");
+        // It may be reached, or is no sentence.
+        assert_eq!(gone(b"notnot mineyes", i64::from(START) + 8), b"notnot mineyes");
+        assert_eq!(gone(b"notnot-mineyes", 0), b"notnot-mineyes");
+        assert_eq!(gone(b"notnot m\xffneyes", 0), b"notnot m\xffneyes");
+    }
+
+    #[test]
+    fn what_stands_side_by_side_in_code_may_be_a_text() {
+        let mut pairs = Pairs::default();
+        for value in [START as i32, 5, 7] {
+            pairs.instruction(Operator::I32Const { value }).unwrap();
+        }
+        pairs.instruction(Operator::Nop).unwrap();
+        pairs.instruction(Operator::I32Const { value: 9 }).unwrap();
+        let start = START as usize;
+        assert_eq!(pairs.ranges, [start..start + 5, start..start + 2, 5..12, 5..8]);
     }
 
     #[test]
