@@ -46,9 +46,11 @@
 /// The rules of chess that this crate's types are made of.
 pub use shakmaty;
 
+mod base64;
 pub mod eval;
 pub mod leb128;
 pub mod moves;
+mod once;
 pub mod played;
 pub mod polyglot;
 pub mod position;

@@ -141,7 +141,9 @@ fn board_fault(board: &str) -> String {
         return format!("expected 8 ranks, found {}", ranks.len());
     }
     for (n, rank) in ranks.iter().enumerate() {
-        if let Some(found) = rank.chars().find(|c| !"PNBRQKpnbrqk12345678~".contains(*c)) {
+        // A text that is asked whether it contains a sign brings the search for texts.
+        let is_known = |c: &char| matches!(c.to_ascii_lowercase(), 'p' | 'n' | 'b' | 'r' | 'q' | 'k' | '1'..='8' | '~');
+        if let Some(found) = rank.chars().find(|c| !is_known(c)) {
             return format!("rank {} has '{found}', expected pieces PNBRQK, pnbrqk and digits 1 to 8", 8 - n);
         }
         let squares: u32 = rank.chars().filter(|c| *c != '~').map(|c| c.to_digit(10).unwrap_or(1)).sum();

@@ -1,9 +1,9 @@
 //! Gets what lookups want: from a cache, or from a source by as few requests as serve all of them.
 
+use core::convert::Infallible;
 use core::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use async_lock::{OnceCell, Semaphore};
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use web_time::{Duration, Instant};
@@ -15,6 +15,7 @@ use super::fetched::{Fetched, Observer, Origin};
 use super::handle::{Options, Stats};
 use super::lookup::Lookup;
 use super::requests::{Boxed, Joined, Parts, Sent, UnderWay};
+use crate::once::{Gate, Once, held};
 use crate::position::Position;
 use crate::source::integrity::Pin;
 use crate::source::{Source, SourceError};
@@ -34,11 +35,11 @@ pub(super) struct Driver<S, R: Record, C> {
     gap: u64,
     pin: Option<Pin>,
     observer: Option<Observer>,
-    gate: Semaphore,
+    gate: Gate,
     catalog: Mutex<Catalog<R>>,
     pub(super) under_way: Mutex<UnderWay<R>>,
     /// Whether the manifest could be read again, for those who wait for it.
-    renewal: Mutex<Weak<OnceCell<bool>>>,
+    renewal: Mutex<Weak<Once<bool>>>,
     stats: Mutex<Stats>,
 }
 
@@ -117,7 +118,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             gap: options.gap,
             pin,
             observer,
-            gate: Semaphore::new(options.concurrency.max(1)),
+            gate: Gate::new(options.concurrency.max(1)),
             catalog: Mutex::new(catalog),
             under_way: Mutex::new(UnderWay::new()),
             renewal: Mutex::new(Weak::new()),
@@ -257,7 +258,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         Box::pin(async move {
             let (Some(first), Some(last)) = (wants.first(), wants.last()) else { return Parts::default() };
             let (file, range) = (&*first.chunk().file, first.chunk().range.start..last.chunk().range.end);
-            let _permit = self.gate.acquire().await;
+            let _permit = self.gate.enter().await;
             sent.store(true, Ordering::Relaxed);
             let started = Instant::now();
             self.count(|stats| stats.requests += 1);
@@ -293,7 +294,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             *current = Arc::downgrade(&renewal);
             renewal
         };
-        *renewal.get_or_init(|| self.fetch_manifest()).await
+        renewal.get_or_make(self.fetch_manifest().map(Ok::<_, Infallible>)).await == Ok(&true)
     }
 
     async fn fetch_manifest(&self) -> bool {
@@ -305,11 +306,6 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         self.cache.put(Manifest::FILE, &bytes, Keep::Longest);
         true
     }
-}
-
-/// What a lock guards is state of its own at every step: a panic elsewhere does not make it wrong.
-pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of a part in the cache.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use web_time::Instant;
 
 use super::cache::{Cache, NoCache};
-use super::driver::{Driver, Found, held};
+use super::driver::{Driver, Found};
 use super::fetched::Observer;
 use super::{GAP, ReadError};
 use crate::eval::Eval;
+use crate::once::held;
 use crate::position::Position;
 use crate::source::integrity::Pin;
 use crate::source::{Source, Traffic};

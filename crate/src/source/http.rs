@@ -52,7 +52,7 @@ impl Ask {
     ///
     /// The status is neither that of success nor that of a range, or a header says that the body is another one.
     pub fn judge(&self, head: &Head<'_>) -> Result<Body, Fault> {
-        let announced = head.content_length.and_then(|length| length.trim_ascii().parse::<u64>().ok());
+        let announced = head.content_length.and_then(number);
         match (self, head.status) {
             (Ask::Range(range), 206) => {
                 let coding = head.content_encoding.map_or("", str::trim_ascii);
@@ -91,11 +91,15 @@ fn is_range(found: &str, range: &Range<u64>) -> bool {
         let (unit, rest) = found.trim_ascii().split_at_checked("bytes".len())?;
         let (ends, size) = rest.split_once('/').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
         let (first, last) = ends.split_once('-')?;
-        let (first, last) = (first.trim_ascii().parse::<u64>().ok()?, last.trim_ascii().parse::<u64>().ok()?);
-        let fits = size.trim_ascii() == "*" || size.trim_ascii().parse::<u64>().ok()? > last;
+        let (first, last) = (number(first)?, number(last)?);
+        let fits = size.trim_ascii() == "*" || number(size)? > last;
         Some(fits && first == range.start && last.checked_add(1)? == range.end)
     };
     parse().unwrap_or(false)
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.trim_ascii().parse().ok()
 }
 
 /// The body of an accepted answer, collected piece by piece.

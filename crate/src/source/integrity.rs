@@ -5,10 +5,10 @@
 use core::fmt;
 use core::str::FromStr;
 
-use base64ct::{Base64, Encoding as _};
 use sha2::{Digest as _, Sha256};
 
 use super::Fault;
+use crate::base64;
 
 /// The SHA-256 of a manifest.
 ///
@@ -31,9 +31,7 @@ impl Integrity {
 
 impl fmt::Display for Integrity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256-")?;
-        let mut text = [0; 44];
-        f.write_str(Base64::encode(&self.0, &mut text).map_err(|_| fmt::Error)?)
+        write!(f, "sha256-{}=", base64::encode(&self.0))
     }
 }
 
@@ -53,10 +51,10 @@ impl FromStr for Integrity {
     type Err = IntegrityError;
 
     fn from_str(text: &str) -> Result<Integrity, IntegrityError> {
-        let digits = text.strip_prefix("sha256-").ok_or(IntegrityError)?;
-        let mut bytes = [0; 32];
-        let length = Base64::decode(digits, &mut bytes).map_err(|_| IntegrityError)?.len();
-        if length == bytes.len() { Ok(Integrity(bytes)) } else { Err(IntegrityError) }
+        let digits = text.strip_prefix("sha256-").and_then(|digits| digits.strip_suffix('='));
+        let bytes = digits.and_then(base64::decode).and_then(|bytes| bytes.try_into().ok());
+        // The last digit has two bits more than there are bytes.
+        bytes.map(Integrity).filter(|integrity| integrity.to_string() == text).ok_or(IntegrityError)
     }
 }
 

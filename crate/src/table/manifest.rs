@@ -8,6 +8,7 @@ use core::ops::Range;
 use super::chunk::{KeyRange, checksum};
 use super::json_reader::JsonReader;
 use super::{Chunk, Page, Record, TableError};
+use crate::base64;
 use crate::position::Key;
 use crate::quoted::Quoted;
 
@@ -213,7 +214,7 @@ impl Manifest {
                     lengths.push(page_length(length)?);
                     Ok(())
                 })?,
-                "carried" => inline_pages = parse_base64(&json.text()?).ok_or("inline pages are not Base64")?,
+                "carried" => inline_pages = base64::decode(&json.text()?).ok_or("inline pages are not Base64")?,
                 _ => json.skip()?,
             }
             Ok(())
@@ -278,7 +279,7 @@ impl Manifest {
         let shards = (0..self.shards.len()).map(|n| {
             let Shard { file, bytes, positions, inline_pages, .. } = &self.shards[n];
             let pages = self.pages_of(n).map(|page| (hex(&page.keys.from), page.len())).collect();
-            ShardBody { file, bytes: *bytes, positions: *positions, pages, carried: base64(inline_pages) }
+            ShardBody { file, bytes: *bytes, positions: *positions, pages, carried: base64::encode(inline_pages) }
         });
         let body = Body {
             format: Manifest::FORMAT,
@@ -386,8 +387,8 @@ fn format_of(bytes: &[u8]) -> Result<u64, String> {
         core::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
     });
     number.ok_or_else(|| {
-        let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]);
-        format!("it begins with {}, expected {{\"format\":", Quoted(&beginning))
+        let beginning = &bytes[..bytes.len().min(24)];
+        format!("it begins with {}, expected {{\"format\":", Quoted(&letters(beginning)))
     })
 }
 
@@ -400,8 +401,12 @@ fn check(bytes: &[u8]) -> Result<(), String> {
     if after.strip_suffix(b"\"}\n") == Some(found.as_bytes()) {
         return Ok(());
     }
-    let ends = String::from_utf8_lossy(after);
-    Err(format!("its checksum is {found}, it ends {}: the bytes were changed", Quoted(&ends)))
+    Err(format!("its checksum is {found}, it ends {}: the bytes were changed", Quoted(&letters(after))))
+}
+
+/// Bytes that may be no text, a letter each.
+fn letters(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
 /// The length of a page, if a page can have it.
@@ -426,40 +431,6 @@ fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
         text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
     };
     parse().ok_or_else(|| format!("{} is not a separator", Quoted(text.get(..80).unwrap_or(text))))
-}
-
-/// Reads Base64 (RFC 4648) without padding.
-fn parse_base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
-    let (mut bits, mut count) = (0u32, 0);
-    for digit in text.bytes() {
-        let value = match digit {
-            b'A'..=b'Z' => digit - b'A',
-            b'a'..=b'z' => digit - b'a' + 26,
-            b'0'..=b'9' => digit - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        (bits, count) = (bits << 6 | u32::from(value), count + 6);
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    Some(bytes)
-}
-
-#[cfg(feature = "write")]
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
-        let digits = (0..=three.len()).map(|n| char::from(DIGITS[(bits >> (18 - 6 * n) & 63) as usize]));
-        text.extend(digits);
-    }
-    text
 }
 
 #[cfg(feature = "write")]

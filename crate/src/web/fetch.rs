@@ -6,7 +6,6 @@ use core::ops::Range;
 use core::time::Duration;
 use std::rc::Rc;
 
-use async_lock::OnceCell;
 use futures_util::FutureExt as _;
 use js_sys::{Function, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -17,6 +16,7 @@ use web_sys::{
 
 use super::reason;
 use super::time::{Answer, Patience, is_offline};
+use crate::once::Once;
 use crate::source::http::{Ask, Body, Head};
 use crate::source::{Fault, Source, SourceError, Traffic};
 use crate::table::Manifest;
@@ -29,7 +29,7 @@ extern "C" {
 }
 
 /// A file that comes whole, once it is there.
-type Whole = Rc<OnceCell<Vec<u8>>>;
+type Whole = Rc<Once<Vec<u8>>>;
 
 /// Files of a host without ranges that are held at most.
 const MAX_WHOLE: usize = 8;
@@ -162,8 +162,8 @@ impl Fetch {
         let bytes = if let Some(part) = body.part() {
             let whole = self.whole(file);
             // The first who comes reads it for all.
-            let read = async || self.read(&response, body).await?.finish_whole();
-            let bytes = whole.get_or_try_init(read).await.map_err(late)?;
+            let read = async { self.read(&response, body).await?.finish_whole() };
+            let bytes = whole.get_or_make(read).await.map_err(late)?;
             self.warn(url, bytes.len());
             cut(bytes, &part)
         } else {
@@ -211,7 +211,7 @@ impl Fetch {
         if files.len() >= MAX_WHOLE {
             files.remove(0);
         }
-        let whole = Rc::new(OnceCell::new());
+        let whole = Whole::default();
         files.push((file.to_string(), whole.clone()));
         whole
     }

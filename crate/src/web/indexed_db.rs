@@ -1,12 +1,13 @@
 //! A cache in IndexedDB.
 
 use core::cell::{Cell, RefCell};
+use core::convert::Infallible;
 use core::fmt;
+use core::future::ready;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use async_lock::OnceCell;
 use futures_channel::oneshot;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, LocalBoxFuture, select};
@@ -20,6 +21,7 @@ use web_sys::{
 };
 
 use super::time::pause;
+use crate::once::Once;
 use crate::reader::{Cache, Keep};
 
 /// Time after which what IndexedDB did not answer is not there.
@@ -62,7 +64,7 @@ struct State {
 }
 
 /// A connection, or that there is none to be had, once that is known.
-type Connection = Rc<OnceCell<Option<Rc<Open>>>>;
+type Connection = Rc<Once<Option<Rc<Open>>>>;
 
 struct Open {
     database: IdbDatabase,
@@ -136,7 +138,8 @@ impl IndexedDb {
         }
         let connection = self.0.connection.take();
         spawn_local(async move {
-            if let Some(open) = connection.wait().await {
+            // If nobody has opened it, nobody will.
+            if let Ok(Some(open)) = connection.get_or_make(ready(Ok::<_, Infallible>(None))).await {
                 open.database.close();
             }
         });
@@ -149,7 +152,7 @@ impl IndexedDb {
 
     async fn connect(&self) -> Option<Rc<Open>> {
         let connection = self.0.connection.borrow().clone();
-        connection.get_or_init(async || self.try_connect().await.ok()).await.clone()
+        connection.get_or_make(self.try_connect().map(|open| Ok::<_, Infallible>(open.ok()))).await.ok()?.clone()
     }
 
     async fn try_connect(&self) -> Result<Rc<Open>, JsValue> {
