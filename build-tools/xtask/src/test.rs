@@ -17,7 +17,7 @@ use tally::{Tally, cargo_counts, check, counted, vitest_counts};
 
 use crate::{
     fuzz, npm, release,
-    shell::{build_for_tests, cargo, command, npm as npm_command, programs, root, say, target_dir, which},
+    shell::{build_for_tests, call, cargo, command, npm as npm_command, programs, root, say, target_dir, which},
     site as deployed, tools, web_app, workflows,
 };
 
@@ -68,12 +68,12 @@ const STEPS: &[Step] = &[
     Step::new("fmt", "formatting", |_| check(cargo().args(["fmt", "--all", "--check"]))).aside(),
     Step::new("clippy", "lints, native", clippy).aside(),
     Step::new("clippy-wasm", "lints, wasm32", clippy_wasm).aside(),
-    Step::new("systems", "lints for Windows, macOS and Linux on ARM, with --all", systems).aside(),
+    Step::new("systems", "lints for Windows, macOS and Linux on ARM, with --all", systems),
     Step::new("doc", "documentation builds without warnings, crates can be packaged", doc).aside(),
     Step::new("rust", "unit, property and integration tests", rust),
     Step::new("fuzz", "fuzz targets of the parsers, for a few seconds", fuzz).aside(),
     Step::new("data", "whole data sets, where they are at hand", data).aside(),
-    Step::new("spark", "parts built by PySpark with two workers, with --all", spark).aside(),
+    Step::new("spark", "parts built by PySpark with two workers, with --all", spark),
     Step::new("module", "the npm package: build, types, tests in Node", module),
     Step::new("toolchains", "the npm package, packed, by bundlers and runtimes", toolchains),
     Step::new("site", "the site: types, tests, build", site),
@@ -217,6 +217,8 @@ fn doc(args: &Args) -> Result<Tally> {
 }
 
 fn rust(args: &Args) -> Result<Tally> {
+    // What fails to compile is told by the tests; meanwhile, what they need from registries arrives.
+    let _ = call(cargo().args(["test", "--workspace", "--no-run", "--quiet"]));
     tools::stores();
     let test = |packages: &[&str]| {
         let mut tests = cargo();

@@ -65,8 +65,9 @@ impl Failure {
 
     /// What may be wrong with the URL by which a database was opened.
     pub fn at_opening(mut self, url: &str) -> Failure {
-        let name = url.rsplit('/').next().unwrap_or(url);
-        if matches!(self.code, "manifest" | "status") && !name.contains('.') {
+        // Texts that are split or asked what they contain bring the search for texts.
+        let mut name = url.bytes().rev().take_while(|byte| *byte != b'/');
+        if matches!(self.code, "manifest" | "status") && !name.any(|byte| byte == b'.') {
             self.message.push_str("; if it is the URL of a folder, it must end with a slash");
         }
         self

@@ -24,6 +24,7 @@ pub(super) struct Aside {
 
 impl Aside {
     pub(super) fn start(args: &Args) -> Result<Aside> {
+        // A step of minutes that is named runs whole: none of them may be aside.
         let names: Vec<&str> = STEPS.iter().filter(|step| step.aside).map(|step| step.name).collect();
         say(format!("Aside, told at the end: {}", names.join(", ")));
         let xtask = env::current_exe()?;
