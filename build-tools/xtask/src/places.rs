@@ -277,7 +277,8 @@ mod tests {
     #[test]
     fn a_sentence_that_nothing_reaches_is_emptied() {
         let start = START as usize;
-        let gone = |data: &[u8], number| emptied_of(data, number, 0, &[start + 3..start + 9]);
+        let sentence = start + 3..start + 9;
+        let gone = |data: &[u8], number| emptied_of(data, number, 0, std::slice::from_ref(&sentence));
         assert_eq!(gone(b"notnot mineyes", 0), b"not\0\0\0\0\0\0neyes");
         // It may be reached, or is no sentence.
         assert_eq!(gone(b"notnot mineyes", i64::from(START) + 8), b"notnot mineyes");
