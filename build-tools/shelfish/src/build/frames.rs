@@ -86,6 +86,7 @@ impl Piece {
             Piece::Rest(rest) => return stream(rest),
         };
         let mut text = Vec::new();
+        // A frame in memory needs no window, so that one larger than `MAX_WINDOW_LOG`, which a stream refuses, does no harm.
         let fits = text.try_reserve_exact(MAX_TEXT).is_ok()
             && zstd::bulk::Decompressor::new()?.decompress_to_buffer(&frame, &mut text).is_ok();
         // A stream takes what is larger, and says what is wrong with what is damaged.
@@ -153,6 +154,8 @@ fn up_to(file: &mut Reader, length: usize) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     type Test = Result<(), Box<dyn std::error::Error>>;
@@ -214,6 +217,18 @@ mod tests {
         let file = pzstd(&[b"a\n", &long, b"b\n"])?;
         let (text, is_whole) = read(Text::new(Cursor::new(file), 2));
         assert!(is_whole && text == [b"a\n", &long[..], b"b\n"].concat());
+        Ok(())
+    }
+
+    #[test]
+    fn a_frame_whose_window_is_too_large_for_a_stream_is_read_as_it_fits_in_memory() -> Test {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1)?;
+        encoder.window_log(MAX_WINDOW_LOG + 1)?;
+        encoder.write_all(b"one\n")?;
+        let frame = encoder.finish()?;
+        assert!(!read(stream(Cursor::new(frame.clone()))?).1);
+        let file = [&MARK[..], &(frame.len() as u32).to_le_bytes(), &frame].concat();
+        assert_eq!(read(Text::new(Cursor::new(file), 2)), (b"one\n".to_vec(), true));
         Ok(())
     }
 
