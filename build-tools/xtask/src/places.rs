@@ -61,8 +61,8 @@ fn without_places(bytes: &[u8], sentences: &[Range<usize>]) -> Result<Vec<u8>> {
     // A name may belong to a place that stays, too, or be a part of another text.
     let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
     let names = gone.iter().map(|place| place.name.clone());
-    let is_sentence = |range: &&Range<usize>| segments.iter().any(|part| part.text(range).is_some_and(is_sentence));
-    let texts = names.chain(sentences.iter().filter(is_sentence).cloned());
+    let has_words = |range: &&Range<usize>| segments.iter().any(|part| part.text(range).is_some_and(is_sentence));
+    let texts = names.chain(sentences.iter().filter(has_words).cloned());
     let texts = texts.filter(|text| !is_reached(text) && !kept.iter().any(|place| overlaps(&place.name, text)));
     let emptied = gone.iter().map(|place| place.at.clone()).chain(texts).collect();
     let mut smaller = Module::new();

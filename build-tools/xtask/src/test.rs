@@ -159,6 +159,11 @@ fn processor_time() -> Option<Duration> {
     None
 }
 
+/// Packages, as cargo takes them.
+fn selected<'a>(packages: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    packages.into_iter().flat_map(|name| ["--package", name]).collect()
+}
+
 fn clippy(_: &Args) -> Result<Tally> {
     check(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
@@ -167,7 +172,7 @@ fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
     // The reader without the writer's features, which the workspace turns on, is among them.
     let bindings = ["shelfish-wasm", "shelfish-analysis-wasm", "shelfish-engine-wasm", "shelfish-web-app"];
-    let packages = ["shelfish", "shelfish-engine"].into_iter().chain(bindings).flat_map(|name| ["--package", name]);
+    let packages = selected(["shelfish", "shelfish-engine"].into_iter().chain(bindings));
     let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
     let evaluations = check(cargo().arg("clippy").args(packages).args(target))?;
     let books = ["clippy", "--package", "shelfish-wasm", "--features", "moves"];
@@ -180,8 +185,7 @@ fn systems(args: &Args) -> Result<Tally> {
         say("NOT TESTED: lints of other systems take minutes and half a gigabyte of packages, see --all");
         return Ok(Tally::default());
     }
-    let packages = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli", "xtask"];
-    let packages: Vec<&str> = packages.into_iter().flat_map(|name| ["--package", name]).collect();
+    let packages = selected(["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli", "xtask"]);
     let clippy = |target| {
         let mut clippy = tools::zigbuild(target)?;
         check(clippy.arg("clippy").args(&packages).args(["--target", target, "--", "-D", "warnings"]))
@@ -197,8 +201,7 @@ fn systems(args: &Args) -> Result<Tally> {
 }
 
 fn doc(args: &Args) -> Result<Tally> {
-    let packages = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli"];
-    let packages: Vec<&str> = packages.into_iter().flat_map(|name| ["--package", name]).collect();
+    let packages = selected(["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli"]);
     // With the features that the program has, so that what it depends on has been checked for the lints.
     let mut doc = cargo();
     doc.arg("doc").args(&packages).arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings");
@@ -238,29 +241,8 @@ fn fuzz(args: &Args) -> Result<Tally> {
 }
 
 fn data(args: &Args) -> Result<Tally> {
-    let mut tests = cargo();
-    tests.args([
-        "test",
-        "--package",
-        "shelfish-cli",
-        "--test",
-        "program",
-        "--",
-        "--ignored",
-        "--nocapture",
-        "--skip",
-        "spark::",
-    ]);
-    // One after another: each takes the memory and the cores that it can get.
-    tests.arg("--test-threads=1");
-    if !args.all {
-        tests.args(
-            ["evals_sf", "evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games"]
-                .into_iter()
-                .flat_map(|long| ["--skip", long]),
-        );
-    }
-    counted(tests.args(&args.filter), cargo_counts)
+    let long = ["evals_sf", "evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games"];
+    ignored_tests(args, ["spark::"].into_iter().chain(long.into_iter().filter(|_| !args.all)))
 }
 
 fn spark(args: &Args) -> Result<Tally> {
@@ -272,20 +254,16 @@ fn spark(args: &Args) -> Result<Tally> {
         bail!("Spark takes Java 17 or later; on Debian, openjdk-17-jre-headless");
     }
     tools::python("spark")?;
+    ignored_tests(args, ["data::"])
+}
+
+/// The tests of the program that its other tests leave out, but those whose names have one of these.
+fn ignored_tests<'a>(args: &Args, but: impl IntoIterator<Item = &'a str>) -> Result<Tally> {
     let mut tests = cargo();
-    tests.args([
-        "test",
-        "--package",
-        "shelfish-cli",
-        "--test",
-        "program",
-        "--",
-        "--ignored",
-        "--nocapture",
-        "--skip",
-        "data::",
-    ]);
-    counted(tests.arg("--test-threads=1").args(&args.filter), cargo_counts)
+    tests.args(["test", "--package", "shelfish-cli", "--test", "program", "--", "--ignored", "--nocapture"]);
+    // One after another: each takes the memory and the cores that it can get.
+    tests.arg("--test-threads=1").args(but.into_iter().flat_map(|name| ["--skip", name]));
+    counted(tests.args(&args.filter), cargo_counts)
 }
 
 fn module(args: &Args) -> Result<Tally> {

@@ -74,7 +74,7 @@ pub fn nightly_cargo() -> Result<Command> {
             .context("there is no nightly toolchain; rustup (https://rustup.rs) installs it")?;
     }
     let mut cargo = command("rustup");
-    // Those of the toolchain that runs us.
+    // Cargo set these for us; they name the toolchain that runs us, not the nightly one.
     cargo.env_remove("CARGO").env_remove("RUSTC").args(["run", "nightly", "cargo"]);
     Ok(cargo)
 }
