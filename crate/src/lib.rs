@@ -50,13 +50,13 @@ mod base64;
 pub mod eval;
 pub mod leb128;
 pub mod moves;
-mod once;
 pub mod played;
 pub mod polyglot;
 pub mod position;
 mod quoted;
 pub mod reader;
 pub mod source;
+mod sync;
 pub mod table;
 #[cfg(all(target_arch = "wasm32", feature = "web"))]
 pub mod web;

@@ -1,6 +1,5 @@
 //! Gets what lookups want: from a cache, or from a source by as few requests as serve all of them.
 
-use core::convert::Infallible;
 use core::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -15,10 +14,10 @@ use super::fetched::{Fetched, Observer, Origin};
 use super::handle::{Options, Stats};
 use super::lookup::Lookup;
 use super::requests::{Boxed, Joined, Parts, Sent, UnderWay};
-use crate::once::{Gate, Once, held};
 use crate::position::Position;
 use crate::source::integrity::Pin;
 use crate::source::{Source, SourceError};
+use crate::sync::{OnceCell, Semaphore, held};
 use crate::table::{Manifest, Record};
 
 /// Takes the answers of a lookup, each with the number of its position. Natively it may move between threads.
@@ -35,11 +34,11 @@ pub(super) struct Driver<S, R: Record, C> {
     gap: u64,
     pin: Option<Pin>,
     observer: Option<Observer>,
-    gate: Gate,
+    permits: Semaphore,
     catalog: Mutex<Catalog<R>>,
     pub(super) under_way: Mutex<UnderWay<R>>,
     /// Whether the manifest could be read again, for those who wait for it.
-    renewal: Mutex<Weak<Once<bool>>>,
+    renewal: Mutex<Weak<OnceCell<bool>>>,
     stats: Mutex<Stats>,
 }
 
@@ -118,7 +117,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             gap: options.gap,
             pin,
             observer,
-            gate: Gate::new(options.concurrency.max(1)),
+            permits: Semaphore::new(options.concurrency.max(1)),
             catalog: Mutex::new(catalog),
             under_way: Mutex::new(UnderWay::new()),
             renewal: Mutex::new(Weak::new()),
@@ -258,7 +257,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         Box::pin(async move {
             let (Some(first), Some(last)) = (wants.first(), wants.last()) else { return Parts::default() };
             let (file, range) = (&*first.chunk().file, first.chunk().range.start..last.chunk().range.end);
-            let _permit = self.gate.enter().await;
+            let _permit = self.permits.acquire().await;
             sent.store(true, Ordering::Relaxed);
             let started = Instant::now();
             self.count(|stats| stats.requests += 1);
@@ -294,7 +293,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             *current = Arc::downgrade(&renewal);
             renewal
         };
-        renewal.get_or_make(self.fetch_manifest().map(Ok::<_, Infallible>)).await == Ok(&true)
+        *renewal.get_or_init(self.fetch_manifest()).await
     }
 
     async fn fetch_manifest(&self) -> bool {

@@ -10,10 +10,10 @@ use super::driver::{Driver, Found};
 use super::fetched::Observer;
 use super::{GAP, ReadError};
 use crate::eval::Eval;
-use crate::once::held;
 use crate::position::Position;
 use crate::source::integrity::Pin;
 use crate::source::{Source, Traffic};
+use crate::sync::held;
 use crate::table::{Manifest, Record};
 
 /// How a [`Reader`] works.

@@ -354,7 +354,7 @@ fn a_request_without_a_part_that_is_waited_for_is_an_error_and_no_position_that_
         driver::name(lookup.wanted(0))
     };
     let empty = Box::pin(core::future::ready(requests::Parts::default()));
-    let _request = crate::once::held(&reader.0.under_way).add(vec![name], &requests::Sent::default(), empty);
+    let _request = crate::sync::held(&reader.0.under_way).add(vec![name], &requests::Sent::default(), empty);
     assert_eq!(block_on(reader.lookup(&records[0].position)), Err(ReadError::Unanswered));
     assert_eq!(host.requests(), 1, "the manifest");
 }

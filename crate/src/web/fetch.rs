@@ -16,9 +16,9 @@ use web_sys::{
 
 use super::reason;
 use super::time::{Answer, Patience, is_offline};
-use crate::once::Once;
 use crate::source::http::{Ask, Body, Head};
 use crate::source::{Fault, Source, SourceError, Traffic};
+use crate::sync::OnceCell;
 use crate::table::Manifest;
 
 #[wasm_bindgen]
@@ -29,7 +29,7 @@ extern "C" {
 }
 
 /// A file that comes whole, once it is there.
-type Whole = Rc<Once<Vec<u8>>>;
+type Whole = Rc<OnceCell<Vec<u8>>>;
 
 /// Files of a host without ranges that are held at most.
 const MAX_WHOLE: usize = 8;
@@ -163,7 +163,7 @@ impl Fetch {
             let whole = self.whole(file);
             // The first who comes reads it for all.
             let read = async { self.read(&response, body).await?.finish_whole() };
-            let bytes = whole.get_or_make(read).await.map_err(late)?;
+            let bytes = whole.get_or_try_init(read).await.map_err(late)?;
             self.warn(url, bytes.len());
             cut(bytes, &part)
         } else {

@@ -1,7 +1,6 @@
 //! A cache in IndexedDB.
 
 use core::cell::{Cell, RefCell};
-use core::convert::Infallible;
 use core::fmt;
 use core::future::ready;
 use core::time::Duration;
@@ -21,8 +20,8 @@ use web_sys::{
 };
 
 use super::time::pause;
-use crate::once::Once;
 use crate::reader::{Cache, Keep};
+use crate::sync::OnceCell;
 
 /// Time after which what IndexedDB did not answer is not there.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -64,7 +63,7 @@ struct State {
 }
 
 /// A connection, or that there is none to be had, once that is known.
-type Connection = Rc<Once<Option<Rc<Open>>>>;
+type Connection = Rc<OnceCell<Option<Rc<Open>>>>;
 
 struct Open {
     database: IdbDatabase,
@@ -139,7 +138,7 @@ impl IndexedDb {
         let connection = self.0.connection.take();
         spawn_local(async move {
             // If nobody has opened it, nobody will.
-            if let Ok(Some(open)) = connection.get_or_make(ready(Ok::<_, Infallible>(None))).await {
+            if let Some(open) = connection.get_or_init(ready(None)).await {
                 open.database.close();
             }
         });
@@ -152,7 +151,7 @@ impl IndexedDb {
 
     async fn connect(&self) -> Option<Rc<Open>> {
         let connection = self.0.connection.borrow().clone();
-        connection.get_or_make(self.try_connect().map(|open| Ok::<_, Infallible>(open.ok()))).await.ok()?.clone()
+        connection.get_or_init(self.try_connect().map(Result::ok)).await.clone()
     }
 
     async fn try_connect(&self) -> Result<Rc<Open>, JsValue> {

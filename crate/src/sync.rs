@@ -1,12 +1,13 @@
-//! What is made once for all who want it, and what only some may do at a time.
+//! A cell and a semaphore for asynchronous code.
 //!
 //! The crates for this come with a list of listeners of their own, which was 2 % of the WASM module.
 
+use core::convert::Infallible;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_channel::oneshot;
-use futures_util::lock;
+use futures_util::{FutureExt as _, lock};
 
 /// What a lock guards is state of its own at every step: a panic elsewhere does not make it wrong.
 pub(crate) fn held<T: ?Sized>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -14,26 +15,32 @@ pub(crate) fn held<T: ?Sized>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A value that the first who wants it makes. If that fails, or whoever makes it is dropped, the next one does.
-pub(crate) struct Once<T> {
+pub(crate) struct OnceCell<T> {
     value: OnceLock<T>,
     turn: lock::Mutex<()>,
 }
 
-impl<T> Default for Once<T> {
-    fn default() -> Once<T> {
-        Once { value: OnceLock::new(), turn: lock::Mutex::new(()) }
+impl<T> Default for OnceCell<T> {
+    fn default() -> OnceCell<T> {
+        OnceCell { value: OnceLock::new(), turn: lock::Mutex::new(()) }
     }
 }
 
-impl<T> Once<T> {
+impl<T> OnceCell<T> {
     /// The value, if it is there.
     #[cfg(all(feature = "web", target_arch = "wasm32"))]
     pub(crate) fn get(&self) -> Option<&T> {
         self.value.get()
     }
 
+    /// The value, which `make` makes unless it is there.
+    // An `async fn` would be one more state machine in the WASM module, of half a kilobyte in Brotli.
+    pub(crate) fn get_or_init(&self, make: impl Future<Output = T>) -> impl Future<Output = &T> {
+        self.get_or_try_init(make.map(Ok::<T, Infallible>)).map(|Ok(value)| value)
+    }
+
     /// The value, which `make` makes unless it is there; without one, the error of `make`.
-    pub(crate) async fn get_or_make<E>(&self, make: impl Future<Output = Result<T, E>>) -> Result<&T, E> {
+    pub(crate) async fn get_or_try_init<E>(&self, make: impl Future<Output = Result<T, E>>) -> Result<&T, E> {
         let _turn = self.turn.lock().await;
         match self.value.get() {
             Some(value) => Ok(value),
@@ -42,25 +49,26 @@ impl<T> Once<T> {
     }
 }
 
-/// Lets so many in at a time, in the order in which they came.
+/// Permits of a fixed number, given in the order in which they are asked for.
 #[derive(Clone)]
-pub(crate) struct Gate(Arc<Mutex<Queue>>);
+pub(crate) struct Semaphore(Arc<Mutex<Queue>>);
 
 struct Queue {
     free: usize,
     waiting: VecDeque<oneshot::Sender<Permit>>,
 }
 
-/// Somebody is in until this is dropped.
-pub(crate) struct Permit(Gate);
+/// A permit, given back when it is dropped.
+pub(crate) struct Permit(Semaphore);
 
-impl Gate {
-    pub(crate) fn new(free: usize) -> Gate {
-        Gate(Arc::new(Mutex::new(Queue { free, waiting: VecDeque::new() })))
+impl Semaphore {
+    /// With so many permits.
+    pub(crate) fn new(free: usize) -> Semaphore {
+        Semaphore(Arc::new(Mutex::new(Queue { free, waiting: VecDeque::new() })))
     }
 
-    /// Waits to be let in.
-    pub(crate) async fn enter(&self) -> Permit {
+    /// Waits for a permit.
+    pub(crate) async fn acquire(&self) -> Permit {
         let place = {
             let mut queue = held(&self.0);
             match queue.free.checked_sub(1) {
@@ -76,7 +84,7 @@ impl Gate {
             }
         };
         match place {
-            // Who waits in the queue is let in: the sender is not dropped before.
+            // Who waits in the queue gets one: the sender is not dropped before.
             Some(place) => place.await.unwrap_or_else(|_| Permit(self.clone())),
             None => Permit(self.clone()),
         }
@@ -111,25 +119,24 @@ mod tests {
     use core::future::ready;
 
     use futures_executor::block_on;
-    use futures_util::FutureExt as _;
     use futures_util::future::{join, join_all, pending};
 
     use super::*;
 
     #[test]
     fn a_value_is_made_once() {
-        let once = Once::default();
-        let make = |value| once.get_or_make(ready(Ok::<_, ()>(value)));
+        let cell = OnceCell::default();
+        let make = |value| cell.get_or_try_init(ready(Ok::<_, ()>(value)));
         assert_eq!(block_on(join(make(1), make(2))), (Ok(&1), Ok(&1)));
     }
 
     #[test]
     fn the_next_one_makes_it_if_the_first_fails_or_is_dropped() {
-        let once = Once::default();
-        assert_eq!(block_on(once.get_or_make(ready(Err::<u8, _>("no")))), Err("no"));
-        let mut first = Box::pin(once.get_or_make(pending::<Result<_, &str>>()));
+        let cell = OnceCell::default();
+        assert_eq!(block_on(cell.get_or_try_init(ready(Err::<u8, _>("no")))), Err("no"));
+        let mut first = Box::pin(cell.get_or_try_init(pending::<Result<_, &str>>()));
         assert!((&mut first).now_or_never().is_none());
-        let second = once.get_or_make(ready(Ok::<_, &str>(2)));
+        let second = cell.get_or_try_init(ready(Ok::<_, &str>(2)));
         let mut second = core::pin::pin!(second);
         assert!((&mut second).now_or_never().is_none());
         drop(first);
@@ -137,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_let_in_and_whoever_has_gone_does_not_count() {
-        let gate = Gate::new(2);
-        let (first, second) = block_on(join(gate.enter(), gate.enter()));
-        let mut waiting: Vec<_> = (0..4).map(|_| Box::pin(gate.enter())).collect();
+    fn there_are_only_so_many_permits_and_none_for_whoever_has_gone() {
+        let semaphore = Semaphore::new(2);
+        let (first, second) = block_on(join(semaphore.acquire(), semaphore.acquire()));
+        let mut waiting: Vec<_> = (0..4).map(|_| Box::pin(semaphore.acquire())).collect();
         assert!(waiting.iter_mut().all(|next| next.now_or_never().is_none()));
-        // One has gone before its turn, one when it was let in already.
+        // One has gone before its turn, one when it had its permit already.
         drop(waiting.remove(0));
         drop(first);
         drop(waiting.remove(0));
@@ -150,9 +157,9 @@ mod tests {
         assert!(waiting[1].as_mut().now_or_never().is_none());
         drop(second);
         let fourth = waiting[1].as_mut().now_or_never().unwrap();
-        assert!(gate.enter().now_or_never().is_none());
+        assert!(semaphore.acquire().now_or_never().is_none());
         drop((third, fourth));
-        assert_eq!(block_on(join_all([gate.enter(), gate.enter()])).len(), 2);
-        assert!(gate.enter().now_or_never().is_some());
+        assert_eq!(block_on(join_all([semaphore.acquire(), semaphore.acquire()])).len(), 2);
+        assert!(semaphore.acquire().now_or_never().is_some());
     }
 }
