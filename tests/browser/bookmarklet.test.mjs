@@ -14,8 +14,11 @@ import { lab } from "./support/lab.mjs";
 let shelf;
 /** @type {Awaited<ReturnType<typeof stage>>} */
 let fixtures;
+/** The link as the page has it, which opens this board; and one that opens an empty page in its place, which loads sooner. */
 let link = "";
 let board = "";
+let emptyLink = "";
+let empty = "";
 before(async () => {
   [shelf, fixtures] = await Promise.all([lab(), stage()]);
   const page = await shelf.browser.newPage();
@@ -23,6 +26,9 @@ before(async () => {
   link = String(await page.getAttribute("#bookmarklet", "href"));
   await page.close();
   board = new URL("site/", shelf.server.url).href;
+  empty = new URL("/", shelf.server.url).href;
+  emptyLink = link.replace(encodeURIComponent(board), encodeURIComponent(empty));
+  assert.notEqual(emptyLink, link);
 });
 after(async () => {
   fixtures.close();
@@ -106,10 +112,10 @@ const movesIn = (/** @type {string} */ pgn) =>
     .map((word) => word.replace(/[?!]+$/, ""))
     .join(" ");
 
-/** Holds an address of the board against what it should open. */
-function holds(/** @type {string} */ address, /** @type {Case} */ expected) {
+/** Holds an address of the board, which lies at `base`, against what it should open. */
+function holds(/** @type {string} */ address, /** @type {Case} */ expected, base = empty) {
   const { hash, href } = new URL(address);
-  assert.equal(href.slice(0, href.indexOf("#")), board);
+  assert.equal(href.slice(0, href.indexOf("#")), base);
   if (expected.lichess) return assert.equal(hash, `#lichess=${expected.lichess}`);
   if (expected.fen) return assert.equal(hash, `#fen=${expected.fen}`);
   assert.match(hash, /^#pgn=[\w\-.!~*'()%]+$/, "nothing in the fragment can be taken for something else");
@@ -136,7 +142,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
   suite(`the bookmarklet in ${name}`, { skip }, () => {
     /** @type {import("./support/bookmarks.mjs").Presser} */
     let browser;
-    before(async () => void (browser = await launch({ link, port: fixtures.port })));
+    before(async () => void (browser = await launch({ bookmarks: { "Open in Shelfish": link, "Open nowhere": emptyLink }, port: fixtures.port })));
     afterEach(() => browser.closeTab());
     after(() => browser?.close());
 
@@ -144,7 +150,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       test(what, async () => {
         await browser.visit(`http://${expected.url}`);
         if (expected.select) await browser.run(`getSelection().selectAllChildren(document.querySelector("${expected.select}"))`);
-        const { tab, here, said } = await browser.press();
+        const { tab, here, said } = await browser.press("Open nowhere");
         assert.equal(here, undefined);
         if (expected.says) {
           assert.match(String(said), expected.says);
@@ -159,7 +165,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
 
     test("the board that is opened shows the game", async () => {
       await browser.visit("http://www.chess.com/game/live/123456789?chess-com-finished");
-      await browser.press();
+      await browser.press("Open in Shelfish");
       const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
       for (let tries = 0; tries < 100 && (await browser.inTab(moves)) !== OPERA; tries++) await sleep(100);
       assert.equal(await browser.inTab(moves), OPERA);
@@ -168,7 +174,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
 
     test("of several games the first is shown, and the menu has the others", async () => {
       await browser.visit("http://blog.test/?any-viewers");
-      await browser.press();
+      await browser.press("Open in Shelfish");
       const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
       for (let tries = 0; tries < 100 && !(await browser.inTab(notice)); tries++) await sleep(100);
       assert.equal(await browser.inTab(notice), "2 games opened: the menu has them.");
@@ -179,13 +185,13 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
 
     test("a page that is isolated from others does not keep it from opening the board", async () => {
       await browser.visit("http://blog.test/?any-textarea&isolated");
-      const { tab } = await browser.press();
+      const { tab } = await browser.press("Open nowhere");
       assert.match(String(tab), /#pgn=/);
     });
 
     test("where a page may open no window, the board is opened in its place", async () => {
       await browser.visit(`http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`);
-      const { here } = await browser.press();
+      const { here } = await browser.press("Open nowhere");
       holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
     });
 
@@ -275,6 +281,6 @@ test("what is pasted is opened, or the fault is named", async (t) => {
   assert.equal(await page.getByTestId("paste-fault").textContent(), "");
   await field.press("Enter");
   await page.waitForURL(/#fen=/);
-  holds(page.url(), { url: "", fen: "8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1" });
+  holds(page.url(), { url: "", fen: "8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1" }, board);
   await page.getByTestId("board").waitFor();
 });

@@ -18,7 +18,7 @@ const LEAST = 5;
 /** @typedef {[white: number, draws: number, black: number]} Counts */
 /** @typedef {{ fen: string, ended: Counts, moves: Record<string, Counts> }} Line */
 
-const missing = !process.env.SHELFISH_LARGE ? "takes many minutes: `cargo xtask test --all` runs it" : existsSync(GAMES) ? false : `SKIPPED: ${GAMES} is not there`;
+const missing = !process.env.SHELFISH_LONG ? "takes many minutes: `cargo xtask test --all` runs it" : existsSync(GAMES) ? false : `SKIPPED: ${GAMES} is not there`;
 
 test("every position of all games has its counts, and those of few games are not in the book without them", { skip: missing }, async (t) => {
   const root = mkdtempSync(join(tmpdir(), "shelfish-book-"));

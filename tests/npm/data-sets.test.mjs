@@ -67,10 +67,10 @@ function next(fen, choice) {
   return makeFen(chess.toSetup(), { epd: true });
 }
 
-/** The largest set takes many minutes: only where it is asked for. */
-const LARGE = process.env.SHELFISH_LARGE ? ["evals-tcec.jsonl.zst"] : [];
+/** The largest sets take minutes: only where it is asked for. */
+const LARGE = process.env.SHELFISH_LONG ? ["evals-sf.jsonl.zst", "evals-tcec.jsonl.zst"] : [];
 
-for (const [n, name] of ["evals-lichess-seed.jsonl", "evals-famous.jsonl.zst", "evals-sf.jsonl.zst", ...LARGE].entries()) {
+for (const [n, name] of ["evals-lichess-seed.jsonl", "evals-famous.jsonl.zst", ...LARGE].entries()) {
   const path = join(DATA, name);
   const missing = existsSync(path) ? false : `SKIPPED: ${path} is not there; SHELFISH_DATA says where data sets are`;
   if (missing) console.error(missing);

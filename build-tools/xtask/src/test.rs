@@ -274,7 +274,7 @@ fn module(args: &Args) -> Result<Tally> {
     tested_programs()?;
     let mut node = command(tools::node()?);
     if args.all {
-        node.env("SHELFISH_LARGE", "1");
+        node.env("SHELFISH_LONG", "1");
     }
     Ok(types.and(node_tests(args, "tests/npm", &mut node)?))
 }

@@ -1,4 +1,4 @@
-// Browsers in which a bookmark is pressed on pages of any host, as a person does.
+// Browsers in which bookmarks are pressed on pages of any host, as a person does.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -22,7 +22,7 @@ import { CHROMIUM, ROOT } from "./paths.mjs";
  * @property {(url: string) => Promise<void>} visit opens a page of `stage`
  * @property {(script: string) => Promise<any>} run runs a script in the page as the browser's tools do, whatever the page's policy
  * @property {(selector: string) => Promise<void>} click
- * @property {() => Promise<Outcome>} press presses the bookmark
+ * @property {(bookmark: string) => Promise<Outcome>} press presses the bookmark of this name
  * @property {(read: string) => Promise<any>} inTab evaluates an expression in the tab that was opened last
  * @property {() => Promise<void>} closeTab
  * @property {() => Promise<void>} close
@@ -70,10 +70,10 @@ export async function stage() {
 /**
  * Chromium. Pressing a bookmark is the navigation of a tab to a `javascript:` address by the browser itself rather than by a
  * page, which is what `Page.navigate` of its tools does, too.
- * @param {{ link: string, port: number }} options
+ * @param {{ bookmarks: Record<string, string>, port: number }} options
  * @returns {Promise<Presser>}
  */
-export async function chromiumWith({ link, port }) {
+export async function chromiumWith({ bookmarks, port }) {
   const rules = HOSTS.map((host) => `MAP ${host} 127.0.0.1:${port}`).join(",");
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, `--host-resolver-rules=${rules}`] });
   const context = await browser.newContext();
@@ -86,7 +86,7 @@ export async function chromiumWith({ link, port }) {
     visit: async (url) => void (await page.goto(url)),
     run: (script) => page.evaluate(script),
     click: (selector) => page.click(selector),
-    async press() {
+    async press(bookmark) {
       const before = page.url();
       /** @type {Outcome} */
       const outcome = {};
@@ -109,7 +109,7 @@ export async function chromiumWith({ link, port }) {
         });
       });
       // Its answer says that no page was loaded, or comes when one has been.
-      const navigation = tools.send("Page.navigate", { url: link }).catch(() => {});
+      const navigation = tools.send("Page.navigate", { url: String(bookmarks[bookmark]) }).catch(() => {});
       await Promise.race([settled, sleep(10_000, undefined, { ref: false })]);
       await Promise.race([navigation, sleep(1000, undefined, { ref: false })]);
       context.removeAllListeners("page");
@@ -124,11 +124,11 @@ export async function chromiumWith({ link, port }) {
 }
 
 /**
- * Firefox, with the bookmark in its bookmarks bar, which is clicked with the mouse.
- * @param {{ link: string, port: number }} options
+ * Firefox, with the bookmarks in its bar, where they are clicked with the mouse.
+ * @param {{ bookmarks: Record<string, string>, port: number }} options
  * @returns {Promise<Presser>}
  */
-export async function firefoxWith({ link, port }) {
+export async function firefoxWith({ bookmarks, port }) {
   const options = new firefox.Options().setBinary(String(program(["firefox-esr", "firefox"]))).addArguments("-headless");
   options.setPreference("network.dns.localDomains", HOSTS.join(","));
   options.setPreference("dom.security.https_first", false);
@@ -143,10 +143,12 @@ export async function firefoxWith({ link, port }) {
 
   await driver.setContext(Context.CHROME);
   await driver.executeAsyncScript(
-    `const [url, done] = arguments;
+    `const [bookmarks, done] = arguments;
      const { PlacesUtils } = ChromeUtils.importESModule("resource://gre/modules/PlacesUtils.sys.mjs");
-     PlacesUtils.bookmarks.insert({ parentGuid: PlacesUtils.bookmarks.toolbarGuid, title: "Open in Shelfish", url }).then(() => done());`,
-    link,
+     const parentGuid = PlacesUtils.bookmarks.toolbarGuid;
+     const all = Object.entries(bookmarks).map(([title, url]) => PlacesUtils.bookmarks.insert({ parentGuid, title, url }));
+     Promise.all(all).then(() => done());`,
+    bookmarks,
   );
   await driver.setContext(Context.CONTENT);
 
@@ -166,10 +168,10 @@ export async function firefoxWith({ link, port }) {
     visit: (url) => driver.get(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`)),
     run: (script) => driver.executeScript(`return ${script}`),
     click: (selector) => driver.findElement(By.css(selector)).click(),
-    async press() {
+    async press(bookmark) {
       const before = await driver.getCurrentUrl();
       await driver.setContext(Context.CHROME);
-      await driver.findElement(By.css('#PlacesToolbarItems toolbarbutton[label="Open in Shelfish"]')).click();
+      await driver.findElement(By.css(`#PlacesToolbarItems toolbarbutton[label="${bookmark}"]`)).click();
       await driver.setContext(Context.CONTENT);
       return (
         (await soon(async () => {

@@ -187,7 +187,7 @@ fn files_of_another_shape_are_turned_away_with_the_reason() {
         fs::write(&path, &whole[..length]).unwrap();
         build().fails(&["other.parquet", "Parquet"]);
     }
-    for at in 4..whole.len() - 8 {
+    for at in (4..whole.len() - 8).step_by(if is_long() { 1 } else { 7 }) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x5a;
         fs::write(&path, bytes).unwrap();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::stores::{Do, Line, Protocol, Store, run};
-use crate::common::{Fixture, reshard, sample, shelfish};
+use crate::common::{Fixture, is_long, reshard, sample, shelfish};
 use serde_json::Value;
 
 /// Two databases of several files: of all positions, and without some.
@@ -137,7 +137,7 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
     run(store.command_at(line.at).args(&upload).arg(&url)).succeeds();
     let bytes = line.sent.load(std::sync::atomic::Ordering::SeqCst);
     assert!(bytes > 10_000);
-    let kills = if std::env::var_os("SHELFISH_LONG").is_some() { 200 } else { 6 };
+    let kills = if is_long() { 200 } else { 6 };
     let (mut left, start) = (BTreeMap::new(), Instant::now());
     let mut random = fastrand::Rng::with_seed(kills);
     for n in 0..kills {

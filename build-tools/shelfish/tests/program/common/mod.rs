@@ -36,6 +36,11 @@ impl Run {
     }
 }
 
+/// Whether tests may take minutes, as with `cargo xtask test --all`.
+pub fn is_long() -> bool {
+    std::env::var_os("SHELFISH_LONG").is_some()
+}
+
 pub fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shelfish"));
     // No cache that outlives a test: where there can be no folder.
