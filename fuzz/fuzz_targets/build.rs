@@ -12,7 +12,7 @@ pub mod selection;
 #[path = "../../build-tools/shelfish/src/build/spool.rs"]
 pub mod spool;
 
-pub use plan_file::{MAX_PARTS, Plan};
+pub use plan_file::Plan;
 pub use selection::{OverLimit, Selection};
 
 pub mod join {

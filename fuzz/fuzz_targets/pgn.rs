@@ -11,7 +11,10 @@ fuzz_target!(|text: &str| {
     assert!(begins <= text.lines().count());
     let line = read_main_line(text, 1);
     let Ok(mut game) = read(text, 1) else { return };
-    assert_eq!((line.tags, line.game, line.result, line.fault), (game.tags.clone(), game.game.clone(), game.result, None));
+    assert_eq!(
+        (line.tags, line.game, line.result, line.fault),
+        (game.tags.clone(), game.game.clone(), game.result, None)
+    );
     let written = game.to_string();
     let again = read(&written, 1).expect("a game that was written is read");
     assert_eq!(PgnGame { result: again.result, ..game.clone() }, again);

@@ -12,7 +12,8 @@ mod build;
 mod shown;
 
 use build::fragment::Fragment;
-use build::{MAX_PARTS, OverLimit, Plan};
+use build::plan_file::MAX_PARTS;
+use build::{OverLimit, Plan};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut texts = bytes.splitn(2, |byte| *byte == 0);

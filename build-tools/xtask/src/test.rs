@@ -65,7 +65,7 @@ impl Step {
 }
 
 const STEPS: &[Step] = &[
-    Step::new("fmt", "formatting", |_| check(cargo().args(["fmt", "--all", "--check"]))).aside(),
+    Step::new("fmt", "formatting", fmt).aside(),
     Step::new("clippy", "lints, native", clippy).aside(),
     Step::new("clippy-wasm", "lints, wasm32", clippy_wasm).aside(),
     Step::new("systems", "lints for Windows, macOS and Linux on ARM, with --all", systems),
@@ -157,6 +157,11 @@ fn processor_time() -> Option<Duration> {
     }
     #[cfg(not(unix))]
     None
+}
+
+fn fmt(_: &Args) -> Result<Tally> {
+    let workspace = check(cargo().args(["fmt", "--all", "--check"]))?;
+    Ok(workspace.and(check(cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?))
 }
 
 /// Packages, as cargo takes them.
