@@ -40,7 +40,7 @@ pub struct Args {
     /// The skill levels of Stockfish to play against, from 5 to 19
     #[arg(long, value_delimiter = ',', default_value = "8,9,10", value_parser = clap::value_parser!(u32).range(5..=19))]
     levels: Vec<u32>,
-    /// Games against each [default: 600, in Chromium 200]
+    /// Games against each [default: 600, in Chromium 70]
     #[arg(long)]
     games: Option<usize>,
     /// What bounds a move, as after `go` in UCI; of nodes, the load of the machine does not matter
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<()> {
             ["shelfish_engine_bg.wasm", "engine.js", "engine-worker.js"].map(|file| package.join(file)).to_vec();
         rate.env("CHROMIUM", tools::chromium()?).env("SHELFISH", &shelfish).env("SHELFISH_PACKAGE", package);
     }
-    let (games, go) = if args.chromium { (200, "movetime 500") } else { (600, "movetime 100") };
+    let (games, go) = if args.chromium { (70, "movetime 500") } else { (600, "movetime 100") };
     rate.args(["rate", &engine, "--games", &args.games.unwrap_or(games).to_string()]);
     rate.args(["--go", args.go.as_deref().unwrap_or(go), "--concurrency", &args.concurrency.to_string()]);
     rate.args(["--results", RESULTS, "--least-plies", "6", "--openings"]);
