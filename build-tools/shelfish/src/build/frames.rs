@@ -160,12 +160,17 @@ mod tests {
 
     type Test = Result<(), Box<dyn std::error::Error>>;
 
+    /// A header that tells so many bytes.
+    fn header(length: usize) -> Vec<u8> {
+        [&MARK[..], &(length as u32).to_le_bytes()].concat()
+    }
+
     /// A file as `pzstd` writes it, its frames of the given texts.
     fn pzstd(texts: &[&[u8]]) -> io::Result<Vec<u8>> {
         let mut file = Vec::new();
         for text in texts {
             let frame = zstd::encode_all(*text, 1)?;
-            file.extend([&MARK[..], &(frame.len() as u32).to_le_bytes(), &frame].concat());
+            file.extend([header(frame.len()), frame].concat());
         }
         Ok(file)
     }
@@ -196,7 +201,6 @@ mod tests {
     fn a_file_that_is_not_as_pzstd_writes_it_is_read_like_any_other() -> Test {
         let [one, two] = [&b"one\n"[..], &b"two\n"[..]].map(|text| zstd::encode_all(text, 1));
         let (one, two) = (one?, two?);
-        let header = |length: usize| [&MARK[..], &(length as u32).to_le_bytes()].concat();
         let none = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
         for file in [
             [&header(one.len())[..], &one, &two].concat(),
@@ -227,7 +231,7 @@ mod tests {
         encoder.write_all(b"one\n")?;
         let frame = encoder.finish()?;
         assert!(!read(stream(Cursor::new(frame.clone()))?).1);
-        let file = [&MARK[..], &(frame.len() as u32).to_le_bytes(), &frame].concat();
+        let file = [header(frame.len()), frame].concat();
         assert_eq!(read(Text::new(Cursor::new(file), 2)), (b"one\n".to_vec(), true));
         Ok(())
     }
