@@ -1,5 +1,5 @@
 #!/bin/sh
-# remember.sh FILE: commits what `shelfish refresh` remembers, if it changed, and pushes it to the branch at hand. The token of
+# remember.sh FILE: commits what `shelfish refresh` remembers, if it changed, and pushes it to the current branch. The token of
 # GitHub is in GH_TOKEN; without, the remote is used as it is.
 set -eu
 file=$1

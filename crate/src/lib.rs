@@ -38,8 +38,8 @@
 //! # }
 //! ```
 //!
-//! Features: `write` brings the writer, with C zstd, SHA-256 and faster tables of attacks; `http` brings
-//! `source::host`, which reads from a web host with a client on Tokio. Both are native only. `web` brings
+//! Features: `write` brings the writer, with C zstd and faster tables of attacks; `http` brings `source::host`, which
+//! reads from a web host with a client on Tokio. Both are native only. `web` brings
 //! `shelfish::web`, the sources and caches of a browser, for wasm32. A reader of files, of memory, or of a source of
 //! your own takes none.
 
@@ -49,7 +49,7 @@ pub use shakmaty;
 mod base64;
 pub mod eval;
 pub mod leb128;
-pub mod moves;
+mod moves;
 pub mod played;
 pub mod polyglot;
 pub mod position;

@@ -1,4 +1,5 @@
-//! Answers about positions, on standard output; what could not be looked up is told on standard error, and the rest goes on.
+//! Answers about positions, on standard output; what could not be looked up is told, in JSON there too, else on standard
+//! error, and the rest goes on.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -6,10 +7,17 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::shown::{json, shown};
+use crate::shown::{beginning, json, shown};
 
 /// Where answers for people go.
 pub type Out = BufWriter<StdoutLock<'static>>;
+
+/// A position that could not be looked up.
+#[derive(Serialize)]
+struct Refused {
+    fen: String,
+    error: String,
+}
 
 /// The answers of one command.
 pub struct Answers {
@@ -35,13 +43,17 @@ impl Answers {
         answer: Result<T, E>,
         print: impl FnOnce(&mut Out, &T) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.failed |= answer.is_err();
         match answer {
             Ok(answer) if self.is_json => writeln!(self.out, "{}", json(&answer)?),
             Ok(answer) => print(&mut self.out, &answer),
+            Err(error) if self.is_json => {
+                let refused = Refused { fen: beginning(fen), error: error.to_string() };
+                writeln!(self.out, "{}", json(&refused)?)
+            }
             Err(error) => {
                 self.out.flush()?;
                 eprintln!("shelfish: {}: {}", shown(fen), shown(&error.to_string()));
-                self.failed = true;
                 Ok(())
             }
         }

@@ -13,7 +13,9 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use shelfish::reader::{Cache, Keep};
+use shelfish::source::Source as _;
 
+use crate::database::Place;
 use crate::shown::hexadecimal;
 
 /// Larger entries are not read: no part of a database is as large.
@@ -32,7 +34,7 @@ pub struct Args {
     /// Where to keep what is read of a database over the network [default: shelfish in $XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
-    /// The most that is kept there, of all databases; 0: nothing
+    /// The most that is kept there, of all databases, without a unit: MiB; 0: nothing
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     cache_size: usize,
 }
@@ -42,15 +44,16 @@ fn size(text: &str) -> Result<usize, String> {
 }
 
 impl Args {
-    /// The cache of the database at `source`.
+    /// The cache of a database; a directory needs none.
     ///
     /// # Errors
     ///
     /// The directory that was named cannot be had. Without the usual one there is no cache.
-    pub fn open(&self, source: &str) -> io::Result<Option<DiskCache>> {
-        if self.cache_size == 0 {
+    pub fn open(&self, place: &Place) -> io::Result<Option<DiskCache>> {
+        if self.cache_size == 0 || place.is_directory() {
             return Ok(None);
         }
+        let source = &place.locate("");
         match &self.cache_dir {
             Some(dir) => DiskCache::open(dir, source, self.cache_size as u64).map(Some).map_err(|error| {
                 io::Error::new(error.kind(), format!("{}: {error}; name another --cache-dir", dir.display()))

@@ -203,7 +203,7 @@ pub enum Kind {
 ///
 /// # Errors
 ///
-/// It is none.
+/// The bytes are not a manifest of Shelfish.
 pub fn parse_manifest(bytes: &[u8]) -> Result<(Manifest, Kind), TableError> {
     match Manifest::parse::<Eval>(bytes) {
         Err(TableError::Kind { found, .. }) if found == Played::KIND => {

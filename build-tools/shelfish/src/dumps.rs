@@ -12,7 +12,8 @@ use indicatif::{HumanBytes, HumanCount};
 use reqwest::Url;
 use serde::Serialize;
 
-use crate::build::remote::{Patience, Remote, RemoteError, listed};
+use crate::build::dump::Source;
+use crate::build::remote::{Checksum, Patience, Remote, RemoteError, listed, sums_url};
 use crate::shown::{json, shown};
 use crate::{Failure, Outcome, database};
 
@@ -143,16 +144,17 @@ pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
 /// # Errors
 ///
 /// There is none, or none whose checksum is known.
-pub fn find(name: &str, from: &str, patience: Patience) -> Result<Month, DumpsError> {
+pub fn find(name: &str, from: &str, patience: Patience) -> Result<Source, DumpsError> {
     let months = list(from, patience)?;
     let Some(month) = months.iter().find(|month| month.name == name) else {
         let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
         let known = (end(months.first()), end(months.last()));
         return Err(DumpsError::Unknown { name: name.to_owned(), list: from.to_owned(), known });
     };
-    match month.sha256 {
-        Some(_) => Ok(month.clone()),
-        None => Err(DumpsError::NoChecksum { url: month.url.clone() }),
+    let url = month.url.clone();
+    match month.sha256.clone() {
+        Some(sha256) => Ok(Source::Listed { url, checksum: Box::new(Checksum { sha256, sums: sums_url(from) }) }),
+        None => Err(DumpsError::NoChecksum { url }),
     }
 }
 
@@ -160,7 +162,7 @@ pub fn find(name: &str, from: &str, patience: Patience) -> Result<Month, DumpsEr
 fn text(url: &Url, patience: Patience) -> io::Result<Option<String>> {
     let read = || {
         let mut bytes = Vec::new();
-        Remote::open(url.as_str(), patience)?.take(MAX_LIST).read_to_end(&mut bytes)?;
+        Remote::open(url.as_str(), None, patience)?.take(MAX_LIST).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let is_missing = |error: &io::Error| {

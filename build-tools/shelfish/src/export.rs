@@ -12,12 +12,12 @@ use shelfish::eval::Eval;
 use shelfish::played::{Bucket, Details, GameRef, Played, PlayedMove, Ratings, Results};
 use shelfish::table::{Block, Record, TableError};
 
-use crate::Outcome;
 use crate::database::{self, Kind};
 use crate::lichess;
-use crate::ordered::ordered;
+use crate::ordered::{cores, ordered};
 use crate::output;
 use crate::scan::{RawBlock, Scan, ScanError};
+use crate::{Failure, Outcome};
 
 /// Write a database as a dump, in the order of the database.
 #[derive(clap::Args, Debug)]
@@ -27,22 +27,24 @@ use crate::scan::{RawBlock, Scan, ScanError};
   shelfish export -d https://example.org/evals -o dump.jsonl
   shelfish export -d book --format polyglot --min-games 5 -o book.bin
 
-What is written holds every position, evaluation, PV, depth and node count; `shelfish build` makes the same database of
-it. Parquet has one row a PV, as Lichess publishes it, and cannot tell two evaluations of a position from one if they
+What is written of evaluations holds every position, evaluation, PV, depth and node count; `shelfish build` makes the same
+database of it. Parquet has one row a PV, as Lichess publishes it, and cannot tell two evaluations of a position from one if they
 stand behind one another and have the same depth and node count and no first move in common: positions of which that is
 so are counted on standard error.
 
-Of a book JSON lines have for each position fen, ended and moves: White's wins, draws and Black's wins of the games that end
-there, and by move (castling as e1h1) of the games that played it. If the book tells of more, details has by move, and for
+Of a book JSON lines, which `shelfish build` does not read, have for each position fen, ended and moves: White's wins, draws
+and Black's wins of the games that end there, and by move (castling as e1h1) of the games that played it. If the book tells of more, details has by move, and for
 `end`, its buckets by number (White's wins, draws, Black's wins, games with a rating, the sum of the ratings) and its games (id on
 Lichess, or number of the source and of the game in it; rating, 0 for none; result). Polyglot's format is read by most engines: weights of 16 bits, those of a
-position made smaller alike where they do not fit; what is written is sorted in memory, 16 bytes a move.")]
+position made smaller alike where they do not fit; what is written is sorted in memory, 16 bytes a move.
+
+Exit codes: 0 if the dump was written; 1 if not; 2 for wrong usage.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Write to FILE in place of standard output; a file that is there is replaced when the new one is complete
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE", alias = "output")]
+    out: Option<PathBuf>,
     /// What to write
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -66,8 +68,6 @@ enum Format {
     Polyglot,
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// Exports.
 ///
 /// # Errors
@@ -78,7 +78,7 @@ pub fn run(args: Args) -> Outcome {
         let why = "--weights and --min-games are options of --format polyglot\n";
         clap::Command::new("shelfish export").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
     }
-    match &args.output {
+    match &args.out {
         Some(path) => output::whole(path, |out| export(&args, out))?,
         None => export(&args, &mut io::BufWriter::new(io::stdout()))?,
     }
@@ -116,13 +116,12 @@ fn blocks<K: Record, R: Send + 'static>(
 ) -> Result<impl Iterator<Item = Result<R, Failure>> + use<K, R>, Failure> {
     let place = database.source()?;
     let manifest = Arc::new(database::wait(database::manifest::<K>(&place))??);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let open = move |block: Result<RawBlock, ScanError>| {
         let block = block.map_err(Box::new)?;
         let records = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<K>, TableError>>();
         records().map(|records| map(&records)).map_err(|error| -> Failure { Box::new(error) })
     };
-    Ok(ordered(Scan::new(place, manifest)?, threads, open))
+    Ok(ordered(Scan::new(place, manifest)?, cores(), open))
 }
 
 fn lines(evals: &[Eval]) -> Vec<u8> {
@@ -176,13 +175,13 @@ mod parquet {
     use std::io::Write;
 
     use shakmaty::CastlingMode;
-    use shelfish::eval::{Eval, Evaluation, Pv, Score};
+    use shelfish::eval::{Eval, Evaluation, Pv};
 
     use super::{Failure, blocks};
     use crate::build::parquet::Writer;
     use crate::build::rows::{Row, Rows};
     use crate::database;
-    use crate::lichess::uci;
+    use crate::lichess::{score, uci};
 
     pub fn write(database: &database::Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let mut writer = Writer::new(out)?;
@@ -202,12 +201,15 @@ mod parquet {
     /// The rows of a position, and whether they tell its evaluations apart.
     fn rows(eval: &Eval) -> (Rows, bool) {
         let row = |evaluation: &Evaluation, pv: &Pv| {
-            let (cp, mate) = match pv.score {
-                Score::Cp(cp) => (Some(cp.into()), None),
-                Score::Mate(moves) => (None, Some(moves.into())),
-            };
+            let (cp, mate) = score(pv.score);
             let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
-            Row { line: uci(&pv.line, CastlingMode::Chess960), depth, knodes, cp, mate }
+            Row {
+                line: uci(&pv.line, CastlingMode::Chess960),
+                depth,
+                knodes,
+                cp: cp.map(Into::into),
+                mate: mate.map(Into::into),
+            }
         };
         let evaluations = || eval.evaluations.iter();
         let all = evaluations().flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));

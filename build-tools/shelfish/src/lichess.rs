@@ -29,6 +29,14 @@ pub fn push_line(out: &mut Vec<u8>, eval: &Eval) {
     write(format_args!("]}}\n"));
 }
 
+/// A score as `cp` and `mate`, of which it has one.
+pub(crate) fn score(score: Score) -> (Option<i32>, Option<i32>) {
+    match score {
+        Score::Cp(cp) => (Some(cp), None),
+        Score::Mate(moves) => (None, Some(moves)),
+    }
+}
+
 /// A line in UCI, a blank between two moves.
 pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
     line.iter().map(|m| m.to_uci(mode).to_string()).collect::<Vec<_>>().join(" ")

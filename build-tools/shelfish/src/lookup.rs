@@ -7,15 +7,14 @@ use std::time::Instant;
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Move};
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Eval, Evaluation, Pv};
 use shelfish::position::{FenError, Position};
 use shelfish::reader::{Options, Reader, Stats};
-use shelfish::source::Source as _;
 
 use crate::Outcome;
 use crate::cache::{self, DiskCache};
 use crate::database::{self, Place};
-use crate::lichess::uci;
+use crate::lichess::{score, uci};
 use crate::shown::{self, beginning, shown};
 
 /// Positions from standard input that are looked up together, if they are there already.
@@ -145,7 +144,7 @@ pub fn run(args: Args) -> Outcome {
 
 async fn look_up(place: Place, args: &Args) -> Outcome {
     let started = Instant::now();
-    let cache = if place.is_directory() { None } else { args.cache.open(&place.locate(""))? };
+    let cache = args.cache.open(&place)?;
     let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
@@ -272,10 +271,7 @@ impl<W: Write> Session<'_, W> {
         let mode = if self.args.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
         let evaluations = |eval: &Eval| {
             let pv = |pv: &Pv| {
-                let (cp, mate) = match pv.score {
-                    Score::Cp(cp) => (Some(cp), None),
-                    Score::Mate(mate) => (None, Some(mate)),
-                };
+                let (cp, mate) = score(pv.score);
                 AnswerPv { cp, mate, uci: uci(&pv.line, mode), san: san(&eval.position, &pv.line) }
             };
             let evaluation = |evaluation: &Evaluation| AnswerEvaluation {

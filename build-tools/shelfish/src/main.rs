@@ -61,6 +61,10 @@ enum Command {
     /// Measure what lookups and builds cost
     Bench(bench::Args),
     /// Print the completions of a shell
+    #[command(after_help = "Examples:
+  shelfish completions bash > ~/.local/share/bash-completion/completions/shelfish
+  shelfish completions zsh > ~/.zfunc/_shelfish
+  shelfish completions fish > ~/.config/fish/completions/shelfish.fish")]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

@@ -42,8 +42,11 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
     // A link goes on to lead to the file.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let hidden = format!(".shelfish-{:016x}", fastrand::u64(..));
+    #[cfg(unix)]
+    remove_on_signals(folder.join(&hidden)).map_err(named)?;
     let mut temporary = tempfile::Builder::new();
-    temporary.prefix(".shelfish-");
+    temporary.prefix(&hidden).rand_bytes(0);
     #[cfg(unix)]
     temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let temporary = temporary.tempfile_in(folder).map_err(named)?;
@@ -51,6 +54,21 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
     write(&mut out)?;
     out.flush()?;
     temporary.persist(&path).map_err(|error| name(&path, &error.error))?;
+    Ok(())
+}
+
+/// Has SIGINT and SIGTERM remove a file, which need not be there yet or any more, and end the process.
+#[cfg(unix)]
+fn remove_on_signals(path: PathBuf) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _ = fs::remove_file(path);
+            std::process::exit(128 + signal);
+        }
+    });
     Ok(())
 }
 

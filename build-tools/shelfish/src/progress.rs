@@ -73,10 +73,12 @@ impl Drop for Progress {
 }
 
 fn bar(work: &Work) -> ProgressBar {
-    let count = if work.is_bytes { "{bytes}/{total_bytes}" } else { "{human_pos}/{human_len}" };
+    let (done, total) = if work.is_bytes { ("{bytes}", "{total_bytes}") } else { ("{human_pos}", "{human_len}") };
     let (bar, template) = match work.total {
-        Some(total) => (ProgressBar::new(total), format!("{{prefix}} [{{bar:30}}] {count}, {{msg}}, {{eta}} left")),
-        None => (ProgressBar::new_spinner(), "{prefix} {spinner} {bytes}, {msg}".to_owned()),
+        Some(length) => {
+            (ProgressBar::new(length), format!("{{prefix}} [{{bar:30}}] {done}/{total}, {{msg}}, {{eta}} left"))
+        }
+        None => (ProgressBar::new_spinner(), format!("{{prefix}} {{spinner}} {done}, {{msg}}")),
     };
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style.progress_chars("=> ")).with_prefix(work.phase)

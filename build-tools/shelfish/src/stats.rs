@@ -22,7 +22,7 @@ use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
 use crate::Outcome;
 use crate::database::{self, Kind, Place};
-use crate::ordered::ordered;
+use crate::ordered::{cores, ordered};
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
 use crate::shown::{self, shown};
@@ -32,7 +32,9 @@ use crate::summary::Summary;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish stats -d db
-  shelfish stats -d https://example.org/evals --manifest --json")]
+  shelfish stats -d https://example.org/evals --manifest --json
+
+Exit codes: 0 if the database could be read; 1 if not; 2 for wrong usage.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
@@ -220,13 +222,12 @@ fn scan<R: Counted>(
     let total = Some(manifest.positions);
     let work = Work { phase: "scanning", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
     let _progress = Progress::start(work, quiet);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut scanned = Scanned {
         columns: Block::<R>::column_names().chain([""]).map(|name| (name, 0)).collect(),
         ..Scanned::default()
     };
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-    for part in ordered(Scan::new(place, manifest)?, threads, read::<R>) {
+    for part in ordered(Scan::new(place, manifest)?, cores(), read::<R>) {
         let part = part?;
         bytes.push(part.bytes as f64);
         let count = part.positions.len() as u64;

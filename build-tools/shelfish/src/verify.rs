@@ -20,7 +20,7 @@ use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 use crate::Outcome;
 use crate::build::games::Said;
 use crate::database::{self, Kind, Place};
-use crate::ordered::ordered;
+use crate::ordered::{cores, ordered};
 use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
 use crate::shown::{json, shown};
@@ -192,7 +192,6 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
     let progress = Progress::start(work, quiet);
     report.shards = manifest.shards().len() as u64;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let said = match R::said(&manifest) {
         Ok(said) => said,
         Err(what) => {
@@ -203,7 +202,7 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &said));
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
-    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, threads, check) {
+    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, cores(), check) {
         let checked = match checked {
             Ok(checked) => checked,
             Err(error) => {

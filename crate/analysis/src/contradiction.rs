@@ -81,7 +81,7 @@ impl Evidence {
     /// each other, each has the other's estimate, too, unless that is clearly shallower.
     pub fn link(&mut self, next: &mut Evidence) {
         let (first, second) = (self.own, next.own);
-        // What the rules say is beyond doubt.
+        // Where they agree, nothing is in doubt.
         if !first.contradicts(second) {
             return;
         }

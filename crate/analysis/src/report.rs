@@ -5,7 +5,8 @@ use core::fmt;
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Color, File, Move, Position as _};
+use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
+use shelfish::position::uci;
 
 use crate::accuracy;
 use crate::chances::INITIAL;
@@ -62,7 +63,8 @@ pub struct MoveReport {
 pub struct SideReport {
     /// Its moves.
     pub moves: usize,
-    /// How many of them the figures rest on: the positions before and after them are known and agree.
+    /// How many of them have figures: the positions before and after them are known and agree. The move that mates is one of
+    /// them, but counts in no average.
     pub judged: usize,
     /// How many would be judged, but that two evaluations contradict each other.
     pub withheld: usize,
@@ -159,7 +161,7 @@ pub fn report(game: &Game, known: &[Option<Known>]) -> Result<Report, ReportErro
                 accuracy: None,
                 judgment: None,
                 withheld: false,
-                best: best.map(uci),
+                best: best.map(|m| uci(m, CastlingMode::Standard).to_string()),
             };
             match evidence {
                 [Some(before), Some(after)] => report.judged(before, after, position.turn()),
@@ -197,15 +199,6 @@ fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
 fn best_move(position: &Chess, known: Option<&Known>) -> Result<Option<Move>, UciMove> {
     let Some(first) = known.and_then(|known| known.line.first()) else { return Ok(None) };
     first.to_move(position).map(Some).map_err(|_| *first)
-}
-
-/// A move in UCI. Only castling that begins as in standard chess can be written as there.
-pub(crate) fn uci(m: Move) -> String {
-    let is_standard = match m {
-        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
-        _ => true,
-    };
-    m.to_uci(if is_standard { CastlingMode::Standard } else { CastlingMode::Chess960 }).to_string()
 }
 
 impl MoveReport {

@@ -11,7 +11,7 @@ use shakmaty::{Color, Square};
 use super::{Eval, Evaluation, Pv, Score};
 use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
-use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values};
+use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values, unzigzag};
 
 /// Numbers of which only the order of magnitude is predictable.
 const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
@@ -78,15 +78,6 @@ fn from_integer(integer: i64) -> Option<Score> {
     (score.is_in_range() && to_integer(score) == integer).then_some(score)
 }
 
-#[cfg(feature = "write")]
-fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
-}
-
-fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
-}
-
 /// The numbers of one evaluation; `pvs` are the indices of its PVs among the scores of the block.
 #[derive(Debug)]
 struct Numbers {
@@ -128,11 +119,11 @@ impl Decoder {
             for n in 0..reader.count(EVALUATIONS, Eval::MAX_EVALUATIONS)? {
                 let column = if n == 0 { PVS_BEST } else { PVS_OTHER };
                 let pvs = reader.count(column, Eval::MAX_EVALUATION_PVS)?;
-                let depth = match n {
-                    0 => reader.next(DEPTH_BEST, NARROW)?,
-                    _ => u64::from(best_depth).wrapping_sub(reader.next(DEPTH_OTHER, NARROW)?),
-                };
-                let depth = u16::try_from(depth).map_err(|_| reader.out_of_range(DEPTH_BEST, depth))?;
+                let depths = if n == 0 { DEPTH_BEST } else { DEPTH_OTHER };
+                let told = reader.next(depths, NARROW)?;
+                let depth = if n == 0 { Some(told) } else { u64::from(best_depth).checked_sub(told) };
+                let depth = depth.and_then(|depth| u16::try_from(depth).ok());
+                let depth = depth.ok_or_else(|| reader.out_of_range(depths, told))?;
                 let knodes = reader.next(KNODES, WIDE)?;
                 let start = all.scores.len();
                 if start + pvs > (first + Eval::MAX_PVS).min(MAX_TOTAL) {
@@ -248,21 +239,8 @@ impl Record for Eval {
     ) -> Result<(), ColumnError> {
         // Messages count the columns of the block.
         let first = crate::table::Block::<Eval>::FIRST;
-        let too_many = |column, found| Err(ColumnError::Value { column: first + column, found: found as u64 });
-        for record in records {
-            let pvs = record.evaluations.iter().map(|evaluation| evaluation.pvs.len());
-            match pvs
-                .clone()
-                .find(|&pvs| pvs > Eval::MAX_EVALUATION_PVS)
-                .or(Some(pvs.sum()).filter(|&pvs| pvs > Eval::MAX_PVS))
-            {
-                Some(pvs) => return too_many(PVS_BEST, pvs),
-                None if record.evaluations.len() > Eval::MAX_EVALUATIONS => {
-                    return too_many(EVALUATIONS, record.evaluations.len());
-                }
-                None => {}
-            }
-        }
+        let value = |(column, found)| ColumnError::Value { column: first + column, found };
+        records.iter().try_for_each(|record| check(record)).map_err(value)?;
         encode_numbers(records, parents, columns);
         let mut out = moves::LineColumns::default();
         let mut plies = 0;
@@ -280,7 +258,7 @@ impl Record for Eval {
             plies += encoded.map_err(|error| column_error(first, error))?;
         }
         if plies > MAX_BLOCK_PLIES {
-            return too_many(NUMBERS + moves::LENGTH, plies);
+            return Err(value((NUMBERS + moves::LENGTH, plies as u64)));
         }
         for (column, bytes) in columns[NUMBERS..].iter_mut().zip(out.columns) {
             *column = bytes;
@@ -392,9 +370,34 @@ impl NumberReader<'_> {
     }
 }
 
+/// Refuses numbers that the columns cannot hold: the number of the column and the value.
+#[cfg(feature = "write")]
+fn check(record: &Eval) -> Result<(), (usize, u64)> {
+    let within = |column, count: usize, most| match count {
+        0 => Err((column, 0)),
+        count if count > most => Err((column, count as u64)),
+        _ => Ok(()),
+    };
+    within(EVALUATIONS, record.evaluations.len(), Eval::MAX_EVALUATIONS)?;
+    let mut pvs = 0;
+    for evaluation in &record.evaluations {
+        within(PVS_BEST, evaluation.pvs.len(), Eval::MAX_EVALUATION_PVS)?;
+        pvs += evaluation.pvs.len();
+        if evaluation.depth > record.evaluations[0].depth {
+            return Err((DEPTH_OTHER, evaluation.depth.into()));
+        }
+        if let Some(pv) = evaluation.pvs.iter().find(|pv| !pv.score.is_in_range()) {
+            let (Score::Cp(found) | Score::Mate(found)) = pv.score;
+            return Err((SCORE_ROOT, found.unsigned_abs().into()));
+        }
+    }
+    within(PVS_BEST, pvs, Eval::MAX_PVS)
+}
+
 /// Writes the numbers of `records` in stored order.
 #[cfg(feature = "write")]
 fn encode_numbers(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
+    use crate::table::zigzag;
     use shakmaty::Position as _;
 
     let mut bits = crate::table::BitWriter::default();

@@ -80,17 +80,13 @@ pub(super) static ROOK_RAYS: [Bitboard; 64] = rays(true);
 /// What a bishop attacks on the empty board.
 pub(super) static BISHOP_RAYS: [Bitboard; 64] = rays(false);
 
-const fn rays(orthogonal_sliders: bool) -> [Bitboard; 64] {
+const fn rays(orthogonal: bool) -> [Bitboard; 64] {
     let mut rays = [Bitboard::EMPTY; 64];
     let mut i = 0;
     while i < 64 {
         let square = Square::new(i as u32);
         let none = Bitboard::EMPTY;
-        rays[i] = if orthogonal_sliders {
-            attacks::rook_attacks(square, none)
-        } else {
-            attacks::bishop_attacks(square, none)
-        };
+        rays[i] = if orthogonal { attacks::rook_attacks(square, none) } else { attacks::bishop_attacks(square, none) };
         i += 1;
     }
     rays
@@ -141,15 +137,15 @@ pub(super) mod sliders {
     /// Squares attacked by a rook.
     #[inline]
     pub(crate) fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
-        let orthogonal_sliders = ROOK_RAYS[square as usize].0;
-        let file = orthogonal_sliders & Bitboard::from_file(square.file()).0;
-        Bitboard(along(file, square, occupied) | along(orthogonal_sliders & !file, square, occupied))
+        let rays = ROOK_RAYS[square as usize].0;
+        let file = rays & Bitboard::from_file(square.file()).0;
+        Bitboard(along(file, square, occupied) | along(rays & !file, square, occupied))
     }
 }
 
-/// The square from the point of view of the side to move: if Black moves, ranks are mirrored.
+/// The square from the point of view of a side: if it is Black, ranks are mirrored.
 #[inline]
-pub(super) fn relative_square(square: Square, turn: Color) -> Square {
+pub(crate) fn relative_square(square: Square, turn: Color) -> Square {
     if turn.is_white() { square } else { square.flip_vertical() }
 }
 

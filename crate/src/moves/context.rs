@@ -4,7 +4,7 @@ use shakmaty::attacks::{between, king_attacks, knight_attacks, pawn_attacks};
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::board::{ROLES, RelativeBoard, attacks_by, bishop_attacks, rook_attacks};
-use super::prefix::{LinePrefix, PlayedMove};
+use super::prefix::{LinePrefix, PriorMove};
 
 /// A position of a line and the moves that led to it, as far as features of moves need them.
 pub(super) struct PositionContext<'a> {
@@ -17,11 +17,11 @@ pub(super) struct PositionContext<'a> {
     /// Moves since the record's position, at most 2.
     pub(super) ply: usize,
     /// The opponent's last move.
-    pub(super) last: Option<PlayedMove>,
+    pub(super) last: Option<PriorMove>,
     /// Squares attacked by the piece that the opponent moved last.
     pub(super) last_attacks: Bitboard,
     /// The mover's own last move.
-    pub(super) own: Option<PlayedMove>,
+    pub(super) own: Option<PriorMove>,
     /// Targets of the moves of the side to move in this line.
     pub(super) arrivals: Bitboard,
     /// The most valuable role of our pieces en prise, plus one; 0 for none.

@@ -9,7 +9,7 @@ use shakmaty::{Bitboard, File, Move, Role, Square};
 use super::board::{ROLES, attacks_by, index, relative_square};
 use super::context::PositionContext;
 use super::history::MoveHistory;
-use super::prefix::{PlayedMove, origin, target};
+use super::prefix::{PriorMove, origin, target};
 use super::see::WORTH;
 
 /// Declares the tables in the order of the weights file, each with its number of weights.
@@ -145,7 +145,7 @@ impl<'a> Mover<'a> {
         let (role, castles, from) = (m.role(), m.is_castle(), relative_square(origin(m), context.turn));
         let r = index(role);
         let attacks_before = if castles { Bitboard::EMPTY } else { board.attacks_of[from as usize] };
-        let follow_up = |own: PlayedMove| {
+        let follow_up = |own: PriorMove| {
             bits([usize::from(own.to == from), 0, usize::from(own.capture), 0, has(context.arrivals, from)])
         };
         Mover {

@@ -91,8 +91,7 @@ pub(crate) struct Cursors<'a> {
 
 /// Why the lines of a record cannot be decoded: the columns are not those that an encoder wrote.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LineError {
+pub(crate) enum LineError {
     /// A column ended within the record.
     Ended {
         /// Number of the column.
@@ -221,8 +220,6 @@ pub(crate) fn encode(
 pub(crate) struct DecodingCost {
     tree: Tree,
     lines: usize,
-    /// Moves of all lines, see [`MAX_PLIES`].
-    pub(crate) plies: usize,
     /// The cost of the moves that are not shared, see [`MAX_COST`].
     pub(crate) cost: usize,
 }
@@ -237,7 +234,6 @@ impl DecodingCost {
             self.cost += cost(replay.position.legal_moves().len());
             replay.play(*m);
         }
-        self.plies += line.len();
         self.tree.insert(node, &line[shared..], self.lines);
         self.lines += 1;
     }

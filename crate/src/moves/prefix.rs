@@ -6,7 +6,7 @@ use super::board::relative_square;
 
 /// What the next moves need to know of a move that was played.
 #[derive(Copy, Clone)]
-pub(super) struct PlayedMove {
+pub(super) struct PriorMove {
     /// The piece that arrived: after a promotion the promoted one.
     pub(super) role: Role,
     pub(super) from: Square,
@@ -15,15 +15,15 @@ pub(super) struct PlayedMove {
     pub(super) capture: bool,
 }
 
-impl PlayedMove {
-    fn new(m: Move) -> PlayedMove {
+impl PriorMove {
+    fn new(m: Move) -> PriorMove {
         let role = m.promotion().unwrap_or(m.role());
-        PlayedMove { role, from: origin(m), to: target(m), capture: m.is_capture() }
+        PriorMove { role, from: origin(m), to: target(m), capture: m.is_capture() }
     }
 
     /// The move from the point of view of a side to move.
-    fn relative_to(self, turn: Color) -> PlayedMove {
-        PlayedMove { from: relative_square(self.from, turn), to: relative_square(self.to, turn), ..self }
+    fn relative_to(self, turn: Color) -> PriorMove {
+        PriorMove { from: relative_square(self.from, turn), to: relative_square(self.to, turn), ..self }
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) struct LinePrefix {
 
 impl LinePrefix {
     pub(super) fn push(&mut self, m: Move) {
-        let PlayedMove { role, from, to, .. } = PlayedMove::new(m);
+        let PriorMove { role, from, to, .. } = PriorMove::new(m);
         let side = self.ply % 2;
         let before =
             piece_hash(m.role(), from, side).wrapping_add(m.capture().map_or(0, |role| piece_hash(role, to, side ^ 1)));
@@ -70,8 +70,8 @@ impl LinePrefix {
     }
 
     /// The opponent's last move and the last one of the side to move, from the latter's point of view.
-    pub(super) fn played(&self, turn: Color) -> [Option<PlayedMove>; 2] {
-        self.moves.map(|m| m.map(|m| PlayedMove::new(m).relative_to(turn)))
+    pub(super) fn played(&self, turn: Color) -> [Option<PriorMove>; 2] {
+        self.moves.map(|m| m.map(|m| PriorMove::new(m).relative_to(turn)))
     }
 
     /// The targets of the moves of the side to move, from its point of view.

@@ -13,7 +13,7 @@ struct Node {
     /// `None` at the root.
     m: Option<Move>,
     /// The first line that it is part of.
-    #[cfg_attr(not(any(feature = "write", test)), expect(dead_code, reason = "writers alone move_features for it"))]
+    #[cfg_attr(not(any(feature = "write", test)), expect(dead_code, reason = "only writers ask for it"))]
     line: usize,
     /// The first child, and the next child of the same parent; 0 for none.
     child: usize,

@@ -272,7 +272,8 @@ impl<'a, N: Numbers> Walk<'a, N> {
         Ok(())
     }
 
-    /// Takes a part of at least `least` games off those that are left; `told` is the number of what a writer tells.
+    /// Divides off the next part of the games that are left, at least `least` of them; `told` is the number of the part that
+    /// a writer writes.
     fn share(&mut self, column: usize, least: u64, told: Option<usize>) -> Result<(), ColumnError> {
         self.told_part(told);
         let most = games(&self.rest);
@@ -302,7 +303,7 @@ impl<'a, N: Numbers> Walk<'a, N> {
     /// Part of the games go a way; some of them are referred to.
     fn go(&mut self, share: usize) -> Result<(), ColumnError> {
         self.all.shares.buckets_mut(share).copy_from_slice(&self.part);
-        let most = games(&self.part).min(self.all.layout.games as u64);
+        let most = games(&self.part).min(self.all.layout.references as u64);
         if most == 0 {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 
 use super::shares::games;
 use super::{Bucket, GameRef, Ratings, Results};
-use crate::table::ColumnError;
+use crate::table::{ColumnError, unzigzag, zigzag};
 
 pub const ARRIVALS: usize = 0;
 pub const ARRIVALS_MORE: usize = 1;
@@ -182,8 +182,7 @@ fn divide_ratings(
     let expected = expected.clamp(least, most);
     // A difference is below 2^62, so that it fits with its sign.
     let more = told.sum.wrapping_sub(expected) as i64;
-    let number = numbers.number(column, u64::MAX, ((more << 1) ^ (more >> 63)) as u64)?;
-    let more = (number >> 1) as i64 ^ -((number & 1) as i64);
-    let sum = expected.checked_add_signed(more).filter(|sum| (least..=most).contains(sum));
+    let number = numbers.number(column, u64::MAX, zigzag(more))?;
+    let sum = expected.checked_add_signed(unzigzag(number)).filter(|sum| (least..=most).contains(sum));
     Ok(Ratings { games, sum: sum.ok_or_else(|| numbers.out_of_range(column, number))? })
 }

@@ -138,7 +138,7 @@ pub struct Details {
 
 impl Details {
     /// The most references to games that a move may have.
-    pub const MAX_GAMES: usize = 16;
+    pub const MAX_REFERENCES: usize = 16;
 
     /// The ratings of all games.
     pub fn ratings(&self) -> Ratings {

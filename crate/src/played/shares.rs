@@ -13,7 +13,7 @@ pub struct Layout {
     /// Whether it tells of ratings.
     pub ratings: bool,
     /// The most references of a move.
-    pub games: usize,
+    pub references: usize,
 }
 
 impl Layout {
@@ -28,7 +28,8 @@ impl Layout {
             found => Err(values.out_of_range(found)),
         };
         let buckets = number(Bucket::MAX_COUNT)?;
-        let layout = Layout { buckets, ratings: number(buckets.min(1))? == 1, games: number(Details::MAX_GAMES)? };
+        let layout =
+            Layout { buckets, ratings: number(buckets.min(1))? == 1, references: number(Details::MAX_REFERENCES)? };
         if layout == Layout::default() {
             return Err(values.out_of_range(0));
         }
@@ -40,7 +41,7 @@ impl Layout {
     #[cfg(feature = "write")]
     pub fn write(self, column: &mut Vec<u8>) {
         if self != Layout::default() {
-            for number in [self.buckets, usize::from(self.ratings), self.games] {
+            for number in [self.buckets, usize::from(self.ratings), self.references] {
                 crate::leb128::push(column, number as u64);
             }
         }
@@ -66,7 +67,7 @@ impl Shares {
     /// Of so many moves, nobody played any.
     pub fn new(layout: Layout, count: usize) -> Shares {
         let stride = layout.stride();
-        let spans = if layout.games > 0 { vec![0..0; count] } else { Vec::new() };
+        let spans = if layout.references > 0 { vec![0..0; count] } else { Vec::new() };
         Shares { stride, buckets: vec![Bucket::default(); count * stride], games: Vec::new(), spans }
     }
 

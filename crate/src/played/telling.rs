@@ -14,7 +14,7 @@ pub fn layout(records: &[&Played]) -> Layout {
     for played in records {
         for details in played.moves.iter().map(|played| &played.details).chain([&played.ended_details]) {
             layout.buckets = layout.buckets.max(details.buckets.len());
-            layout.games = layout.games.max(details.games.len());
+            layout.references = layout.references.max(details.games.len());
             layout.ratings |= details.buckets.iter().any(|bucket| bucket.ratings.games > 0);
         }
     }
@@ -48,8 +48,8 @@ impl Told {
         parents: &[Option<u32>],
         step: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<Told, Unfit> {
-        if layout.buckets > Bucket::MAX_COUNT || layout.games > Details::MAX_GAMES {
-            return Err((LAYOUT, layout.buckets.max(layout.games) as u64));
+        if layout.buckets > Bucket::MAX_COUNT || layout.references > Details::MAX_REFERENCES {
+            return Err((LAYOUT, layout.buckets.max(layout.references) as u64));
         }
         let mut told = Told { all: Decoder::new(layout, parents), totals: Vec::new() };
         let all = &mut told.all;

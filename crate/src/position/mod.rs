@@ -21,7 +21,8 @@ use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 use shakmaty::fen::Epd;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, Position as _, PositionErrorKinds, Setup};
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, File, FromSetup, Move, Position as _, PositionErrorKinds, Setup};
 
 /// A chess position in canonical form.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,6 +63,16 @@ impl Position {
     pub fn key(&self) -> Key {
         Key::new(self)
     }
+}
+
+/// A move in UCI. Only castling that begins as in standard chess can be written as there; other castling is written as in
+/// Chess960.
+pub fn uci(m: Move, castling: CastlingMode) -> UciMove {
+    let begins_as_standard = match m {
+        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
+        _ => true,
+    };
+    m.to_uci(if begins_as_standard { castling } else { CastlingMode::Chess960 })
 }
 
 #[expect(clippy::result_large_err, reason = "an error of shakmaty holds the position, to go on with")]

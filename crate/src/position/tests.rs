@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use shakmaty::{Chess, Position as _};
+use shakmaty::{CastlingMode, Chess, Move, Position as _, Square};
 
-use super::{Key, KeyError, Position};
+use super::{Key, KeyError, Position, uci};
 
 /// Rows of a data file, comments aside; the last cell may hold tabs.
 fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
@@ -16,6 +16,19 @@ fn a_malformed_fen_is_refused_with_the_field_and_the_reason() {
     for [what, names, fen] in rows(include_str!("../../../tests/data/fen-bad.tsv")) {
         let error = fen.parse::<Position>().expect_err(what).to_string();
         assert!(error.contains(names), "{what}: {error:?} should name {names:?}");
+    }
+}
+
+#[test]
+fn castling_that_begins_as_in_standard_chess_is_written_as_asked_for_and_other_castling_as_in_chess960() {
+    for (king, rook, standard, chess960) in [
+        (Square::E1, Square::H1, "e1g1", "e1h1"),
+        (Square::E8, Square::A8, "e8c8", "e8a8"),
+        (Square::E1, Square::G1, "e1g1", "e1g1"),
+        (Square::D1, Square::H1, "d1h1", "d1h1"),
+    ] {
+        let written = |mode| uci(Move::Castle { king, rook }, mode).to_string();
+        assert_eq!([CastlingMode::Standard, CastlingMode::Chess960].map(written), [standard, chess960]);
     }
 }
 

@@ -16,7 +16,8 @@ pub enum Keep {
 /// What a cache holds need not be right: a reader checks it like the bytes of a source. A cache must be keyed by the
 /// source too, so that no database answers for another, whatever its files are called.
 pub trait Cache: MaybeSend + MaybeSync + 'static {
-    /// What is kept under each name, in their order; `None` where there is nothing. It must answer in the end.
+    /// What is kept under each name, in their order; `None` where there is nothing. A shorter list has nothing for the
+    /// rest. It must answer in the end.
     fn get(&self, names: Vec<String>) -> impl Future<Output = Vec<Option<Vec<u8>>>> + MaybeSend;
 
     /// Keeps a copy of `bytes`, soon.

@@ -91,16 +91,16 @@ impl<R: Record> Catalog<R> {
         self.memory.clear();
     }
 
-    /// Looks `position` up if what that takes is in memory; `None` if it is not.
-    pub(super) fn peek(&mut self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
+    /// The block that `position` is in if it is in any, and if what that takes is in memory; `None` if it is not.
+    pub(super) fn peek(&mut self, position: &Position) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
         let key = position.key();
-        let Some(page) = self.manifest.page_of(&key) else { return Some(Ok(None)) };
+        let Some(page) = self.manifest.page_of(&key) else { return Some(None) };
         let Some(Part::Page(page)) = self.held(&Want::Page(page)) else { return None };
-        let Some(at) = page.block_of(&key) else { return Some(Ok(None)) };
+        let Some(at) = page.block_of(&key) else { return Some(None) };
         let Some(Part::Block(block)) = self.memory.get(&at) else { return None };
         self.hits += 1;
-        let answer = block.find(position);
-        Some(answer.map_err(|error| self.error(&at, error)))
+        let block = block.clone();
+        Some(Some((at, block)))
     }
 
     /// What is wrong with the file of a chunk.

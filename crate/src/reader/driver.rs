@@ -172,13 +172,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
 
     /// Asks the cache, but not for what is on its way.
     fn recall(self: &Arc<Self>, lookup: &Lookup<R>, wants: Vec<usize>) -> Boxed<Step<R>> {
-        let mut names: Vec<String> = wants.iter().map(|&n| name(lookup.wanted(n))).collect();
         let is_asked: Vec<bool> = {
             let under_way = held(&self.under_way);
-            names.iter().map(|name| under_way.find(name).is_none()).collect()
+            wants.iter().map(|&n| under_way.find(lookup.wanted(n)).is_none()).collect()
         };
-        let mut asked = is_asked.iter();
-        names.retain(|_| asked.next().is_some_and(|is_asked| *is_asked));
+        let asked = wants.iter().zip(&is_asked).filter(|(_, is_asked)| **is_asked);
+        let names: Vec<String> = asked.map(|(&n, _)| name(lookup.wanted(n))).collect();
         let this = self.clone();
         Box::pin(async move {
             let started = Instant::now();
@@ -219,7 +218,8 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         drop(catalog);
         for (want, is_good) in came {
             let (file, range) = (&*want.chunk().file, want.chunk().range.clone());
-            self.observe(&Fetched { file, range, parts: 1, origin: Origin::Cache, elapsed, is_good });
+            let at = self.source.locate(file);
+            self.observe(&Fetched { file, at, range, parts: 1, origin: Origin::Cache, elapsed, is_good });
         }
         missing
     }
@@ -228,7 +228,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     fn requests(self: &Arc<Self>, lookup: &Lookup<R>, missing: &[usize]) -> Vec<Boxed<Step<R>>> {
         let mut under_way = held(&self.under_way);
         let joined: Vec<(usize, Option<Joined<R>>)> =
-            missing.iter().map(|&n| (n, under_way.find(&name(lookup.wanted(n))))).collect();
+            missing.iter().map(|&n| (n, under_way.find(lookup.wanted(n)))).collect();
         let id = |joined: &Option<Joined<R>>| joined.as_ref().map(|joined| joined.id);
         let runs = joined.chunk_by(|(a, joined), (b, other)| {
             a + 1 == *b && lookup.request(*a) == lookup.request(*b) && id(joined) == id(other)
@@ -241,9 +241,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 }
                 (_, None) => {
                     let parts: Vec<Want> = run.iter().map(|&(n, _)| lookup.wanted(n).clone()).collect();
-                    let (names, sent) = (parts.iter().map(name).collect(), Sent::default());
-                    let request = self.clone().send(parts, sent.clone());
-                    (run.iter().map(|&(n, _)| n).zip(0..).collect(), under_way.add(names, &sent, request))
+                    let sent = Sent::default();
+                    let request = self.clone().send(parts.clone(), sent.clone());
+                    (run.iter().map(|&(n, _)| n).zip(0..).collect(), under_way.add(parts, &sent, request))
                 }
             };
             let step: Boxed<Step<R>> = Box::pin(request.map(|parts| Step::Came(wants, parts)));
@@ -265,6 +265,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             self.count(|stats| stats.bytes += answer.as_ref().map_or(0, |bytes| bytes.len() as u64));
             self.observe(&Fetched {
                 file,
+                at: self.source.locate(file),
                 range: range.clone(),
                 parts: wants.len(),
                 origin: Origin::Source,
@@ -273,7 +274,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             });
             let mut catalog = self.catalog();
             let mut take = |want: &Want| {
-                held(&self.under_way).remove(&name(want));
+                held(&self.under_way).remove(want);
                 let bytes = answer.as_ref().map_err(|error| ReadError::from(error.clone()))?;
                 let bytes = want.chunk().within(bytes, range.start);
                 let part = catalog.take(want, bytes)?;
@@ -332,8 +333,8 @@ async fn fetch_manifest<R: Record>(
     let bytes = source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await;
     if let Some(observer) = observer {
         let range = 0..bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-        let (elapsed, is_good) = (started.elapsed(), bytes.is_ok());
-        observer(&Fetched { file: Manifest::FILE, range, parts: 0, origin: Origin::Source, elapsed, is_good });
+        let (at, elapsed, is_good) = (source.locate(Manifest::FILE), started.elapsed(), bytes.is_ok());
+        observer(&Fetched { file: Manifest::FILE, at, range, parts: 0, origin: Origin::Source, elapsed, is_good });
     }
     let bytes = bytes?;
     Ok((parse::<R>(source, pin, &bytes)?, bytes))

@@ -20,6 +20,8 @@ pub enum Origin {
 pub struct Fetched<'a> {
     /// The file's name.
     pub file: &'a str,
+    /// Its path or URL, as the source has it.
+    pub at: String,
     /// The bytes asked for; those of a whole file begin at 0.
     pub range: Range<u64>,
     /// Pages and blocks among them that were wanted; 0 for a manifest.

@@ -19,11 +19,11 @@ use crate::table::{Manifest, Record};
 /// How a [`Reader`] works.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Bytes of decoded pages and blocks to keep in memory.
+    /// The most bytes of decoded pages and blocks that are kept in memory; 16 MiB by default.
     pub memory: usize,
-    /// Requests in flight at most.
+    /// The most requests at a time; 12 by default.
     pub concurrency: usize,
-    /// Bytes between two pages or blocks that are fetched with them at most, to save a request.
+    /// The largest gap in bytes between two parts that is fetched with them to save a request; 16 KiB by default.
     pub gap: u64,
 }
 
@@ -131,7 +131,12 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// Looks `position` up if what that takes is in memory; `None` if it is not.
     pub fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
         let started = Instant::now();
-        let answer = self.0.catalog().peek(position)?;
+        let held = self.0.catalog().peek(position)?;
+        // The catalog is free again: other threads need not wait for the record.
+        let answer = match held {
+            Some((at, block)) => block.find(position).map_err(|error| self.0.catalog().error(&at, error)),
+            None => Ok(None),
+        };
         self.0.answered(1, started);
         Some(answer)
     }

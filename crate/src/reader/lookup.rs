@@ -22,7 +22,7 @@ pub(super) struct Lookup<R: Record> {
     manifest: Arc<Manifest>,
     /// In the order of keys: what is equal or near is side by side, in the order of the files.
     seeks: Vec<Seek>,
-    /// The seeks that may want something that was not told.
+    /// Seeks whose next want the caller may not know yet.
     awake: Vec<usize>,
     told: Told,
     /// Answers that nobody has had yet, each with its position's number in the question.
@@ -55,7 +55,7 @@ struct Seek {
 enum State {
     /// It takes this next.
     Wants(Want),
-    /// That it takes it has been told.
+    /// It takes this; the caller has been told so.
     Waits(Want),
     /// Another build may have taken the database's place.
     Stale(ReadError),
@@ -132,7 +132,7 @@ impl<R: Record> Lookup<R> {
     pub(super) fn wants(&mut self, catalog: &mut Catalog<R>, gap: u64) -> Range<usize> {
         let first = self.told.wants.len();
         let mut hit: Option<Want> = None;
-        // What came of one page is in order; what came of several only after this.
+        // Seeks woken by one page are in order, those woken by several are not.
         let awake = BinaryHeap::from(core::mem::take(&mut self.awake)).into_sorted_vec();
         for at in awake {
             while let State::Wants(want) = &self.seeks[at].state {

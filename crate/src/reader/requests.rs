@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{Shared, WeakShared};
 
 use super::ReadError;
-use super::catalog::Part;
+use super::catalog::{Part, Want};
 use crate::table::Record;
 
 /// A boxed future, which may move between threads where there are threads.
@@ -35,9 +35,10 @@ pub(super) struct Joined<R: Record> {
     pub(super) at: usize,
 }
 
-/// The requests that somebody waits for, by the names of their parts.
+/// The requests that somebody waits for, by their parts. In another build's manifest the same bytes may have another
+/// range of keys: they are another part.
 pub(super) struct UnderWay<R: Record> {
-    /// In the order of their names.
+    /// In the order of their beginnings.
     parts: Vec<Entry<R>>,
     requests: usize,
     /// How many entries there may be before those are dropped that nobody waits for any more.
@@ -45,7 +46,7 @@ pub(super) struct UnderWay<R: Record> {
 }
 
 struct Entry<R: Record> {
-    name: String,
+    want: Want,
     id: usize,
     at: usize,
     sent: Sent,
@@ -57,18 +58,18 @@ impl<R: Record> UnderWay<R> {
         UnderWay { parts: Vec::new(), requests: 0, most: 64 }
     }
 
-    /// Adds a request for parts of these names.
-    pub(super) fn add(&mut self, names: Vec<String>, sent: &Sent, request: Boxed<Parts<R>>) -> Request<R> {
+    /// Adds a request for these parts.
+    pub(super) fn add(&mut self, wants: Vec<Want>, sent: &Sent, request: Boxed<Parts<R>>) -> Request<R> {
         if self.parts.len() >= self.most {
             self.parts.retain(|entry| entry.request.upgrade().is_some());
             self.most = 64.max(2 * self.parts.len());
         }
         let request = request.shared();
         self.requests += 1;
-        for (at, name) in names.into_iter().enumerate() {
+        for (at, want) in wants.into_iter().enumerate() {
             let Some(weak) = request.downgrade() else { break };
-            let place = self.place(&name);
-            let entry = Entry { name, id: self.requests, at, sent: sent.clone(), request: weak };
+            let place = self.place(&want);
+            let entry = Entry { want, id: self.requests, at, sent: sent.clone(), request: weak };
             match place {
                 Ok(place) => self.parts[place] = entry,
                 Err(place) => self.parts.insert(place, entry),
@@ -77,21 +78,25 @@ impl<R: Record> UnderWay<R> {
         request
     }
 
-    /// The request that fetches the part of a name.
-    pub(super) fn find(&self, name: &str) -> Option<Joined<R>> {
-        let &Entry { id, at, ref request, .. } = &self.parts[self.place(name).ok()?];
-        Some(Joined { id, at, request: request.upgrade()? })
+    /// The request that fetches a part.
+    pub(super) fn find(&self, want: &Want) -> Option<Joined<R>> {
+        let Entry { want: found, id, at, request, .. } = &self.parts[self.place(want).ok()?];
+        let request = request.upgrade().filter(|_| found == want)?;
+        Some(Joined { id: *id, at: *at, request })
     }
 
     /// From now on a part is in memory, or has to be asked for again.
-    pub(super) fn remove(&mut self, name: &str) {
-        if let Ok(place) = self.place(name) {
+    pub(super) fn remove(&mut self, want: &Want) {
+        if let Ok(place) = self.place(want) {
             self.parts.remove(place);
         }
     }
 
-    fn place(&self, name: &str) -> Result<usize, usize> {
-        self.parts.binary_search_by(|entry| entry.name.as_str().cmp(name))
+    fn place(&self, want: &Want) -> Result<usize, usize> {
+        fn beginning(want: &Want) -> (u64, &str) {
+            (want.chunk().range.start, &want.chunk().file)
+        }
+        self.parts.binary_search_by(|entry| beginning(&entry.want).cmp(&beginning(want)))
     }
 
     /// Those that have left.

@@ -12,14 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use futures_executor::block_on;
 use shakmaty::{Chess, Position as _};
 
-use super::lookup::Lookup;
 use super::*;
 use crate::eval::{Eval, Evaluation, Pv, Score};
 use crate::position::Position;
 use crate::source::file::Directory;
 use crate::source::integrity::{Integrity, Pin};
 use crate::source::{Fault, Source};
-use crate::table::{ChunkFault, Manifest, TableWriter, WriterOptions, encode_block};
+use crate::table::{Chunk, ChunkFault, Manifest, TableWriter, WriterOptions, encode_block};
 
 /// Positions of some games, ascending, each with an evaluation that tells them apart.
 fn records(games: usize) -> Vec<Eval> {
@@ -342,21 +341,38 @@ fn a_reader_is_shared_by_threads() {
     assert!(reader.stats().lookups > records.len() as u64);
 }
 
+/// The page that a lookup of a position wants.
+fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
+    reader.manifest().page_of(&position.key()).unwrap()
+}
+
+/// A request for a page that is under way, and brings nothing.
+fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<Eval> {
+    let empty = Box::pin(core::future::ready(requests::Parts::default()));
+    let wants = vec![catalog::Want::Page(page)];
+    crate::sync::held(&reader.0.under_way).add(wants, &requests::Sent::default(), empty)
+}
+
 #[test]
 fn a_request_without_a_part_that_is_waited_for_is_an_error_and_no_position_that_is_not_there() {
     let records = records(4);
     let host = Host::new(&Database::new("unanswered", &records));
     let reader = open(&host);
-    let name = {
-        let mut catalog = reader.0.catalog();
-        let mut lookup = Lookup::new(&catalog, vec![records[0].position.clone()]);
-        assert_eq!(lookup.wants(&mut catalog, GAP), 0..1);
-        driver::name(lookup.wanted(0))
-    };
-    let empty = Box::pin(core::future::ready(requests::Parts::default()));
-    let _request = crate::sync::held(&reader.0.under_way).add(vec![name], &requests::Sent::default(), empty);
+    let _request = empty_request(&reader, page_of(&reader, &records[0].position));
     assert_eq!(block_on(reader.lookup(&records[0].position)), Err(ReadError::Unanswered));
     assert_eq!(host.requests(), 1, "the manifest");
+}
+
+#[test]
+fn a_request_for_the_same_bytes_with_another_range_of_keys_is_not_shared() {
+    let records = records(4);
+    let host = Host::new(&Database::new("other-keys", &records));
+    let reader = open(&host);
+    let mut page = page_of(&reader, &records[0].position);
+    // As in the manifest of a build that has other files after this one.
+    page.keys.until = Some(vec![1]);
+    let _request = empty_request(&reader, page);
+    assert_eq!(block_on(reader.lookup(&records[0].position)), Ok(Some(records[0].clone())));
 }
 
 /// A cache in memory.
@@ -486,7 +502,10 @@ fn an_observer_hears_of_every_request_and_may_ask_itself() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let observer: Observer = {
         let seen = seen.clone();
-        Box::new(move |fetched| seen.lock().unwrap().push((fetched.file.to_string(), fetched.range.clone())))
+        Box::new(move |fetched| {
+            assert_eq!(fetched.at, format!("host/{}", fetched.file));
+            seen.lock().unwrap().push((fetched.file.to_string(), fetched.range.clone()));
+        })
     };
     block_on(async {
         let (options, observer) = (Options::default(), Some(observer));

@@ -1,9 +1,9 @@
 //! Judges answers over HTTP: what was asked for, what the head of the answer allows, whether the body keeps to it.
 //!
 //! A range is asked for with both ends (`bytes=a-b`: no CORS preflight). Accepted are 206 with exactly the range, and
-//! 200 where the whole file is small. Headers that cross-origin rules hide are not missed: the length of a range is
-//! checked all the same, and its checksum by the reader. Where a file comes whole its length is what arrives: that which
-//! is announced may be of a compressed form, and a page of another origin does not see that. Nothing is read past a cap.
+//! 200 where the whole file is small. A page of another origin does not see all headers, and can do without: the length
+//! of a range is counted as it arrives, and the reader compares its checksum. The length that is announced of a whole file
+//! is not believed, as it may be that of a compressed form. Nothing is read past a cap.
 
 use core::ops::Range;
 

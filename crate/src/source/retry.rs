@@ -5,9 +5,9 @@
 //! | no connection, an answer that breaks off | sent again, at most [`Retry::times`] times |
 //! | status 429, 500, 502, 503, 504 | sent again likewise, not before `Retry-After` |
 //! | no complete answer in time | an error: the time of the lookup is used up |
-//! | status 403, 404, 410, 416, another length | the manifest is read again, as another build may have taken the database's place |
+//! | status 403, 404, 410, 416, a wrong range, another length | the manifest is read again, as another build may have taken the database's place |
 //! | other bytes than the seals say | as before: with the same manifest the bytes are asked for once more |
-//! | another status, a wrong range, a compressed range | an error |
+//! | another status, a compressed range | an error |
 //!
 //! So nothing is asked for more than three times for one fault.
 

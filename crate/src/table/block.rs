@@ -105,7 +105,7 @@ impl<R: Record> Block<R> {
     ///
     /// # Panics
     ///
-    /// There are not more than `n` records.
+    /// `n` is not below [`Block::len`].
     #[cfg(feature = "write")]
     pub fn get(&self, n: usize) -> Result<R, TableError> {
         self.record(n, self.position(n)?)
@@ -132,7 +132,7 @@ impl<R: Record> Block<R> {
             None => Ok(records),
             Some(pair) => {
                 let fen = self.position(pair[0].n)?.to_string();
-                Err(self.chunk.error(ChunkFault::Order { fen }))
+                Err(self.chunk.error(ChunkFault::Duplicate { fen }))
             }
         }
     }
@@ -176,7 +176,7 @@ impl<R: Record> Block<R> {
         order.into_iter().map(move |(key, n)| {
             let position = self.position(n)?;
             if last.replace(key) == Some(key) {
-                return Err(self.chunk.error(ChunkFault::Order { fen: position.to_string() }));
+                return Err(self.chunk.error(ChunkFault::Duplicate { fen: position.to_string() }));
             }
             Ok((n, position))
         })

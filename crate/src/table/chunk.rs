@@ -166,9 +166,9 @@ pub enum ChunkFault {
         /// Their checksum.
         found: u64,
     },
-    /// The block is valid, but it is another one than the index says.
+    /// The page or block is another one than the index says.
     Other,
-    /// The checksum is right, but the content is invalid: it is another page, or a faulty writer made it.
+    /// The checksum is right, but the content is invalid: a faulty writer made it.
     Columns(ColumnError),
     /// A position is not canonical or cannot be played on.
     Key(KeyError),
@@ -180,7 +180,7 @@ pub enum ChunkFault {
         why: String,
     },
     /// A position occurs twice.
-    Order {
+    Duplicate {
         /// Four-field FEN of the position.
         fen: String,
     },
@@ -190,6 +190,12 @@ impl ChunkFault {
     /// Whether the file may have been replaced by that of another build.
     pub fn is_foreign(&self) -> bool {
         matches!(self, ChunkFault::Length { .. } | ChunkFault::Checksum { .. } | ChunkFault::Other)
+    }
+}
+
+impl From<ColumnError> for ChunkFault {
+    fn from(error: ColumnError) -> ChunkFault {
+        ChunkFault::Columns(error)
     }
 }
 
@@ -220,11 +226,11 @@ impl fmt::Display for ChunkFault {
             ChunkFault::Checksum { stated, found } => {
                 write!(f, "checksum {found:016x}, expected {stated:016x}: the bytes were changed")
             }
-            ChunkFault::Other => f.write_str("another block was found in its place"),
+            ChunkFault::Other => f.write_str("another page or block was found in its place"),
             ChunkFault::Columns(error) => error.fmt(f),
             ChunkFault::Key(error) => error.fmt(f),
             ChunkFault::Line { fen, why } => write!(f, "line of {fen}: {why}"),
-            ChunkFault::Order { fen } => write!(f, "{fen} stands out of order"),
+            ChunkFault::Duplicate { fen } => write!(f, "{fen} occurs twice"),
         }
     }
 }

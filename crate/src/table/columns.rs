@@ -248,6 +248,16 @@ impl Octaves {
     }
 }
 
+/// Signed numbers as unsigned ones, small where the number is near zero.
+pub(crate) fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The number that [`zigzag`] makes this one of.
+pub(crate) fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
 /// Reads a string of bits, least significant first.
 #[derive(Clone, Debug)]
 pub(crate) struct Bits<'a> {

@@ -11,6 +11,7 @@ use shakmaty::{
 };
 
 use super::columns::{ColumnError, Columns, Values};
+use crate::moves::relative_square;
 #[cfg(feature = "write")]
 use crate::position::file_code;
 use crate::position::{FILES, KINDS, Key, set_file_code};
@@ -144,11 +145,6 @@ impl Node {
     }
 }
 
-/// The square from the point of view of a side: Black's is mirrored top to bottom.
-fn relative(turn: Color, square: Square) -> Square {
-    turn.fold_wb(square, square.flip_vertical())
-}
-
 /// The origin and the target of a step: for castling the rook's square.
 pub(crate) type StepSquares = (Square, Square);
 
@@ -215,7 +211,7 @@ fn decode_step(
     let squares = node.targets(role, from);
     let squares = node.turn.fold_wb(squares, squares.flip_vertical());
     let to = squares.into_iter().nth(target.into()).ok_or_else(|| targets.out_of_range(target.into()))?;
-    let to = relative(node.turn, to);
+    let to = relative_square(to, node.turn);
     Ok((node.step(role, from, to), (from, to)))
 }
 
@@ -301,7 +297,7 @@ fn read_squares(
         let found = values.byte()?;
         let square = match found.checked_sub(1) {
             None => last.get(n).copied(),
-            Some(square) => Square::try_from(square).ok().map(|square| relative(kind.color, square)),
+            Some(square) => Square::try_from(square).ok().map(|square| relative_square(square, kind.color)),
         };
         let square = square.filter(|&square| !board.occupied().contains(square));
         let square = square.ok_or_else(|| values.out_of_range(found.into()))?;

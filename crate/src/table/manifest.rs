@@ -1,7 +1,7 @@
 //! The manifest: the one file whose content changes. It lists all shards and pages.
 //!
-//! Its checksum is verified before anything else but the format number is read. It is parsed in one pass, and takes less
-//! memory than its text, whatever the text is.
+//! Its checksum is verified before anything else but the format number is read. It is parsed in one pass, and takes at most
+//! some four times its text in memory, whatever the text is.
 
 use core::ops::Range;
 
@@ -430,7 +430,7 @@ fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
         let digit = |byte: u8| char::from(byte).to_digit(16);
         text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
     };
-    parse().ok_or_else(|| format!("{} is not a separator", Quoted(text.get(..80).unwrap_or(text))))
+    parse().ok_or_else(|| format!("{} is not a separator", Quoted(text)))
 }
 
 #[cfg(feature = "write")]

@@ -45,4 +45,4 @@ pub use write::{
 
 #[cfg(feature = "write")]
 pub(crate) use columns::BitWriter;
-pub(crate) use columns::{Bits, Columns, Octaves, Values};
+pub(crate) use columns::{Bits, Columns, Octaves, Values, unzigzag, zigzag};

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::chunk::KeyRange;
-use super::columns::{Bits, ColumnError, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
+use super::columns::{Bits, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
 use super::{Block, Chunk, ChunkFault, TableError};
 use crate::eval::Eval;
 use crate::position::Key;
@@ -48,8 +48,7 @@ impl Page {
     ///
     /// Bytes of another length or checksum, of another page, or of invalid content.
     pub fn parse(bytes: &[u8], at: &Chunk) -> Result<Page, TableError> {
-        let frame = at.unseal(bytes)?;
-        parse(frame, at).map_err(|error| at.error(ChunkFault::Columns(error)))
+        parse(at.unseal(bytes)?, at).map_err(|fault| at.error(fault))
     }
 
     /// The block whose range contains `key`; `None` if the key is before the first block.
@@ -77,7 +76,7 @@ impl Page {
     }
 }
 
-fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
+fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkFault> {
     let columns = Columns::open(frame, COLUMNS, 0)?;
     let mut lengths = columns.values(LENGTHS);
     let mut low_bits = Bits::new(&columns, LOW_BITS);
@@ -89,26 +88,34 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
         end = end.saturating_add(length);
-        // Blocks come before the pages of their shard.
-        if length == 0 || length > Block::<Eval>::MAX_BYTES as u64 || end > at.range.start {
-            return Err(lengths.out_of_range(length));
+        if length == 0 || length > Block::<Eval>::MAX_BYTES as u64 {
+            return Err(lengths.out_of_range(length).into());
         }
         let head = last.start..last.start + usize::from(shared);
         if head.end > last.end || page.separators.len() > MAX_CONTENT {
-            return Err(tails.out_of_range(shared.into()));
+            return Err(tails.out_of_range(shared.into()).into());
         }
         page.separators.extend_from_within(head);
         page.separators.extend_from_slice(rest.take(tails.byte()?.into())?);
         let (before, separator) = page.separators[last.start..].split_at(last.len());
-        let ascends = if page.blocks.is_empty() { separator == at.keys.from } else { separator > before };
-        if !ascends {
-            return Err(rest.out_of_range(page.blocks.len() as u64));
+        match page.blocks.len() {
+            0 if separator != at.keys.from => return Err(ChunkFault::Other),
+            n if n > 0 && separator <= before => return Err(rest.out_of_range(n as u64).into()),
+            _ => {}
         }
         last = last.end..page.separators.len();
         page.blocks.push(Entry { separator: last.clone(), end });
     }
-    if page.blocks.is_empty() || !at.keys.contains(&page.separators[last]) {
-        return Err(rest.out_of_range(page.blocks.len() as u64));
+    if page.blocks.is_empty() {
+        return Err(rest.out_of_range(0).into());
+    }
+    // No two pages have the same range of keys: the first and the last are enough to tell whether this is the right one.
+    if !at.keys.contains(&page.separators[last]) {
+        return Err(ChunkFault::Other);
+    }
+    // Blocks come before the pages of their shard.
+    if end > at.range.start {
+        return Err(lengths.out_of_range(end).into());
     }
     for values in [lengths, tails, rest] {
         values.finish()?;
@@ -120,7 +127,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ColumnError> {
 /// Encodes a page of consecutive blocks, of which the first begins at offset `start` of the shard. Each block is given by
 /// its separator and its length.
 #[cfg(feature = "write")]
-pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, ColumnError> {
+pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, super::ColumnError> {
     use super::columns::{BitWriter, compress};
     use crate::leb128;
 

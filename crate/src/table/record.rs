@@ -4,7 +4,8 @@ use super::{ColumnError, Columns};
 use crate::position::Position;
 use shakmaty::{Color, Square};
 
-/// A record of a table: what is stored of one position. Implemented by [`Eval`](crate::eval::Eval).
+/// A record of a table: what is stored of one position. Implemented by [`Eval`](crate::eval::Eval) and
+/// [`Played`](crate::played::Played).
 ///
 /// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
 /// before. A record may be coded relative to that of its parent.
@@ -21,7 +22,8 @@ pub trait Record: Sized + Send + Sync + 'static {
     /// The position that the record is of.
     fn position(&self) -> &Position;
 
-    /// Whether a step between these squares from this position should make a parent of it, of several that could be.
+    /// Whether the step between these squares is preferred. If steps lead from several positions to the same one, its parent
+    /// is one whose step is preferred.
     #[cfg(feature = "write")]
     fn goes(&self, _from: Square, _to: Square) -> bool {
         false

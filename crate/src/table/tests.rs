@@ -49,6 +49,56 @@ prop_compose! {
     }
 }
 
+/// What need be no evaluation: its score may be out of range, its moves may be those of another position.
+fn any_evaluation() -> impl Strategy<Value = Evaluation> {
+    let number = || prop_oneof![-2..=2, Just(Score::MAX_MATE), Just(Score::MAX_MATE + 1), Just(i32::MIN), any::<i32>()];
+    let score = prop_oneof![number().prop_map(Score::Cp), number().prop_map(Score::Mate)];
+    let pv = (score, proptest::collection::vec(any::<Index>(), 0..3));
+    let pv = pv.prop_map(|(score, choices)| Pv { score, line: play(&Chess::default(), &choices).1 });
+    let pvs = prop_oneof![9 => proptest::collection::vec(pv, 1..3), 1 => Just(Vec::new())];
+    (0..3u16, any::<u64>(), pvs).prop_map(|(depth, knodes, pvs)| Evaluation { depth, knodes, pvs })
+}
+
+#[test]
+fn what_no_record_may_hold_is_refused_and_named() {
+    let error = |evaluations: &[(u16, &[Score])]| {
+        let pvs = |scores: &[Score]| scores.iter().map(|&score| Pv { score, line: Vec::new() }).collect();
+        let evaluations =
+            evaluations.iter().map(|(depth, scores)| Evaluation { depth: *depth, knodes: 1, pvs: pvs(scores) });
+        let record = Eval { position: Position::from_chess(&Chess::default()), evaluations: evaluations.collect() };
+        match encode_block(&[record]).expect_err("no record") {
+            WriteError::Block { error: ColumnError::Value { column, found }, .. } => {
+                (Block::<Eval>::column_names().nth(column).expect("a column"), found)
+            }
+            error => panic!("{error}"),
+        }
+    };
+    assert_eq!(error(&[]), ("evaluations", 0));
+    assert_eq!(error(&[(9, &[])]), ("PVs, best", 0));
+    assert_eq!(error(&[(9, &[Score::Cp(1)]), (10, &[Score::Cp(1)])]), ("depths, other", 10));
+    assert_eq!(error(&[(9, &[Score::Mate(0)])]), ("scores, root", 0));
+    assert_eq!(error(&[(9, &[Score::Cp(1), Score::Mate(40_000)])]), ("scores, root", 40_000));
+    assert_eq!(error(&[(9, &[Score::Cp(i32::MIN)])]), ("scores, root", 1 << 31));
+}
+
+#[test]
+fn a_depth_below_none_is_named_by_its_column_and_what_stands_there() {
+    let pvs = vec![Pv { score: Score::Cp(1), line: Vec::new() }];
+    let evaluations = [9, 4].map(|depth| Evaluation { depth, knodes: 1, pvs: pvs.clone() }).to_vec();
+    let records = [Eval { position: Position::from_chess(&Chess::default()), evaluations }];
+    let names: Vec<&str> = Block::<Eval>::column_names().collect();
+    let columns = Columns::open(frame_of(&encoded(&records).0.bytes), names.len(), 0).expect("a whole block");
+    let mut columns: Vec<Vec<u8>> = (0..names.len()).map(|column| columns.bytes(column).to_vec()).collect();
+    let other = names.iter().position(|name| *name == "depths, other").expect("a column");
+    assert_eq!(columns[other], [5]);
+    columns[other] = vec![10];
+    let bytes = columns::compress(&columns, 1).expect("columns").0;
+    let at = chunk_of(0, &bytes);
+    let error = Block::<Eval>::open(&bytes, &at).expect_err("a depth below none");
+    let fault = ChunkFault::Columns(ColumnError::Value { column: other, found: 10 });
+    assert_eq!(error, TableError::Chunk { chunk: Box::new(at), fault });
+}
+
 /// Records of the positions of some games, each once, ascending.
 fn records() -> impl Strategy<Value = Vec<Eval>> {
     let game = (0..STARTS.len(), proptest::collection::vec(any::<Index>(), 0..40));
@@ -121,6 +171,20 @@ proptest! {
         prop_assert_eq!(block.records().collect::<Result<Vec<_>, _>>(), Ok(records.clone()));
         for record in &records {
             prop_assert_eq!(block.find(&record.position), Ok(Some(record.clone())));
+        }
+    }
+
+    #[test]
+    fn any_record_is_refused_or_read_back_as_it_was(
+        evaluations in proptest::collection::vec(any_evaluation(), 0..4),
+        choices in proptest::collection::vec(any::<Index>(), 0..3),
+    ) {
+        let (positions, _) = play(&Chess::default(), &choices);
+        let position = Position::from_chess(&positions[positions.len() - 1]);
+        let records = [Eval { position, evaluations }];
+        if let Ok(block) = encode_block(&records) {
+            let opened = Block::<Eval>::open(&block.bytes, &chunk_of(0, &block.bytes)).expect("what was written");
+            prop_assert_eq!(opened.records().collect::<Result<Vec<_>, _>>(), Ok(records.to_vec()));
         }
     }
 
@@ -237,6 +301,12 @@ proptest! {
 
 /// A database of some thousand positions in a folder of its own, in shards of several pages.
 fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<Eval>) {
+    let (writer, all) = written(dir, inline_page_bytes);
+    (writer.finish().expect("a database"), all)
+}
+
+/// Such a database before it is finished.
+fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter, Vec<Eval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
@@ -258,7 +328,18 @@ fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<E
     for block in blocks {
         writer.append(&encode_block(&block).expect("a block")).expect("room on the disk");
     }
-    (writer.finish().expect("a database"), all)
+    (writer, all)
+}
+
+#[test]
+fn a_table_that_is_given_up_leaves_no_files() {
+    let dir = temp_dir("discard");
+    let files = || std::fs::read_dir(dir.join("scratch")).expect("a folder").count();
+    let (writer, _) = written(&dir, 0);
+    assert!(files() > 2, "some shards are closed, one is open");
+    writer.discard().expect("files that can be removed");
+    assert_eq!(files(), 0);
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
 }
 
 fn temp_dir(name: &str) -> std::path::PathBuf {
@@ -329,7 +410,7 @@ fn a_page_or_block_in_the_place_of_another_is_refused() {
     for pair in pages.windows(2) {
         for (at, other) in [(&pair[1], &pair[0]), (&pair[0], &pair[1])] {
             let error = Page::parse(&read(other), &posing(at, other)).expect_err("another page");
-            assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Columns(_), .. }), "{error}");
+            assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
         }
     }
     let late = all.iter().position(|chunk| chunk.range.start > 1 << 14).expect("a block far from the start");
@@ -378,6 +459,24 @@ fn a_manifest_says_what_is_wrong_with_it() {
     );
     assert!(message("<!doctype html>").starts_with("manifest.json is not a manifest: "));
     assert!(message("{\"format\":1}").ends_with("it has no checksum"));
+}
+
+#[test]
+fn what_is_wrong_with_a_manifest_is_told_in_a_line_or_two_however_long_its_texts_are() {
+    let long = "\u{1}♔".repeat(1 << 16);
+    for body in [
+        serde_json::json!({ "records": long }),
+        serde_json::json!({ "records": "evaluations", "shards": [{ "file": long }] }),
+        serde_json::json!({ "records": "evaluations", "shards": [{ "pages": [[long, 1]] }] }),
+        serde_json::json!({ "records": "evaluations", "shards": [{ "pages": [["a".repeat(79) + &long, 1]] }] }),
+    ] {
+        let mut text = body.to_string().replacen('{', "{\"format\":1,", 1);
+        text.pop();
+        let sum = chunk::checksum(text.as_bytes());
+        text.push_str(&format!(",\"checksum\":\"{sum:016x}\"}}\n"));
+        let message = Manifest::parse::<Eval>(text.as_bytes()).expect_err("no manifest").to_string();
+        assert!(message.contains('…') && message.chars().count() < 500, "{} bytes", message.len());
+    }
 }
 
 #[test]

@@ -46,7 +46,8 @@ pub struct Early {
 ///
 /// Ranges are asked for with `cache: "no-store"`: Chromium's cache lets only one range request of a URL run at a time, and
 /// ranges are cached elsewhere. If the manifest's request is redirected, the other files are taken from beside where it
-/// was found. A host that ignores ranges is asked for each small file once, and a warning says so.
+/// was found. A host that ignores ranges is asked for each small file once, until the manifest is read again, and one
+/// warning says so.
 pub struct Fetch {
     manifest: String,
     /// Where the files are, with a slash at the end; known once the manifest was found.
@@ -56,8 +57,10 @@ pub struct Fetch {
     credentials: Option<RequestCredentials>,
     function: Option<Function>,
     early: RefCell<Option<Early>>,
-    /// Files that came whole in place of a range.
+    /// Files that came whole in place of a range, since the manifest was last read.
     whole: RefCell<Vec<(String, Whole)>>,
+    /// Whether it was said that the host ignores ranges.
+    is_warned: Cell<bool>,
     traffic: Cell<Traffic>,
 }
 
@@ -79,6 +82,7 @@ impl Fetch {
             function: None,
             early: RefCell::new(None),
             whole: RefCell::new(Vec::new()),
+            is_warned: Cell::new(false),
             traffic: Cell::default(),
         }
     }
@@ -89,7 +93,7 @@ impl Fetch {
     }
 
     /// Sends these headers with every request. Another origin must allow them (`Access-Control-Allow-Headers`), and each
-    /// range takes a preflight there.
+    /// range takes a preflight there. `Range` is not for the caller to set.
     pub fn with_headers(self, headers: &Headers) -> Fetch {
         Fetch { headers: headers.into(), ..self }
     }
@@ -170,8 +174,10 @@ impl Fetch {
             self.read(&response, body).await.and_then(Body::finish)
         };
         let bytes = bytes.map_err(late)?;
-        if file == Manifest::FILE && response.redirected() {
-            self.folder.replace(folder(&response.url()).to_string());
+        if file == Manifest::FILE {
+            // It may be redirected elsewhere the next time, or no more.
+            let found = if response.redirected() { response.url() } else { self.manifest.clone() };
+            self.folder.replace(folder(&found).to_string());
         }
         Ok(bytes)
     }
@@ -217,7 +223,7 @@ impl Fetch {
     }
 
     fn warn(&self, url: &str, bytes: usize) {
-        if self.whole.borrow().len() == 1 {
+        if !self.is_warned.replace(true) {
             let text = format!(
                 "shelfish: {url}: the host ignores range requests, so the whole file of {bytes} bytes was fetched; small \
                  databases work all the same, others need a host that answers ranges with 206"
@@ -248,6 +254,8 @@ impl Source for Fetch {
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        // The manifest is read again where what came is wrong.
+        self.whole.take();
         self.get(file, Ask::Whole { cap }).await
     }
 

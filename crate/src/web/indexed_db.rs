@@ -2,7 +2,6 @@
 
 use core::cell::{Cell, RefCell};
 use core::fmt;
-use core::future::ready;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -25,6 +24,8 @@ use crate::sync::OnceCell;
 
 /// Time after which what IndexedDB did not answer is not there.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Time after which a change that has not ended stops all further ones: no lookup waits for them, and disks are slow.
+const WRITE_PATIENCE: Duration = Duration::from_secs(10);
 /// Time that a write waits for the lookup that caused it to go on.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Writes that may wait; further ones are dropped.
@@ -43,8 +44,8 @@ const VERSION: u32 = 2;
 /// Browsers take IndexedDB away: private windows refuse it, Safari drops connections and sometimes never answers. So a
 /// connection that fails is opened again at the next use, one that cannot be opened is not tried again, and nothing is
 /// waited for beyond a second. Writes are queued, wait for reads and go one entry at a time, so that no lookup waits for
-/// them. What is kept is not believed: an entry of another type is none, and where sizes do not add up the cache begins
-/// anew.
+/// them; while one does not end, no other is taken. What is kept is not believed: an entry of another type is none, and
+/// where sizes do not add up the cache begins anew.
 #[derive(Clone)]
 pub struct IndexedDb(Rc<State>);
 
@@ -59,16 +60,42 @@ struct State {
     waiting: RefCell<Vec<oneshot::Sender<()>>>,
     is_writing: Cell<bool>,
     reads: Cell<u32>,
-    is_stuck: Cell<bool>,
+    is_read_stuck: Cell<bool>,
+    is_write_stuck: Cell<bool>,
 }
 
 /// A connection, or that there is none to be had, once that is known.
 type Connection = Rc<OnceCell<Option<Rc<Open>>>>;
 
+/// What is kept under some names. Changes give nothing, as the same type: one copy of what waits for either.
+type Kept = Vec<Option<Vec<u8>>>;
+
 struct Open {
     database: IdbDatabase,
     /// The browser closes it, or another tab needs it closed.
     _lost: [EventListener; 2],
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.database.close();
+    }
+}
+
+/// A lookup that reads. One that is dropped on the way has writes wait for it no longer, either.
+struct Reading<'a>(&'a Cell<u32>);
+
+impl Reading<'_> {
+    fn new(reads: &Cell<u32>) -> Reading<'_> {
+        reads.set(reads.get() + 1);
+        Reading(reads)
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 /// What is to be written.
@@ -105,7 +132,8 @@ impl IndexedDb {
             waiting: RefCell::new(Vec::new()),
             is_writing: Cell::new(false),
             reads: Cell::new(0),
-            is_stuck: Cell::new(false),
+            is_read_stuck: Cell::new(false),
+            is_write_stuck: Cell::new(false),
         }));
         // Opens while the manifest is on its way.
         let opening = cache.clone();
@@ -117,6 +145,8 @@ impl IndexedDb {
 
     /// Gives up all that is kept of the database.
     pub fn clear(&self) {
+        // What waits would be given up, too, and may fill the queue.
+        self.0.queue.borrow_mut().clear();
         self.later(Change::Clear);
     }
 
@@ -129,19 +159,12 @@ impl IndexedDb {
         }
     }
 
-    /// Closes the connection; what is queued is still written, by a new one.
+    /// Closes the connection, once nothing uses it any more; what is queued is still written, by a new one.
     pub fn close(&self) {
-        if matches!(self.0.connection.borrow().get(), Some(None)) {
-            // There is none to be had, and none to be tried for again.
-            return;
+        // Where there is none to be had, none is to be tried for again.
+        if !matches!(self.0.connection.borrow().get(), Some(None)) {
+            self.0.connection.take();
         }
-        let connection = self.0.connection.take();
-        spawn_local(async move {
-            // If nobody has opened it, nobody will.
-            if let Some(open) = connection.get_or_init(ready(None)).await {
-                open.database.close();
-            }
-        });
     }
 
     /// No URL has a space in it, so that no folder and name are those of another.
@@ -167,14 +190,18 @@ impl IndexedDb {
         });
         let database: IdbDatabase = answer(&request).await?.unchecked_into();
         let lost = ["close", "versionchange"].map(|event| {
-            let cache = self.clone();
-            EventListener::new(&database, event, move |_| cache.close())
+            // The state has the connection, and that its listeners.
+            let state = Rc::downgrade(&self.0);
+            EventListener::new(&database, event, move |_| {
+                if let Some(state) = state.upgrade() {
+                    IndexedDb(state).close();
+                }
+            })
         });
         Ok(Rc::new(Open { database, _lost: lost }))
     }
 
-    async fn read(&self, keys: &[String]) -> Vec<Option<Vec<u8>>> {
-        self.0.reads.set(self.0.reads.get() + 1);
+    async fn read(&self, keys: &[String]) -> Kept {
         let mut found = Vec::new();
         // A connection that was lost is noticed when it is used.
         for _ in 0..2 {
@@ -187,11 +214,13 @@ impl IndexedDb {
                 Err(_) => self.close(),
             }
         }
-        self.0.reads.set(self.0.reads.get() - 1);
         found
     }
 
     fn later(&self, change: Change) {
+        if self.0.is_write_stuck.get() {
+            return;
+        }
         let mut queue = self.0.queue.borrow_mut();
         if queue.len() < QUEUE {
             queue.push_back(change);
@@ -206,8 +235,16 @@ impl IndexedDb {
             pause(PAUSE).await;
             while self.0.reads.get() == 0 {
                 let Some(change) = self.0.queue.borrow_mut().pop_front() else { break };
-                if self.change(change).await.is_err() {
-                    self.close();
+                let cache = self.clone();
+                let changing = async move {
+                    if cache.change(change).await.is_err() {
+                        cache.close();
+                    }
+                    Kept::new()
+                };
+                if let Either::Right((_, changing)) = select(changing.boxed_local(), pause(WRITE_PATIENCE)).await {
+                    self.0.queue.borrow_mut().clear();
+                    self.stuck(changing, |state| &state.is_write_stuck);
                 }
             }
             if self.0.queue.borrow().is_empty() {
@@ -219,6 +256,13 @@ impl IndexedDb {
             // Whoever waited may have gone.
             let _ = waiting.send(());
         }
+    }
+
+    /// Has `is_stuck` say so until work ends that nobody waits for any more.
+    fn stuck(&self, work: LocalBoxFuture<'static, Kept>, is_stuck: fn(&State) -> &Cell<bool>) {
+        is_stuck(&self.0).set(true);
+        let cache = self.clone();
+        spawn_local(work.map(move |_| is_stuck(&cache.0).set(false)));
     }
 
     async fn change(&self, change: Change) -> Result<(), JsValue> {
@@ -250,9 +294,10 @@ impl IndexedDb {
 
 impl Cache for IndexedDb {
     async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
-        if self.0.is_stuck.get() {
+        if self.0.is_read_stuck.get() {
             return Vec::new();
         }
+        let _reading = Reading::new(&self.0.reads);
         let keys: Vec<String> = names.iter().map(|name| self.key(name)).collect();
         let (cache, asked) = (self.clone(), keys.clone());
         let reading = async move { cache.read(&asked).await }.boxed_local();
@@ -264,9 +309,7 @@ impl Cache for IndexedDb {
                 found
             }
             Either::Right((_, reading)) => {
-                self.0.is_stuck.set(true);
-                let cache = self.clone();
-                spawn_local(reading.map(move |_| cache.0.is_stuck.set(false)));
+                self.stuck(reading, |state| &state.is_read_stuck);
                 Vec::new()
             }
         }
@@ -359,7 +402,7 @@ fn lay_out(event: &Event) -> Result<(), JsValue> {
     Ok(())
 }
 
-async fn read(database: &IdbDatabase, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, JsValue> {
+async fn read(database: &IdbDatabase, keys: &[String]) -> Result<Kept, JsValue> {
     let store = database.transaction_with_str("bytes")?.object_store("bytes")?;
     let requests = keys.iter().map(|key| Ok(answer(&store.get(&key.as_str().into())?)));
     let requests: Vec<_> = requests.collect::<Result<_, JsValue>>()?;

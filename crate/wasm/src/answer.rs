@@ -4,19 +4,8 @@ use js_sys::{Object, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use shelfish::reader::{self, Fetched, Origin};
-use shelfish::shakmaty::uci::UciMove;
-use shelfish::shakmaty::{CastlingMode, File, Move};
 use shelfish::table;
 use wasm_bindgen::JsValue;
-
-/// Only castling that begins as in standard chess can be written as there.
-pub fn uci(m: Move, chess960: bool) -> UciMove {
-    let standard = match m {
-        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
-        _ => true,
-    };
-    m.to_uci(if standard && !chess960 { CastlingMode::Standard } else { CastlingMode::Chess960 })
-}
 
 /// What the database says of itself.
 pub fn manifest(manifest: &table::Manifest) -> JsValue {
@@ -98,7 +87,7 @@ pub fn stats(stats: &reader::Stats) -> JsValue {
 }
 
 /// Bytes that were fetched, or not.
-pub fn fetched(fetched: &Fetched<'_>, url: &str) -> JsValue {
+pub fn fetched(fetched: &Fetched<'_>) -> JsValue {
     #[derive(Serialize)]
     struct Request<'a> {
         url: &'a str,
@@ -112,7 +101,7 @@ pub fn fetched(fetched: &Fetched<'_>, url: &str) -> JsValue {
     }
     let (start, end) = (fetched.range.start as f64, fetched.range.end as f64);
     plain(&Request {
-        url,
+        url: &fetched.at,
         start,
         end,
         bytes: if fetched.is_good { end - start } else { 0.0 },

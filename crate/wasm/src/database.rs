@@ -96,17 +96,13 @@ async fn connect(url: &str, source: JsValue, open: Open, early: Option<Early>) -
         Place::Fetch(source)
     };
     let cache = cache.map(|(name, bytes)| IndexedDb::open(&name, bytes, &place.locate("")));
-    let folder = place.locate("");
     let observer = on_request.map(|function| -> Observer {
         Box::new(move |fetched: &Fetched<'_>| {
             // What a listener throws is its own affair.
-            let _ =
-                function.call1(&JsValue::UNDEFINED, &answer::fetched(fetched, &format!("{folder}{}", fetched.file)));
+            let _ = function.call1(&JsValue::UNDEFINED, &answer::fetched(fetched));
         })
     });
-    let kept = cache.clone();
-    let reader = Reader::open_with(place, cache, options, pin, observer).await;
-    let reader = reader.inspect_err(|_| kept.iter().for_each(IndexedDb::close))?;
+    let reader = Reader::open_with(place, cache, options, pin, observer).await?;
     let closing = AbortController::new().map_err(|_| Failure::closed())?;
     Ok(State { reader, has_memory, closing })
 }

@@ -3,14 +3,14 @@
 use js_sys::{Array, JsString, Reflect};
 use serde::Serialize;
 use shelfish::eval::{self, Score};
-use shelfish::position::Position;
+use shelfish::position::{Position, uci};
 use shelfish::reader::ReadError;
-use shelfish::shakmaty::Position as _;
 use shelfish::shakmaty::san::SanPlus;
+use shelfish::shakmaty::{CastlingMode, Position as _};
 use shelfish::table::Manifest;
 use wasm_bindgen::JsValue;
 
-use crate::answer::{plain, uci};
+use crate::answer::plain;
 use crate::failure::Failure;
 use crate::options::Values;
 
@@ -20,8 +20,8 @@ pub type Record = eval::Eval;
 /// What is told of a record, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Castling as `e1h1` instead of `e1g1`.
-    pub chess960: bool,
+    /// Castling as `e1g1` or as `e1h1`.
+    pub castling: CastlingMode,
     /// SAN beside UCI.
     pub san: bool,
     /// Evaluations of less depth are left out.
@@ -60,7 +60,7 @@ impl Style {
     /// By the options of a lookup.
     pub fn of(values: &Values<'_>, _: &Manifest) -> Result<Style, Failure> {
         Ok(Style {
-            chess960: values.chess960()?,
+            castling: values.castling()?,
             san: values.flag("san"),
             min_depth: values.number("minDepth", 0.0, 0.0)?,
             min_knodes: values.number("minKnodes", 0.0, 0.0)?,
@@ -131,7 +131,7 @@ impl Pv {
         } else {
             JsValue::UNDEFINED
         };
-        let uci = words(pv.line.iter().map(|&m| uci(m, style.chess960).to_string()));
+        let uci = words(pv.line.iter().map(|&m| uci(m, style.castling).to_string()));
         Pv { cp, mate, score: pv.score.to_string(), uci, san }
     }
 }

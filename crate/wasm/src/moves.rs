@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
-use shelfish::position::Position;
+use shelfish::position::{Position, uci};
 use shelfish::reader::ReadError;
-use shelfish::shakmaty::Position as _;
 use shelfish::shakmaty::san::SanPlus;
+use shelfish::shakmaty::{CastlingMode, Position as _};
 use shelfish::table::Manifest;
 use wasm_bindgen::JsValue;
 
-use crate::answer::{plain, uci};
+use crate::answer::plain;
 use crate::failure::Failure;
 use crate::options::Values;
 
@@ -18,8 +18,8 @@ pub type Record = Played;
 
 /// How moves are told.
 pub struct Style {
-    /// Castling as `e1h1` instead of `e1g1`.
-    chess960: bool,
+    /// Castling as `e1g1` or as `e1h1`.
+    castling: CastlingMode,
     /// The buckets that count, if not all do.
     chosen: Option<Vec<usize>>,
     /// The names of the book's sources, one a line.
@@ -43,7 +43,7 @@ impl Style {
             wanted.iter().map(number).collect::<Result<Vec<usize>, Failure>>()
         });
         let sources = manifest.info_of("source_names").unwrap_or_default().to_string();
-        Ok(Style { chess960: values.chess960()?, chosen: chosen.transpose()?, sources })
+        Ok(Style { castling: values.castling()?, chosen: chosen.transpose()?, sources })
     }
 }
 
@@ -198,7 +198,7 @@ fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
         let count = results.games() as f64;
         let san = SanPlus::from_move_and_play_unchecked(&mut chess, *m).to_string();
         Games {
-            uci: Some(uci(*m, style.chess960).to_string()),
+            uci: Some(uci(*m, style.castling).to_string()),
             san: Some(san),
             fen: Some(Position::from_chess(&chess).to_string()),
             share: Some(count / all),

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use js_sys::{Function, Reflect};
 use shelfish::reader;
+use shelfish::shakmaty::CastlingMode;
 use shelfish::source::integrity::Pin;
 use shelfish::web::Patience;
 use wasm_bindgen::prelude::*;
@@ -67,9 +68,14 @@ impl Values<'_> {
         value.dyn_into().map(Some).map_err(|value| wrong(name, "a function", &value))
     }
 
-    /// Whether castling is to be written as `e1h1`.
-    pub fn chess960(&self) -> Result<bool, Failure> {
-        Ok(self.text("castling")?.as_deref() == Some("chess960"))
+    /// How castling is to be written.
+    pub fn castling(&self) -> Result<CastlingMode, Failure> {
+        let Some(value) = self.get("castling") else { return Ok(CastlingMode::Standard) };
+        match value.as_string().as_deref() {
+            Some("standard") => Ok(CastlingMode::Standard),
+            Some("chess960") => Ok(CastlingMode::Chess960),
+            _ => Err(wrong("castling", "\"standard\" or \"chess960\"", &value)),
+        }
     }
 
     /// How a database is opened.
@@ -90,10 +96,10 @@ impl Values<'_> {
             value => {
                 let value = value.unwrap_or_default();
                 let values = Values(&value);
-                let name = values.text("name")?.unwrap_or_else(|| "shelfish".to_string());
-                let bytes = values.number("bytes", 0.0, (64 << 20) as f64);
-                let bytes = bytes.map_err(|failure| failure.within("indexedDB"))?;
-                Some((name, bytes as u64))
+                let name = values.text("name");
+                let both = name.and_then(|name| Ok((name, values.number("bytes", 0.0, (64 << 20) as f64)?)));
+                let (name, bytes) = both.map_err(|failure| failure.within("indexedDB"))?;
+                Some((name.unwrap_or_else(|| "shelfish".to_string()), bytes as u64))
             }
         };
         let headers = self.get("headers").map(|value| {

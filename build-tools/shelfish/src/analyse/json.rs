@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use shakmaty::CastlingMode;
-use shelfish::eval::Score;
 use shelfish_analysis::{Known, MoveReport, Phases, Report, SideReport};
 
 use super::{Analysed, Origin};
+use crate::lichess::score;
 use crate::shown::json;
 
 #[derive(Serialize)]
@@ -46,10 +46,7 @@ struct Evaluation {
 
 impl Evaluation {
     fn new(known: &Known, source: Origin) -> Evaluation {
-        let (cp, mate) = match known.score {
-            Score::Cp(cp) => (Some(cp), None),
-            Score::Mate(moves) => (None, Some(moves)),
-        };
+        let (cp, mate) = score(known.score);
         let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         Evaluation { cp, mate, depth: known.depth, line, source }
     }

@@ -16,18 +16,17 @@ use shakmaty::CastlingMode;
 use shelfish::eval::Eval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
-use shelfish::source::Source as _;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
 use shelfish_analysis::{Known, annotate, report};
 
 use self::games::{Entry, Games};
-use crate::Outcome;
 use crate::build::dump::{Dump, How, Source};
 use crate::cache::{self, DiskCache};
 use crate::database::{self, Place};
 use crate::output;
 use crate::progress::{Progress, Work};
 use crate::shown::shown;
+use crate::{Failure, Outcome};
 
 /// Games whose positions are looked up together: requests to a host take their time, however much they bring.
 const BATCH: usize = 16;
@@ -56,7 +55,7 @@ pub struct Args {
     database: database::Args,
     #[command(flatten)]
     cache: cache::Args,
-    /// PGN, plain or compressed with zstd or gzip; `-` is standard input
+    /// PGN, plain or compressed with zstd, gzip or bzip2; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
     /// Print one JSON object a game
@@ -69,8 +68,8 @@ pub struct Args {
     #[arg(long)]
     use_pgn_evals: bool,
     /// Write to FILE in place of standard output; a file that is there is replaced when the new one is complete
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE", alias = "output")]
+    out: Option<PathBuf>,
     /// Say nothing but what cannot be read or looked up
     #[arg(short, long)]
     quiet: bool,
@@ -105,8 +104,6 @@ struct Totals {
     failed: u64,
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// Analyses and prints.
 ///
 /// # Errors
@@ -114,7 +111,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// The database cannot be opened, a file of games cannot be read, or the output cannot be written.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
-    let totals = match &args.output {
+    let totals = match &args.out {
         Some(path) => {
             output::check(path, args.games.iter().map(PathBuf::as_path))?;
             let mut totals = Totals::default();
@@ -135,7 +132,7 @@ pub fn run(args: Args) -> Outcome {
 
 async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: bool) -> Result<Totals, Failure> {
     let started = Instant::now();
-    let cache = if place.is_directory() { None } else { args.cache.open(&place.locate(""))? };
+    let cache = args.cache.open(&place)?;
     let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Source> = args.games.iter().map(|path| Source::from(path.as_path())).collect();

@@ -28,7 +28,9 @@ const LOOK: Duration = Duration::from_millis(100);
   shelfish bench build dump.jsonl.zst --json -- --threads 1 --max-memory 64MiB
 
 The build is a process of its own, `shelfish build`, with the options after `--`. Processor time and memory are what the
-system says of it (getrusage); disk is the largest sum of the lengths of its files, looked at ten times a second.")]
+system says of it (getrusage); disk is the largest sum of the lengths of its files, looked at ten times a second.
+
+Exit codes: 0 if it could be measured; 1 if not, or that of a build that failed; 2 for wrong usage.")]
 pub struct Args {
     /// Dumps, as for `shelfish build`
     #[arg(required = true, value_name = "SOURCE")]

@@ -20,7 +20,7 @@ use crate::build::dump::{Dump, How, Source};
 #[derive(clap::Args, Debug)]
 #[group(id = "games_args")]
 pub struct Args {
-    /// Games to replay: PGN, plain or compressed with zstd or gzip
+    /// Games to replay: PGN, plain or compressed with zstd, gzip or bzip2
     #[arg(long, value_name = "FILE")]
     pub games: PathBuf,
     /// Which of them.

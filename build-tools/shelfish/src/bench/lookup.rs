@@ -21,9 +21,9 @@ use shelfish::table::{Block, Chunk, Manifest, Page};
 
 use super::games::{Args as GamesArgs, Sample};
 use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
-use crate::Outcome;
 use crate::database::{self, Place};
 use crate::summary::Summary;
+use crate::{Failure, Outcome};
 
 /// Warm lookups that are timed together: one alone is too short for a clock.
 const AGAIN: u32 = 16;
@@ -36,7 +36,9 @@ const AGAIN: u32 = 16;
   shelfish bench lookup -d db --games games.pgn.zst --limit 100
   shelfish bench lookup -d db --fens fens.txt --markdown
 
-Without --games and --fens positions of the database are taken, from blocks at even distances.")]
+Without --games and --fens positions of the database are taken, from blocks at even distances.
+
+Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
@@ -91,9 +93,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-type Error = Box<dyn std::error::Error + Send + Sync>;
-
-async fn measure(place: &Place, args: &Args) -> Result<Lookup, Error> {
+async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
     let manifest = database::manifest::<Eval>(place).await?;
     let mut positions = match (&args.games, &args.fens) {
         (Some(games), _) => args.games(games)?,
@@ -150,7 +150,7 @@ impl Args {
 }
 
 /// The positions of a file, one FEN a line.
-fn parse(path: &Path) -> Result<Vec<Position>, Error> {
+fn parse(path: &Path) -> Result<Vec<Position>, Failure> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let positions =
@@ -159,7 +159,7 @@ fn parse(path: &Path) -> Result<Vec<Position>, Error> {
 }
 
 /// Positions from blocks at even distances, from each as many, at even distances again.
-async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<Position>, Error> {
+async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<Position>, Failure> {
     let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
         let bytes = place.range(&at.file, at.range.clone()).await?;
@@ -180,7 +180,7 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
 }
 
 /// The block where a position is or would be.
-async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<Chunk>, Error> {
+async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<Chunk>, Failure> {
     let key = position.key();
     let Some(at) = manifest.page_of(&key) else { return Ok(None) };
     let bytes = place.range(&at.file, at.range.clone()).await?;
@@ -188,7 +188,7 @@ async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Re
 }
 
 /// Microseconds to read and decompress the page and the block of a position, and to do nothing with them.
-async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Error> {
+async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Failure> {
     let started = Instant::now();
     for chunk in manifest.page_of(&position.key()).iter().chain([block]) {
         let bytes = place.range(&chunk.file, chunk.range.clone()).await?;

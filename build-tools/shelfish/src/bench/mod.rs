@@ -20,7 +20,9 @@ use crate::Outcome;
 #[command(after_help = "Examples:
   shelfish bench traffic -d db --games games.pgn.zst
   shelfish bench build lichess_db_eval.jsonl.zst -- --max-memory 4GiB
-  shelfish bench lookup -d db --markdown")]
+  shelfish bench lookup -d db --markdown
+
+Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

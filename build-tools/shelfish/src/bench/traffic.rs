@@ -34,7 +34,9 @@ use crate::summary::Summary;
 A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks,
 or two where the pages are inline in the manifest. Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
 other requests of the round, of which no more are in flight at a time than a reader allows; connections are open, hosts
-answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.")]
+answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.
+
+Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,

@@ -14,6 +14,7 @@ use super::Book;
 use super::choice::{Candidate, choose, sorted};
 use super::learn::{LearnArgs, learn};
 use crate::answers::Answers;
+use crate::blocking::Deadline;
 use crate::{Failure, Outcome};
 
 /// How long a book on a host has for an answer.
@@ -31,9 +32,9 @@ pub enum Command {
 /// Choose moves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish book pick 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --from my.sqlite
-  shelfish book pick FEN --from performance.bin --greedy
-  shelfish book pick FEN --from https://example.org/book --min-frequency 5 --seed 1 --json
+  shelfish book pick 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --book my.sqlite
+  shelfish book pick FEN --book performance.bin --greedy
+  shelfish book pick FEN --book https://example.org/book --min-frequency 5 --seed 1 --json
 
 A move weighs its frequency times its score, (wins + draws/2 + 1) / (wins + draws + losses + 2), of the side that plays it.
 Moves of a Polyglot book weigh as they do there; it has no results. UCI writes castling as e1g1, in Chess960 as e1h1.
@@ -44,8 +45,8 @@ pub struct PickArgs {
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
     /// The book: one that learns, Polyglot's .bin, or the directory or URL of a book that `shelfish build` made
-    #[arg(long, value_name = "BOOK")]
-    from: String,
+    #[arg(long, value_name = "BOOK", alias = "from")]
+    book: String,
     /// Take the heaviest move
     #[arg(long)]
     greedy: bool,
@@ -96,7 +97,7 @@ struct PickedMove {
 }
 
 fn pick(args: &PickArgs) -> Outcome {
-    let book = Book::open(&args.from)?;
+    let book = Book::open(&args.book)?;
     let mut random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
@@ -110,7 +111,7 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
     let position: Position = fen.trim().parse()?;
     let chess = as_written(fen).unwrap_or_else(|| position.chess().clone());
     let mode = CastlingMode::detect(&shakmaty::Position::to_setup(&chess, shakmaty::EnPassantMode::Legal));
-    let candidates = sorted(book.candidates(&chess, PATIENCE)?, min_frequency);
+    let candidates = sorted(book.candidates(&chess, &Deadline::new(PATIENCE))?, min_frequency);
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
     let told = |candidate: &Candidate| PickedMove {
         uci: candidate.m.to_uci(mode).to_string(),

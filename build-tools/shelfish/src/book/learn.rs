@@ -18,13 +18,14 @@ use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
 use super::learning::{GameToLearn, Learned, Learning, Sides};
 use crate::build::dump::{Dump, How, Source};
 use crate::build::games::result_of;
+use crate::build::write_counts;
 use crate::game_texts::{GameTexts, decoded};
 use crate::shown::{beginning, json, shown};
 use crate::{Failure, Outcome};
 
 /// Games that are learned in one step; another program that writes waits so long.
 const STEP: usize = 500;
-/// Faults that are told one by one.
+/// Faults, and games of other variants, that are told one by one.
 const TOLD: u64 = 20;
 
 /// Add games to a book that learns; it is made where there is none.
@@ -98,17 +99,16 @@ impl fmt::Display for Summary {
         let count = |n| HumanCount(n).to_string();
         writeln!(f, "games read   {:>15}", count(self.read))?;
         writeln!(f, "learned      {:>15}   {} moves", count(self.learned), count(self.moves))?;
-        for (what, n) in [
-            ("games that had been learned before", self.known),
-            ("games of other players", self.others),
-            ("games that cannot be used", self.unusable),
-            ("games with a fault, learned up to there", self.faults),
-            ("games without a result", self.without_result),
-        ] {
-            if n > 0 {
-                writeln!(f, "{what}: {}", count(n))?;
-            }
-        }
+        write_counts(
+            f,
+            [
+                ("games that had been learned before", self.known),
+                ("games of other players", self.others),
+                ("games that cannot be used", self.unusable),
+                ("games with a fault, learned up to there", self.faults),
+                ("games without a result", self.without_result),
+            ],
+        )?;
         let Holds { positions, moves, games } = self.book;
         writeln!(f, "the book has {:>15} positions, {} moves of {} games", count(positions), count(moves), count(games))
     }
@@ -122,7 +122,7 @@ impl fmt::Display for Summary {
 pub fn learn(args: LearnArgs) -> Outcome {
     let mut book = Learning::create(&args.into)?;
     let mut summary = Summary::default();
-    let mut waiting = Vec::new();
+    let (mut waiting, mut told) = (Vec::new(), 0);
     for path in &args.games {
         let source = Source::from(path.as_path());
         let failed = |error: io::Error| -> Failure { format!("cannot read {source}: {error}").into() };
@@ -134,7 +134,8 @@ pub fn learn(args: LearnArgs) -> Outcome {
             let game = read_main_line(&text, game_line);
             if let Some(fault) = &game.fault {
                 summary.faults += u64::from(!matches!(fault.fault, Fault::Variant(_)));
-                if summary.faults <= TOLD {
+                told += 1;
+                if told <= TOLD {
                     eprintln!(
                         "shelfish: {}",
                         shown(&format!("{source}: line {}: {}", fault.line, beginning(&fault.fault.to_string())))

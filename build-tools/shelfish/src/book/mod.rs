@@ -9,14 +9,13 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use shakmaty::{Chess, Position as _};
 use shelfish::played::Played;
 use shelfish::polyglot;
 use shelfish::position::Position;
 
-use crate::blocking::Database;
+use crate::blocking::{Database, Deadline};
 use crate::database::scheme;
 use choice::Candidate;
 use learning::Learning;
@@ -65,7 +64,7 @@ pub enum PolyglotFileError {
     Read(io::Error),
     /// It has more bytes than are held in memory.
     Large(u64),
-    /// It is none.
+    /// Its bytes are not those of a Polyglot book.
     Content(polyglot::PolyglotError),
 }
 
@@ -115,10 +114,19 @@ impl Book {
     ///
     /// Why it is no book.
     pub fn open(name: &str) -> Result<Book, String> {
+        Book::open_with(name, Database::open)
+    }
+
+    /// Opens a file of either kind, or a database in the given way.
+    ///
+    /// # Errors
+    ///
+    /// Why it is no book.
+    pub fn open_with(name: &str, open: fn(&str) -> Result<Database<Played>, String>) -> Result<Book, String> {
         let path = Path::new(name);
         let is_manifest = path.file_name().is_some_and(|name| name == shelfish::table::Manifest::FILE);
         if scheme(name).is_some() || path.is_dir() || is_manifest {
-            return Database::open(name).map(|database| Book::Static(Box::new(database)));
+            return open(name).map(|database| Book::Static(Box::new(database)));
         }
         let told = |error: &dyn fmt::Display| format!("{name}: {error}");
         match BookFile::of(path).map_err(|error| told(&error))? {
@@ -132,7 +140,7 @@ impl Book {
     /// # Errors
     ///
     /// Why the book does not answer.
-    pub fn candidates(&self, chess: &Chess, patience: Duration) -> Result<Vec<Candidate>, String> {
+    pub fn candidates(&self, chess: &Chess, deadline: &Deadline) -> Result<Vec<Candidate>, String> {
         match self {
             Book::Polyglot(book) => {
                 let of_weight =
@@ -141,7 +149,7 @@ impl Book {
             }
             Book::Learning(book) => book.moves(&Position::from_chess(chess)).map_err(|error| error.to_string()),
             Book::Static(book) => {
-                let played = book.lookup(chess, patience)?.map(|played| played.moves).unwrap_or_default();
+                let played = book.lookup(chess, deadline)?.map(|played| played.moves).unwrap_or_default();
                 Ok(played.into_iter().map(|played| candidate(chess, played)).collect())
             }
         }

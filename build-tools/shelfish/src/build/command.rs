@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use indicatif::HumanBytes;
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 
@@ -15,6 +16,7 @@ use super::dump::{DumpKind, Source};
 use super::parts::Plan;
 use super::remote::Patience;
 use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games, staging};
+use crate::ordered::cores;
 use crate::store::{Address, AddressError};
 use crate::{Failure, Outcome, database, dumps, publish};
 
@@ -113,15 +115,15 @@ pub struct Args {
     /// Memory to use: a number with K, M, G or KiB, MiB, GiB; without, MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = memory)]
     max_memory: usize,
-    /// Disk to use at most, beside what is there already, and that has to be free at the beginning: some 2.2 times what
-    /// comes of it
+    /// The most disk space that the build may use, without a unit: MiB. It must be free when the build begins. A build needs
+    /// about 2.2 times the size of its result
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
     max_disk: Option<usize>,
-    /// Size of a file of the database, about; what changes later is uploaded in whole files
+    /// Size of a file of the database, about, without a unit: MiB; what changes later is uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
     /// Put the pages of the index into the manifest if they take no more than this: it spares each first lookup a
-    /// request and makes the manifest larger; 0: never
+    /// request and makes the manifest larger; 0: never; without a unit: MiB
     #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = inline_pages)]
     inline_pages: usize,
     /// Worker threads [default: one a core]
@@ -135,8 +137,8 @@ pub struct Args {
     retries: u8,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Leave out the least depths, as far as it takes for all files to have no more than this; the summary says at which
-    /// depth it was cut. The result is that of --min-depth with this depth; the disk holds what is sorted until the end
+    /// Keep all files together within SIZE, without a unit: MiB. Evaluations of the lowest depths are left out until they fit;
+    /// the summary says at which depth it was cut. The result is that of --min-depth with this depth
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
     max_size: Option<usize>,
     /// Build part by part as a plan of `shelfish plan` says, with its selection and sizes: the result is, byte for byte, that of
@@ -233,7 +235,7 @@ pub(crate) fn size(text: &str, least: usize) -> Result<usize, String> {
     };
     let number: usize = digits.trim().parse().map_err(|_| "expected a number such as 512MiB or 1GiB".to_owned())?;
     let bytes = number.checked_mul(unit).ok_or("too much")?;
-    if bytes < least { Err(format!("expected at least {} MiB", least >> 20)) } else { Ok(bytes) }
+    if bytes < least { Err(format!("expected at least {}", HumanBytes(least as u64))) } else { Ok(bytes) }
 }
 
 /// A database, built.
@@ -250,8 +252,8 @@ impl Built {
     /// The hash by which the manifest can be pinned.
     pub fn integrity(&self) -> &Integrity {
         match self {
-            Built::Evaluations(summary) => &summary.integrity,
-            Built::Games(summary) => &summary.integrity,
+            Built::Evaluations(summary) => &summary.files.integrity,
+            Built::Games(summary) => &summary.files.integrity,
         }
     }
 }
@@ -324,6 +326,11 @@ impl Args {
         self.sources.len() + self.dump.len() > sources
     }
 
+    /// The files and URLs that the build reads, bases aside.
+    pub fn reads(&self) -> impl Iterator<Item = &Path> {
+        self.sources.iter().chain(self.games.whole_paths()).chain(&self.plan).map(PathBuf::as_path)
+    }
+
     /// Whether they name a base.
     pub fn has_base(&self) -> bool {
         !self.base.is_empty()
@@ -334,11 +341,10 @@ fn build(args: Args, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
     if args.sources.iter().filter(|source| source.as_os_str() == "-").count() > 1 {
         wrong("standard input (`-`) can be read once, it is named twice");
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let patience = Patience { timeout: Duration::from_secs(args.timeout), retries: args.retries.into() };
     let mut sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
     for month in &args.dump {
-        sources.push(Source::Url(dumps::find(month, &args.dump_list, patience)?.url));
+        sources.push(dumps::find(month, &args.dump_list, patience)?);
     }
     sources.extend(args.games.whole());
     let mut options = Options {
@@ -349,7 +355,7 @@ fn build(args: Args, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
         max_memory: args.max_memory,
         shard_bytes: args.shard_size as u64,
         inline_page_bytes: args.inline_pages,
-        threads: args.threads.map_or(cores, usize::from),
+        threads: args.threads.map_or_else(cores, usize::from),
         patience,
         selection: args.selection.selection(),
         plan: args.plan.as_deref().map(Plan::read).transpose()?,

@@ -142,11 +142,73 @@ impl Downloads {
 }
 
 enum Content {
-    Lines(Box<dyn Read + Send>),
+    Lines(Compressed),
     #[cfg(feature = "parquet")]
     Rows(Box<parquet::Table>),
     /// Moves that are counted already.
     Book(BookFile),
+}
+
+/// A text that waits for its turn: what decompresses it takes memory, so that it is made when it is read.
+struct Compressed {
+    bytes: Box<dyn Read + Send>,
+    coding: Coding,
+}
+
+impl Compressed {
+    fn decode(self) -> io::Result<Box<dyn Read + Send>> {
+        match self.coding {
+            Coding::Pzstd { decoders } => Ok(Box::new(frames::Text::new(self.bytes, decoders))),
+            coding => coding.stream(self.bytes),
+        }
+    }
+}
+
+/// How a text is compressed.
+#[derive(Clone, Copy)]
+enum Coding {
+    None,
+    Zstd,
+    /// Frames that so many threads can decode.
+    Pzstd {
+        decoders: usize,
+    },
+    Gzip,
+    Bzip2,
+}
+
+impl Coding {
+    /// Decodes on this thread; of frames for several threads, the beginning.
+    fn stream<'a>(self, bytes: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+        Ok(match self {
+            Coding::None => Box::new(bytes),
+            Coding::Zstd | Coding::Pzstd { .. } => {
+                let mut decoder = zstd::Decoder::new(bytes)?;
+                // Frames that threads decode need no window; of the one that is here only the beginning is used.
+                let is_looked_at = matches!(self, Coding::Pzstd { .. });
+                decoder.window_log_max(if is_looked_at { 30 } else { MAX_WINDOW_LOG })?;
+                Box::new(decoder)
+            }
+            Coding::Gzip => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, bytes)))
+            }
+            Coding::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        })
+    }
+}
+
+/// Keeps what is read.
+struct Keeping<'a, R> {
+    reader: R,
+    kept: &'a mut Vec<u8>,
+}
+
+impl<R: Read> Read for Keeping<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(buffer)?;
+        self.kept.extend_from_slice(&buffer[..length]);
+        Ok(length)
+    }
 }
 
 impl Dump {
@@ -162,8 +224,8 @@ impl Dump {
         }
         let (reader, size): (Box<dyn Read + Send>, _) = match source {
             Source::Stdin => (Box::new(io::stdin()), None),
-            Source::Url(url) => {
-                let remote = Remote::open(url, how.patience)?;
+            Source::Url(url) | Source::Listed { url, .. } => {
+                let remote = Remote::open(url, source.checksum(), how.patience)?;
                 download = Some(remote.told());
                 let size = remote.size();
                 (Box::new(remote), size)
@@ -200,33 +262,18 @@ impl Dump {
             return Err(io::Error::new(io::ErrorKind::Unsupported, NO_STREAM));
         }
         let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
-        let is_gzip = head.starts_with(&[0x1f, 0x8b]);
-        let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..]);
-        let is_pzstd = decoders > 0 && frames::is_pzstd(&head);
-        let window = match (is_pzstd, is_zstd) {
-            (true, _) => frames::memory(decoders),
-            (_, true) => zstd_window(&head),
-            _ => 0,
+        let (coding, window) = match head[..] {
+            _ if decoders > 0 && frames::is_pzstd(&head) => (Coding::Pzstd { decoders }, frames::memory(decoders)),
+            _ if is_zstd => (Coding::Zstd, zstd_window(&head)),
+            [0x1f, 0x8b, ..] => (Coding::Gzip, 0),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => (Coding::Bzip2, 0),
+            _ => (Coding::None, 0),
         };
-        let reader = io::Cursor::new(head).chain(reader);
-        let mut reader: Box<dyn Read + Send> = if is_pzstd {
-            Box::new(frames::Text::new(reader, decoders))
-        } else if is_zstd {
-            let mut decoder = zstd::Decoder::new(reader)?;
-            decoder.window_log_max(MAX_WINDOW_LOG)?;
-            Box::new(decoder)
-        } else if is_gzip {
-            Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, reader)))
-        } else if is_bzip2 {
-            Box::new(bzip2::read::MultiBzDecoder::new(reader))
-        } else {
-            Box::new(reader)
-        };
-        let mut beginning = Vec::new();
-        reader.by_ref().take(LOOK).read_to_end(&mut beginning)?;
-        let is_games = is_pgn(&beginning);
-        let reader = io::Cursor::new(beginning).chain(reader);
-        Ok(Dump { content: Content::Lines(Box::new(reader)), window, size, is_games, download: None })
+        let (mut beginning, first) = (Vec::new(), head.clone());
+        let rest = Keeping { reader: &mut reader, kept: &mut head };
+        coding.stream(io::Cursor::new(first).chain(rest))?.take(LOOK).read_to_end(&mut beginning)?;
+        let text = Compressed { bytes: Box::new(io::Cursor::new(head).chain(reader)), coding };
+        Ok(Dump { content: Content::Lines(text), window, size, is_games: is_pgn(&beginning), download: None })
     }
 
     /// The book of an engine that it is, if it is one.
@@ -244,7 +291,7 @@ impl Dump {
     /// It is in Parquet, or a book of an engine.
     pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
         match self.content {
-            Content::Lines(reader) => Ok(reader),
+            Content::Lines(text) => text.decode(),
             #[cfg(feature = "parquet")]
             Content::Rows(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected text, found Parquet")),
             Content::Book(_) => {
@@ -256,7 +303,10 @@ impl Dump {
     /// What the dump holds.
     pub fn chunks(self) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
         match self.content {
-            Content::Lines(reader) => Box::new(Chunks { reader, rest: Vec::new(), line: 1, is_over: false }),
+            Content::Lines(text) => match text.decode() {
+                Ok(reader) => Box::new(Chunks { reader, rest: Vec::new(), line: 1, is_over: false }),
+                Err(error) => Box::new(core::iter::once(Err(error))),
+            },
             #[cfg(feature = "parquet")]
             Content::Rows(table) => Box::new(table.chunks()),
             Content::Book(_) => Box::new(core::iter::once_with(|| {
@@ -450,6 +500,28 @@ mod tests {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(text.as_bytes())?;
         encoder.finish()
+    }
+
+    #[test]
+    fn little_is_read_of_a_source_before_its_turn() -> io::Result<()> {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut file = Vec::new();
+        for n in 0..40 {
+            let text: String = (0..100_000).map(|_| random.alphanumeric()).collect();
+            let frame = zstd(&format!("{n}\n{text}\n"))?;
+            file.extend(b"\x50\x2a\x4d\x18\x04\0\0\0");
+            file.extend((frame.len() as u32).to_le_bytes());
+            file.extend(frame);
+        }
+        let read = Arc::new(AtomicU64::new(0));
+        let reader = Counted { reader: Cursor::new(file.clone()), read: read.clone() };
+        let dump = Dump::sniff(reader, None, 4)?;
+        assert!(read.load(Ordering::Relaxed) < file.len() as u64 / 10, "{read:?} of {} bytes", file.len());
+        let mut text = String::new();
+        dump.text()?.read_to_string(&mut text)?;
+        let numbers = text.lines().step_by(2).map(str::to_owned);
+        assert!(numbers.eq((0..40).map(|n: u32| n.to_string())) && read.load(Ordering::Relaxed) == file.len() as u64);
+        Ok(())
     }
 
     const SKIPPABLE: [u8; 11] = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, b'x', b'\n', b'z'];

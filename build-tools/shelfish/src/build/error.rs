@@ -9,7 +9,8 @@ use shelfish::table::WriteError;
 use super::base::BaseError;
 use super::dump::Source;
 use super::games;
-use super::summary::{Counts, reasons};
+use super::record::Reject;
+use super::summary::{Counts, named};
 
 /// Why there is no new database. The previous one is as it was.
 #[derive(Debug)]
@@ -118,7 +119,7 @@ impl fmt::Display for BuildError {
                 if counts.left_out > 0 {
                     write!(f, ", {} left out by the selection", counts.left_out)?;
                 }
-                for (reason, n) in reasons(&counts.rejects) {
+                for (reason, n) in named(&Reject::REASONS, &counts.rejects) {
                     write!(f, "; {reason}: {n}")?;
                 }
                 if counts.rejected() > 0 { f.write_str(" (--rejects FILE lists them)") } else { Ok(()) }

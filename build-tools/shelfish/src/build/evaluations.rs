@@ -46,7 +46,7 @@ impl Evaluations {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The payload is malformed.
     pub fn sizes(&self, payload: &[u8]) -> Result<Vec<EvaluationSize>, SpoolError> {
         let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
         let best;

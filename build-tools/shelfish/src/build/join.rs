@@ -132,7 +132,9 @@ impl<K: Kind> Join<K> {
                 (None, None) => return Ok(None),
                 (run, Some((key, weight))) if run.is_none_or(|run| run > key.as_bytes()) => {
                     let records = take(&mut self.bases, key.as_bytes())?;
-                    if let [record] = &records[..] {
+                    if self.kind.keeps_bases()
+                        && let [record] = &records[..]
+                    {
                         return Ok(Some((Draft::Based(record.clone()), weight)));
                     }
                     (Cow::Owned(key.as_bytes().to_vec()), Cow::Owned(Vec::new()), records)

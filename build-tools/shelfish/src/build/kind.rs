@@ -16,6 +16,11 @@ pub trait Kind: Clone + Send + Sync + 'static {
     /// The weight of a block.
     const BLOCK_WEIGHT: usize;
 
+    /// Whether a record that one base alone has stays as it is. If not, its weight is asked for, as that of all others.
+    fn keeps_bases(&self) -> bool {
+        true
+    }
+
     /// The payload of a record.
     fn payload(&self, record: &Self::Record) -> Vec<u8>;
 
@@ -23,7 +28,7 @@ pub trait Kind: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The payload is malformed.
     fn fitting<'a>(&self, _key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
         Ok(payload)
     }
@@ -32,14 +37,14 @@ pub trait Kind: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The payload is malformed.
     fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError>;
 
     /// Decodes a payload, and tells what it had no room for.
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The payload is malformed.
     fn decode(key: &[u8], payload: &[u8]) -> Result<(Self::Record, Surplus), SpoolError>;
 
     /// Leaves out what can be left out once all of a position is together. With a surplus that is worth telling of, the row

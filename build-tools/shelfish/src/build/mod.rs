@@ -36,14 +36,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use shelfish::eval::Eval;
-use shelfish::source::integrity::Integrity;
 use shelfish::table::{Record, WriteError};
 
 use crate::database;
 
 pub use error::BuildError;
 pub use selection::{OverLimit, Selection};
-pub use summary::{Counts, Summary};
+pub(crate) use summary::write_counts;
+pub use summary::{Counts, Files, Summary};
 
 use base::Base;
 use disk::Disk;
@@ -54,7 +54,6 @@ use rejects::RejectFile;
 use remote::Patience;
 use sort::RunFiles;
 use workspace::Workspace;
-use write::Written;
 
 /// The least memory that a build is asked to do with.
 pub const MIN_MEMORY: usize = 64 << 20;
@@ -173,24 +172,13 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
         error => error,
     })?;
     let selection = Selection { min_depth: fitted.as_ref().map_or(least, |fitted| fitted.min_depth), ..selection };
-    let Written { manifest, columns, blocks, blocks_kept, over_limit, .. } = written;
     Ok(Summary {
-        positions: manifest.positions,
-        evaluations: manifest.total("evaluations"),
-        pvs: manifest.total("pvs"),
-        bytes: manifest.bytes(),
-        integrity: Integrity::of(
-            &manifest.to_bytes::<Eval>().map_err(|error| BuildError::Write(WriteError::Manifest(error.to_string())))?,
-        ),
-        columns,
-        blocks,
-        blocks_kept,
-        base_positions,
-        selection: selection.describe(),
+        files: Files::of::<Eval>(&written, base_positions, selection.describe(), downloads.told())?,
+        evaluations: written.manifest.total("evaluations"),
+        pvs: written.manifest.total("pvs"),
         input,
-        over_limit,
+        over_limit: written.over_limit,
         fitted,
-        downloads: downloads.told(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }

@@ -48,6 +48,15 @@ impl Default for Patience {
     }
 }
 
+/// A checksum that a host publishes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checksum {
+    /// The SHA-256, in hexadecimal digits.
+    pub sha256: String,
+    /// Where it is published.
+    pub sums: String,
+}
+
 /// What was read of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Download {
@@ -104,6 +113,13 @@ pub enum RemoteError {
     },
     /// The host compresses it in a way that cannot be undone.
     Coding(String),
+    /// The file with its checksum cannot be read.
+    Sums {
+        /// The URL of that file.
+        url: String,
+        /// Why not.
+        error: Box<RemoteError>,
+    },
     /// Its bytes are not those that the host publishes the checksum of.
     Checksum {
         /// The checksum published, in hexadecimal digits.
@@ -136,6 +152,7 @@ impl fmt::Display for RemoteError {
             RemoteError::Coding(found) => {
                 write!(f, "the host compresses it (Content-Encoding {found:?}), expected the file as it is")
             }
+            RemoteError::Sums { url, error } => write!(f, "{url}, where its checksum is looked for: {error}"),
             RemoteError::Checksum { expected, found, sums } => write!(
                 f,
                 "its SHA-256 is {found}, expected {expected} by {sums}: it was damaged on the way, or replaced meanwhile; \
@@ -169,7 +186,7 @@ pub struct Remote {
     size: Option<u64>,
     version: Version,
     hash: Sha256,
-    expected: Option<String>,
+    expected: Option<Checksum>,
     is_over: bool,
     told: Arc<Mutex<Download>>,
 }
@@ -211,12 +228,12 @@ impl From<RemoteError> for Failure {
 }
 
 impl Remote {
-    /// Asks for a file, and for its checksum.
+    /// Asks for a file, and for its checksum unless that is `known`.
     ///
     /// # Errors
     ///
     /// The host does not give it.
-    pub fn open(url: &str, patience: Patience) -> io::Result<Remote> {
+    pub fn open(url: &str, known: Option<&Checksum>, patience: Patience) -> io::Result<Remote> {
         if !matches!(scheme(url).map(str::to_ascii_lowercase).as_deref(), Some("http" | "https")) {
             return Err(RemoteError::Scheme(url.split("://").next().unwrap_or_default().to_owned()).into());
         }
@@ -241,11 +258,13 @@ impl Remote {
             size: None,
             version: Version::default(),
             hash: Sha256::new(),
-            expected: None,
+            expected: known.cloned(),
             is_over: false,
             told: Arc::new(Mutex::new(told)),
         };
-        remote.expected = remote.published()?;
+        if remote.expected.is_none() {
+            remote.expected = remote.published()?;
+        }
         remote.connect()?;
         Ok(remote)
     }
@@ -257,7 +276,7 @@ impl Remote {
 
     /// What tells that it is the same file another time, if the host says so: its checksum, else what the host knows it by.
     pub fn version(&self) -> Option<String> {
-        let checksum = self.expected.as_ref().map(|digits| format!("sha256 {digits}"));
+        let checksum = self.expected.as_ref().map(|expected| format!("sha256 {}", expected.sha256));
         let size = self.size.map_or_else(String::new, |size| format!(" of {size} bytes"));
         checksum.or_else(|| self.version.condition().map(|condition| condition.clone() + &size))
     }
@@ -268,10 +287,10 @@ impl Remote {
     }
 
     /// The checksum that the host publishes.
-    fn published(&self) -> Result<Option<String>, RemoteError> {
-        let url = sums_url(&self.url);
+    fn published(&self) -> Result<Option<Checksum>, RemoteError> {
+        let sums = sums_url(&self.url);
         let list = self.persist(|| async {
-            let mut answer = self.ask(self.client.get(&url)).await?;
+            let mut answer = self.ask(self.client.get(&sums)).await?;
             match answer.status() {
                 StatusCode::OK => {}
                 status if is_passing(status) => return Err(passing(&answer)),
@@ -286,8 +305,9 @@ impl Remote {
                 }
             }
             Ok(list)
-        })?;
-        Ok(listed(&list, &file_name(&self.url)))
+        });
+        let list = list.map_err(|error| RemoteError::Sums { url: sums.clone(), error: Box::new(error) })?;
+        Ok(listed(&list, &file_name(&self.url)).map(|sha256| Checksum { sha256, sums }))
     }
 
     /// Asks for what is missing until an answer begins.
@@ -424,8 +444,8 @@ impl Remote {
     fn finish(&mut self) -> Result<(), RemoteError> {
         self.is_over = true;
         let found = hexadecimal(&std::mem::take(&mut self.hash).finalize());
-        if let Some(expected) = self.expected.take_if(|expected| *expected != found) {
-            return Err(RemoteError::Checksum { expected, found, sums: sums_url(&self.url) });
+        if let Some(expected) = self.expected.take_if(|expected| expected.sha256 != found) {
+            return Err(RemoteError::Checksum { expected: expected.sha256, found, sums: expected.sums });
         }
         if let Ok(mut told) = self.told.lock() {
             (told.bytes, told.sha256, told.published) = (self.at, found, self.expected.is_some());
@@ -471,7 +491,7 @@ fn content_range(header: &str) -> Option<(u64, Option<u64>)> {
 }
 
 /// Where a host publishes the checksum of a file.
-fn sums_url(url: &str) -> String {
+pub(crate) fn sums_url(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let folder = path.rfind('/').map_or(path, |slash| &path[..=slash]);
     format!("{folder}{SUMS}")

@@ -46,14 +46,14 @@ pub trait Merging: Default {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The payload is malformed.
     fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError>;
 
     /// The payload of all.
     ///
     /// # Errors
     ///
-    /// What was added is none.
+    /// A payload that was added is malformed.
     fn finish(self) -> Result<Vec<u8>, SpoolError>;
 }
 

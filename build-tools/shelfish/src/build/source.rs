@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::remote::Checksum;
 use crate::database::scheme;
 
 /// Where a dump comes from.
@@ -12,6 +13,13 @@ pub enum Source {
     File(PathBuf),
     /// A file of a host: `http://` or `https://`.
     Url(String),
+    /// A file of a host that a list names, with its checksum.
+    Listed {
+        /// Its URL.
+        url: String,
+        /// Its checksum.
+        checksum: Box<Checksum>,
+    },
     /// Standard input.
     Stdin,
 }
@@ -21,7 +29,15 @@ impl Source {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Source::File(path) => Some(path),
-            Source::Url(_) | Source::Stdin => None,
+            Source::Url(_) | Source::Listed { .. } | Source::Stdin => None,
+        }
+    }
+
+    /// Its checksum, if it is known before it is read.
+    pub fn checksum(&self) -> Option<&Checksum> {
+        match self {
+            Source::Listed { checksum, .. } => Some(checksum),
+            Source::File(_) | Source::Url(_) | Source::Stdin => None,
         }
     }
 
@@ -29,7 +45,7 @@ impl Source {
     pub fn file_name(&self) -> Option<String> {
         match self {
             Source::File(path) => Some(path.file_name()?.to_string_lossy().into_owned()),
-            Source::Url(url) => Some(file_name(url)),
+            Source::Url(url) | Source::Listed { url, .. } => Some(file_name(url)),
             Source::Stdin => None,
         }
     }
@@ -56,7 +72,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::File(path) => path.display().fmt(f),
-            Source::Url(url) => f.write_str(url),
+            Source::Url(url) | Source::Listed { url, .. } => f.write_str(url),
             Source::Stdin => f.write_str("standard input"),
         }
     }

@@ -92,7 +92,7 @@ pub fn payload(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// It is none.
+/// The payload is malformed.
 pub fn from_depth(payload: &[u8], min_depth: u16) -> Result<Vec<u8>, SpoolError> {
     let (evaluations, surplus) = items(payload)?;
     let mut left = Vec::new();
@@ -524,7 +524,6 @@ mod tests {
 
     #[test]
     fn damaged_payloads_are_refused_or_are_records() {
-        let times = if std::env::var_os("SHELFISH_LONG").is_some() { 100_000 } else { 1_000 };
         let records: Vec<(Key, Vec<u8>)> = RECORDS
             .iter()
             .map(|text| eval(text))
@@ -533,7 +532,7 @@ mod tests {
         assert!(records.iter().all(|(key, payload)| built(key.as_bytes(), payload).is_some()));
         let mut random = fastrand::Rng::with_seed(13);
         let mut whole = 0;
-        for n in 0..times {
+        for n in 0..1_000 {
             let (key, mut payload) = records[n % records.len()].clone();
             for _ in 0..random.usize(1..4) {
                 let at = random.usize(..payload.len());
@@ -545,7 +544,7 @@ mod tests {
             }
             whole += usize::from(built(key.as_bytes(), &payload).is_some());
         }
-        assert!(whole > times / 20, "{whole} of {times}");
+        assert!(whole > 50, "{whole} of 1,000");
     }
 
     #[test]

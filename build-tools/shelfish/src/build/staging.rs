@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use indicatif::HumanBytes;
 
 use crate::publish::{self, PublishError, Replaces, publish};
-use crate::store::{Address, Settings};
+use crate::store::{Address, Settings, StoreError, StoreFault};
 
 /// Where a database is built that goes to a store.
 pub struct Staging {
@@ -35,6 +35,13 @@ impl fmt::Display for NotPublished {
         let NotPublished { dir, to, error } = self;
         let dir = dir.display();
         match error {
+            PublishError::Store(StoreError { at, fault: StoreFault::Conflict }) => {
+                return write!(
+                    f,
+                    "{at}: somebody else published meanwhile; what was built does not contain that, and is kept in {dir}. \
+                     Build again on what is published now; `shelfish publish {dir} {to}` would replace it"
+                );
+            }
             PublishError::Interrupted(_) => f.write_str("interrupted; the database that was there is as it was")?,
             error => error.fmt(f)?,
         }
@@ -92,5 +99,21 @@ impl Staging {
                 Ok(report)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_lost_a_race_is_not_told_to_publish_over_what_the_other_one_published() {
+        let told = |fault| {
+            let error = PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), fault });
+            NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
+        };
+        let lost = told(StoreFault::Conflict);
+        assert!(lost.contains("Build again") && !lost.contains("in its place"), "{lost}");
+        assert!(told(StoreFault::Missing).ends_with("`shelfish publish here s3://b/x` sends it, then remove here"));
     }
 }

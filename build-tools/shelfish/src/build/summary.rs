@@ -1,4 +1,4 @@
-//! What a build says of a database of evaluations.
+//! What a build says of a database: of its files, and of evaluations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,21 +6,20 @@ use std::fmt;
 use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
+use shelfish::table::{Record, WriteError};
 
+use super::BuildError;
 use super::fit::Fitted;
 use super::record::Reject;
 use super::remote::Download;
 use super::selection::OverLimit;
+use super::write::Written;
 
-/// A database, built.
+/// The files of a database that was built, whatever its records are.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct Files {
     /// Positions.
     pub positions: u64,
-    /// Evaluations.
-    pub evaluations: u64,
-    /// PVs.
-    pub pvs: u64,
     /// Bytes of all files, the manifest's aside.
     pub bytes: u64,
     /// The hash by which the manifest can be pinned.
@@ -35,32 +34,47 @@ pub struct Summary {
     pub blocks_kept: u64,
     /// Positions of the bases.
     pub base_positions: u64,
-    /// What was left out, by the options of this build and those of its bases.
+    /// What was left out, by the options of this build and those of its bases; of games, which and how far.
     pub selection: BTreeMap<String, String>,
-    /// What became of the lines of the sources.
-    pub input: Counts,
-    /// What was left out because one position had too much.
-    pub over_limit: OverLimit,
-    /// What `--max-size` left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fitted: Option<Fitted>,
     /// Sources that were read of hosts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Download>,
-    /// Seconds that the build took.
-    pub seconds: f64,
 }
 
-/// A table for people.
-impl fmt::Display for Summary {
+impl Files {
+    /// The files that were written, of `base_positions` positions of bases and of sources of which some were `downloads`.
+    ///
+    /// # Errors
+    ///
+    /// The manifest has no bytes.
+    pub(super) fn of<R: Record>(
+        written: &Written,
+        base_positions: u64,
+        selection: BTreeMap<String, String>,
+        downloads: Vec<Download>,
+    ) -> Result<Files, BuildError> {
+        let Written { manifest, columns, blocks, blocks_kept, .. } = written;
+        let bytes = manifest.to_bytes::<R>();
+        let bytes = bytes.map_err(|error| BuildError::Write(WriteError::Manifest(error.to_string())))?;
+        Ok(Files {
+            positions: manifest.positions,
+            bytes: manifest.bytes(),
+            integrity: Integrity::of(&bytes),
+            columns: columns.clone(),
+            blocks: *blocks,
+            blocks_kept: *blocks_kept,
+            base_positions,
+            selection,
+            downloads,
+        })
+    }
+}
+
+/// The lower part of a table for people.
+impl fmt::Display for Files {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let positions = self.positions.max(1) as f64;
         let count = |n| HumanCount(n).to_string();
-        let rate = count((positions / self.seconds.max(0.001)) as u64);
-        let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
-        writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(self.positions), self.seconds)?;
-        writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
-        writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
         writeln!(f, "manifest     {}", self.integrity)?;
         writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
         for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
@@ -71,25 +85,57 @@ impl fmt::Display for Summary {
             writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
         }
         self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
+        self.selection.iter().try_for_each(|(name, value)| writeln!(f, "selection: {name} {value}"))
+    }
+}
+
+/// A database of evaluations, built.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Its files.
+    #[serde(flatten)]
+    pub files: Files,
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// What became of the lines of the sources.
+    pub input: Counts,
+    /// What was left out because one position had too much.
+    pub over_limit: OverLimit,
+    /// What `--max-size` left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
+    /// Seconds that the build took.
+    pub seconds: f64,
+}
+
+/// A table for people.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n| HumanCount(n).to_string();
+        let positions = self.files.positions;
+        let rate = count((positions as f64 / self.seconds.max(0.001)) as u64);
+        writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(positions), self.seconds)?;
+        writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
+        writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
+        self.files.fmt(f)?;
+        let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
         writeln!(f, "lines read   {:>15}", count(lines))?;
-        for (name, value) in &self.selection {
-            writeln!(f, "selection: {name} {value}")?;
-        }
         if let Some(fitted) = &self.fitted {
             writeln!(f, "{fitted}")?;
         }
-        for (what, n) in [
-            ("lines left out by the selection", left_out),
-            ("PVs cut at an illegal move", pvs_cut),
-            ("PVs dropped, first move illegal", pvs_dropped),
-            ("PVs cut, as their evaluation has too many moves", pvs_shortened),
-            ("lines rejected", self.input.rejected()),
-        ] {
-            if n > 0 {
-                writeln!(f, "{what}: {}", count(n))?;
-            }
-        }
-        for (reason, n) in reasons(&self.input.rejects) {
+        write_counts(
+            f,
+            [
+                ("lines left out by the selection", left_out),
+                ("PVs cut at an illegal move", pvs_cut),
+                ("PVs dropped, first move illegal", pvs_dropped),
+                ("PVs cut, as their evaluation has too many moves", pvs_shortened),
+                ("lines rejected", self.input.rejected()),
+            ],
+        )?;
+        for (reason, n) in named(&Reject::REASONS, &self.input.rejects) {
             writeln!(f, "  {reason}: {}", count(n))?;
         }
         let OverLimit { positions, evaluations, pvs } = self.over_limit;
@@ -99,6 +145,15 @@ impl fmt::Display for Summary {
         }
         Ok(())
     }
+}
+
+/// Writes a line for each count that is not zero.
+pub(crate) fn write_counts<'a>(
+    f: &mut fmt::Formatter<'_>,
+    counts: impl IntoIterator<Item = (&'a str, u64)>,
+) -> fmt::Result {
+    let mut counts = counts.into_iter().filter(|(_, n)| *n > 0);
+    counts.try_for_each(|(what, n)| writeln!(f, "{what}: {}", HumanCount(n)))
 }
 
 /// What became of the lines of the sources.
@@ -122,12 +177,15 @@ pub struct Counts {
 }
 
 fn by_reason<S: serde::Serializer>(rejects: &[u64; Reject::REASONS.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(reasons(rejects))
+    serializer.collect_map(named(&Reject::REASONS, rejects))
 }
 
-/// The reasons for which lines could not be used, each with how many.
-pub(super) fn reasons(rejects: &[u64; Reject::REASONS.len()]) -> impl Iterator<Item = (&'static str, u64)> {
-    Reject::REASONS.into_iter().zip(*rejects).filter(|(_, count)| *count > 0)
+/// Counts that are not zero, by their names.
+pub(super) fn named<'a>(
+    names: &'a [&'static str],
+    counts: &'a [u64],
+) -> impl Iterator<Item = (&'static str, u64)> + 'a {
+    names.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0)
 }
 
 impl Counts {

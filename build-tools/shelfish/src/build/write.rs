@@ -96,14 +96,17 @@ pub fn write<K: Kind>(
         if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
             rejects.append(&rows)?;
         }
+        let before = writer.bytes();
         if let Some(from) = from {
             writer.begin_part(&from).map_err(BuildError::Write)?;
         }
         writer.append(&block).map_err(BuildError::Write)?;
         let disk = run_files.disk();
-        disk.take(block.bytes.len() as u64).map_err(|error| JoinError::Run(error).of(workspace))?;
+        disk.take(writer.bytes() - before).map_err(|error| JoinError::Run(error).of(workspace))?;
         if let Some(max_bytes) = max_bytes.filter(|max_bytes| writer.bytes_at_most() > *max_bytes) {
-            disk.give(writer.bytes());
+            let bytes = writer.bytes();
+            writer.discard().map_err(BuildError::Write)?;
+            disk.give(bytes);
             return Err(BuildError::TooLarge { max_bytes, positions: positions.load(Relaxed) + block.positions });
         }
         positions.fetch_add(block.positions, Relaxed);

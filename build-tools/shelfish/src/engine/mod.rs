@@ -17,6 +17,23 @@ pub use session::Session;
 
 /// Options of `shelfish engine`.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shelfish engine                                                         # for a GUI
+  shelfish engine 'position startpos moves e2e4' 'go movetime 1000' quit
+  shelfish engine 'setoption name EvalDatabase value evals' 'go depth 20' quit
+
+Options of UCI, set by `setoption name NAME value VALUE`; `uci` lists them with their defaults and limits:
+  Hash                             size of the transposition table in MiB; `Clear Hash` clears it
+  Threads                          threads that search
+  MultiPV                          lines that are shown
+  Move Overhead                    milliseconds that a move loses between clock and engine
+  Ponder                           whether the GUI may let it think in the other side's time
+  UCI_Chess960                     castling is written as the king's move to its rook
+  UCI_LimitStrength, UCI_Elo       play as a player of this rating
+  EvalDatabase                     a database of evaluations, directory or URL, that is asked before the search
+  OwnBook, BookFile                play from this book: Polyglot's .bin, one that learns, or the directory or URL of a book
+
+Exit codes: 0 after `quit` or the end of the input; 1 if input or output fails; 2 for wrong usage.")]
 pub struct Args {
     /// Commands to run before those of standard input, one each: "position startpos" "go depth 12"
     commands: Vec<String>,

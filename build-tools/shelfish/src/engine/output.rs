@@ -22,9 +22,13 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
         Bound::Lower => " lowerbound",
         Bound::Upper => " upperbound",
     };
-    let speed = (u128::from(nodes) * 1_000_000 / time.as_micros().max(1)) as u64;
+    // What a database knows took no time.
+    let speed = match time.is_zero() {
+        true => String::new(),
+        false => format!(" nps {}", u128::from(nodes) * 1_000_000 / time.as_micros().max(1)),
+    };
     let mut text = format!(
-        "info depth {} seldepth {} multipv {} score {score}{bound} nodes {nodes} nps {speed} hashfull {} time {} pv",
+        "info depth {} seldepth {} multipv {} score {score}{bound} nodes {nodes}{speed} hashfull {} time {} pv",
         line.depth,
         line.deepest,
         line.rank,

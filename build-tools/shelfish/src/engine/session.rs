@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, EnPassantMode, Move};
+use shakmaty::{Chess, EnPassantMode, Move, Role, Square};
 use shelfish::eval::Eval;
 use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
@@ -70,7 +70,7 @@ impl Session {
                     Ok(Change::Database) => {
                         self.database = None;
                         if !self.options.database.is_empty() {
-                            match Database::open(&self.options.database) {
+                            match Database::begin(&self.options.database) {
                                 Ok(database) => self.database = Some(Arc::new(database)),
                                 Err(error) => self.complain(&format!("EvalDatabase: {error}")),
                             }
@@ -79,7 +79,7 @@ impl Session {
                     Ok(Change::Book) => {
                         self.book = None;
                         if !self.options.book.is_empty() {
-                            match Book::open(&self.options.book) {
+                            match Book::open_with(&self.options.book, Database::begin) {
                                 Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
                                 Err(error) => self.complain(&format!("BookFile: {error}")),
                             }
@@ -121,7 +121,14 @@ impl Session {
         let position = self.game.position();
         let white = position.turn().is_white();
         let side = usize::from(!white);
-        let moves = go.search_moves.iter().filter_map(|text| legal(position.chess(), text)).collect();
+        let moves = go.search_moves.iter().map(|text| {
+            legal(position.chess(), text).unwrap_or_else(|| {
+                self.complain(&format!("searchmoves: expected a legal move, found \"{text}\""));
+                // An empty list would mean all moves. This one is never legal.
+                Move::Put { role: Role::Pawn, to: Square::A1 }
+            })
+        });
+        let moves = moves.collect();
         let mut limits = Limits {
             depth: go.depth,
             nodes: go.nodes,

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::Eval;
 use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search};
+use tokio::sync::watch;
 
 use super::database::lines;
 use super::{output, print};
-use crate::blocking::{Database, PATIENCE};
+use crate::blocking::{Database, Deadline, PATIENCE};
 use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
 
@@ -34,7 +35,7 @@ pub struct Task {
     pub database: Option<Arc<Database<Eval>>>,
     /// What is played from while it has moves.
     pub book: Option<Arc<Mutex<Book>>>,
-    /// A player of less than full strength, who asks nobody.
+    /// A player of less than full strength, who asks no database.
     pub level: Option<Level>,
 }
 
@@ -47,6 +48,8 @@ pub struct Worker {
 /// What the listening thread tells the searching ones.
 struct Signals {
     stop: AtomicBool,
+    /// The same for what is waited for before the search.
+    stopped: watch::Sender<bool>,
     /// The answer is held back, and no time counts.
     held: Mutex<bool>,
     released: Condvar,
@@ -65,6 +68,7 @@ impl Worker {
     pub fn start(task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
         let signals = Arc::new(Signals {
             stop: AtomicBool::new(false),
+            stopped: watch::Sender::new(false),
             held: Mutex::new(task.hold),
             released: Condvar::new(),
             since: Mutex::new(Instant::now()),
@@ -72,12 +76,13 @@ impl Worker {
         });
         let shared = Arc::clone(&signals);
         let thread = thread::spawn(move || {
-            if let Some(best) = from_book(&task, &out) {
+            let deadline = Deadline::new(patience(&task.limits)).unless(shared.stopped.subscribe());
+            if let Some(best) = from_book(&task, &deadline, &out) {
                 print(&out, &output::best_move(&[best], task.mode));
                 return histories;
             }
             if task.level.is_none()
-                && let Some(best) = from_database(&task, &out)
+                && let Some(best) = from_database(&task, &deadline, &out)
             {
                 print(&out, &output::best_move(&best, task.mode));
                 return histories;
@@ -122,6 +127,7 @@ impl Worker {
     /// Ends the search, which then answers.
     pub fn stop(&self) {
         self.signals.stop.store(true, Relaxed);
+        self.signals.stopped.send_replace(true);
         self.release();
     }
 
@@ -147,12 +153,12 @@ fn any_number() -> u64 {
 }
 
 /// A move of the book, if it has any. A search that has no end, or of certain moves, is an analysis: it asks no book.
-fn from_book(task: &Task, out: &Output) -> Option<Move> {
+fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
     let limits = &task.limits;
     if task.hold || !limits.moves.is_empty() || limits.mate.is_some() {
         return None;
     }
-    let candidates = locked(task.book.as_ref()?).candidates(task.game.position().chess(), patience(limits));
+    let candidates = locked(task.book.as_ref()?).candidates(task.game.position().chess(), deadline);
     match candidates {
         Ok(candidates) => {
             let candidates = sorted(candidates, 1);
@@ -176,19 +182,19 @@ fn leads_back(task: &Task, m: Move) -> bool {
     game.repeats()
 }
 
-/// How long somebody who is asked before the search has for an answer.
+/// How long book and database have for their answers.
 fn patience(limits: &Limits) -> Duration {
     limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE))
 }
 
 /// What the database says of the position is told; its best line comes back if that ends the search.
-fn from_database(task: &Task, out: &Output) -> Option<Vec<Move>> {
+fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
-    // A database knows nothing of what was played before.
-    if !limits.moves.is_empty() || task.game.repeats() {
+    // A database knows nothing of what was played before, and what it knows is hardly the mate that is asked for.
+    if !limits.moves.is_empty() || limits.mate.is_some() || task.game.repeats() {
         return None;
     }
-    match task.database.as_ref()?.lookup(task.game.position().chess(), patience(limits)) {
+    match task.database.as_ref()?.lookup(task.game.position().chess(), deadline) {
         Ok(eval) => {
             let lines = eval.as_ref().map(lines).unwrap_or_default();
             let first = lines.first()?.moves.clone();

@@ -10,10 +10,10 @@ use shelfish::played::{Bucketing, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
-use crate::Outcome;
 use crate::answers::Answers;
 use crate::build::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::database::{self, Place};
+use crate::{Failure, Outcome};
 use openings::Openings;
 use told::{Evaluation, Explored, Names};
 
@@ -82,8 +82,6 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
     }
     Ok(answers.finish()?)
 }
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The names of openings, and those that the book's manifest has for its buckets and its sources.
 fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {

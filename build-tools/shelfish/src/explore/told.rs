@@ -9,6 +9,7 @@ use shelfish::position::Position;
 
 use super::after;
 use super::openings::{Opening, Openings};
+use crate::lichess;
 
 /// Games that are told of a position, in `topGames`.
 const TOP_GAMES: usize = 15;
@@ -156,10 +157,7 @@ impl Evaluation {
     pub fn of(eval: &Eval) -> Option<Evaluation> {
         let best = eval.best()?;
         let score = best.pvs.first()?.score;
-        let (cp, mate) = match score {
-            Score::Cp(cp) => (Some(cp), None),
-            Score::Mate(mate) => (None, Some(mate)),
-        };
+        let (cp, mate) = lichess::score(score);
         Some(Evaluation { cp, mate, depth: best.depth, score })
     }
 }

@@ -34,12 +34,12 @@ use index::{Found, Index, Reads};
 /// Make a small database of an opening, a repertoire or games.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish extract -d https://example.org/evals --from 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
-  shelfish extract -d s3://my-bucket/evals --from 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --plies 10 -o openings
+  shelfish extract -d https://example.org/evals --start 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
+  shelfish extract -d s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --plies 10 -o openings
   shelfish extract -d db --pgn repertoire.pgn --plies 2 -o repertoire
-  shelfish extract -d db --pgn games.pgn -o pack --max-bytes 20MiB
+  shelfish extract -d db --pgn games.pgn -o pack --max-size 20MiB
 
-Taken is what the database has of the positions that begin (of --from, or all of the games), and whatever legal moves lead
+Taken is what the database has of the positions that begin (of --start, or all of the games), and whatever legal moves lead
 to from there, from one position of the database to the next. Of the database only blocks in which such a position would lie are
 read. The files are those that `shelfish build` would make of the same positions.
 
@@ -49,17 +49,17 @@ pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Begin with this position, as FEN of four or six fields; may be given several times
-    #[arg(long, value_name = "FEN", required_unless_present = "pgn")]
-    from: Vec<Position>,
-    /// Begin with all positions of the games of a file: PGN, plain or compressed with zstd or gzip; `-` is standard input
+    #[arg(long, value_name = "FEN", alias = "from", required_unless_present = "pgn")]
+    start: Vec<Position>,
+    /// Begin with all positions of the games of a file: PGN, plain or compressed with zstd, gzip or bzip2; `-` is standard input
     #[arg(long, value_name = "GAMES")]
     pgn: Vec<PathBuf>,
-    /// Go so many moves of either side beyond [default: to the end with --from alone, 0 with --pgn]
+    /// Go on for N plies (moves of either side) from the beginning [default: to the end with --start alone, 0 with --pgn]
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
-    /// The most bytes that the files have together; what is farthest from the beginning is left out
-    #[arg(long, value_name = "SIZE", value_parser = max_bytes)]
-    max_bytes: Option<usize>,
+    /// The most that the files have together, without a unit: MiB; what is farthest from the beginning is left out
+    #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = max_size)]
+    max_size: Option<usize>,
     /// The directory of the new database; a database that is there is replaced when the new one is complete
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
@@ -71,7 +71,7 @@ pub struct Args {
     quiet: bool,
 }
 
-fn max_bytes(text: &str) -> Result<usize, String> {
+fn max_size(text: &str) -> Result<usize, String> {
     size(text, 1)
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for ExtractError {
             ExtractError::Nothing { asked } => {
                 write!(f, "the database has none of the {asked} positions to begin with, and nothing was written")
             }
-            ExtractError::NoRoom { room } => write!(f, "{room} bytes hold no database; give a larger --max-bytes"),
+            ExtractError::NoRoom { room } => write!(f, "{room} bytes hold no database; give a larger --max-size"),
             ExtractError::Itself(path) => {
                 write!(f, "{} is the database itself, which would be replaced by a part of it", path.display())
             }
@@ -172,7 +172,7 @@ fn extract(args: &Args) -> Result<Report, Failure> {
             return Err(ExtractError::Itself(args.out.clone()).into());
         }
     }
-    let mut starts: Vec<Key> = args.from.iter().map(Position::key).collect();
+    let mut starts: Vec<Key> = args.start.iter().map(Position::key).collect();
     let mut refused_games = 0;
     for path in &args.pgn {
         refused_games += positions_of_games(path, &mut starts)?;
@@ -206,12 +206,15 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     })
 }
 
+/// Positions of games, among which most come again and again, before they are sorted and each is kept once.
+const GATHERED: usize = 1 << 16;
+
 /// Adds the positions of the games of a file; how many games cannot be read.
 fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
     let source = Source::from(path);
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
     let text = Dump::open(&source, Arc::new(AtomicU64::new(0)), How::default()).and_then(Dump::text).map_err(named)?;
-    let mut refused = 0;
+    let (mut refused, mut room) = (0, GATHERED);
     for entry in Games::new(text) {
         let Entry { number, game, .. } = entry.map_err(named)?;
         match game {
@@ -220,6 +223,11 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> 
                 refused += 1;
                 eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
             }
+        }
+        if keys.len() > room {
+            keys.sort_unstable();
+            keys.dedup();
+            room = GATHERED.max(2 * keys.len());
         }
     }
     Ok(refused)
@@ -304,8 +312,9 @@ fn write(
             writer.append(&block?)?;
         }
         let bytes = writer.bytes_at_most();
-        match args.max_bytes {
+        match args.max_size {
             Some(room) if bytes > room as u64 => {
+                writer.discard()?;
                 let share = room as f64 / bytes as f64;
                 count = ((count as f64 * share * 0.98) as u64).min(count - 1);
                 if count == 0 {

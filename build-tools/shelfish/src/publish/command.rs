@@ -77,7 +77,7 @@ pub struct Args {
     /// Files that are sent at a time; each takes the memory of two parts
     #[arg(short, long, value_name = "N", default_value_t = super::JOBS as u16, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// Files that have more are sent in parts of so much; S3 takes 5 MiB at least
+    /// Files that have more are sent in parts of so much, without a unit: MiB; S3 takes 5 MiB at least
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = part_size)]
     part_size: usize,
     /// Print the summary as JSON

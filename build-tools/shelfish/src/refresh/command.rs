@@ -25,9 +25,10 @@ The file has these keys; the first two are needed:
   publish = [\"--prune\", \"--keep\", \"3\"] # options of `shelfish publish`
   state = \"refresh.json\"               # where it is remembered what was built of what
 
-Paths are relative to the file. It is safe to run at any time, and again: where the sources did not change (by the checksum
-that their host publishes, else by its ETag, or by a file's time) and what was built of them is published, nothing is done;
-a run that broke off is gone on with. Keep the file of the state: without it everything is built again.
+Paths are relative to the file, those among the options of `build` and `publish` to where the program runs. It is safe to
+run at any time, and again: where neither the sources nor the files of --whole and --plan changed (by the checksum that their
+host publishes, else by its ETag, or by a file's time) and what was built of them is published, nothing is done; a run that
+broke off is gone on with. Keep the file of the state: without it everything is built again.
 
 Credentials are those of `shelfish publish`. Files for GitHub Actions, systemd and containers are in deploy/.
 

@@ -57,7 +57,14 @@ pub enum ConfigError {
     /// It cannot be read.
     Io(PathBuf, std::io::Error),
     /// It is not TOML, or not with these keys.
-    Toml(PathBuf, Box<toml::de::Error>),
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// The line that is wrong, if it is one.
+        line: Option<usize>,
+        /// What is wrong with it.
+        error: Box<toml::de::Error>,
+    },
     /// There is no source.
     NoSources(PathBuf),
     /// Standard input is read once.
@@ -88,13 +95,11 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            ConfigError::Toml(path, error) => {
-                // The message has the line as a picture; here it is one line.
-                write!(f, "{}: {}", path.display(), error.message())?;
-                match error.span() {
-                    Some(span) => write!(f, " (at byte {})", span.start),
-                    None => Ok(()),
-                }
+            ConfigError::Toml { path, line, error } => {
+                write!(f, "{}", path.display())?;
+                line.map_or(Ok(()), |line| write!(f, ", line {line}"))?;
+                // As a whole it has the line as a picture.
+                write!(f, ": {}", error.message())
             }
             ConfigError::NoSources(path) => {
                 write!(f, "{}: `sources` is empty, expected a dump or more", path.display())
@@ -131,14 +136,17 @@ struct Command<A: clap::Args> {
 }
 
 impl Config {
-    /// Reads a file. Paths in it are relative to where it is.
+    /// Reads a file. Paths in it, those among options aside, are relative to where it is.
     ///
     /// # Errors
     ///
     /// It cannot be read, or says something that is not known.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Io(path.to_owned(), error))?;
-        let keys: Keys = toml::from_str(&text).map_err(|error| ConfigError::Toml(path.to_owned(), Box::new(error)))?;
+        let keys: Keys = toml::from_str(&text).map_err(|error| {
+            let line = error.span().and_then(|span| Some(text.get(..span.start)?.matches('\n').count() + 1));
+            ConfigError::Toml { path: path.to_owned(), line, error: Box::new(error) }
+        })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let place = |text: &str| match crate::database::scheme(text) {
             Some(_) => text.to_owned(),
@@ -248,6 +256,7 @@ mod tests {
             ("to = 'x'\nsources = []", "`sources` is empty"),
             ("to = 'x'\nsources = ['-']", "can be read again"),
             ("to = 'x'\nsources = ['a']\nbsae = 'published'", "bsae"),
+            ("to = 'x'\nsources = ['a']\nbsae = 'published'", "refresh.toml, line 3: "),
             ("to = 'x'\nsources = ['a']\nbase = 'db'", "published"),
             ("to = 'ftp://x'\nsources = ['a']", "`publish`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']", "--min-deph"),

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 
-use crate::build::command::Built;
 use crate::build::dump::Source;
 use crate::build::remote::{Patience, Remote};
+use crate::build::{self, command::Built};
 use crate::publish::{self, Replaces, publish};
 use crate::{Failure, database, verify};
 use config::Config;
@@ -40,7 +40,7 @@ struct State {
 struct Recipe {
     /// The version of this program.
     program: String,
-    /// The sources, each with what tells its content.
+    /// What it reads, the sources first, each with what tells its content.
     sources: Vec<(String, Option<String>)>,
     /// Options of the build.
     options: Vec<String>,
@@ -145,7 +145,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
     };
     let config = Config::read(path)?;
     let mut publishing = publish::Options { quiet: how.quiet, ..config.publish.clone().options() };
-    let recipe = recipe(&config)?;
+    let recipe = recipe(&config, &config.build(path, None)?)?;
     let state = State::read(&config.state)?;
     let known = state.filter(|state| state.recipe.is(&recipe) && !how.force);
     let there = publish::current(&publishing.to, publishing.settings)?;
@@ -210,11 +210,11 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
 }
 
 /// What a build would be of by now.
-fn recipe(config: &Config) -> Result<Recipe, RefreshError> {
-    let version = |path: &PathBuf| {
-        let source = Source::from(path.as_path());
+fn recipe(config: &Config, build: &build::command::Args) -> Result<Recipe, RefreshError> {
+    let version = |path: &Path| {
+        let source = Source::from(path);
         let version = match &source {
-            Source::Url(url) => Remote::open(url, Patience::default()).map(|remote| remote.version()),
+            Source::Url(url) => Remote::open(url, None, Patience::default()).map(|remote| remote.version()),
             _ => fs::metadata(path).map(|metadata| {
                 let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
                 Some(format!("{} bytes of {}", metadata.len(), modified.as_nanos()))
@@ -226,7 +226,7 @@ fn recipe(config: &Config) -> Result<Recipe, RefreshError> {
     };
     Ok(Recipe {
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        sources: config.sources.iter().map(version).collect::<Result<_, _>>()?,
+        sources: build.reads().map(version).collect::<Result<_, _>>()?,
         options: config.options.clone(),
     })
 }

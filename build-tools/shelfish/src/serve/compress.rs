@@ -32,7 +32,7 @@ const VARIES: HeaderValue = HeaderValue::from_static("accept-encoding");
 /// Files larger than this are sent as they are.
 const MAX_FILE: usize = 16 << 20;
 
-/// How many compressed bytes are kept in memory.
+/// How many compressed bytes are kept in memory, with the names of their files.
 const MAX_KEPT: usize = 32 << 20;
 
 /// How hard Brotli tries, of 11: what hosts can afford that compress while they answer.
@@ -127,9 +127,11 @@ impl Compressor {
         let bytes: Bytes = spawn_blocking(move || coding.encode(&bytes)).await??.into();
         let mut kept = self.kept();
         kept.push_back((key, bytes.clone()));
-        let mut sum: usize = kept.iter().map(|(_, bytes)| bytes.len()).sum();
+        // A name can be longer than its file.
+        let size = |(key, bytes): &(String, Bytes)| key.len() + bytes.len();
+        let mut sum: usize = kept.iter().map(size).sum();
         while sum > MAX_KEPT {
-            sum -= kept.pop_front().map_or(sum, |(_, bytes)| bytes.len());
+            sum -= kept.pop_front().map_or(sum, |oldest| size(&oldest));
         }
         Ok(bytes)
     }
@@ -197,4 +199,23 @@ fn varied(mut response: Response) -> Response {
 fn is_text(headers: &HeaderMap) -> bool {
     let content = headers.get(CONTENT_TYPE).and_then(|content| content.to_str().ok()).unwrap_or("");
     TYPES.contains(&content.split(';').next().unwrap_or("").trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded_with_its_names() -> Result<(), Fault> {
+        let runtime = tokio::runtime::Runtime::new()?;
+        let compressor = Compressor::default();
+        let long = "x".repeat(MAX_KEPT / 4);
+        for number in 0..9 {
+            runtime.block_on(compressor.encode(format!("{number}{long}"), Coding::Gzip, Body::from("text")))?;
+            let sum: usize = compressor.kept().iter().map(|(key, bytes)| key.len() + bytes.len()).sum();
+            assert!(sum <= MAX_KEPT, "{sum} bytes");
+        }
+        assert_eq!(compressor.kept().len(), 3);
+        Ok(())
+    }
 }

@@ -21,9 +21,14 @@ use std::{
 };
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::header::RANGE;
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::serve::ListenerExt;
 use tokio::{net::TcpListener, runtime::Runtime};
 
+use self::network::Network;
 use self::site::{base_path, router};
 use crate::shown::shown;
 use crate::{Failure, Outcome};
@@ -44,7 +49,7 @@ Ctrl-C or SIGTERM: answers under way have two seconds more.
 
 Exit codes: 0 when it was stopped; 1 if it could not serve; 2 for wrong usage.")]
 pub struct Args {
-    /// The directory to serve
+    /// The directory to serve; with --api also the URL of a database
     dir: PathBuf,
     /// The port; 0 takes any that is free
     #[arg(short, long, default_value_t = 8000)]
@@ -159,13 +164,35 @@ pub fn run(args: Args) -> Outcome {
 /// What is answered: files, and the API if it is asked for.
 async fn app(args: &Args) -> Result<Router, Failure> {
     if !args.api.api {
-        return Ok(router(args)?);
+        return Ok(observed(args, router(args)?)?);
     }
     let base = base_path(&args.base_path)?;
     let database = args.dir.to_str().ok_or_else(|| ServeError::NoDirectory(args.dir.clone()))?;
     let api = api::router(&args.api, database).await?;
     let api = if base.is_empty() { api } else { Router::new().nest(&base, api) };
-    Ok(if args.dir.is_dir() { api.fallback_service(router(args)?) } else { api })
+    let app = if args.dir.is_dir() { api.fallback_service(router(args)?) } else { api };
+    Ok(observed(args, app)?)
+}
+
+/// A server behind the network and the log that are asked for.
+fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
+    if args.latency_ms > 0 || args.bandwidth_mbit.is_some() {
+        let mbit = args.bandwidth_mbit.unwrap_or(f64::INFINITY);
+        if mbit.is_nan() || mbit <= 0.0 {
+            return Err(ServeError::Bandwidth(mbit));
+        }
+        app = Network::new(args.latency_ms, mbit).before(app);
+    }
+    Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
+}
+
+/// One line a request: status, method, path, range.
+async fn log(request: Request, next: Next) -> Response {
+    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or("-").to_owned();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = next.run(request).await;
+    eprintln!("{} {method} {} {}", response.status().as_u16(), shown(&path), shown(&range));
+    response
 }
 
 /// Ctrl-C, or the polite signal of a supervisor; noticed from the call on, not only when it is waited for.

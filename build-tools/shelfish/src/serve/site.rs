@@ -32,9 +32,7 @@ use tower_http::{
 };
 
 use super::compress::{Compressor, compress};
-use super::network::Network;
 use super::{Args, ServeError};
-use crate::shown::shown;
 
 /// `/path` without its last slash; empty for the root.
 pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
@@ -48,7 +46,7 @@ pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
 
 const MISSING: (StatusCode, &str) = (StatusCode::NOT_FOUND, "404: there is no such file\n");
 
-/// The whole server but its socket.
+/// The files and their headers.
 pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     if !args.dir.is_dir() {
         return Err(ServeError::NoDirectory(args.dir.clone()));
@@ -80,21 +78,13 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .allow_private_network(true)
         .expose_headers([ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED])
         .max_age(Duration::from_secs(24 * 60 * 60));
-    let mut app = app
+    Ok(app
         .layer(SetResponseHeaderLayer::if_not_present(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
         .layer(SetResponseHeaderLayer::if_not_present(
             HeaderName::from_static("x-content-type-options"),
             HeaderValue::from_static("nosniff"),
         ))
-        .layer(cors);
-    if args.latency_ms > 0 || args.bandwidth_mbit.is_some() {
-        let mbit = args.bandwidth_mbit.unwrap_or(f64::INFINITY);
-        if mbit.is_nan() || mbit <= 0.0 {
-            return Err(ServeError::Bandwidth(mbit));
-        }
-        app = Network::new(args.latency_ms, mbit).before(app);
-    }
-    Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
+        .layer(cors))
 }
 
 /// Refuses what `ServeDir` would answer amiss: what links lead to outside of the directory, what is neither a file nor a
@@ -166,13 +156,4 @@ async fn ranges(mut request: Request, next: Next) -> Response {
     // The part is of the file that the client knows, or the client wants all of the new one.
     let same = [ETAG, LAST_MODIFIED].iter().any(|name| part.headers().get(name) == Some(&condition));
     if same { part } else { next.run(whole).await }
-}
-
-/// One line a request: status, method, path, range.
-async fn log(request: Request, next: Next) -> Response {
-    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or("-").to_owned();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = next.run(request).await;
-    eprintln!("{} {method} {} {}", response.status().as_u16(), shown(&path), shown(&range));
-    response
 }

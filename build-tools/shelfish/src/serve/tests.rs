@@ -55,7 +55,7 @@ fn site(options: &[&str]) -> Result<Site, Box<dyn std::error::Error>> {
     std::fs::write(dir.path().join("db/0123456789abcdef.shelf"), shard())?;
     let path = dir.path().to_string_lossy().into_owned();
     let line = Line::try_parse_from(["serve", &path].iter().chain(options))?;
-    Ok(Site { app: router(&line.args)?, dir })
+    Ok(Site { app: observed(&line.args, router(&line.args)?)?, dir })
 }
 
 /// As by default, with a directory that is not there.
@@ -529,7 +529,7 @@ fn a_missing_directory_is_an_error_that_names_it() -> Test {
     );
     args.dir = ".".into();
     args.bandwidth_mbit = Some(0.0);
-    assert!(matches!(router(&args), Err(ServeError::Bandwidth(_))));
+    assert!(matches!(observed(&args, router(&args)?), Err(ServeError::Bandwidth(_))));
     Ok(())
 }
 

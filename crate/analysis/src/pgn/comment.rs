@@ -34,12 +34,12 @@ fn centipawns(text: &str) -> Option<i32> {
     };
     let (pawns, decimals) = digits.split_once('.').unwrap_or((digits, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(pawns) || !is_number(decimals) || pawns.len() + decimals.len() == 0 || pawns.len() > 7 {
+    if !is_number(pawns) || !is_number(decimals) || pawns.len() + decimals.len() == 0 || pawns.len() > 8 {
         return None;
     }
-    let decimal = |n: usize| decimals.as_bytes().get(n).map_or(0, |digit| i32::from(digit - b'0'));
-    let whole = pawns.bytes().fold(0, |sum, digit| 10 * sum + i32::from(digit - b'0'));
-    Some(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i32::from(decimal(2) >= 5)))
+    let decimal = |n: usize| decimals.as_bytes().get(n).map_or(0, |digit| i64::from(digit - b'0'));
+    let whole = pawns.bytes().fold(0, |sum, digit| 10 * sum + i64::from(digit - b'0'));
+    i32::try_from(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i64::from(decimal(2) >= 5))).ok()
 }
 
 /// The comment with the command `[%eval]` of this value, at the place of the one that was there or before all else.
@@ -82,6 +82,10 @@ mod tests {
             ("[%eval .5]", Some((Score::Cp(50), None))),
             ("[%eval +0.3]", Some((Score::Cp(30), None))),
             ("[%eval 0.125]", Some((Score::Cp(13), None))),
+            ("[%eval 21474836.47,20]", Some((Score::Cp(i32::MAX), Some(20)))),
+            ("[%eval -21474836.47]", Some((Score::Cp(-i32::MAX), None))),
+            ("[%eval 21474836.48]", None),
+            ("[%eval -21474836.48]", None),
             ("[%eval #4]", Some((Score::Mate(4), None))),
             ("before [%csl Ga4] [%eval #-4,33] after", Some((Score::Mate(-4), Some(33)))),
             ("[%eval #0]", None),
@@ -113,9 +117,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(cp in -999_999_999..999_999_999, depth in prop::option::of(any::<u16>())) {
-            let comment = with_evaluation("", &value(Score::Cp(cp), depth));
-            prop_assert_eq!(evaluation(&comment), Some((Score::Cp(cp), depth)));
+        fn what_is_written_is_read(
+            score in prop_oneof![
+                (-Score::MAX_CP..=Score::MAX_CP).prop_map(Score::Cp),
+                (1..=Score::MAX_MATE).prop_flat_map(|n| prop::sample::select(vec![Score::Mate(n), Score::Mate(-n)])),
+            ],
+            depth in prop::option::of(any::<u16>()),
+        ) {
+            let comment = with_evaluation("", &value(score, depth));
+            prop_assert_eq!(evaluation(&comment), Some((score, depth)));
         }
 
         #[test]

@@ -49,13 +49,18 @@ pub struct PgnGame {
 impl PgnGame {
     /// The value of a tag, as the first of this name has it.
     pub fn tag(&self, name: &str) -> Option<&str> {
-        self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
+        tag(&self.tags, name)
     }
 
     /// The position before the first move.
     pub fn start(&self) -> &Chess {
         self.game.start()
     }
+}
+
+/// The value of the first tag of this name.
+fn tag<'a>(tags: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
 }
 
 /// The main line or a variation.

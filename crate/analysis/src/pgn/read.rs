@@ -114,7 +114,7 @@ pub struct MainLine {
 impl MainLine {
     /// The value of a tag, as the first of this name has it.
     pub fn tag(&self, name: &str) -> Option<&str> {
-        self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
+        super::tag(&self.tags, name)
     }
 }
 
@@ -202,7 +202,7 @@ impl Reading {
         if self.position.is_some() {
             return Ok(());
         }
-        let tag = |name: &str| self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str());
+        let tag = |name| super::tag(&self.tags, name);
         if let Some(variant) = tag("Variant").filter(|variant| !is_chess(variant)) {
             return Err(Fault::Variant(variant.to_owned()));
         }

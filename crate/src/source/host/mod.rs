@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE};
 
 use self::coding::{Coding, CodingError};
 use super::http::{Ask, Head};
@@ -123,6 +123,9 @@ impl Host {
             };
             value.set_sensitive(true);
             headers.append(key, value);
+        }
+        for ours in [RANGE, ACCEPT_ENCODING] {
+            headers.remove(ours);
         }
         // Where there is a provider already, it stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -378,6 +381,22 @@ mod tests {
         }
         let host = answering("206 Part", "Content-Encoding: gzip\r\nContent-Range: bytes 0-0/9", b"x")?;
         assert_eq!(fault(wait(host.range("f", 0..1))?)?, Fault::ContentEncoding("gzip".to_owned()));
+        Ok(())
+    }
+
+    #[test]
+    fn the_headers_of_the_source_win_over_those_of_the_caller() -> Test {
+        let headers =
+            [("Range", "bytes=7-7"), ("accept-encoding", "compress")].map(|(name, value)| (name.into(), value.into()));
+        let options = Options { headers: headers.into(), ..Options::default() };
+        for (name, of_a_file, of_a_range) in [
+            ("range:", "", "range: bytes=0-16"),
+            ("accept-encoding:", "accept-encoding: gzip, deflate, br, zstd", "accept-encoding: identity"),
+        ] {
+            let host = Host::new(&echo(name)?.base, options.clone())?;
+            assert_eq!(wait(host.whole("f", 100))??, of_a_file.as_bytes());
+            assert_eq!(wait(host.range("f", 0..of_a_range.len() as u64))??, of_a_range.as_bytes());
+        }
         Ok(())
     }
 

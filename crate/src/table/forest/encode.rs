@@ -1,3 +1,5 @@
+//! Choosing a forest of a block's positions, and writing it.
+
 use super::*;
 
 /// A step to the position with the number `child`: the numbers of the piece and of its target.
@@ -180,7 +182,7 @@ impl Node {
         let piece = before + (self.board.by_role(role) & own & below(from)).count();
         let targets = self.targets(role, from);
         let targets = self.turn.fold_wb(targets, targets.flip_vertical());
-        let target = (targets & below(relative(self.turn, to))).count();
+        let target = (targets & below(relative_square(to, self.turn))).count();
         Step { child, piece: piece as u8, target: target as u8, squares: (from, to) }
     }
 
@@ -304,7 +306,7 @@ impl RootWriter {
 fn write_squares(squares: Bitboard, color: Color, last: &mut Vec<Square>, column: &mut Vec<u8>) {
     for (n, square) in squares.into_iter().enumerate() {
         let same = last.get(n) == Some(&square);
-        column.push(if same { 0 } else { relative(color, square) as u8 + 1 });
+        column.push(if same { 0 } else { relative_square(square, color) as u8 + 1 });
         match last.get_mut(n) {
             Some(last) => *last = square,
             None => last.push(square),

@@ -29,7 +29,8 @@ pub enum WriteError {
     },
     /// A page cannot be compressed, or is larger than the format allows.
     Compress(ColumnError),
-    /// A block cannot be compressed, or is beyond the limits of the format: a record is too large, or there are too many.
+    /// A block cannot be compressed, or is beyond the limits of the format: a record is too large or invalid, or there
+    /// are too many.
     Block {
         /// Four-field FEN of its first position.
         first: String,
@@ -112,7 +113,8 @@ const LEVEL: i32 = 19;
 ///
 /// # Errors
 ///
-/// Records are out of order, or more than a block may hold.
+/// Records are out of order, more than a block may hold, or invalid: without evaluations or PVs, with an evaluation deeper
+/// than the first, a score out of range, an illegal move.
 pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
     let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
     encode_block_of(records, &keys)

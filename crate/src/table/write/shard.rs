@@ -191,6 +191,19 @@ impl<R: Record> TableWriter<R> {
         Ok(Part { positions: self.positions, totals: self.totals, shards: self.shards })
     }
 
+    /// Gives the table up: removes its shards from the scratch folder.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be removed.
+    pub fn discard(self) -> Result<(), WriteError> {
+        let closed = self.shards.iter().map(|shard| self.scratch.join(&shard.file));
+        for path in self.open.map(|shard| shard.path).into_iter().chain(closed) {
+            fs::remove_file(&path).map_err(io(&path))?;
+        }
+        Ok(())
+    }
+
     /// Publishes the table: moves the shards into place, replaces the manifest in one step, removes the shards of the
     /// table before. Until the manifest is replaced the table before is whole.
     ///

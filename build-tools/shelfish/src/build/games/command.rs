@@ -1,6 +1,6 @@
 //! What `shelfish build` takes for games alone.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use shelfish::played::Bucketing;
 use shelfish::position::Position;
@@ -79,7 +79,12 @@ impl Args {
 
     /// The sources whose games are used whole.
     pub(crate) fn whole(&self) -> Vec<Source> {
-        self.whole.iter().map(|path| Source::from(Path::new(path))).collect()
+        self.whole.iter().map(|path| Source::from(path.as_path())).collect()
+    }
+
+    /// Where they are.
+    pub(crate) fn whole_paths(&self) -> &[PathBuf] {
+        &self.whole
     }
 
     /// The selection, with the first `max_plies` moves of each game.

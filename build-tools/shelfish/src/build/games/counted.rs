@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use indicatif::HumanCount;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::uci::UciMove;
@@ -13,6 +12,7 @@ use shelfish::played::{Details, PlayedMove, Results};
 use shelfish::polyglot::{self, Walk};
 use shelfish::position::Position;
 
+use super::super::summary::write_counts;
 use crate::book::BookFile;
 use crate::book::learning::{Learning, LearningError, Row};
 use crate::shown::hexadecimal;
@@ -50,17 +50,15 @@ impl BookCounts {
 
 impl fmt::Display for BookCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (what, n) in [
-            ("moves of books", self.moves),
-            ("  not reached from the positions to start from (--start), not used", self.unreached),
-            ("  not legal, not used", self.illegal),
-            ("  without weight or result, not used", self.without_result),
-        ] {
-            if n > 0 {
-                writeln!(f, "{what}: {}", HumanCount(n))?;
-            }
-        }
-        Ok(())
+        write_counts(
+            f,
+            [
+                ("moves of books", self.moves),
+                ("  not reached from the positions to start from (--start), not used", self.unreached),
+                ("  not legal, not used", self.illegal),
+                ("  without weight or result, not used", self.without_result),
+            ],
+        )
     }
 }
 

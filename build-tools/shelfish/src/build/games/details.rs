@@ -29,7 +29,7 @@ pub struct Told {
 
 impl Wanted {
     /// The most references of a move.
-    pub const MAX_GAME_IDS: u8 = Details::MAX_GAMES as u8;
+    pub const MAX_GAME_IDS: u8 = Details::MAX_REFERENCES as u8;
 
     /// Buckets that are told; none if results are told alone.
     pub fn buckets(&self) -> usize {

@@ -15,7 +15,6 @@ use std::time::Instant;
 use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
-use shelfish::source::integrity::Integrity;
 use shelfish::table::WriteError;
 
 use super::base::{Base, BaseError, BaseFault, Narrow};
@@ -23,10 +22,10 @@ use super::disk::Disk;
 use super::dump::Dumps;
 use super::gather::gather;
 use super::rejects::RejectFile;
-use super::remote::Download;
 use super::sort::RunFiles;
-use super::write::{Parts, Written, write};
-use super::{BuildError, Options, open_workspace};
+use super::summary::write_counts;
+use super::write::{Parts, write};
+use super::{BuildError, Files, Options, open_workspace};
 use crate::book::BookFile;
 
 pub use command::Args;
@@ -53,35 +52,17 @@ pub(crate) const SOURCE_NAMES: &str = "source_names";
 /// A book, built.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Positions.
-    pub positions: u64,
+    /// Its files.
+    #[serde(flatten)]
+    pub files: Files,
     /// Moves of all positions.
     pub moves: u64,
     /// Games, those of the bases included.
     pub games: u64,
-    /// Bytes of all files, the manifest's aside.
-    pub bytes: u64,
-    /// The hash by which the manifest can be pinned.
-    #[serde(serialize_with = "crate::stats::as_text")]
-    pub integrity: Integrity,
-    /// Of these, bytes of each column of the blocks.
-    #[serde(serialize_with = "crate::stats::as_map")]
-    pub columns: Vec<(&'static str, u64)>,
-    /// Blocks.
-    pub blocks: u64,
-    /// Of these, blocks that are as they were in a base.
-    pub blocks_kept: u64,
-    /// Positions of the bases.
-    pub base_positions: u64,
     /// Positions that fewer games reached than were asked for.
     pub positions_left_out: u64,
-    /// Which games the book is made of, and how far.
-    pub selection: BTreeMap<String, String>,
     /// What became of the games of the sources.
     pub input: Counts,
-    /// Sources that were read of hosts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<Download>,
     /// Seconds that the build took.
     pub seconds: f64,
 }
@@ -137,23 +118,12 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
         BuildError::Write(WriteError::Empty) => BuildError::NoGames(Box::new(input.clone())),
         error => error,
     })?;
-    let Written { manifest, columns, blocks, blocks_kept, left_out, .. } = written;
-    let bytes = manifest.to_bytes::<Played>();
-    let bytes = bytes.map_err(|error| BuildError::Write(WriteError::Manifest(error.to_string())))?;
     Ok(Summary {
-        positions: manifest.positions,
-        moves: manifest.total("moves"),
+        files: Files::of::<Played>(&written, base_positions, described, downloads.told())?,
+        moves: written.manifest.total("moves"),
         games: known.games,
-        bytes: manifest.bytes(),
-        integrity: Integrity::of(&bytes),
-        columns,
-        blocks,
-        blocks_kept,
-        base_positions,
-        positions_left_out: left_out,
-        selection: described,
+        positions_left_out: written.left_out,
         input,
-        downloads: downloads.told(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }
@@ -203,7 +173,7 @@ fn renumbered(first: usize) -> Narrow<Played> {
             GameId::Lichess(_) => Some(game),
         };
         details.games = details.games.iter().copied().filter_map(number).collect();
-        GameRef::settle(&mut details.games, Details::MAX_GAMES);
+        GameRef::settle(&mut details.games, Details::MAX_REFERENCES);
     };
     Box::new(move |mut played| {
         moved(&mut played.ended_details);
@@ -239,7 +209,11 @@ impl Known {
             );
             return Err(unlike(why));
         }
-        wanted.remove("min_games");
+        if wanted.remove("min_games").is_some() && base.info().iter().any(|(name, _)| name == WHOLE_GAMES) {
+            let why = "it has games that are used whole, and does not tell which positions are theirs, so that \
+                       --min-games would leave them out: build of all sources at once";
+            return Err(unlike(why.to_owned()));
+        }
         self.firsts.push(self.names.len());
         let names = base.info().iter().find(|(name, _)| name == SOURCE_NAMES);
         let mut names = names.map_or("", |(_, names)| names).lines();
@@ -277,28 +251,13 @@ impl Known {
 /// A table for people.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let positions = self.positions.max(1) as f64;
         let count = |n| HumanCount(n).to_string();
         let rate = count((self.input.read as f64 / self.seconds.max(0.001)) as u64);
         writeln!(f, "games        {:>15}   {:.1} s, {rate} read a second", count(self.games), self.seconds)?;
-        writeln!(f, "positions    {:>15}", count(self.positions))?;
+        writeln!(f, "positions    {:>15}", count(self.files.positions))?;
         writeln!(f, "moves        {:>15}", count(self.moves))?;
-        writeln!(f, "manifest     {}", self.integrity)?;
-        writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
-        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
-            writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
-        }
-        if self.base_positions > 0 {
-            writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
-            writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
-        }
-        for (name, value) in &self.selection {
-            writeln!(f, "selection: {name} {value}")?;
-        }
-        if self.positions_left_out > 0 {
-            writeln!(f, "positions of fewer games left out: {}", count(self.positions_left_out))?;
-        }
-        self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
+        self.files.fmt(f)?;
+        write_counts(f, [("positions of fewer games left out", self.positions_left_out)])?;
         self.input.fmt(f)
     }
 }

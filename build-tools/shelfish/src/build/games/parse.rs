@@ -17,6 +17,7 @@ use super::super::gather::Parse;
 use super::super::rejects;
 use super::super::sort::Sorter;
 use super::super::spool::move_code;
+use super::super::summary::{named, write_counts};
 use super::counted::{self, BookCounts, Counted};
 use super::tally::{self, END, Tally};
 use super::{LeftOut, Selection};
@@ -67,10 +68,6 @@ fn fault_number(fault: &Fault) -> usize {
     }
 }
 
-fn named<'a>(names: &'a [&'static str], counts: &'a [u64]) -> impl Iterator<Item = (&'static str, u64)> + 'a {
-    names.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0)
-}
-
 fn left_out<S: Serializer>(counts: &[u64; LeftOut::NAMES.len()], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(named(&LeftOut::NAMES, counts))
 }
@@ -97,15 +94,14 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n| HumanCount(n).to_string();
         writeln!(f, "games read   {:>15}", count(self.read))?;
-        for (what, n) in [
-            ("games used whole", self.whole_games),
-            ("games without a result, not used", self.without_result),
-            ("games of other variants, not used", self.other_variants),
-        ] {
-            if n > 0 {
-                writeln!(f, "{what}: {}", count(n))?;
-            }
-        }
+        write_counts(
+            f,
+            [
+                ("games used whole", self.whole_games),
+                ("games without a result, not used", self.without_result),
+                ("games of other variants, not used", self.other_variants),
+            ],
+        )?;
         for (name, n) in named(&LeftOut::NAMES, &self.left_out) {
             writeln!(f, "games left out by the selection ({name}): {}", count(n))?;
         }

@@ -64,7 +64,7 @@ impl Entry {
         if let (Some(details), Some(other)) = (&mut self.details, other.details) {
             details.ratings = details.ratings.and(other.ratings);
             details.games.extend(other.games);
-            if details.games.len() > 4 * Details::MAX_GAMES {
+            if details.games.len() > 4 * Details::MAX_REFERENCES {
                 GameRef::settle(&mut details.games, details.most);
             }
         }
@@ -199,6 +199,10 @@ impl Kind for Book {
     type Record = Played;
     type Merging = Tally;
     const BLOCK_WEIGHT: usize = Played::BLOCK_WEIGHT;
+
+    fn keeps_bases(&self) -> bool {
+        self.min_games <= 1
+    }
 
     fn payload(&self, played: &Played) -> Vec<u8> {
         let mut payload = Vec::new();

@@ -56,7 +56,8 @@ pub struct Args {
     /// The database: a directory or a folder of a bucket, the same for all parts
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = Address::parse)]
     out: Address,
-    /// The lines end with an empty one, and broke off if they do not: for pipes, whose end tells nothing
+    /// Expect an empty last line; without it the input counts as cut off. For pipes, which end alike when their writer is
+    /// done and when it was killed
     #[arg(long)]
     ended: bool,
     /// Worker threads [default: one a core]

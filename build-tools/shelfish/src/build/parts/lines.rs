@@ -99,7 +99,7 @@ pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
 ///
 /// # Errors
 ///
-/// It is none.
+/// The line does not have these fields, or they are malformed.
 pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let fields = || LineError::Fields(shown(&String::from_utf8_lossy(&line[..line.len().min(80)])));
     let mut parts = line.splitn(3, |byte| *byte == b'\t');

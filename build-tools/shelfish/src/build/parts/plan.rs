@@ -56,10 +56,10 @@ pub struct Args {
     sample: u32,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Size of a file of the database, about
+    /// Size of a file of the database, about, without a unit: MiB
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
     shard_size: usize,
-    /// Put the pages of the index into the manifest if they take no more than this
+    /// Put the pages of the index into the manifest if they take no more than this, without a unit: MiB
     #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = inline_pages)]
     inline_pages: usize,
     /// Worker threads [default: one a core]

@@ -98,7 +98,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The file cannot be read, or is not a plan that this program knows.
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
         let read = || {
             let mut bytes = Vec::new();
@@ -112,7 +112,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The bytes are not a plan that this program knows.
     pub fn parse(bytes: &[u8]) -> Result<Plan, PlanFault> {
         let plan: Plan = serde_json::from_slice(bytes).map_err(PlanFault::Json)?;
         if plan.format != FORMAT {
@@ -291,9 +291,8 @@ mod tests {
     #[test]
     fn a_damaged_plan_is_refused_or_a_plan() {
         let whole = serde_json::to_vec(&plan(&[b"b", b"bc", b"d"])).unwrap_or_default();
-        let times = if std::env::var_os("SHELFISH_LONG").is_some() { 100_000 } else { 1_000 };
         let mut random = fastrand::Rng::with_seed(11);
-        for _ in 0..times {
+        for _ in 0..1_000 {
             let mut text = whole.clone();
             let at = random.usize(..text.len());
             text[at] = if random.bool() { random.u8(..) } else { random.choice(*b"\"0a{}[],:").unwrap_or(b'f') };

@@ -21,7 +21,6 @@ use shakmaty::CastlingMode;
 use shelfish::eval::{Eval, Evaluation, Score};
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
-use shelfish::source::Source as _;
 use tokio::sync::Semaphore;
 use tower_http::cors::{Any, CorsLayer};
 
@@ -85,7 +84,7 @@ struct Api {
 /// It cannot be opened, or is none of evaluations.
 pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
-    let cache = if place.is_directory() { None } else { args.cache.open(&place.locate(""))? };
+    let cache = args.cache.open(&place)?;
     let options = Options { memory: args.memory, ..Options::default() };
     let reader = Reader::open_with(place, cache, options, None, None).await?;
     let api = Arc::new(Api {
