@@ -114,3 +114,29 @@ fn compressed_games_are_read_and_what_is_not_there_is_named() {
     shelfish(["analyse", missing.to_str().unwrap(), "-d", db.to_str().unwrap()]).fails(&["missing.pgn"]);
     assert_eq!(shelfish(["analyse", "x", "-d", "db", "--json", "--pgn"]).code, 2);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_nothing_of_a_file_that_is_not_whole() {
+    use std::process::{Command, Stdio};
+
+    let fixture = fixture();
+    let (db, out) = (fixture.path("db"), fixture.path("out.pgn"));
+    let is_begun = || {
+        let entries = std::fs::read_dir(fixture.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.into_iter().any(|name| name.to_string_lossy().starts_with(".shelfish-"))
+    };
+    let mut analyse = command();
+    analyse.args(["analyse", "-", "-q", "-d", db.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+    let mut child = analyse.stdin(Stdio::piped()).spawn().unwrap();
+    // It waits for games as long as this end is open; `wait` would close one that the child still owns.
+    let games = child.stdin.take();
+    while !is_begun() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its input did");
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(games);
+    assert!(!is_begun() && !out.exists());
+}

@@ -1,45 +1,29 @@
 //! `shelfish serve --api`: positions answered over HTTP.
 
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use crate::common::stores::http;
 use crate::common::*;
 use serde_json::{Value, json};
 
-struct Api(Child, SocketAddr);
+struct Api(Host);
 
 impl Api {
     fn new(args: &[&str]) -> Api {
-        let mut child = command()
-            .args(["serve", "--api", "--port", "0"])
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let at = line.trim().trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
-        Api(child, at)
+        Api(Host::serve(["--api"].iter().chain(args)))
     }
 
     fn get(&self, path: &str) -> (u16, String, String) {
-        let (status, head, body) = http(self.1, "GET", path, &[("Origin".to_owned(), "https://x".to_owned())], b"");
+        let (status, head, body) =
+            http(self.0.at(), "GET", path, &[("Origin".to_owned(), "https://x".to_owned())], b"");
         (status, head.to_ascii_lowercase(), String::from_utf8(body).unwrap())
     }
 
     fn ask(&self, fen: &str, pvs: usize) -> (u16, Value) {
         let (status, _, body) = self.get(&format!("/api/cloud-eval?multiPv={pvs}&fen={}", fen.replace(' ', "%20")));
         (status, serde_json::from_str(&body).unwrap())
-    }
-}
-
-impl Drop for Api {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -121,4 +105,24 @@ fn a_directory_is_served_beside_its_api() {
     assert_eq!(api.get("/manifest.json").0, 200);
     assert_eq!(api.get("/healthz").2, "ok\n");
     shelfish(["serve", "--api", fixture.dir.path().to_str().unwrap()]).fails(&["manifest.json"]);
+}
+
+#[test]
+fn the_network_and_the_log_of_files_are_those_of_the_api_too() {
+    let fixture = fixture();
+    let mut serve = command();
+    serve.args(["serve", "--api", "--port", "0", "--log", "--latency-ms", "60"]).arg(fixture.path("db"));
+    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let url = BufReader::new(out).lines().next().unwrap().unwrap();
+    let at = url.trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
+    let mut log = BufReader::new(err).lines().map_while(Result::ok).filter(|line| !line.starts_with("Serving"));
+    for path in ["/healthz", "/manifest.json", "/api/cloud-eval"] {
+        let start = Instant::now();
+        let status = http(at, "GET", path, &[], b"").0;
+        assert!(start.elapsed() >= Duration::from_millis(60), "{path}: {:?}", start.elapsed());
+        assert_eq!(log.next().unwrap(), format!("{status} GET {path} -"));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -49,7 +49,7 @@ fn summary(run: Run) -> Value {
 }
 
 fn pick(book: &Path, fen: &str, options: &[&str]) -> Value {
-    let args = ["book", "pick", "--json", "--from", book.to_str().unwrap(), fen];
+    let args = ["book", "pick", "--json", "--book", book.to_str().unwrap(), fen];
     serde_json::from_str(&shelfish(args.iter().chain(options)).succeeds()).unwrap()
 }
 
@@ -138,7 +138,7 @@ fn what_is_no_book_is_told_with_what_was_expected() {
         fixture.build(&[path], &[]).fails(&words);
         assert_eq!(fixture.files("db"), before, "the old book stays");
         if path != &foreign {
-            shelfish(["book", "pick", "--from", path.to_str().unwrap(), START]).fails(&words[1..]);
+            shelfish(["book", "pick", "--book", path.to_str().unwrap(), START]).fails(&words[1..]);
         }
     }
     fixture.build(&[&torn], &[]).fails(&["torn.sqlite"]);
@@ -148,7 +148,7 @@ fn what_is_no_book_is_told_with_what_was_expected() {
     shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["moves"]);
     let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));
     shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "of a book"]);
-    shelfish(["book", "pick", "--from", missing.to_str().unwrap(), START]).fails(&["missing"]);
+    shelfish(["book", "pick", "--book", missing.to_str().unwrap(), START]).fails(&["missing"]);
     fixture.build(&[Path::new("http://127.0.0.1:1/book.bin")], &[]).fails(&["save it as a file"]);
     fixture.build(&[&foreign, &games()], &[]).fails(&["foreign.bin", "build it alone"]);
     fixture.build(&[&foreign], &["--speeds", "blitz"]).fails(&["counted already"]);
@@ -202,6 +202,15 @@ fn what_was_learned_is_what_a_book_of_the_games_counts() {
 const SPECIAL: &str = "[White \"Me\"]\n[Black \"You\"]\n[FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n\n\
     1. O-O-O gxh1=N 2. Rxh1 O-O 1-0\n\n\
     [White \"you\"]\n[Black \"ME\"]\n[Variant \"Chess960\"]\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O Kc7 0-1\n";
+
+#[test]
+fn of_many_games_that_cannot_be_used_some_are_told_one_by_one() {
+    let fixture = Fixture::new();
+    let pgn = fixture.file("games.pgn", "[Variant \"Crazyhouse\"]\n\n1. e4 e5 1-0\n\n".repeat(30));
+    let run = learn(&fixture.path("book.sqlite"), &pgn, &[]);
+    assert_eq!(run.err.lines().count(), 20, "{}", run.err);
+    assert_eq!(summary(run)["unusable"], 30);
+}
 
 #[test]
 fn a_player_keeps_his_moves_with_castling_and_promotion() {
@@ -263,14 +272,14 @@ fn moves_are_picked_by_weight_and_the_same_by_the_same_seed() {
     let chosen: Vec<Value> = (0..40).map(seeded).collect();
     assert!(chosen.contains(&"d2d4".into()) && chosen.iter().filter(|m| **m == "e2e4").count() > 25, "{chosen:?}");
     assert_eq!(chosen, (0..40).map(seeded).collect::<Vec<_>>());
-    let text = shelfish(["book", "pick", "--greedy", "--from", book.to_str().unwrap(), START, "8/8/8/8/8/8/8/8 w - -"]);
+    let text = shelfish(["book", "pick", "--greedy", "--book", book.to_str().unwrap(), START, "8/8/8/8/8/8/8/8 w - -"]);
     assert!(
         text.code == 1 && text.out.contains("e4 (e2e4) of:") && text.err.contains("8/8/8/8"),
         "{}{}",
         text.out,
         text.err
     );
-    let nothing = shelfish(["book", "pick", "--from", book.to_str().unwrap(), "4k3/8/8/8/8/8/8/4K3 w - -"]).succeeds();
+    let nothing = shelfish(["book", "pick", "--book", book.to_str().unwrap(), "4k3/8/8/8/8/8/8/4K3 w - -"]).succeeds();
     assert!(nothing.contains("no move of the book"), "{nothing}");
 }
 
@@ -354,6 +363,22 @@ fn months_are_listed_and_built_by_their_names_with_their_checksums() {
     shelfish(["dumps", "--list", &list]).fails(&["list.txt", "none of 1"]);
     shelfish(["dumps", "--list", "file:///etc/passwd"]).fails(&["expected the http"]);
     shelfish(["dumps", "--list", &host.url("none/list.txt")]).fails(&["404"]);
+}
+
+#[test]
+fn a_month_is_compared_with_the_checksum_of_its_list_wherever_its_file_is() {
+    let fixture = Fixture::new();
+    let host = Host::new(&fixture);
+    let list = dumps(&fixture, &host);
+    let name = "lichess_db_standard_rated_2013-01.pgn.zst";
+    fs::create_dir(fixture.path("files")).unwrap();
+    fs::rename(fixture.path(&format!("standard/{name}")), fixture.path(&format!("files/{name}"))).unwrap();
+    fixture.file("standard/list.txt", host.url(&format!("files/{name}")));
+    let build = || fixture.build(&[], &["--dump-list", &list, "--dump", "2013-01"]);
+    let text = build().succeeds();
+    assert!(text.contains("(as published)"), "{text}");
+    fixture.file(&format!("files/{name}"), zstd("1. c4 1-0\n"));
+    build().fails(&["SHA-256", &host.url("standard/sha256sums.txt")]);
 }
 
 #[test]

@@ -110,6 +110,9 @@ fn what_a_host_cannot_give_is_an_error_and_the_old_database_stays() {
         build(&fixture, &host, "a.zst", &["--retries", "2"]).fails(&words);
         assert_eq!(fixture.files("db"), before, "{habits:?}");
     }
+    let host = BreakingHost::new(zstd(&sample()), Habits { refuses_sums: true, ..Habits::default() });
+    let sums = format!("{}, where its checksum", host.url("sha256sums.txt"));
+    build(&fixture, &host, "a.zst", &["--retries", "0"]).fails(&[&sums, "status 503"]);
     fixture.build(&[Path::new("ftp://x/a.zst")], &[]).fails(&["ftp://", "expected http"]);
     fixture.build(&[Path::new("http://127.0.0.1:1/a")], &["--retries", "0"]).fails(&["127.0.0.1:1"]);
 }

@@ -1,7 +1,10 @@
 //! `shelfish engine`, as GUIs talk to it.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use crate::common::*;
 
@@ -34,6 +37,13 @@ impl Gui {
                 return lines;
             }
         }
+    }
+
+    /// Ends it while it thinks.
+    fn quit_after_move(mut self) {
+        self.say("quit");
+        self.until("bestmove");
+        assert!(self.child.wait().unwrap().success());
     }
 
     /// Ends it; it has nothing to say any more.
@@ -208,14 +218,86 @@ fn a_database_is_asked_first_and_what_it_says_is_marked() {
         assert_eq!(best(&lines), "a2a4", "{lines:?}");
         assert_eq!(lines[0], "info string from the database");
         assert!(
-            lines[1].starts_with("info depth 77 ") && lines[1].contains(" score cp -31 nodes 1234000 "),
+            lines[1].starts_with("info depth 77 ") && lines[1].contains(" score cp -31 nodes 1234000 hashfull "),
             "{lines:?}"
         );
+        gui.say("go mate 3 depth 2");
+        let lines = gui.until("bestmove");
+        assert!(lines[0].starts_with("info depth 1 "), "a mate is searched: {lines:?}");
         gui.say("position startpos moves e2e4\ngo depth 3");
         let lines = gui.until("bestmove");
         assert!(lines[0].starts_with("info depth 1 "), "{lines:?}");
         gui.quit();
     }
+}
+
+/// A host that gives a manifest, if it has one, and is silent on all else. It tells of what it does not answer.
+fn silent_host(manifest: Option<Vec<u8>>) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, asked) = channel();
+    std::thread::spawn(move || {
+        let mut unanswered = Vec::new();
+        for mut client in listener.incoming().map_while(Result::ok) {
+            let head = BufReader::new(&client).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+            let request = head.collect::<Vec<_>>().swap_remove(0);
+            match &manifest {
+                Some(manifest) if request.contains("manifest.json") => {
+                    let head = format!("content-length: {}\r\nconnection: close\r\n\r\n", manifest.len());
+                    client.write_all(&[b"HTTP/1.1 200 OK\r\n", head.as_bytes(), manifest].concat()).unwrap();
+                }
+                _ => {
+                    unanswered.push(client);
+                    let _ = sender.send(request);
+                }
+            }
+        }
+    });
+    (url, asked)
+}
+
+#[test]
+fn a_silent_host_does_not_keep_the_engine_from_listening() {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", line(START, -31, "a2a4 e7e5", 1_234, 77));
+    fixture.build(&[&dump], &[]).succeeds();
+    let pgn = fixture.file("odd.pgn", "1. a3 h5 1-0\n");
+    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    let manifest = |database: &str| Some(std::fs::read(fixture.path(database).join("manifest.json")).unwrap());
+    for (option, manifest) in
+        [("EvalDatabase", None), ("EvalDatabase", manifest("db")), ("BookFile", None), ("BookFile", manifest("book"))]
+    {
+        let (url, asked) = silent_host(manifest);
+        let start = Instant::now();
+        let mut gui = Gui::new();
+        gui.say(&format!("setoption name OwnBook value true\nsetoption name {option} value {url}\nisready"));
+        gui.until("readyok");
+        gui.say("go depth 3");
+        let request = asked.recv().unwrap();
+        gui.say("isready\nstop");
+        gui.until("readyok");
+        assert_ne!(best(&gui.until("bestmove")), "(none)");
+        gui.say("go depth 3");
+        gui.quit_after_move();
+        assert!(start.elapsed() < Duration::from_secs(4), "{option}, {request}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn moves_that_are_not_legal_are_told_and_not_searched() {
+    let mut gui = Gui::new();
+    gui.say("setoption name Threads value 2\ngo depth 3 searchmoves e2e5 a2a3");
+    let lines = gui.until("bestmove");
+    assert!(lines[0].starts_with("info string") && lines[0].contains("e2e5"), "{lines:?}");
+    assert_eq!(best(&lines), "a2a3");
+    gui.say("go depth 3 searchmoves e2e5");
+    let lines = gui.until("bestmove");
+    assert!(lines.len() == 2 && lines[0].contains("e2e5") && best(&lines) == "(none)", "{lines:?}");
+    gui.say("go infinite searchmoves e2e5\nisready");
+    assert!(gui.until("readyok").iter().all(|line| !line.starts_with("bestmove")));
+    gui.say("stop");
+    assert_eq!(best(&gui.until("bestmove")), "(none)");
+    gui.quit();
 }
 
 #[test]

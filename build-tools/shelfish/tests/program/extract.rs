@@ -69,12 +69,13 @@ fn an_opening_is_what_a_walk_over_the_whole_database_meets() {
     let fixture = fixture();
     for plies in [0, 1, 4, 60] {
         let expected = all(walk(&fixture, &[SICILIAN], plies));
-        let report = extract(&fixture, text(&fixture.path("db")), &["--from", SICILIAN, "--plies", &plies.to_string()]);
+        let report =
+            extract(&fixture, text(&fixture.path("db")), &["--start", SICILIAN, "--plies", &plies.to_string()]);
         assert_eq!(fixture.export("part"), expected, "{plies} plies");
         assert_eq!(report["positions"], expected.len());
         fixture.verify("part").succeeds();
     }
-    let whole = extract(&fixture, text(&fixture.path("db")), &["--from", SICILIAN]);
+    let whole = extract(&fixture, text(&fixture.path("db")), &["--start", SICILIAN]);
     assert_eq!(fixture.export("part"), all(walk(&fixture, &[SICILIAN], 600)));
     assert!(whole["positions"].as_u64().unwrap() > 100, "{whole}");
     let files = fixture.files("part");
@@ -117,7 +118,7 @@ fn a_part_keeps_to_its_room_and_leaves_out_what_is_farthest() {
     let fixture = fixture();
     let db = fixture.path("db");
     for room in [6_000, 9_000] {
-        let report = extract(&fixture, text(&db), &["--from", SICILIAN, "--max-bytes", &format!("{room}B")]);
+        let report = extract(&fixture, text(&db), &["--start", SICILIAN, "--max-size", &format!("{room}B")]);
         let bytes: usize = fixture.files("part").iter().map(|(_, bytes)| bytes.len()).sum();
         assert!(bytes <= room && report["left_out"].as_u64().unwrap() > 0, "{bytes} of {room}: {report}");
         fixture.verify("part").succeeds();
@@ -129,7 +130,7 @@ fn a_part_keeps_to_its_room_and_leaves_out_what_is_farthest() {
         assert!(nearer.iter().all(|line| kept.contains(line)) && kept.iter().all(|line| upto.contains(line)));
     }
     let out = fixture.path("none");
-    shelfish(["extract", "-d", text(&db), "--from", SICILIAN, "-o", text(&out), "--max-bytes", "100B"])
+    shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&out), "--max-bytes", "100B"])
         .fails(&["100 bytes hold no database"]);
     assert!(!out.exists());
 }
@@ -141,11 +142,11 @@ fn what_cannot_be_extracted_is_said_and_nothing_is_written() {
     let before = fixture.files("db");
     let absent = "8/8/8/4k3/8/4K3/4P3/8 w - -";
     shelfish(["extract", "-d", text(&db), "--from", absent, "-o", text(&out)]).fails(&["none of the 1 positions"]);
-    shelfish(["extract", "-d", text(&db), "--from", SICILIAN, "-o", text(&db)]).fails(&["is the database itself"]);
-    assert_eq!(shelfish(["extract", "-d", text(&db), "--from", "8/8 w", "-o", text(&out)]).code, 2);
+    shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&db)]).fails(&["is the database itself"]);
+    assert_eq!(shelfish(["extract", "-d", text(&db), "--start", "8/8 w", "-o", text(&out)]).code, 2);
     assert_eq!(shelfish(["extract", "-d", text(&db), "-o", text(&out)]).code, 2);
     assert!(!out.exists());
     assert_eq!(fixture.files("db"), before);
     fs::remove_file(db.join(&before[0].0)).unwrap();
-    shelfish(["extract", "-d", text(&db), "--from", SICILIAN, "-o", text(&out)]).fails(&["no such file"]);
+    shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&out)]).fails(&["no such file"]);
 }

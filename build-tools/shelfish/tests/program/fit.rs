@@ -78,6 +78,37 @@ fn a_base_and_its_rejects_are_cut_alike() {
 }
 
 #[test]
+fn a_try_that_is_given_up_gives_back_the_disk_that_it_took_and_no_more() {
+    use shelfish_cli::{build, database};
+
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", dump());
+    fixture.build_to("base", &[&dump], &[]).succeeds();
+    let max_bytes = bytes(&fixture, "base") / 2;
+    let options = build::Options {
+        sources: Vec::new(),
+        bases: vec![database::Args::of(fixture.path("base").to_str().unwrap())],
+        replace: false,
+        out: fixture.path("db"),
+        max_memory: build::MIN_MEMORY,
+        // Shards are closed, with pages, before a try is given up.
+        shard_bytes: 4_000,
+        inline_page_bytes: 0,
+        threads: 1,
+        patience: build::remote::Patience::default(),
+        selection: build::Selection::default(),
+        plan: None,
+        max_bytes: Some(max_bytes),
+        max_disk: Some(2 * max_bytes),
+        rejects: None,
+        quiet: true,
+        is_interruptible: false,
+    };
+    let fitted = build::build(&options).unwrap().fitted.unwrap();
+    assert!(fitted.attempts > 1 && bytes(&fixture, "db") <= max_bytes, "{fitted}");
+}
+
+#[test]
 fn where_nothing_fits_it_is_an_error_and_the_old_database_stays() {
     let fixture = Fixture::new();
     let old = fixture.file("old", line(START, 1, "e2e4", 1, 1));
@@ -88,4 +119,6 @@ fn where_nothing_fits_it_is_an_error_and_the_old_database_stays() {
     assert_eq!(fixture.files("db"), before);
     let games = fixture.file("games.pgn", "1. e4 e5 1-0");
     assert_eq!(fixture.build(&[&games], &["--max-size", "1MB"]).code, 2);
+    let small = fixture.build(&[&sample], &["--max-size", "1KiB"]);
+    assert!(small.code == 2 && small.err.contains("expected at least 4.00 KiB"), "{}", small.err);
 }

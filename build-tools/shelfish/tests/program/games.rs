@@ -208,6 +208,27 @@ fn months_on_a_base_are_byte_for_byte_those_of_one_build() {
 }
 
 #[test]
+fn positions_of_few_games_are_left_out_of_a_base_as_of_all_sources_at_once() {
+    let fixture = Fixture::new();
+    let [january, february, whole] =
+        [3, 4, 5].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
+    fixture.build_to("one", &[&january], &[]).succeeds();
+    fixture.build_to("two", &[&february], &[]).succeeds();
+    let [one, two] = ["one", "two"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    fixture.build_to("both", &[&january, &february], &["--min-games", "5"]).succeeds();
+    let on_january = fixture.build(&[&february], &["--base", &one, "--min-games", "5"]).succeeds();
+    assert!(on_january.contains("positions of fewer games left out"), "{on_january}");
+    assert!(fixture.files("db") == fixture.files("both"));
+    fixture.build(&[], &["--base", &one, "--base", &two, "--min-games", "5"]).succeeds();
+    assert!(fixture.files("db") == fixture.files("both"), "both, built already");
+
+    // A book does not tell which of its positions are those of games that are used whole.
+    fixture.build_to("one", &[&january], &["--whole", whole.to_str().unwrap()]).succeeds();
+    fixture.build(&[&february], &["--base", &one, "--min-games", "5"]).fails(&["used whole", "--min-games"]);
+    assert!(fixture.files("db") == fixture.files("both"), "what is refused changes nothing");
+}
+
+#[test]
 fn games_that_are_used_whole_keep_all_their_positions_and_the_counts_of_others() {
     let fixture = Fixture::new();
     let (others, few) = (random_games(5, 200), random_games(6, 4));
@@ -396,4 +417,8 @@ fn explore_tells_moves_shares_and_evaluations() {
     assert!(named.contains("  B00 King's Pawn Game\n"), "{named}");
     assert_eq!((&explored["opening"], &answers[1]["opening"]), (&Value::Null, &Value::Null));
     shelfish(["explore", "-d", &book, "nonsense"]).fails(&["nonsense"]);
+    let run = shelfish(["explore", "-d", &book, "--json", "nonsense", start]);
+    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((run.code, answers.len(), &answers[0]["fen"]), (1, 2, &json!("nonsense")), "a line for each position");
+    assert!(answers[0]["error"].as_str().unwrap().contains("FEN") && answers[1].get("error").is_none(), "{}", run.out);
 }

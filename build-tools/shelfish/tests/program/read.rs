@@ -289,8 +289,11 @@ fn verify_finds_any_change_of_the_manifest() {
 fn an_export_may_go_to_a_file_and_its_reader_may_leave() {
     let fixture = fixture();
     let out = fixture.path("out.jsonl");
-    on("export", fixture.path("db"), &["-o", out.to_str().unwrap()]).succeeds();
-    assert_eq!(sorted(&fs::read_to_string(out).unwrap()), fixture.export("db"));
+    for option in ["-o", "--out", "--output"] {
+        on("export", fixture.path("db"), &[option, out.to_str().unwrap()]).succeeds();
+        assert_eq!(sorted(&fs::read_to_string(&out).unwrap()), fixture.export("db"));
+        fs::remove_file(&out).unwrap();
+    }
     let db = fixture.path("db");
     let mut child = command()
         .args(["export".as_ref(), "-d".as_ref(), db.as_os_str()])

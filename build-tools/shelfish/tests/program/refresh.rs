@@ -70,6 +70,35 @@ fn a_newer_dump_is_published_and_goes_on_from_what_is_published_if_that_is_asked
 }
 
 #[test]
+fn games_that_are_used_whole_and_a_plan_are_looked_at_as_the_sources_are() {
+    let fixture = Fixture::new();
+    let game = |moves: &str| format!("[Event \"x\"]\n\n{moves} 1-0\n");
+    fixture.file("games.pgn", game("1. e4 e5"));
+    let whole = fixture.file("whole.pgn", game("1. d4 d5"));
+    let text = format!("sources = ['games.pgn']\nto = 'site'\nbuild = ['--whole', '{}']", whole.display());
+    fixture.file("refresh.toml", text);
+    report(refresh(&fixture, &[]));
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "do nothing: the newest is published");
+    fixture.file("whole.pgn", game("1. d4 d5 2. c4"));
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "build, verify and publish");
+
+    fixture.file("dump.zst", zstd(&sample()));
+    let plan = fixture.path("plan.json");
+    let plan = plan.to_str().unwrap();
+    let dump = fixture.path("dump.zst");
+    let make_plan = |parts: &str| {
+        shelfish(["plan", "--parts", parts, "-q", "-o", plan, dump.to_str().unwrap()]).succeeds();
+    };
+    make_plan("2");
+    let text = format!("sources = ['dump.zst']\nto = 'other'\nbuild = ['--plan', '{plan}']\nstate = 'other.json'\n");
+    fixture.file("refresh.toml", text + "directory = 'other-evals'");
+    report(refresh(&fixture, &[]));
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "do nothing: the newest is published");
+    make_plan("3");
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "build, verify and publish");
+}
+
+#[test]
 fn what_broke_off_is_gone_on_with() {
     let fixture = fixture("publish = ['--pages', '--prune', '--grace', '0s', '--keep', '1']");
     fs::create_dir(fixture.path("site")).unwrap();

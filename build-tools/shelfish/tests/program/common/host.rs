@@ -23,6 +23,8 @@ pub struct Habits {
     pub silent: usize,
     /// What `sha256sums.txt` has; none if empty.
     pub sums: String,
+    /// Whether it answers with status 503 to who asks for that file.
+    pub refuses_sums: bool,
 }
 
 impl Default for Habits {
@@ -36,6 +38,7 @@ impl Default for Habits {
             refusals: Vec::new(),
             silent: 0,
             sums: String::new(),
+            refuses_sums: false,
         }
     }
 }
@@ -82,9 +85,13 @@ fn answer(stream: &TcpStream, file: &[u8], habits: &Mutex<Habits>, asked: &Mutex
     let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
     let mut now = habits.lock().unwrap();
     if path.ends_with("/sha256sums.txt") {
+        let status = match (now.refuses_sums, now.sums.is_empty()) {
+            (true, _) => "503 No",
+            (_, true) => "404 Not Found",
+            _ => "200 OK",
+        };
         let sums = now.sums.clone();
         drop(now);
-        let status = if sums.is_empty() { "404 Not Found" } else { "200 OK" };
         return write!(out, "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{sums}", sums.len());
     }
     if !now.refusals.is_empty() {

@@ -6,6 +6,7 @@ pub mod stores;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -139,30 +140,43 @@ pub fn data(name: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// A server of the fixture, ended when dropped.
-pub struct Host(Child, String);
+/// `shelfish serve`, ended when dropped.
+pub struct Host {
+    pub child: Child,
+    url: String,
+}
 
 impl Host {
+    /// Serves a fixture's directory.
     pub fn new(fixture: &Fixture) -> Host {
-        let args = ["serve".as_ref(), "--port".as_ref(), "0".as_ref(), fixture.dir.path().as_os_str()];
-        let mut child = command().args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let url = out.lines().map(Result::unwrap).find_map(|line| {
-            let url = line.split_whitespace().find(|word| word.starts_with("http://"))?;
-            Some(url.trim_end_matches('/').to_owned())
-        });
-        Host(child, url.unwrap())
+        Host::serve([fixture.dir.path()])
+    }
+
+    /// Serves on a free port, with more arguments. The URL stands on a line of its own.
+    pub fn serve(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Host {
+        let mut command = command();
+        command.args(["serve", "--port", "0"]).args(args).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.strip_suffix("/\n").filter(|url| url.starts_with("http://"));
+        Host { child, url: url.unwrap_or_else(|| panic!("expected a URL, found {line:?}")).to_owned() }
     }
 
     pub fn url(&self, path: &str) -> String {
-        format!("{}/{path}", self.1)
+        format!("{}/{path}", self.url)
+    }
+
+    /// Where it listens.
+    pub fn at(&self) -> SocketAddr {
+        self.url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap()
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
