@@ -55,8 +55,8 @@ pub enum Error {
     Process(io::Error),
     /// The process ended.
     Ended,
-    /// Nothing came in time.
-    Silent(Duration),
+    /// What was waited for did not come in time.
+    Late(Duration),
     /// A line that cannot be understood.
     Line(String),
 }
@@ -66,7 +66,7 @@ impl fmt::Display for Error {
         match self {
             Error::Process(error) => write!(f, "{error}"),
             Error::Ended => write!(f, "the engine's process ended"),
-            Error::Silent(time) => write!(f, "the engine was silent for {} ms", time.as_millis()),
+            Error::Late(time) => write!(f, "the engine did not answer within {} ms", time.as_millis()),
             Error::Line(line) => write!(f, "the engine answered \"{line}\", expected bestmove and a move"),
         }
     }
@@ -156,7 +156,7 @@ impl Engine {
         self.say(&format!("position {position}\ngo {go}"))?;
         let mut answer = Answer { best: String::new(), score: None, depth: 0, nodes: 0, time: Duration::ZERO };
         loop {
-            let line = self.line(patience)?;
+            let line = self.line(start, patience)?;
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("info") => read_info(words, &mut answer),
@@ -174,15 +174,17 @@ impl Engine {
         self.input.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.input.flush()).map_err(Error::Process)
     }
 
-    fn line(&mut self, patience: Duration) -> Result<String, Error> {
-        self.lines.recv_timeout(patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout => Error::Silent(patience),
+    /// The next line of an answer that may take so long from its start, however many lines it has.
+    fn line(&mut self, start: Instant, patience: Duration) -> Result<String, Error> {
+        self.lines.recv_timeout(patience.saturating_sub(start.elapsed())).map_err(|error| match error {
+            RecvTimeoutError::Timeout => Error::Late(patience),
             RecvTimeoutError::Disconnected => Error::Ended,
         })
     }
 
     fn wait_for(&mut self, expected: &str) -> Result<(), Error> {
-        while self.line(PATIENCE)?.trim() != expected {}
+        let start = Instant::now();
+        while self.line(start, PATIENCE)?.trim() != expected {}
         Ok(())
     }
 }
@@ -255,6 +257,17 @@ mod tests {
         assert!(Score::Mate(1).centipawns() > Score::Mate(2).centipawns());
         assert!(Score::Mate(-2).centipawns() > Score::Mate(-1).centipawns());
         assert!(Score::Mate(40).centipawns() > Score::Cp(99_999).centipawns());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn an_engine_that_talks_and_never_answers_is_late() {
+        let talk = "echo uciok; echo readyok; while echo info string well; do sleep 0.01; done & \
+            while read line && [ \"$line\" != quit ]; do :; done; kill $!";
+        let setup = Setup { command: ["sh", "-c", talk].map(str::to_owned).to_vec(), options: Vec::new() };
+        let mut engine = Engine::start(&setup).unwrap();
+        let answer = engine.search("startpos", "depth 1", Duration::from_millis(200));
+        assert!(matches!(answer, Err(Error::Late(_))), "{answer:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     npm,
-    shell::{call, command, output, program, programs, root, say, which},
+    shell::{call, command, program, programs, root, say},
     tools,
 };
 
@@ -64,15 +64,13 @@ pub struct Args {
 /// Plays and prints a table in Markdown. Each pair of games is written when it was played, and a later run plays what is
 /// missing; but from the beginning, if the engine or the conditions have changed.
 pub fn run(args: &Args) -> Result<()> {
-    let stockfish = which(["stockfish", "/usr/games/stockfish"])
-        .context("stockfish is not there; install it, on Debian by `apt install stockfish`")?;
-    let version = output(command(&stockfish).arg("quit")).context("stockfish does not start")?;
+    let (stockfish, version) = tools::stockfish()?;
     if !version.starts_with("Stockfish 15.1") {
-        say(format!("The anchors are those of Stockfish 15.1, and this is {}", version.trim()));
+        say(format!("The anchors are those of Stockfish 15.1, and this is {version}"));
     }
     programs(&["shelfish-cli", "shelfish-arena"])?;
     let (arena, shelfish) = (program("arena"), program("shelfish"));
-    let (mut engine, mut consists_of) = (format!("{} engine", shelfish.display()), native()?);
+    let mut engine = format!("{} engine", shelfish.display());
     if args.tactics {
         call(command(&arena).args(["suite", "crate/engine/tests/wac.epd", &engine]).current_dir(root()))?;
     }
@@ -81,8 +79,6 @@ pub fn run(args: &Args) -> Result<()> {
         let package = npm::build()?;
         tools::npm_ci("tests")?;
         engine = format!("{} {}", tools::node()?.display(), "tests/browser/uci.mjs");
-        consists_of =
-            ["shelfish_engine_bg.wasm", "engine.js", "engine-worker.js"].map(|file| package.join(file)).to_vec();
         rate.env("CHROMIUM", tools::chromium()?).env("SHELFISH", &shelfish).env("SHELFISH_PACKAGE", package);
     }
     let (games, go) = if args.chromium { (70, "movetime 500") } else { (600, "movetime 100") };
@@ -90,7 +86,7 @@ pub fn run(args: &Args) -> Result<()> {
     rate.args(["--go", args.go.as_deref().unwrap_or(go), "--concurrency", &args.concurrency.to_string()]);
     rate.args(["--results", RESULTS, "--least-plies", "6", "--openings"]);
     rate.args(["a", "b", "c", "d", "e"].map(|volume| format!("build-tools/shelfish/openings/{volume}.tsv")));
-    rate.arg("--consists-of").args(consists_of);
+    rate.arg("--consists-of").args(consists_of()?);
     if let Some(minutes) = args.minutes {
         rate.args(["--minutes", &minutes.to_string()]);
     }
@@ -100,11 +96,10 @@ pub fn run(args: &Args) -> Result<()> {
     call(&mut rate)
 }
 
-/// What makes the native engine what it is; the rest of its program may change meanwhile.
-fn native() -> Result<Vec<PathBuf>> {
+/// What decides the engine's moves: the search and the network. The rest of its program and package may change meanwhile.
+fn consists_of() -> Result<Vec<PathBuf>> {
     let mut files = vec![root().join("crate/engine/network.bin")];
-    let mut folders =
-        ["crate/engine/src", "build-tools/shelfish/src/engine"].map(|folder| root().join(folder)).to_vec();
+    let mut folders = vec![root().join("crate/engine/src")];
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
             let path = entry?.path();

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    fs::File,
+    fs::{self, File},
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -24,8 +24,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", default_value = "static-shards/famous.jsonl.zst")]
     without: PathBuf,
     /// Write to this file
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE", alias = "output")]
+    out: Option<PathBuf>,
 }
 
 /// Cuts the sample.
@@ -34,14 +34,26 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("the program zstd was not found; this chore needs it (apt-get install zstd, brew install zstd)");
     }
     let better = positions(&root().join(&args.without))?;
-    let output = args.output.clone().unwrap_or_else(|| root().join("static-shards").join("sample.jsonl.zst"));
-    let file = File::create(&output).with_context(|| format!("{} could not be made", output.display()))?;
+    let out = args.out.clone().unwrap_or_else(|| root().join("static-shards").join("sample.jsonl.zst"));
+    let part = out.with_added_extension("part");
+    let cut = cut(args, &better, &part).and_then(|positions| {
+        fs::rename(&part, &out)?;
+        Ok(positions)
+    });
+    let positions = cut.inspect_err(|_| drop(fs::remove_file(&part)))?;
+    say(format!("{positions} positions in {}", relative(&out)));
+    Ok(())
+}
+
+/// Writes the sample to a file, and counts its positions.
+fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
+    let file = File::create(part).with_context(|| format!("{} could not be made", part.display()))?;
     let mut reader = Command::new("zstd").args(["-dcq"]).arg(&args.dump).stdout(Stdio::piped()).spawn()?;
     let mut writer = Command::new("zstd").args(["-cq", "-19"]).stdin(Stdio::piped()).stdout(file).spawn()?;
     let (Some(lines), Some(mut sample)) = (reader.stdout.take(), writer.stdin.take()) else {
         bail!("zstd has no pipes");
     };
-    let (mut positions, mut before) = (0, 0);
+    let (mut positions, mut before, mut is_cut) = (0, 0, false);
     for line in BufReader::new(lines).lines() {
         let line = line?;
         if fen(&line).is_some_and(|fen| better.contains(fen)) {
@@ -50,6 +62,7 @@ pub fn run(args: &Args) -> Result<()> {
         let men = men(&line);
         // Men only leave the board during a game: when they are back, the next one has begun.
         if positions >= args.positions && men > before + 2 {
+            is_cut = true;
             break;
         }
         writeln!(sample, "{line}")?;
@@ -57,13 +70,21 @@ pub fn run(args: &Args) -> Result<()> {
     }
     // Closing our ends lets the one stop and the other finish.
     drop(sample);
-    let _ = reader.kill();
-    reader.wait()?;
-    if !writer.wait()?.success() {
-        bail!("zstd could not write {}", output.display());
+    if is_cut {
+        let _ = reader.kill();
     }
-    say(format!("{positions} positions in {}", relative(&output)));
-    Ok(())
+    let is_read = reader.wait()?.success();
+    if !writer.wait()?.success() {
+        bail!("zstd could not write {}", part.display());
+    }
+    // A reader that was stopped has no success to tell of.
+    if !is_cut && !is_read {
+        bail!("zstd could not read {}", args.dump.display());
+    }
+    if positions == 0 {
+        bail!("{} has no positions for a sample", args.dump.display());
+    }
+    Ok(positions)
 }
 
 /// The positions of a dump.
@@ -84,4 +105,33 @@ fn fen(line: &str) -> Option<&str> {
 fn men(line: &str) -> usize {
     let board = fen(line).and_then(|fen| fen.split(' ').next()).unwrap_or_default();
     board.chars().filter(char::is_ascii_alphabetic).count()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dump_that_cannot_be_read_or_gives_nothing_leaves_the_older_sample() {
+        if which(["zstd"]).is_none() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [empty, sample] = ["empty.zst", "sample.zst"].map(|name| folder.path().join(name));
+        let done = Command::new("zstd").arg("-q").arg("-o").arg(&empty).stdin(Stdio::null()).status();
+        assert!(done.unwrap().success());
+        fs::write(&sample, "older").unwrap();
+        let famous = root().join("static-shards").join("famous.jsonl.zst");
+        for dump in [folder.path().join("no-such.zst"), empty] {
+            let args = Args { dump, positions: 1, without: famous.clone(), out: Some(sample.clone()) };
+            assert!(run(&args).is_err());
+            assert_eq!(fs::read_to_string(&sample).unwrap(), "older");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside it");
+        // Of itself nothing is left out.
+        let args = Args { dump: famous, positions: 1, without: folder.path().join("empty.zst"), out: Some(sample) };
+        run(&args).unwrap();
+        assert!(!positions(args.out.as_ref().unwrap()).unwrap().is_empty());
+    }
 }

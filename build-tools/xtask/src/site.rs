@@ -42,6 +42,9 @@ enum Database {
     Elsewhere(String),
 }
 
+/// What says of a folder that it is a site, made by this chore, and may be replaced by the next one.
+const MARK: &str = ".shelfish-site";
+
 /// Makes the folder.
 pub fn run(args: &Args) -> Result<()> {
     let out = std::env::current_dir().unwrap_or_default().join(&args.out);
@@ -68,11 +71,8 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
         Some(Database::Folder(folder)) => (Some(folder), None),
         Some(Database::Elsewhere(manifest)) => (None, Some(manifest)),
     };
+    may_replace(out)?;
     let pages = pages(elsewhere.as_deref(), base)?;
-    // A folder that is neither new nor one of ours would be emptied.
-    if out.is_dir() && !out.join(".nojekyll").is_file() && fs::read_dir(out)?.next().is_some() {
-        bail!("{} has other files in it: name a folder that is new, or an older site", out.display());
-    }
     let book = root().join("static-shards").join("book");
     let inputs: Vec<PathBuf> =
         [Some(pages.clone()), Some(book.clone()), folder.clone()].into_iter().flatten().collect();
@@ -81,20 +81,48 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
         return Ok(out.to_path_buf());
     }
     say(format!("Putting the site together in {}", relative(out)));
-    copy(&pages, out)?;
-    if let Some(base) = base {
-        let names = page_names(&pages)?;
-        fs::write(out.join("sitemap.xml"), sitemap(base, &names))?;
-        fs::write(out.join("robots.txt"), format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"))?;
-    }
-    // GitHub Pages would otherwise run the folder through Jekyll.
-    fs::write(out.join(".nojekyll"), "")?;
-    copy(&book, &out.join("book"))?;
-    if let Some(folder) = folder {
-        copy(&folder, &out.join("db"))?;
-    }
+    replace(out, |site| {
+        copy(&pages, site)?;
+        if let Some(base) = base {
+            let names = page_names(&pages)?;
+            fs::write(site.join("sitemap.xml"), sitemap(base, &names))?;
+            fs::write(site.join("robots.txt"), format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"))?;
+        }
+        // GitHub Pages would otherwise run the folder through Jekyll.
+        fs::write(site.join(".nojekyll"), "")?;
+        copy(&book, &site.join("book"))?;
+        folder.map_or(Ok(()), |folder| copy(&folder, &site.join("db")))
+    })?;
     stamp.set()?;
     Ok(out.to_path_buf())
+}
+
+/// Whether a folder is new, empty or an older site, which the site may take the place of.
+fn may_replace(out: &Path) -> Result<()> {
+    if out.join(".git").exists() {
+        bail!("{} is a git repository: name another folder, and copy the site from there", out.display());
+    }
+    if out.exists() && !out.join(MARK).is_file() && fs::read_dir(out)?.next().is_some() {
+        bail!("{} has other files in it, and no {MARK}: name a folder that is new, or an older site", out.display());
+    }
+    Ok(())
+}
+
+/// Puts a site that is made beside it in the place of an older one, which stays if that fails.
+fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    may_replace(out)?;
+    let parent = out.parent().context("--out: a folder with a name is needed")?;
+    fs::create_dir_all(parent)?;
+    let beside = tempfile::Builder::new().prefix(".shelfish-site-").tempdir_in(parent)?;
+    let (new, old) = (beside.path().join("new"), beside.path().join("old"));
+    fs::create_dir(&new)?;
+    make(&new)?;
+    fs::write(new.join(MARK), "")?;
+    let replaced = || format!("{} could not be replaced", out.display());
+    if out.exists() {
+        fs::rename(out, &old).with_context(replaced)?;
+    }
+    fs::rename(&new, out).with_context(replaced).inspect_err(|_| drop(fs::rename(&old, out)))
 }
 
 /// The native program.
@@ -196,9 +224,6 @@ fn sitemap(base: &str, names: &[String]) -> String {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    if to.exists() {
-        fs::remove_dir_all(to).with_context(|| format!("{} could not be replaced", to.display()))?;
-    }
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from).with_context(|| format!("{} could not be read", from.display()))? {
         let (source, target) = {
@@ -245,6 +270,44 @@ mod tests {
             assert_eq!(manifest, "https://example.org/evals/manifest.json");
         }
         assert!(chosen("no such folder").is_err());
+    }
+
+    #[test]
+    fn a_site_takes_the_place_of_an_older_one_and_of_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("site");
+        let make = |text: &'static str| move |site: &Path| Ok(fs::write(site.join("index.html"), text)?);
+        for text in ["new", "newer"] {
+            replace(&out, make(text)).unwrap();
+            assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+
+        // A checkout of the branch that GitHub Pages shows has this file, too.
+        for (name, file) in [("checkout", ".nojekyll"), ("pictures", "cat.png"), ("repository", ".git")] {
+            let other = folder.path().join(name);
+            fs::create_dir(&other).unwrap();
+            fs::write(other.join(file), "kept").unwrap();
+            assert!(replace(&other, make("site")).is_err(), "{name}");
+            assert_eq!(fs::read_to_string(other.join(file)).unwrap(), "kept");
+        }
+        fs::create_dir(out.join(".git")).unwrap();
+        assert!(replace(&out, make("site")).is_err(), "a site that became a repository is not replaced");
+        assert!(out.join(".git").is_dir());
+    }
+
+    #[test]
+    fn a_run_that_fails_leaves_the_older_site() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("site");
+        replace(&out, |site| Ok(fs::write(site.join("index.html"), "old")?)).unwrap();
+        let failed = replace(&out, |site| {
+            fs::write(site.join("index.html"), "half")?;
+            bail!("the disk is full")
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 
     #[test]

@@ -7,12 +7,13 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use crate::{
     bench_web,
     release::sha256,
-    shell::{call, command, output, program, programs, relative, root, say, target_dir, which},
+    shell::{call, command, program, programs, relative, root, say, target_dir},
+    tools,
 };
 
 /// The network of the repository.
@@ -84,13 +85,11 @@ fn database(evals: &Path, home: &Path) -> Result<String> {
 
 /// The files of games, played unless they are there.
 fn games(home: &Path) -> Result<Vec<PathBuf>> {
-    let stockfish = which(["stockfish", "/usr/games/stockfish"])
-        .context("stockfish is not there; install it, on Debian by `apt install stockfish`")?;
-    let version = output(command(&stockfish).arg("quit")).context("stockfish does not start")?;
+    let (stockfish, version) = tools::stockfish()?;
     let files: Vec<PathBuf> = (0..FILES).map(|index| home.join(format!("games-{index}.txt"))).collect();
     let missing: Vec<(u64, &PathBuf)> = (0..).zip(&files).filter(|(_, file)| !file.is_file()).collect();
     if !missing.is_empty() {
-        say(format!("Playing {} games of {} against itself", missing.len() as u64 * SEEDS, version.trim()));
+        say(format!("Playing {} games of {} against itself", missing.len() as u64 * SEEDS, version));
     }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     for some in missing.chunks(cores) {
