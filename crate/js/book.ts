@@ -3,7 +3,7 @@
 
 import { connect, texts } from "./connect.js";
 import { ShelfishError } from "./errors.js";
-import { type Database as Engine, imports, open as openEngine, start } from "./shelfish_book.js";
+import { type Database as Reader, imports, open as openReader, start } from "./shelfish_book.js";
 import type { Eval, LookupOptions, Manifest, OpenOptions, Opening, Score, Source, Stats } from "./types.js";
 
 export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
@@ -181,16 +181,16 @@ export interface BookBucket {
 
 /** An open book. */
 export class Book {
-  #engine: Engine;
+  #reader: Reader;
 
   /** @internal Use {@link openBook}. */
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(reader: Reader) {
+    this.#reader = reader;
   }
 
   /** What the book says of itself; `info` has the number of its games and how they were selected. */
   get manifest(): BookManifest {
-    return this.#engine.manifest();
+    return this.#reader.manifest();
   }
 
   /**
@@ -199,7 +199,7 @@ export class Book {
    * Rejects with a {@link ShelfishError}.
    */
   async moves(fen: string, options?: MovesOptions): Promise<Played> {
-    return this.#engine.lookup(String(fen), options);
+    return this.#reader.lookup(String(fen), options);
   }
 
   /**
@@ -208,7 +208,7 @@ export class Book {
    * Rejects with a {@link ShelfishError} if it was aborted or the book closed.
    */
   async movesMany(fens: Iterable<string>, options?: MovesOptions): Promise<Array<Played | ShelfishError>> {
-    return this.#engine.lookupMany(texts("movesMany", fens), options, true);
+    return this.#reader.lookupMany(texts("movesMany", fens), options, true);
   }
 
   /**
@@ -238,22 +238,22 @@ export class Book {
 
   /** Fetches what the answers for positions will take, so that they need no request. Those that fail are passed over. */
   async prefetch(fens: Iterable<string>, options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    await this.#engine.lookupMany(texts("prefetch", fens), options, false);
+    await this.#reader.lookupMany(texts("prefetch", fens), options, false);
   }
 
   /** Forgets all that is kept of this book, in memory and in IndexedDB. */
   async clearCache(): Promise<void> {
-    return this.#engine.clearCache();
+    return this.#reader.clearCache();
   }
 
   /** What was done since the book was opened. */
   stats(): Stats {
-    return this.#engine.stats();
+    return this.#reader.stats();
   }
 
   /** Frees what the book holds in memory; lookups under way reject with code `closed`. May be called again. */
   close(): void {
-    this.#engine.close();
+    this.#reader.close();
   }
 
   /** Closes it at the end of a block: `using book = await openBook(url)`. */
@@ -300,5 +300,5 @@ function told(answer: Pick<Eval, "best"> | ShelfishError | null | undefined): Pa
  * Rejects with a {@link ShelfishError}; with code `manifest` if there are evaluations at the URL.
  */
 export async function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
-  return new Book(await connect(MODULE, openEngine, book, options));
+  return new Book(await connect(MODULE, openReader, book, options));
 }

@@ -44,7 +44,7 @@ function locate(database: string | URL): string {
 /** Opens a database by a module. */
 export async function connect<E>(
   module: Module,
-  openEngine: Open<E>,
+  openReader: Open<E>,
   database: string | URL | Source,
   options?: OpenOptions,
 ): Promise<E> {
@@ -68,7 +68,7 @@ export async function connect<E>(
   });
   try {
     await loading;
-    return await openEngine(url, source, options, early, early && controller, make);
+    return await openReader(url, source, options, early, early && controller, make);
   } catch (error) {
     controller.abort();
     throw error;

@@ -29,13 +29,20 @@ const scope = globalThis as unknown as {
 
 let module: Suspendable;
 let engine: Engine;
-/** The search that is under way, and whether it is to end. */
+/** The search that is under way or waits for the module, and whether it is to end. */
 let current: number | undefined;
 let isStopped = false;
+/** Whether the next search is to know nothing of earlier ones: while one is suspended the engine cannot forget. */
+let isToClear = false;
 
 const { port1, port2 } = new MessageChannel();
-/** Lets messages come in: a message to oneself waits behind them, and no timer slows it down. */
-const turn = () => new Promise((done) => ((port1.onmessage = done), port2.postMessage(null)));
+const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
+/**
+ * Lets messages come in: a message to oneself waits behind them, and no timer slows it down. Node, which takes up to a
+ * thousand messages of one port before it looks at another, has `setImmediate`.
+ */
+const turn = () =>
+  new Promise<unknown>((done) => (setImmediate ? setImmediate(() => done(null)) : ((port1.onmessage = done), port2.postMessage(null))));
 
 async function run(): Promise<void> {
   // Asked for now: while it searches the engine answers nothing.
@@ -64,9 +71,9 @@ const list = (words: string) => (words ? words.split(" ") : []);
 
 async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, elo, seed, tells }: Search) {
   const begin = performance.now();
-  current = id;
-  isStopped = false;
   try {
+    if (isToClear) engine.clear();
+    isToClear = false;
     const canonical = engine.prepare(fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, elo, seed);
     let pvs: Pv[] = [];
     let value: FromWorker["value"];
@@ -109,12 +116,14 @@ scope.onmessage = async ({ data }) => {
     return;
   }
   if ("stop" in data) return void (isStopped ||= data.stop === current);
+  // Noted now, so that a stop is heard while the module still starts.
+  if ("fen" in data) [current, isStopped] = [data.id, false];
   try {
     await ready;
   } catch (cause) {
     const message = `the engine cannot be started: ${(cause as Error).message}`;
     return scope.postMessage({ id: "id" in data ? data.id : 0, error: { code: "engine", message, isFatal: true }, isOver: true });
   }
-  if ("clear" in data) return engine.clear();
+  if ("clear" in data) return void (isToClear = true);
   return search(data);
 };

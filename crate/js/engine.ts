@@ -48,7 +48,7 @@ export interface AnalyseOptions {
   /** Moves in UCI to look at. Default all. */
   searchMoves?: readonly string[] | undefined;
   /**
-   * Thinks as a player of this rating, from 800 to 2600: it looks at fewer positions, and `chosen` of the
+   * Thinks as a player of this rating, from 800 to 2600 (measured up to about 1200, an estimate above): it looks at fewer positions, and `chosen` of the
    * answer is the move it plays, now one and now another of those it holds for about as good. Other limits hold, too.
    */
   elo?: number | undefined;
@@ -174,7 +174,10 @@ export class Engine {
     return Promise.all(work) as Promise<Array<EngineEvaluation<Told<O>> | ShelfishError>>;
   }
 
-  /** Forgets what earlier searches learned, so that the next ones find the same as a new engine. */
+  /**
+   * Forgets what earlier searches learned, so that the next ones find the same as a new engine. A search that is under way
+   * goes on.
+   */
   clear(): void {
     for (const { worker } of this.#hands) worker.postMessage({ clear: true } satisfies ToWorker);
   }

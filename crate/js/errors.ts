@@ -20,7 +20,7 @@
  * | `stalemate` | The side to move has no move: there is nothing to evaluate. |
  * | `engine` | An engine failed, or does not answer as engines do. |
  * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
- * | `closed` | The database was closed. |
+ * | `closed` | The database, book, engine or evaluator was closed. |
  * | `usage` | An argument or option is not what it should be; the message names it. |
  */
 export type ErrorCode =

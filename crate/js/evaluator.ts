@@ -13,7 +13,7 @@ export type EvaluatedBy = "database" | "engine" | "stockfish";
 /** An evaluation and whose it is. */
 export interface Evaluated extends Evaluation {
   from: EvaluatedBy;
-  /** The position: canonical, the first four fields of FEN. */
+  /** The position: canonical, the first four fields of FEN; as it was asked for if Stockfish answers and there is no engine. */
   fen: string;
   /** Why the database could not be asked, if it could not. */
   fault?: ShelfishError | undefined;
@@ -59,7 +59,7 @@ export interface EvaluateOptions {
 /** Faults of a database for which an engine can stand in. */
 const UNREACHABLE = new Set(["network", "timeout", "status", "range", "corrupt", "stale"]);
 
-const failed = (code: "usage" | "closed", message: string) => new ShelfishError({ code, message });
+const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
 
 /** Evaluates positions. {@link evaluator} makes it. */
 export class Evaluator {
@@ -83,14 +83,16 @@ export class Evaluator {
    * Rejects with a {@link ShelfishError}, as `lookup` of databases and `analyse` of the engine do.
    */
   async evaluate(fen: string, options: EvaluateOptions = {}): Promise<Evaluated | null> {
-    if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
+    this.#check();
     const { minDepth, deep, onInfo, ...rest } = options;
-    const { database } = this.#options;
+    const { database, engine } = this.#options;
+    const asked = String(fen).trim().split(/\s+/);
+    const position = asked.join(" ");
     let fault: ShelfishError | undefined;
     if (database) {
       const { signal, castling, san } = rest;
       try {
-        const answer = await database.lookup(fen, { minDepth, signal, castling, san });
+        const answer = await database.lookup(position, { minDepth, signal, castling, san });
         if (answer) return { ...answer.best, from: "database", fen: answer.fen };
       } catch (error) {
         if (!(error instanceof ShelfishError) || !UNREACHABLE.has(error.code)) throw error;
@@ -98,16 +100,17 @@ export class Evaluator {
       }
     }
     if (deep && !this.#options.deep) throw failed("usage", "deep: evaluator({ deep }) was given no Stockfish");
-    if (!deep && !this.#options.engine) {
+    if (!engine) {
       if (fault) throw fault;
-      return null;
+      if (!deep) return null;
+      if (!database) throw failed("usage", "evaluator({ deep }) needs a database or an engine, to check positions with");
     }
     const limits = rest.depth || rest.nodes || rest.movetime ? rest : { ...rest, depth: 16 };
     const tell = onInfo && ((found: Evaluated) => onInfo({ ...found, fault }));
     // The same question has the same answer, whatever the counters of moves say.
     const { depth, nodes, movetime, multiPv = 1, castling = "standard", san = false } = limits;
     const from = deep ? "stockfish" : "engine";
-    const key = [from, fen.trim().split(/\s+/).slice(0, 4).join(" "), multiPv, castling, san].join("|");
+    const key = [from, asked.slice(0, 4).join(" "), multiPv, castling, san].join("|");
     const before = await this.#kept?.get(key);
     const suffices =
       before && before.depth >= (depth ?? 0) && before.knodes >= (nodes ?? 0) / 1000 && (before.milliseconds ?? 0) >= (movetime ?? 0);
@@ -116,10 +119,10 @@ export class Evaluator {
     if (deep) {
       const begin = performance.now();
       // Only what the rules allow may be asked: Stockfish trusts its positions.
-      const canonical = fault || !database ? (await (await this.#loaded()).analyse(fen, { depth: 1, signal: rest.signal })).fen : fen;
+      const canonical = engine ? (await (await this.#loaded()).analyse(position, { depth: 1, signal: rest.signal })).fen : trusted(asked);
       found = { ...(await (await this.#stockfish()).analyse(canonical, { ...limits, onInfo: tell })), milliseconds: performance.now() - begin };
     } else {
-      found = await (await this.#loaded()).analyse(fen, { ...limits, onInfo: tell });
+      found = await (await this.#loaded()).analyse(position, { ...limits, onInfo: tell });
     }
     this.#kept?.put(key, found);
     return { ...found, fault };
@@ -142,9 +145,14 @@ export class Evaluator {
     this.close();
   }
 
-  #loaded(): Promise<Engine> {
-    const { engine } = this.#options;
-    if (!engine) throw failed("usage", "evaluator({ deep }) needs a database or an engine, to check positions with");
+  #check(): void {
+    if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
+  }
+
+  async #loaded(): Promise<Engine> {
+    // What is started once it is closed nobody would end.
+    this.#check();
+    const engine = this.#options.engine!;
     this.#engine ??= Promise.resolve(typeof engine === "function" ? engine() : engine).catch((error: unknown) => {
       this.#engine = undefined;
       throw error;
@@ -152,15 +160,36 @@ export class Evaluator {
     return this.#engine;
   }
 
-  #stockfish(): Promise<Uci> {
-    this.#deep ??= Promise.resolve(this.#options.deep!()).then(
-      (worker) => new Uci(worker),
-    ).catch((error: unknown) => {
-      this.#deep = undefined;
-      throw error;
+  async #stockfish(): Promise<Uci> {
+    this.#check();
+    // Another one may do where one failed.
+    const forget = () => (this.#deep = undefined);
+    this.#deep ??= (async () => new Uci(await this.#options.deep!(), forget))().catch((cause: unknown) => {
+      forget();
+      throw failed("engine", `Stockfish could not be started: ${(cause as Error).message}`, cause);
     });
     return this.#deep;
   }
+}
+
+/**
+ * A position that a database found legal, in the first four fields of FEN, with those rights to castle alone for which king
+ * and rook are in place: databases pass over the others, Stockfish trusts what it is told.
+ */
+function trusted([board = "", turn, castling = "-", enPassant]: string[]): string {
+  const ranks = board.split("/");
+  const rights = [...castling].filter((letter) => {
+    const isWhite = letter < "a";
+    const rank = ranks[isWhite ? 7 : 0]!.replaceAll("~", "").replace(/\d/g, (empty) => " ".repeat(Number(empty)));
+    const [king, rook] = isWhite ? "KR" : "kr";
+    const at = rank.indexOf(king!);
+    if (at < 0) return false;
+    const file = letter.toLowerCase();
+    if (file === "k") return rank.lastIndexOf(rook!) > at;
+    if (file === "q") return rank.slice(0, at).includes(rook!);
+    return rank[file.charCodeAt(0) - 97] === rook;
+  });
+  return [board, turn, rights.join("") || "-", enPassant].join(" ");
 }
 
 /** Makes an evaluator of a database, an engine, or both. */

@@ -63,6 +63,18 @@ const ICONS = [
 /** The most characters of a PGN that is read from elsewhere. */
 const MOST = 1 << 20;
 
+/** The text of an answer; `undefined`, and the rest is not fetched, if it has more characters than that. */
+async function read(response: Response, most: number): Promise<string | undefined> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  for (let text = ""; ; ) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    text += decoder.decode(value, { stream: !done });
+    if (text.length > most) return void (await reader?.cancel());
+    if (done) return text;
+  }
+}
+
 let sheet: CSSStyleSheet | undefined;
 
 /**
@@ -82,7 +94,8 @@ export class ShelfishGame extends Base {
 
   #root: ShadowRoot | undefined;
   #line: Line = { plies: [], headers: new Map() };
-  #known: (Known | undefined)[] = [];
+  /** What is known at each ply; `null` where the database has nothing. */
+  #known: (Known | null | undefined)[] = [];
   #ply = 0;
   #isFlipped = false;
   #isSeen = false;
@@ -302,8 +315,8 @@ export class ShelfishGame extends Base {
       if (this.hasAttribute("src") && !this.hasAttribute("pgn")) {
         const response = await fetch(address("src"), { signal });
         if (!response.ok) throw new Error(`${address("src")} was answered with status ${response.status}`);
-        const text = await response.text();
-        if (text.length > MOST) throw new Error(`${address("src")} has ${text.length} characters, expected at most ${MOST}`);
+        const text = await read(response, MOST);
+        if (text === undefined) throw new Error(`${address("src")} has more than ${MOST} characters`);
         if (signal.aborted) return;
         this.#take(fromPgn(text));
       }
@@ -314,7 +327,7 @@ export class ShelfishGame extends Base {
       const opener = async () => ShelfishGame.open ?? (await import("./index.js")).open;
       const found = await evaluate(address("database"), line.plies.map(({ fen }) => fen), opener, signal);
       if (signal.aborted || line !== this.#line) return;
-      this.#known = line.plies.map(({ given }, ply) => found[ply] ?? given);
+      this.#known = line.plies.map(({ given }, ply) => found[ply] || given || found[ply]);
       this.#state = "answered";
       this.#list();
       this.#show();
@@ -356,7 +369,7 @@ export class ShelfishGame extends Base {
     const at = this.#line.plies[this.#ply];
     const known = this.#known[this.#ply];
     if (at?.over !== undefined) return at.over === 0 ? "stalemate" : "checkmate";
-    if (!known) return this.#state === "asked" ? "looking it up…" : this.#state === "answered" ? "not in the database" : "";
+    if (!known) return { open: "", asked: "looking it up…", answered: known === null ? "not in the database" : "could not be looked up" }[this.#state];
     const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
     return `${written(known)}${depth}${known.from === "pgn" ? ", from the PGN" : ""}`;
   }

@@ -3,7 +3,7 @@
 
 import { connect, texts } from "./connect.js";
 import type { ShelfishError } from "./errors.js";
-import { type Database as Engine, imports, open as openEngine, start } from "./shelfish.js";
+import { type Database as Reader, imports, open as openReader, start } from "./shelfish.js";
 import type { Eval, LookupOptions, Manifest, OpenOptions, Source, Stats, Told } from "./types.js";
 
 export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
@@ -13,16 +13,16 @@ const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", ca
 
 /** An open database. */
 export class Database {
-  #engine: Engine;
+  #reader: Reader;
 
   /** @internal Use {@link open}. */
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(reader: Reader) {
+    this.#reader = reader;
   }
 
   /** What the database says of itself. */
   get manifest(): Manifest {
-    return this.#engine.manifest();
+    return this.#reader.manifest();
   }
 
   /**
@@ -35,7 +35,7 @@ export class Database {
    * Rejects with a {@link ShelfishError}.
    */
   async lookup<O extends LookupOptions>(fen: string, options?: O): Promise<Eval<Told<O>> | null> {
-    return this.#engine.lookup(String(fen), options);
+    return this.#reader.lookup(String(fen), options);
   }
 
   /**
@@ -48,7 +48,7 @@ export class Database {
     fens: Iterable<string>,
     options?: O,
   ): Promise<Array<Eval<Told<O>> | null | ShelfishError>> {
-    return this.#engine.lookupMany(texts("lookupMany", fens), options, true);
+    return this.#reader.lookupMany(texts("lookupMany", fens), options, true);
   }
 
   /**
@@ -56,22 +56,22 @@ export class Database {
    * the moves that are likely next. Positions that cannot be fetched are passed over.
    */
   async prefetch(fens: Iterable<string>, options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    await this.#engine.lookupMany(texts("prefetch", fens), options, false);
+    await this.#reader.lookupMany(texts("prefetch", fens), options, false);
   }
 
   /** Forgets all that is kept of this database, in memory and in IndexedDB; other databases in the same cache stay. */
   async clearCache(): Promise<void> {
-    return this.#engine.clearCache();
+    return this.#reader.clearCache();
   }
 
   /** What was done since the database was opened. */
   stats(): Stats {
-    return this.#engine.stats();
+    return this.#reader.stats();
   }
 
   /** Frees what the database holds in memory; lookups under way reject with code `closed`. May be called again. */
   close(): void {
-    this.#engine.close();
+    this.#reader.close();
   }
 
   /** Closes it at the end of a block: `using database = await open(url)`. */
@@ -90,5 +90,5 @@ export class Database {
  * Rejects with a {@link ShelfishError}.
  */
 export async function open(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
-  return new Database(await connect(MODULE, openEngine, database, options));
+  return new Database(await connect(MODULE, openReader, database, options));
 }

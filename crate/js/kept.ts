@@ -58,7 +58,13 @@ export function keeper(name: string, positions: number): Kept | undefined {
       };
       work().catch(() => {});
     },
-    clear: async () => void (await done((await store("readwrite")).clear())),
+    clear: async () => {
+      try {
+        await done((await store("readwrite")).clear());
+      } catch {
+        // What cannot be opened keeps nothing.
+      }
+    },
     close: () => void opening.then((database) => database.close(), () => {}),
   };
 }

@@ -21,52 +21,65 @@ const PATIENCE = 60_000;
 
 const failed = (message: string, cause?: unknown) => new ShelfishError({ code: "engine", message }, cause);
 
-/** An engine that speaks UCI. It answers one question after the other. */
+/** An engine that speaks UCI. It answers one question after the other. Once it has failed it is closed. */
 export class Uci {
   #worker: EngineWorker;
+  #onFault: () => void;
   #hear: (line: string) => void = () => {};
   #fail: (error: ShelfishError) => void = () => {};
   #fault: ShelfishError | undefined;
   #ready: Promise<void>;
   #last: Promise<unknown>;
 
-  constructor(worker: EngineWorker) {
+  constructor(worker: EngineWorker, onFault: () => void) {
     this.#worker = worker;
+    this.#onFault = onFault;
     worker.addEventListener("message", ({ data }: { data: unknown }) => {
       for (const line of String(data).split("\n")) this.#hear(line.trim());
     });
     worker.addEventListener("error", (event: ErrorEvent) => {
       event.preventDefault?.();
-      this.#fault = failed(`Stockfish's Worker failed: ${event.message || "there is no such script"}`);
-      this.#fail(this.#fault);
+      this.#break(failed(`Stockfish's Worker failed: ${event.message || "there is no such script"}`));
     });
     this.#ready = this.#until("uciok", "uci");
-    this.#ready.catch(() => {});
-    this.#last = this.#ready;
+    this.#last = this.#ready.catch(() => {});
   }
 
-  /** Searches a position that the rules allow. */
+  /** Searches a position that the rules allow, in canonical FEN. */
   async analyse(fen: string, question: Question): Promise<Evaluated> {
-    const before = this.#last;
-    const work = (async () => {
-      await before.catch(() => {});
-      await this.#ready;
-      return this.#search(fen, question);
-    })();
-    this.#last = work;
-    return work;
+    const { signal } = question;
+    const aborted = () => new ShelfishError({ code: "aborted", message: "the search was aborted" }, signal?.reason);
+    if (signal?.aborted) throw aborted();
+    const search = this.#last.then(() => this.#ready).then(() => this.#search(fen, question));
+    this.#last = search.catch(() => {});
+    let abort = () => {};
+    const aborting = new Promise<never>((_, reject) => (abort = () => reject(aborted())));
+    signal?.addEventListener("abort", abort);
+    return Promise.race([search, aborting]).finally(() => signal?.removeEventListener("abort", abort));
   }
 
+  /** Ends the Worker; questions that are under way or wait reject with code `closed`. */
   close(): void {
-    this.#fail(new ShelfishError({ code: "closed", message: "the engine was closed" }));
+    this.#end(new ShelfishError({ code: "closed", message: "the evaluator was closed" }));
+  }
+
+  #end(error: ShelfishError): void {
+    this.#fault ??= error;
+    this.#fail(this.#fault);
     this.#worker.terminate();
+  }
+
+  #break(error: ShelfishError): void {
+    if (this.#fault) return;
+    this.#end(error);
+    this.#onFault();
   }
 
   /** Says something, and waits for a line that begins with a word. */
   #until(word: string, ...lines: string[]): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#fault) return reject(this.#fault);
-      const timer = setTimeout(() => reject(failed(`Stockfish did not say ${word}`)), PATIENCE);
+      const timer = setTimeout(() => this.#break(failed(`Stockfish did not say ${word}`)), PATIENCE);
       const settle = (work: () => void) => (clearTimeout(timer), work());
       this.#fail = (error) => settle(() => reject(error));
       this.#hear = (line) => line.startsWith(word) && settle(resolve);
@@ -74,9 +87,9 @@ export class Uci {
     });
   }
 
+  /** Searches. Who aborted it has been told already, and hears nothing of how it ends. */
   async #search(fen: string, { signal, onInfo, ...question }: Question): Promise<Evaluated> {
-    const aborted = () => new ShelfishError({ code: "aborted", message: "the search was aborted" }, signal?.reason);
-    if (signal?.aborted) throw aborted();
+    signal?.throwIfAborted();
     const { multiPv = 1, castling, depth, nodes, movetime } = question;
     await this.#until(
       "readyok",
@@ -84,8 +97,10 @@ export class Uci {
       `setoption name UCI_Chess960 value ${castling === "chess960"}`,
       "isready",
     );
+    signal?.throwIfAborted();
     const limits = Object.entries({ depth, nodes, movetime }).filter(([, value]) => value);
-    const sign = fen.split(/\s+/)[1] === "b" ? -1 : 1;
+    const fields = fen.split(" ").slice(0, 4);
+    const sign = fields[1] === "b" ? -1 : 1;
     return new Promise<Evaluated>((resolve, reject) => {
       if (this.#fault) return reject(this.#fault);
       let lines: Pv[] = [];
@@ -96,16 +111,15 @@ export class Uci {
       this.#fail = (error) => settle(() => reject(error));
       this.#hear = (line) => {
         if (line.startsWith("bestmove")) {
-          if (signal?.aborted) return settle(() => reject(aborted()));
           return settle(() => (found ? resolve(found) : reject(failed("Stockfish found no line"))));
         }
         const told = read(line, sign);
-        if (!told) return;
+        if (!told || signal?.aborted) return;
         if (told.rank === 1) lines = [];
         if (told.rank !== lines.length + 1) return;
         lines.push(told.pv);
         const { depth, knodes } = told;
-        found = { from: "stockfish", fen: fen.split(/\s+/).slice(0, 4).join(" "), depth, knodes, pvs: [...lines] as Evaluation["pvs"] };
+        found = { from: "stockfish", fen: fields.join(" "), depth, knodes, pvs: [...lines] as Evaluation["pvs"] };
         onInfo?.(found);
       };
       this.#worker.postMessage(`position fen ${fen}`);

@@ -1,6 +1,8 @@
 // <shelfish-game> on pages of others: what it shows, how it is stepped through, what it loads and when.
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { cpSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { makeFen } from "chessops/fen";
@@ -133,6 +135,34 @@ test("what the database does not know is said, hatched, and not drawn across", a
   assert.ok(drawn <= (600 * known.filter(Boolean).length) / (known.length - 1));
 });
 
+test("what could not be looked up is told apart from what is not in the database", async (t) => {
+  const steps = async (/** @type {Page} */ page) => {
+    const told = [];
+    await page.locator("shelfish-game .graph").focus();
+    for (const _ of played(PGN)) {
+      told.push(await facts(page).innerText());
+      await page.keyboard.press("ArrowRight");
+    }
+    return told;
+  };
+  const whole = await show(t, [{ pgn: PGN, database: "db/" }]);
+  await answered(whole);
+  const page = await show(t, [{ pgn: PGN }], { allow: /404/ });
+  const folder = join(shelf.root, "db");
+  const middle = Math.max(...readdirSync(folder).map((file) => statSync(join(folder, file)).size)) / 2;
+  // The first half of the file is not there: pages of the index are at its end.
+  await page.route(/\/db\/.*\.silo$/, (route) => {
+    const [, start] = /(\d+)-/.exec(route.request().headers().range ?? "") ?? [];
+    return Number(start) < middle ? route.fulfill({ status: 404 }) : route.continue();
+  });
+  await page.locator("shelfish-game").evaluate((game) => game.setAttribute("database", "db/"));
+  await page.waitForFunction(() => /Depth|not in|could not/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""));
+  const [all, some] = [await steps(whole), await steps(page)];
+  const failed = some.filter((words) => words === "Could not be looked up").length;
+  assert.ok(failed > 0 && failed < some.length, some.join("\n"));
+  assert.deepEqual(some, all.map((words, ply) => (some[ply] === "Could not be looked up" ? some[ply] : words)));
+});
+
 test("several on a page share one open database", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }, { pgn: STRANGE, database: "db/manifest.json" }, { fen: played(PGN)[1]?.fen ?? "", database: "db/" }], { context: { viewport: { width: 600, height: 3000 } } });
   await page.waitForFunction(() => [...document.querySelectorAll("shelfish-game")].every((game) => /Depth|database/.test(game.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
@@ -201,6 +231,23 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
   });
 }
 
+test("a PGN that has no end is read up to a limit", async (t) => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "access-control-allow-origin": "*" });
+    const write = () => {
+      while (!response.destroyed && response.write("; A line that is followed by another one.\n".repeat(1_000)));
+    };
+    response.on("drain", write);
+    write();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => void server.close().closeAllConnections());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const page = await show(t, [{ src: `http://127.0.0.1:${port}/` }]);
+  await page.locator("shelfish-game .fault:not([hidden])").waitFor();
+  assert.match(await page.locator("shelfish-game .fault").innerText(), /has more than 1048576 characters/);
+});
+
 test("it takes the room that it has", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }], { context: { viewport: { width: 1000, height: 900 } } });
   await answered(page);
@@ -254,11 +301,17 @@ test("the page that shows it writes lines that show the same on another page", a
   }
 });
 
+test("the page that shows it reads the database that the board would read", async (t) => {
+  const page = await shelf.page(t, { path: "site/embed.html?db=../famous/manifest.json" });
+  await answered(page);
+  assert.deepEqual(await page.$$eval("shelfish-game", (all) => [...new Set(all.map((each) => new URL(String(each.getAttribute("database"))).pathname))]), ["/famous/manifest.json"]);
+});
+
 test("the page that shows it says how it was copied, and fits a phone", async (t) => {
   const page = await shelf.page(t, { path: "site/embed.html", context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, permissions: ["clipboard-read", "clipboard-write"] } });
   await answered(page);
   await page.getByTestId("copy").click();
-  await page.waitForFunction(() => document.querySelector("[data-testid=copy]")?.textContent === "Copied");
+  await page.waitForFunction(() => document.querySelector("[data-testid=copied]")?.textContent === "Copied");
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.getByTestId("code").evaluate((code) => code.textContent));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 });

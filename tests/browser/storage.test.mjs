@@ -254,6 +254,69 @@ test("deleting the cache while it is in use neither waits nor breaks anything", 
   assert.ok(answers.every((answer) => answer && "fen" in answer));
 });
 
+test("a lookup that is aborted while it reads the cache does not stop what is written afterwards", { timeout: 60_000 }, async (t) => {
+  const page = await shelf.page(t);
+  const code = await page.evaluate(
+    async ([path, fen]) => {
+      globalThis.database = await shelfish.open(path);
+      const controller = new AbortController();
+      const { get } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.get = function (key) {
+        controller.abort();
+        return get.call(this, key);
+      };
+      const { signal } = controller;
+      const code = await database.lookup(fen, { signal }).catch((/** @type {any} */ error) => error.code);
+      IDBObjectStore.prototype.get = get;
+      return code;
+    },
+    /** @type {const} */ ([MANIFEST, START]),
+  );
+  assert.equal(code, "aborted");
+  await page.evaluate(() => database.clearCache());
+  assert.equal(await stored(page), 0);
+  assert.ok(await page.evaluate((fen) => database.lookup(fen), START));
+  await kept(page, 1);
+});
+
+test("no connection is left behind, whether opening is aborted or what was looked up is still to be written", { timeout: 60_000 }, async (t) => {
+  const page = await shelf.page(t, {
+    before: () => {
+      globalThis.connections = new Set();
+      const { open } = IDBFactory.prototype;
+      IDBFactory.prototype.open = function (...args) {
+        const request = open.apply(this, args);
+        connections.add(request);
+        return request;
+      };
+      const { close } = IDBDatabase.prototype;
+      IDBDatabase.prototype.close = function () {
+        for (const request of connections) {
+          if (request.readyState === "done" && request.result === this) connections.delete(request);
+        }
+        close.call(this);
+      };
+    },
+  });
+  await lookUp(page, [START]);
+  await kept(page, 2);
+  await page.waitForFunction(() => connections.size === 0);
+  const code = await page.evaluate(async (path) => {
+    const controller = new AbortController();
+    const { open } = IDBFactory.prototype;
+    IDBFactory.prototype.open = function (...args) {
+      controller.abort();
+      return open.apply(this, args);
+    };
+    const { signal } = controller;
+    const code = await shelfish.open(path, { signal }).catch((/** @type {any} */ error) => error.code);
+    IDBFactory.prototype.open = open;
+    return code;
+  }, MANIFEST);
+  assert.equal(code, "aborted");
+  await page.waitForFunction(() => connections.size === 0);
+});
+
 test("two tabs share the cache", async (t) => {
   const page = await shelf.page(t);
   const { stats } = await lookUp(page, SPREAD);

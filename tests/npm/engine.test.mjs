@@ -160,6 +160,26 @@ test("a search without limits goes on until it is aborted, and ends within 50 ms
   assert.equal(deepest, 9);
 });
 
+test("a search that is aborted leaves its Worker to the next one", async (t) => {
+  const fresh = await load();
+  t.after(() => fresh.close());
+  const times = [];
+  for (let n = 0; n < 5; n++) {
+    const abort = new AbortController();
+    await new Promise((deep) => {
+      fresh.analyse(KIWIPETE, { signal: abort.signal, onInfo: ({ depth }) => depth === 9 && deep(undefined) }).catch(() => {});
+    });
+    const start = performance.now();
+    abort.abort();
+    // It begins when the Worker has heard that the one before is over.
+    await fresh.analyse(KIWIPETE, { nodes: 1 });
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  // The median: a machine that is busy may keep any message waiting.
+  assert.ok(Number(times[2]) < 500, String(times.map(Math.round)));
+});
+
 test("positions of a game are searched side by side; what is wrong with one is its entry", async () => {
   const fens = [START, "nonsense", KIWIPETE, "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", ENDGAME, "7k/8/6QK/8/8/8/8/8 b - - 0 1"];
   /** @type {number[]} */
@@ -229,4 +249,31 @@ test("an engine that forgets finds the same again", async (t) => {
   fresh.clear();
   const other = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
   assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
+});
+
+test("an engine forgets what is still being searched, too", async (t) => {
+  const fresh = await load();
+  t.after(() => fresh.close());
+  const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
+  const abort = new AbortController();
+  const searching = fresh.analyse(KIWIPETE, {
+    signal: abort.signal,
+    onInfo: ({ depth }) => {
+      if (depth === 8) fresh.clear();
+      if (depth === 9) abort.abort();
+    },
+  });
+  await assert.rejects(searching, { code: "aborted" });
+  const other = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
+  assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
+});
+
+test("a search that is aborted while its Worker starts leaves the Worker to the next one", { timeout: 60_000 }, async (t) => {
+  const fresh = await load();
+  t.after(() => fresh.close());
+  const abort = new AbortController();
+  const searching = fresh.analyse(KIWIPETE, { signal: abort.signal });
+  abort.abort();
+  await assert.rejects(searching, { code: "aborted" });
+  assert.ok((await fresh.analyse(START, { depth: 3 })).depth === 3);
 });

@@ -292,10 +292,15 @@ test("arguments that are not what they should be are named", async (t) => {
     ["timeout", -1],
     ["timeout", NaN],
     ["memoryBytes", "16 MB"],
-    ["indexedDB", { bytes: NaN }],
+    ["indexedDB.bytes", { bytes: NaN }],
+    ["indexedDB.name", { name: 7 }],
   ]) {
-    const error = await rejects(open(shelf.url, any({ [String(name)]: value })), "usage");
-    assert.ok(error.message.includes(String(name)), error.message);
+    const error = await rejects(open(shelf.url, any({ [String(String(name).split(".")[0])]: value })), "usage");
+    assert.ok(error.message.startsWith(`${name}:`), error.message);
+  }
+  for (const castling of ["Chess960", "", 7]) {
+    const error = await rejects(database.lookup(START, any({ castling })), "usage");
+    assert.match(error.message, /^castling: expected "standard" or "chess960", found /);
   }
   for (const list of [null, undefined, 7, START, {}]) await rejects(database.lookupMany(any(list)), "usage");
   for (const fen of [null, undefined, 7, {}]) await rejects(database.lookup(any(fen)), "fen");
@@ -489,6 +494,37 @@ test("a fetch of one's own sends the requests, and headers go with all of them",
   }
   await rejects(open(shelf.url, /** @type {any} */ ({ fetch: 7 })), "usage");
   await rejects(open(shelf.url, { headers: { "no name": "x" } }), "usage", "network");
+});
+
+test("the files are beside where the manifest was found the last time", async (t) => {
+  const other = await host(join(root, "db"));
+  t.after(() => other.close());
+  /** @type {string[]} */
+  const seen = [];
+  const onRequest = (/** @type {import("shelfish").FetchedRange} */ { url }) => void seen.push(url);
+  shelf.fault = undefined;
+  shelf.manifestFault = ({ response }) => void response.writeHead(302, { location: `${other.url}manifest.json` }).end();
+  const database = await open(`${shelf.url}manifest.json?v=2`, { memoryBytes: 0, onRequest });
+  t.after(() => database.close());
+  assert.ok(await database.lookup(START));
+  assert.equal(seen[0], `${shelf.url}manifest.json?v=2`);
+  assert.ok(seen.length > 1 && seen.slice(1).every((url) => url.startsWith(other.url)), String(seen));
+
+  shelf.manifestFault = undefined;
+  other.fault = faults.notFound;
+  assert.ok(await database.lookup(START));
+  assert.match(String(seen.at(-1)), new RegExp(`^${shelf.url}.*[.]silo$`));
+});
+
+test("a damaged file that came whole is fetched again, and that ranges are ignored is said once", async (t) => {
+  const { mock } = t.mock.method(console, "warn", () => {});
+  const database = await opened(t, { memoryBytes: 0 });
+  shelf.fault = ({ file, ...exchange }) => faults.whole({ ...exchange, file: Buffer.alloc(file.length) });
+  await rejects(database.lookup(START), "corrupt");
+  shelf.fault = faults.whole;
+  const answers = await Promise.all([...known.keys()].map((fen) => database.lookup(fen)));
+  assert.ok(answers.every((answer) => answer));
+  assert.deepEqual(mock.calls.map(({ arguments: [text] }) => /ignores range requests/.test(text)), [true]);
 });
 
 test("any object that reads files is a source", async (t) => {

@@ -76,6 +76,16 @@ test("clearing takes what is of one database, and its bytes from the sum", async
   assert.deepEqual([await kept(store, "large"), await kept(other, "x")], [["large"], ["x"]]);
 });
 
+test("clearing takes what is kept although more waits than the queue holds", async () => {
+  const store = new Store("a", 100, FOLDER);
+  store.put("x", bytes(10), false);
+  await written(store);
+  for (let n = 0; n < 600; n += 1) store.put("y", bytes(10), false);
+  store.clear();
+  await written(store);
+  assert.deepEqual(await kept(store, "x", "y"), []);
+});
+
 test("what an earlier version left is dropped", async () => {
   await new Promise((resolve) => {
     const request = indexedDB.open("a", 1);
@@ -223,4 +233,25 @@ test("an IndexedDB that never answers is waited for once, and not long", async (
   assert.deepEqual(await found, []);
   // Without any more time.
   assert.deepEqual(await store.get(["x"]), []);
+});
+
+test("what an IndexedDB that never answers does not write is not waited for for ever", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  Object.assign(globalThis, { indexedDB: { open: () => new EventTarget() } });
+  const store = new Store("a", 100, FOLDER);
+  store.put("x", bytes(10), false);
+  const found = store.get(["x"]);
+  let isWritten = false;
+  void store.written().then(() => (isWritten = true));
+  for (let seconds = 0; seconds < 20 && !isWritten; seconds += 1) {
+    // Until it waits.
+    await new Promise(setImmediate);
+    t.mock.timers.tick(1000);
+  }
+  await new Promise(setImmediate);
+  assert.ok(isWritten);
+  assert.deepEqual(await found, []);
+  // Without any more time.
+  store.put("y", bytes(10), false);
+  await written(store);
 });

@@ -15,6 +15,6 @@ export function written({ cp = 0, mate }: Pick<Known, "cp" | "mate">): string {
 }
 
 /** The chances at a ply: those of the evaluation, or of the game's end; `undefined` if nothing is known. */
-export function standing(ply: Ply, known: Known | undefined): number | undefined {
-  return ply.over ?? (known && chances(known));
+export function standing(ply: Ply, known: Known | null | undefined): number | undefined {
+  return ply.over ?? (known ? chances(known) : undefined);
 }

@@ -7,8 +7,11 @@ type Opener = typeof open;
 
 const databases = new Map<string, Promise<Database>>();
 
-/** Evaluations of positions, `undefined` where the database has none. Rejects if it cannot be read at all. */
-export async function evaluate(named: string, fens: readonly string[], opener: () => Promise<Opener>, signal: AbortSignal): Promise<(Known | undefined)[]> {
+/**
+ * Evaluations of positions: `null` where the database has none, `undefined` where it could not be read or the game is over.
+ * Rejects if it cannot be read at all.
+ */
+export async function evaluate(named: string, fens: readonly string[], opener: () => Promise<Opener>, signal: AbortSignal): Promise<(Known | null | undefined)[]> {
   const url = named.replace(/\/$/, "/manifest.json");
   let opening = databases.get(url);
   if (!opening) {
@@ -22,7 +25,8 @@ export async function evaluate(named: string, fens: readonly string[], opener: (
   const failure = answers.find((answer) => answer instanceof Error && !OVER.test((answer as { code?: string }).code ?? ""));
   if (failure instanceof Error && answers.every((answer) => answer instanceof Error)) throw failure;
   return answers.map((answer) => {
-    if (!answer || answer instanceof Error) return undefined;
+    if (answer instanceof Error) return undefined;
+    if (!answer) return null;
     const [{ cp, mate, uci }] = answer.best.pvs;
     return { cp, mate, depth: answer.best.depth, best: uci[0], from: "database" };
   });
