@@ -69,16 +69,62 @@ for (const { width, height, touch } of SIZES) {
   });
 }
 
-test("what the engine does to a game is seen and stopped", async (t) => {
+test("what the engine does to a game is seen and stopped, and the next game is filled again", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   const long = Array.from({ length: 60 }, (_, n) => `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`).join(" ");
   // Every move of a pawn makes new positions of it.
   await paste(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
-  await at(page, "filling").waitFor({ state: "attached" });
-  await page.evaluate(() => document.querySelector("[data-testid=stop-engine]")?.dispatchEvent(new MouseEvent("click")));
+  const stop = await at(page, "stop-engine").elementHandle();
+  await stop?.focus();
+  const told = String(await at(page, "filling").textContent());
+  await page.waitForFunction((told) => document.querySelector("[data-testid=filling]")?.textContent !== told, told);
+  assert.ok(await stop?.evaluate((stop) => stop === document.activeElement), "its progress leaves the focus alone");
+  await stop?.click();
   await page.waitForFunction(() => !document.querySelector("[data-testid=filling]"));
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Report");
   await page.keyboard.press("ArrowRight");
   assert.equal(await at(page, "filling").count(), 0, "it is not begun again");
+  await paste(page, UNSEEN);
+  await reads(page, "report-share", /17 of 17 positions are known/);
+});
+
+test("an engine that cannot be had is asked for each gap once", async (t) => {
+  const context = { serviceWorkers: /** @type {const} */ ("block") };
+  const page = await shelf.page(t, { allow: /Failed to load|The engine:|registration blocked by Playwright/, context });
+  await page.route(/engine-worker/, (route) => route.fulfill({ status: 404 }));
+  await page.clock.install();
+  await page.goto(new URL("site/", shelf.server.url).href);
+  await reads(page, "facts", /^Depth/);
+  await page.getByTestId("report").locator("h2").waitFor({ state: "attached" });
+  await page.evaluate(() => {
+    document.body.dataset.begun = "0";
+    new MutationObserver((changes) => {
+      const count = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node instanceof Element && node.className === "filling").length;
+      document.body.dataset.begun = String(Number(document.body.dataset.begun) + count);
+    }).observe(document.querySelector("#report") ?? document.body, { childList: true });
+  });
+  await paste(page, UNSEEN);
+  await page.waitForFunction(() => document.body.dataset.begun !== "0" && !document.querySelector("[data-testid=filling]"));
+  for (let times = 0; times < 10; times++) await page.clock.runFor(100);
+  assert.equal(await page.evaluate(() => document.body.dataset.begun), "1");
+});
+
+test("who has the focus on a move of a line keeps it while the engine goes deeper", async (t) => {
+  const page = await shelf.page(t, { path: ABSENT });
+  await reads(page, "facts", /^Engine, depth/);
+  const move = page.locator("#lines ol > li:nth-child(2) button").first();
+  await move.focus();
+  const told = String(await at(page, "facts").textContent());
+  await page.waitForFunction((told) => document.querySelector("#facts")?.textContent !== told, told);
+  assert.ok(await move.evaluate((move) => move === document.activeElement));
+  // What is found during a press is drawn after it.
+  const box = await move.boundingBox();
+  await page.mouse.move(Number(box?.x) + 4, Number(box?.y) + 4);
+  await page.mouse.down();
+  const first = await at(page, "position-text").textContent();
+  await page.waitForFunction(() => document.querySelector("#lines button:active"));
+  await page.mouse.up();
+  await page.waitForFunction((first) => document.querySelector("[data-testid=position-text]")?.textContent !== first, first);
 });
 
 test("the engine is turned off in the settings, and then nothing of it is loaded", async (t) => {

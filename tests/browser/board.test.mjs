@@ -54,6 +54,53 @@ test("the score of a line stays when the line leaves the database, and says wher
   await reads(page, "lines", /does not have this position itself/);
 });
 
+test("a score of the PGN stands while the database is asked, and where it cannot be asked", async (t) => {
+  const context = { serviceWorkers: /** @type {const} */ ("block") };
+  const page = await shelf.page(t, { before: withoutEngine, allow: /Failed to load|registration blocked by Playwright/, context });
+  /** @type {(() => void)[]} */
+  const held = [];
+  await page.route(/\/site\/db\//, (route) => new Promise((done) => held.push(() => done(route.fulfill({ status: 404 })))));
+  await page.goto(new URL(`site/#pgn=${encodeURIComponent("1. a4 { [%eval 0.25] } a5 { [%eval 0.5] } *")}&ply=1`, shelf.server.url).href);
+  await reads(page, "lines", /^The database is being asked…$/);
+  await reads(page, "score", /^\+?0\.25$/);
+  for (const release of held) release();
+  await reads(page, "lines", /From the PGN: \+?0\.25\. The database could not be asked\.$/);
+  await at(page, "error").waitFor();
+  await page.unroute(/\/site\/db\//);
+  await at(page, "retry").click();
+  await page.waitForFunction(() => !document.querySelector("[data-testid=error]"));
+  await reads(page, "facts", /^(Depth|From the PGN)/);
+});
+
+test("a part of the page that cannot be loaded is told of, and the page goes on", async (t) => {
+  const context = { serviceWorkers: /** @type {const} */ ("block") };
+  const page = await shelf.page(t, { allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context });
+  await page.route(/\/(fold|help-dialog)-/, (route) => route.abort());
+  for (const name of ["explorer.html", ""]) {
+    await page.goto(new URL(`site/${name}#pgnz=q1bKTS1W0lFKTiwoBgA`, shelf.server.url).href);
+    await page.waitForFunction((id) => /A part of this page cannot be loaded/.test(document.getElementById(id)?.textContent ?? ""), name ? "status" : "notice");
+    await page.locator("#board piece").first().waitFor();
+  }
+  await page.goto(new URL("site/#moves=e2e4&ply=1", shelf.server.url).href);
+  await page.waitForFunction(() => document.querySelector("#notice")?.textContent === "");
+  await page.keyboard.press("?");
+  await reads(page, "notice", /^A part of this page cannot be loaded/);
+});
+
+test("the focus goes on where a button has nothing more to do", async (t) => {
+  const page = await shelf.page(t, { path: "site/#moves=e2e4,e7e5&ply=1" });
+  const focus = () => page.evaluate(() => document.activeElement?.id);
+  await at(page, "next").press("Enter");
+  assert.equal(await focus(), "previous");
+  await at(page, "first").press("Enter");
+  assert.equal(await focus(), "next");
+  await page.goto(new URL("site/explorer.html#moves=e2e4,e7e5&ply=2", shelf.server.url).href);
+  await page.locator("#line button").nth(1).press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "1. e4");
+  await page.locator("#line button").first().press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Start");
+});
+
 test("variations are chosen, entered and left by keys", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *");

@@ -214,6 +214,18 @@ test("a link carries the game with its names and the ply, and back and forward w
   await moves(old, "e4 e5");
 });
 
+test("of a link with many games the first fifty are kept, in their order", async (t) => {
+  const page = await shelf.page(t);
+  const pgns = Array.from({ length: 60 }, (_, n) => `[White "Player${n + 1}"]\n\n1. e4 e5 2. Nf3 Nc6 *`).join("\n\n");
+  await page.goto(new URL(`site/#pgn=${encodeURIComponent(pgns)}`, shelf.server.url).href);
+  await says(page, "notice", /^60 games opened: the menu has the first 50\.$/);
+  await page.locator('#games option:has-text("Player20")').waitFor({ state: "attached" });
+  await page.keyboard.press("g");
+  await page.getByTestId("stored-game").nth(49).waitFor({ state: "attached" });
+  assert.equal(await page.getByTestId("stored-game").count(), 50);
+  assert.match(await page.getByTestId("stored-game").first().innerText(), /Player1\b/);
+});
+
 test("the list of games is searched, walked through and cleared by keyboard; a game stands in it once", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, FAMOUS);

@@ -120,6 +120,27 @@ test("the engine begins where it has White, and promotion is asked for", async (
   await reads(page, "sheet", /g1=Q|Kb3/);
 });
 
+test("whoever plays by keys keeps the focus when what had it goes away", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  const focus = () => page.evaluate(() => document.activeElement?.closest("[id]")?.id);
+  await at(page, "start").press("Enter");
+  await reads(page, "status", /^Your move/);
+  assert.equal(await focus(), "flip");
+  await type(page, "e4");
+  await reads(page, "status", /^1… \S+ Your move/);
+  await page.locator("#sheet button").first().press("Enter");
+  assert.equal(await focus(), "sheet");
+  await at(page, "back").press("Enter");
+  await reads(page, "status", /^Your move/);
+  assert.equal(await focus(), "flip", "there is nothing more to take back");
+  await at(page, "resign").press("Enter");
+  await at(page, "resign").press("Enter");
+  await reads(page, "status", /^You resigned/);
+  assert.equal(await focus(), "analyse");
+  await at(page, "new").press("Enter");
+  assert.equal(await focus(), "level");
+});
+
 test("moves are typed, what is not legal is told, and earlier positions are looked at", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await at(page, "start").click();
@@ -169,7 +190,20 @@ test("who runs out of time has lost", async (t) => {
   await page.clock.runFor(1_000);
   await reads(page, "status", /^1… \S+ Your move/);
   await page.clock.runFor(62_000);
-  await reads(page, "status", /^Your time is over\. 0–1$/);
+  await reads(page, "status", /^You ran out of time\. 0–1$/);
+  // The clock still ticks: it draws nothing anew, so that one steps back and keeps the focus.
+  await page.locator("#sheet button").first().focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  const first = await at(page, "position-text").textContent();
+  await at(page, "again").focus();
+  await page.evaluate(() => {
+    new MutationObserver(() => document.body.dataset.redrawn = "").observe(document.querySelector("#sheet") ?? document.body, { childList: true });
+  });
+  await page.clock.runFor(1_000);
+  assert.equal(await at(page, "position-text").textContent(), first);
+  assert.equal(await page.evaluate(() => document.body.dataset.redrawn), undefined);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "again");
 });
 
 test("a wrong FEN is told, and an engine that cannot be had, with a way to try again", async (t) => {

@@ -93,6 +93,28 @@ test("a pawn becomes what it became before, with counts", async (t) => {
   await ends(page, /You replayed this game\./);
 });
 
+test("a new game that is begun while one goes back stays", async (t) => {
+  const page = await shelf.page(t);
+  /** @type {(() => void)[]} */
+  const held = [];
+  let isHeld = true;
+  const isBook = (/** @type {URL} */ { pathname }) => pathname.startsWith("/tiny/");
+  await page.route(isBook, (route) => isHeld ? void held.push(() => void route.continue()) : route.continue());
+  await page.goto(new URL(`${TINY}#moves=e2e4,e7e5,g1f3,b8c6,f1b5`, shelf.server.url).href, { waitUntil: "commit" });
+  await page.getByTestId("status").filter({ hasText: "Looking it up…" }).waitFor();
+  await page.getByTestId("back").press("Enter");
+  await page.getByTestId("new").press("Enter");
+  isHeld = false;
+  for (const release of held) release();
+  await shows(page, ["d4 12", "e4 4"]);
+  assert.equal(await page.getByTestId("line").innerText(), "A new game.");
+  await page.keyboard.press("1");
+  await ends(page, /./);
+  await page.getByTestId("end-new").press("Enter");
+  await shows(page, ["d4 12", "e4 4"]);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "flip", "the focus goes on");
+});
+
 test("by keys alone", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   await shows(page, ["d4 12", "e4 4"]);

@@ -23,6 +23,21 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Disables a button, or enables it. The focus would be lost with a button that is disabled: it goes on to another. */
+export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLElement): void {
+  const hasFocus = document.activeElement === button;
+  (button as HTMLButtonElement).disabled = isDisabled;
+  if (hasFocus && isDisabled) other.focus({ preventScroll: true });
+}
+
+/** Draws the children of an element anew. Who has the focus on a button there keeps it on the one in its place. */
+export function redraw(root: HTMLElement, ...children: (Node | string)[]): void {
+  const buttons = () => [...root.querySelectorAll<HTMLButtonElement>("button:enabled")];
+  const at = buttons().indexOf(document.activeElement as HTMLButtonElement);
+  root.replaceChildren(...children);
+  if (at >= 0) (buttons()[at] ?? buttons().at(-1))?.focus({ preventScroll: true });
+}
+
 /** Whether the person asked for less motion. */
 export const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -31,6 +31,11 @@ export class EvaluationPanel {
   readonly #live = byId("live");
   #speaking = 0;
   #scrolled = false;
+  /** Whether a line is pressed: a click ends where it began, so that what is found meanwhile is drawn after it. */
+  #isPressed = false;
+  #isDue = false;
+  /** The position whose lines are listed. */
+  #listed: Node | undefined;
   /** The position of which the engine's score was announced. */
   #heard: Node | undefined;
 
@@ -44,13 +49,22 @@ export class EvaluationPanel {
     this.#lines.addEventListener("scroll", () => (this.#scrolled = true), { passive: true });
     const unfold = byId("unfold");
     unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
+    this.#lines.addEventListener("pointerdown", () => (this.#isPressed = true), { passive: true });
+    const released = () => {
+      this.#isPressed = false;
+      if (this.#isDue) window.setTimeout(() => this.#isDue && this.#show());
+    };
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, released);
     state.on(({ node, known, status }) => {
       if (status) this.#showStatus();
-      if (node || (known && path(state.node).some(({ fen }) => known.has(fen)))) this.#show();
+      const isKnown = known && path(state.node).some(({ fen }) => known.has(fen));
+      if (isKnown && !node && this.#isPressed) this.#isDue = true;
+      else if (node || isKnown) this.#show();
     });
   }
 
   #show(): void {
+    this.#isDue = false;
     const { node, answers } = this.state;
     this.actions.preview(undefined);
     const answer = answers.get(node.fen);
@@ -69,7 +83,7 @@ export class EvaluationPanel {
     this.#cost.textContent = cost ?? "";
     this.#cost.title = cost ?? "";
     this.#panel.classList.toggle("failed", fault !== undefined);
-    if (fault && this.state.found.has(this.state.node.fen)) this.#show();
+    if (fault && bestKnown(this.state.node, this.state)) this.#show();
     else if (fault) this.#failed(fault);
     else if (waiting && this.#panel.classList.contains("stale")) {
       this.#say("", "Looking it up…");
@@ -119,7 +133,8 @@ export class EvaluationPanel {
       const { fault } = this.state.status;
       const above = fault ? this.#explained(fault) : [];
       this.#list(node, lines.filter(({ line }) => line.length > 0), above);
-      const told = quiet(fault ? `${from}: ${written(known)}. The database could not be asked.` : "The database does not have this position itself.");
+      const asked = this.state.answers.has(node.fen) ? "The database does not have this position itself." : "The database is being asked…";
+      const told = quiet(fault ? `${from}: ${written(known)}. The database could not be asked.` : asked);
       if (fault) above.at(-1)?.after(told);
       else this.#lines.append(told);
       // Deeper and deeper: once is enough to be heard.
@@ -136,7 +151,7 @@ export class EvaluationPanel {
     const positions = this.actions.positions();
     const holds = positions === undefined ? "" : `It holds ${plural(positions, "position")}. `;
     this.#list(node, []);
-    this.#lines.replaceChildren(quiet(holds + (node.parent ? "Step back, or try another move." : "Pick a famous game to see one that is.")));
+    this.#lines.replaceChildren(quiet(holds + (node.parent ? "Step back, or try another move." : "Pick a famous game to see positions that it has.")));
     this.#announce(node, "not in this database");
   }
 
@@ -169,9 +184,18 @@ export class EvaluationPanel {
     this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
     const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
     const items = lines.map(({ score, line }) => lineItem(score, node.position, line, actions));
+    const rows = () => [...this.#lines.querySelectorAll("ol > li")].map((row) => [...row.querySelectorAll("button")]);
+    const focused = this.#listed === node ? rows().map((row) => row.indexOf(document.activeElement as HTMLButtonElement)) : [];
+    this.#listed = node;
     if (above.length === 0 || above.some((element, index) => this.#lines.children[index] !== element)) this.#lines.replaceChildren(...above);
     while (this.#lines.childElementCount > above.length) this.#lines.lastElementChild?.remove();
     if (items.length > 0) this.#lines.append(make("ol", { "aria-label": "Lines, best first" }, ...items));
+    // Who has the focus on a move keeps it in its place while the engine goes deeper.
+    const line = focused.findIndex((move) => move >= 0);
+    const buttons = rows()[line] ?? [];
+    const kept = buttons[focused[line] ?? 0] ?? buttons.at(-1);
+    for (const button of buttons) button.tabIndex = button === kept ? 0 : -1;
+    kept?.focus({ preventScroll: true });
     // Asking for the place would lay the page out once more in each step.
     if (this.#scrolled) this.#lines.scrollTop = 0;
     this.#scrolled = false;

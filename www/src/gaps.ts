@@ -21,6 +21,8 @@ export class Gaps {
   /** The position that is looked at, or was. */
   #looked: string | undefined;
   #sweep: AbortController | undefined;
+  /** The gaps of the game that were begun: what failed or was stopped is not begun again before there is another game. */
+  readonly #tried = new Set<string>();
   #timer = 0;
 
   constructor(
@@ -28,7 +30,7 @@ export class Gaps {
     private isOn: boolean,
   ) {
     state.on(({ game, node, known, status, tree }) => {
-      if (game) this.#sweep?.abort();
+      if (game) this.#halt();
       if (node) this.#leave();
       const isAnswered = known && [...known].some((fen) => state.answers.has(fen));
       if (node || tree || isAnswered || (status && state.status.fault)) this.#rest();
@@ -38,12 +40,9 @@ export class Gaps {
   /** Turns the engine on or off. What it found stays. */
   turn(isOn: boolean): void {
     this.isOn = isOn;
-    if (isOn) {
-      this.#sweep = undefined;
-      return this.#rest();
-    }
+    if (isOn) return this.#rest();
     this.#leave();
-    this.#sweep?.abort();
+    this.#halt();
     window.clearTimeout(this.#timer);
     void this.#engine?.then((engine) => engine.close(), () => {});
     this.#engine = undefined;
@@ -52,6 +51,14 @@ export class Gaps {
   #leave(): void {
     this.#looking.abort();
     this.#looked = undefined;
+  }
+
+  /** Ends the search of gaps, and forgets it. */
+  #halt(): void {
+    this.#sweep?.abort();
+    this.#sweep = undefined;
+    this.#tried.clear();
+    if (this.state.filling) this.state.fill(undefined);
   }
 
   #rest(): void {
@@ -98,15 +105,15 @@ export class Gaps {
   /** Searches the gaps of the game, some side by side. */
   async #fill(): Promise<void> {
     const { state } = this;
-    const line = state.game.mainline();
-    const fens = [...new Set(line.filter((node) => this.#isGap(node) && !state.found.has(node.fen)).map(({ fen }) => fen))];
+    const isOpen = (node: Node) => this.#isGap(node) && !state.found.has(node.fen) && !this.#tried.has(node.fen);
+    const fens = [...new Set(state.game.mainline().filter(isOpen).map(({ fen }) => fen))];
     // The position on the board is looked at anyway.
     if (fens.length === 0 || (fens.length === 1 && fens[0] === state.node.fen)) return;
     const abort = (this.#sweep = new AbortController());
+    fens.forEach((fen) => this.#tried.add(fen));
     let done = 0;
     const stop = () => abort.abort();
     state.fill({ done, of: fens.length, stop });
-    let isOff = false;
     try {
       const engine = await this.#load();
       await engine.analyseMany(fens, {
@@ -121,14 +128,13 @@ export class Gaps {
         },
       });
     } catch (error) {
-      isOff = true;
       this.#failed(error, abort.signal);
     }
-    // Of what was stopped by hand nothing is begun again before there is another game.
-    const isSame = state.game.root === line[0];
-    this.#sweep = isOff && isSame ? abort : undefined;
+    // Another game, or another sweep, has taken its place.
+    if (this.#sweep !== abort) return;
+    this.#sweep = undefined;
     state.fill(undefined);
-    if (!this.#sweep) this.#rest();
+    this.#rest();
   }
 
   #load(): Promise<Engine> {

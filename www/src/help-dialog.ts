@@ -13,7 +13,6 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Enter", "type a move, such as Nf3, O-O or e7e8q"],
   ["o", "open a game or a position"],
   ["g", "list the games that you opened"],
-  ["g", "your games"],
   ["c", "copy the FEN"],
   ["p", "copy the PGN"],
   ["?", "this list"],
@@ -29,7 +28,7 @@ export function showHelp(): void {
   showDialog(
     "help-dialog",
     "How to use this board",
-    paragraph("Play moves for both sides, pick a famous game, or open your own. What you see was computed beforehand and is only looked up in plain files: the deepest evaluation comes first, scores are from White’s point of view."),
+    paragraph("Play moves for both sides, pick a famous game, or open your own. Evaluations of the database were computed beforehand and are only looked up in plain files: the deepest evaluation comes first, scores are from White’s point of view."),
     make("dl", { className: "keys" }, ...KEYS.map(row)),
     paragraph("Hover over a move of a line, or focus it, to see its position on a small board; click it to play the line up to there. Scores in italics are not the database’s own of that position: they come from the line that led there, from the PGN, or from the engine, which looks at what the database does not have; the settings turn it off."),
     paragraph("Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; pieces by Colin M. L. Burnett.", "licence"),

@@ -37,7 +37,7 @@ export interface Survey {
 /** Longest text that is read: some ten thousand games. */
 const MAX_LENGTH = 16_000_000;
 /** Most games taken from one text: as many as are stored. */
-export const MAX_GAMES = 5_000;
+const MAX_GAMES = 5_000;
 const NEITHER = "Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.";
 /** A header, a square that something goes to, or castling: without any of these a text holds no game. */
 const SIGN_OF_PGN = /^\s*\[\w+\s+"|[a-h][1-8]|[O0o]-[O0o]/m;

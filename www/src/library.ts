@@ -2,6 +2,7 @@
 import type { Famous } from "./famous";
 import type { Game, Node } from "./game";
 import { once } from "./once";
+import { part } from "./part";
 import type { Checked } from "./pgn/read";
 import type { Source } from "./pgn/split";
 import type { Entry, GameStore, Stored } from "./store";
@@ -11,6 +12,9 @@ const RECENT = 20;
 
 /** How many games are written at once. */
 const BATCH = 500;
+
+/** Parts of a millisecond that tell the games of a file apart: times of today have no room for much smaller ones. */
+const FINE = 1_000;
 
 /** All games that can be put on the board. */
 export class Library {
@@ -30,7 +34,7 @@ export class Library {
 
   /** Loads the famous games, which the first evaluation does not wait for. */
   readonly offer = once(async () => {
-    const { famous } = await import("./famous");
+    const { famous } = await part(import("./famous"));
     this.offered = famous;
     this.changed();
     return famous;
@@ -64,7 +68,7 @@ export class Library {
     if (loaded) return loaded;
     const text = await (await this.store()).text(key).catch(() => undefined);
     if (text === undefined) return undefined;
-    const { read } = await import("./input");
+    const { read } = await part(import("./input"));
     const [game] = read(text).games;
     const [site, id] = key.split(":");
     if (game && site && id) game.origin = { ...game.origin, site, id };
@@ -76,19 +80,24 @@ export class Library {
     const now = Date.now();
     return this.#put(async () => {
       const { ofText } = await import("./stored-game");
-      return games.map((game, index) => ofText(game, now - index / 10_000));
+      return games.map((game, index) => ofText(game, now - index / FINE));
     });
   }
 
-  /** Keeps a game that is on the board. */
-  async keepGame(game: Game): Promise<void> {
-    if (!game.id || game.slug) return;
-    await this.#put(async () => [(await import("./stored-game")).ofBoard(game, game.id as string)]);
+  /** Keeps games that were built, newest first. */
+  async keepGames(games: readonly Game[]): Promise<void> {
+    const own = games.flatMap((game) => (game.id && !game.slug ? [[game, game.id] as const] : []));
+    if (own.length === 0) return;
+    const now = Date.now();
+    await this.#put(async () => {
+      const { ofBoard } = await import("./stored-game");
+      return own.map(([game, id], index) => ofBoard(game, id, now - index / FINE));
+    });
   }
 
   /** The store, opened when it is first needed. */
   store(): Promise<GameStore> {
-    return (this.#store ??= import("./store").then(({ openStore }) => openStore()));
+    return (this.#store ??= part(import("./store")).then(({ openStore }) => openStore()));
   }
 
   /** Looks again which games were opened last. */

@@ -9,6 +9,7 @@ import { positionOf } from "./fen";
 import { Game, lineFrom, type Node, path, uci } from "./game";
 import type { Refused } from "./input";
 import { isSilent } from "./notes";
+import { part } from "./part";
 
 /** Where games come from that a link only names. */
 export interface Sources {
@@ -77,8 +78,8 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
   const [id = "", side] = lichess?.split("/") ?? [];
-  const text = folded ? await (await import("./fold")).unfold(folded) : spaced(pgn ?? "");
-  const { games, refused } = text ? (await import("./input")).read(text) : { games: [], refused: [] };
+  const text = folded ? await (await part(import("./fold"))).unfold(folded) : spaced(pgn ?? "");
+  const { games, refused } = text ? (await part(import("./input"))).read(text) : { games: [], refused: [] };
   const [first, ...others] = games;
   const game = slug ? await sources.famous(slug) : id ? await sources.lichess(id) : first;
   if (slug && !game) throw new InputError(`The link names a game that is not here: ${clip(slug)}.`);

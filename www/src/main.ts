@@ -16,12 +16,13 @@ import { Lookups } from "./lookups";
 import { manifestUrl } from "./manifest-url";
 import { MoveList } from "./moves";
 import { players } from "./names";
-import { navigation } from "./navigation";
+import { dressSteps, navigation } from "./navigation";
 import { notice } from "./notice";
 import { keepForOffline } from "./offline";
 import { once } from "./once";
 import { bindOpen } from "./open";
 import { nameOpenings } from "./opening-name";
+import { attempt, part } from "./part";
 import { Players } from "./players";
 import { confine } from "./policy";
 import { Preview } from "./preview";
@@ -89,9 +90,8 @@ function title(game: Game): void {
 }
 
 function controls(node: Node): void {
-  for (const id of ["first", "previous"]) byId<HTMLButtonElement>(id).disabled = !node.parent;
+  dressSteps(node);
   byId<HTMLAnchorElement>("play").href = `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
-  for (const id of ["next", "last"]) byId<HTMLButtonElement>(id).disabled = node.children.length === 0;
 }
 
 const steps = navigation(state);
@@ -105,12 +105,13 @@ const stored = () => void session.list();
 for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
 
 // What is not needed at first comes when it is asked for.
-const help = async () => (await import("./help-dialog")).showHelp();
-const share = async () => (await import("./share-dialog")).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn));
-const set = async () => (await import("./settings-dialog")).showSettings(client, (isOn) => gaps.turn(isOn));
-for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", () => void action());
+const asked = (work: () => Promise<unknown>) => () => void attempt(work, notice);
+const help = asked(async () => (await part(import("./help-dialog"))).showHelp());
+const share = asked(async () => (await part(import("./share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
+const set = asked(async () => (await part(import("./settings-dialog"))).showSettings(client, (isOn) => gaps.turn(isOn)));
+for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", action);
 state.on(({ node, game }) => {
-  if (node && !game && state.node.san && load().sounds) void import("./sounds").then(({ play }) => play(state.node.san));
+  if (node && !game && state.node.san && load().sounds) void import("./sounds").then(({ play }) => play(state.node.san), () => {});
 });
 
 bindKeys({
@@ -129,8 +130,8 @@ bindKeys({
   o: open,
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
-  p: async () => (await copy((await import("./save")).toPgn(state.game))) && notice("PGN copied."),
-  "?": () => void help(),
+  p: asked(async () => (await copy((await part(import("./save"))).toPgn(state.game))) && notice("PGN copied.")),
+  "?": help,
 });
 
 /** Keys that go to the next bad move of a kind; with Shift to the one before. */

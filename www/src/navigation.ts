@@ -1,4 +1,5 @@
 /** Steps through the game: along a line, into variations and out of them. */
+import { byId, disable } from "./dom";
 import { lineFrom, type Node } from "./game";
 import type { State } from "./state";
 
@@ -42,6 +43,15 @@ export function navigation(state: State): Navigation {
       state.go(node.parent);
     },
   };
+}
+
+/** Enables the buttons of the steps that lead on from a position, and disables the others. */
+export function dressSteps({ parent, children }: Node): void {
+  const [isFirst, isLast] = [!parent, children.length === 0];
+  const ends = [["first", isFirst], ["previous", isFirst], ["next", isLast], ["last", isLast]] as const;
+  const other = byId(!isLast ? "next" : !isFirst ? "previous" : "flip");
+  // Those that lead on first: one of them may get the focus.
+  for (const isEnd of [false, true]) for (const [id, is] of ends) if (is === isEnd) disable(byId(id), is, other);
 }
 
 /** Whether the node is in a variation; then the first move of it. */

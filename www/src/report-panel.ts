@@ -1,6 +1,6 @@
 /** The report of the game: accuracy, losses and bad moves of each player, and what share of the game it rests on. */
 import { plural } from "./cost";
-import { byId, make } from "./dom";
+import { byId, make, redraw } from "./dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
 import { ownKnown } from "./knowledge";
 import { surname } from "./names";
@@ -10,18 +10,43 @@ import type { State } from "./state";
 /** The panel. */
 export class ReportPanel {
   readonly #root = byId("report");
+  readonly #title = make("h2", { tabIndex: -1 }, "Report");
+  /** How far the engine is with what the database does not have: made once, so that a press of Stop is not lost to its progress. */
+  readonly #filled = document.createTextNode("");
+  readonly #bar = make("progress", { "aria-label": "Positions that the engine looks at" });
+  readonly #stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
+  readonly #filling = make("p", { className: "filling", "data-testid": "filling" }, this.#filled, this.#bar, this.#stop);
+  readonly #body = make("div");
 
   constructor(private readonly state: State) {
-    state.on(({ report, game, filling }) => (report || game || filling) && this.#draw());
+    this.#stop.addEventListener("click", () => state.filling?.stop());
+    this.#root.replaceChildren(this.#title, this.#body);
+    state.on(({ report, game, filling }) => {
+      if (filling) this.#fill();
+      if (report || game) this.#draw();
+    });
+    this.#fill();
     this.#draw();
+  }
+
+  #fill(): void {
+    const { filling } = this.state;
+    if (!filling) {
+      if (this.#filling.contains(document.activeElement)) this.#title.focus({ preventScroll: true });
+      return this.#filling.remove();
+    }
+    const { done, of } = filling;
+    this.#filled.data = `Engine: ${done} of ${plural(of, "gap")} `;
+    this.#bar.max = of;
+    this.#bar.value = done;
+    if (!this.#filling.isConnected) this.#title.after(this.#filling);
   }
 
   #draw(): void {
     const report = this.state.assessment?.report;
-    const title = make("h2", {}, "Report");
     if (!report) {
       const line = this.state.game.mainline().length;
-      this.#root.replaceChildren(title, ...this.#filling(), make("p", { className: "quiet" }, line > 1 ? "The report stands here as soon as enough of the game is known." : "Open a game to see accuracy, mistakes and blunders of both players."));
+      this.#body.replaceChildren(make("p", { className: "quiet" }, line > 1 ? "The report stands here as soon as enough of the game is known." : "Open a game to see accuracy, mistakes and blunders of both players."));
       return;
     }
     const { headers } = this.state.game;
@@ -42,18 +67,7 @@ export class ReportPanel {
       ),
     );
     const share = make("p", { className: "share", "data-testid": "report-share" }, [rests(report), this.#engines()].join(" ").trim());
-    this.#root.replaceChildren(title, ...this.#filling(), table, share);
-  }
-
-  /** How far the engine is with what the database does not have. */
-  #filling(): HTMLElement[] {
-    const { filling } = this.state;
-    if (!filling) return [];
-    const { done, of } = filling;
-    const stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
-    stop.addEventListener("click", () => filling.stop());
-    const bar = make("progress", { max: of, value: done, "aria-label": "Positions that the engine looks at" });
-    return [make("p", { className: "filling", "data-testid": "filling" }, `Engine: ${done} of ${plural(of, "gap")} `, bar, stop)];
+    redraw(this.#body, table, share);
   }
 
   /** What of it is the engine's. */

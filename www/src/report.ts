@@ -3,6 +3,7 @@ import type { Known, Report } from "shelfish/analysis";
 import { type Node, uci } from "./game";
 import { ownKnown } from "./knowledge";
 import { once } from "./once";
+import { part } from "./part";
 import type { State } from "./state";
 
 export type { Report };
@@ -12,7 +13,7 @@ const REST = 60;
 
 /** Keeps the state's report in step with what is known of the main line. */
 export class Reporter {
-  readonly #load = once(async () => (await import("shelfish/analysis")).load());
+  readonly #load = once(async () => (await part(import("shelfish/analysis"))).load());
   #timer = 0;
 
   constructor(private readonly state: State) {
@@ -21,7 +22,7 @@ export class Reporter {
       if (!tree && !isOfGame) return;
       if (tree) state.assess(undefined);
       window.clearTimeout(this.#timer);
-      this.#timer = window.setTimeout(() => void this.#report(), REST);
+      this.#timer = window.setTimeout(() => this.#report().catch(() => {}), REST);
     });
   }
 

@@ -8,7 +8,7 @@ import { Library } from "./library";
 import { format, parse, shorten } from "./link";
 import { GameMenu } from "./menu";
 import { once } from "./once";
-import { part } from "./part";
+import { attempt, part } from "./part";
 import type { State } from "./state";
 import type { Entry } from "./store";
 
@@ -19,6 +19,9 @@ export interface Page {
   /** Turns the board so that this side is below. */
   turn(side: "white" | "black"): void;
 }
+
+/** How many games of one link are kept: one who follows a link did not ask for thousands in the place of their own. */
+const MOST_LINKED = 50;
 
 /** The games of one page. */
 export class Session {
@@ -78,15 +81,17 @@ export class Session {
   /** Puts a stored game on the board. */
   async openStored({ id, source }: Entry): Promise<void> {
     const signal = this.#begin();
-    const game = await this.library.stored(source ?? id);
-    if (signal.aborted) return;
-    if (!game) {
-      this.page.notice("This game is not stored any more.");
-      await this.library.refresh();
-      return;
-    }
-    this.pick(game);
-    void this.keep(game);
+    const open = async () => {
+      const game = await this.library.stored(source ?? id);
+      if (signal.aborted) return;
+      if (!game) {
+        this.page.notice("This game is not stored any more.");
+        return this.library.refresh();
+      }
+      this.pick(game);
+      void this.keep(game);
+    };
+    await attempt(open, (fault) => signal.aborted || this.page.notice(fault));
   }
 
   /** Shows the list of all games that were opened. */
@@ -116,10 +121,8 @@ export class Session {
       this.state.enter(game, game === linked.game ? linked.node : along(game, linked.node));
       if (linked.side) this.page.turn(linked.side);
       const { others, refused } = linked;
-      if (others.length > 0 || refused.length > 0) this.page.notice(others.length > 0 ? `${plural(others.length + 1, "game")} opened: the menu has them.` : "", refused);
-      // The first one last, which puts it on top.
-      for (const other of others.reverse()) await this.library.keepGame(other);
-      if (game.headers.size > 0 || others.length > 0) void this.keep(game);
+      if (others.length > 0 || refused.length > 0) this.page.notice(others.length > 0 ? opened(others.length + 1) : "", refused);
+      if (game.headers.size > 0 || others.length > 0) void this.keep(game, ...others.slice(0, MOST_LINKED - 1));
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof InputError)) throw error;
@@ -137,9 +140,9 @@ export class Session {
     shorten(game).then(rewrite, () => {});
   }
 
-  /** Keeps a game in the list, and says if that cannot be. */
-  async keep(game: Game): Promise<void> {
-    await this.library.keepGame(game);
+  /** Keeps a game in the list, above others that came with it, and says if that cannot be. */
+  async keep(game: Game, ...others: readonly Game[]): Promise<void> {
+    await this.library.keepGames([game, ...others]);
     if (this.library.remark && this.state.game === game) this.page.notice(this.library.remark);
   }
 
@@ -148,6 +151,11 @@ export class Session {
     this.#opening = new AbortController();
     return this.#opening.signal;
   }
+}
+
+/** How many games came with a link, and how many of them are kept. */
+function opened(count: number): string {
+  return `${plural(count, "game")} opened: the menu has ${count > MOST_LINKED ? `the first ${MOST_LINKED}` : "them"}.`;
 }
 
 /** The same position in another copy of the game. */

@@ -19,6 +19,9 @@ export interface Settings {
 
 const KEY = "settings";
 
+/** What was set where storage is forbidden. */
+let unstored: Partial<Settings> = {};
+
 /** The settings; what cannot be read is as it comes. */
 export function load(): Settings {
   const stored = parsed();
@@ -37,8 +40,10 @@ export function load(): Settings {
 export function save(settings: Settings): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
+    unstored = {};
   } catch {
     // Storage may be forbidden: they then last as long as the page.
+    unstored = { ...settings };
   }
   dress(settings);
 }
@@ -52,8 +57,8 @@ export function dress({ board, pieces }: Settings): void {
 function parsed(): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return { ...(typeof value === "object" ? value : {}), ...unstored };
   } catch {
-    return {};
+    return { ...unstored };
   }
 }

@@ -106,7 +106,7 @@ export class State {
   /** Steps to a position of the game. */
   go(node: Node | undefined): void {
     if (!node || node === this.#node) return;
-    this.#node = node;
+    this.#step(node);
     this.#tell({ node: true });
   }
 
@@ -126,13 +126,13 @@ export class State {
       grown ||= node.children.length > before;
       node = to;
     }
-    this.#node = node;
+    this.#step(node);
     this.#tell(grown ? { tree: true, node: true } : { node: true });
   }
 
   /** Changes the tree of moves, and goes to a node that is still in it. */
   edit(change: () => Node): void {
-    this.#node = change();
+    this.#step(change());
     this.#tell({ tree: true, node: true });
   }
 
@@ -169,6 +169,12 @@ export class State {
   report(status: Status): void {
     this.#status = status;
     this.#tell({ status: true });
+  }
+
+  /** Puts another position of the game on the board, about whose lookup nothing is known yet. */
+  #step(node: Node): void {
+    this.#node = node;
+    this.#status = { cost: this.#status.cost };
   }
 
   #tell(changes: Changes): void {

@@ -45,7 +45,7 @@ export interface GameStore {
 }
 
 /** Most games that are kept, and most characters of their texts. */
-export const LIMITS = { games: 5_000, characters: 20_000_000 };
+const LIMITS = { games: 5_000, characters: 20_000_000 };
 
 const NAME = "shelfish-games";
 

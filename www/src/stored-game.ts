@@ -11,10 +11,10 @@ export function ofText({ headers, result, id, plies, text }: Source & Checked, o
 }
 
 /** A game that is on the board. */
-export function ofBoard(game: Game, id: string): Stored {
+export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
   const source = game.origin?.id ? { source: `${game.origin.site}:${game.origin.id}` } : {};
-  return { ...described(game.headers), id, plies: game.sourcePlies, text, size: text.length, opened: Date.now(), ...source };
+  return { ...described(game.headers), id, plies: game.sourcePlies, text, size: text.length, opened, ...source };
 }
 
 function described(headers: ReadonlyMap<string, string>, result?: string) {

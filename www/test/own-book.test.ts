@@ -21,7 +21,7 @@ it("a game teaches both sides what came of their moves", () => {
 });
 
 it("a position counts once, with the last move from it, and not where the game ends", () => {
-  const learned = lessons(end("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"), { result: "1/2-1/2", reason: "Draw by repetition" });
+  const learned = lessons(end("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"), { result: "1/2-1/2", reason: "Draw by threefold repetition" });
   expect(learned.map(({ uci, draws }) => [uci, draws])).toEqual([
     ["g8f6", 1],
     ["f3g1", 1],

@@ -50,8 +50,8 @@ describe("a game against the engine", () => {
 
   it.each([
     ["7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", "Stalemate"],
-    ["7k/8/6K1/8/8/8/6p1/7B w - - 0 1", "h1g2", "Draw as nothing can mate"],
-    ["7k/8/6K1/8/8/8/8/5R2 w - - 99 80", "f1f2", "Draw by fifty moves without capture or pawn move"],
+    ["7k/8/6K1/8/8/8/6p1/7B w - - 0 1", "h1g2", "Draw by insufficient material"],
+    ["7k/8/6K1/8/8/8/8/5R2 w - - 99 80", "f1f2", "Draw by the fifty-move rule"],
   ])("%s is drawn after %s", (fen, move, reason) => {
     expect(play(match({ fen }), move).outcome).toEqual({ result: "1/2-1/2", reason });
   });
@@ -59,7 +59,7 @@ describe("a game against the engine", () => {
   it("is drawn when a position comes a third time", () => {
     const shuffled = play(match(), "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1");
     expect(shuffled.outcome).toBeUndefined();
-    expect(play(shuffled, "f6g8").outcome?.reason).toBe("Draw by repetition");
+    expect(play(shuffled, "f6g8").outcome?.reason).toBe("Draw by threefold repetition");
   });
 
   it("knows whose move it is, and takes moves back to where the person was to move", () => {
@@ -82,13 +82,13 @@ describe("a game against the engine", () => {
     const game = play(match({ control: { minutes: 1, increment: 0 } }), "e2e4", 5_000);
     expect(game.clock?.running).toBeUndefined();
     play(game, "e7e5", 6_000);
-    game.flag(65_999);
-    expect(game.outcome).toBeUndefined();
-    game.flag(66_000);
-    expect(game.outcome).toEqual({ result: "0-1", reason: "Your time is over" });
+    expect([game.flag(65_999), game.outcome]).toEqual([false, undefined]);
+    expect([game.flag(66_000), game.outcome]).toEqual([true, { result: "0-1", reason: "You ran out of time" }]);
+    // It ends once.
+    expect(game.flag(66_100)).toBe(false);
     const bare = play(match({ fen: "4k3/8/8/8/8/8/8/4K2R w - - 0 1", control: { minutes: 1, increment: 0 } }), "h1h2 e8e7", 0);
     bare.flag(60_000);
-    expect(bare.outcome?.result).toBe("1/2-1/2");
+    expect(bare.outcome).toEqual({ result: "1/2-1/2", reason: "You ran out of time, but the opponent cannot mate" });
   });
 
   it("can be resigned", () => {

@@ -92,7 +92,7 @@ describe("the end of a game", () => {
     const whole = { ...limits, max_plies: "1", whole_games: "4" };
     expect(tell("e2e4", played({}, results(9)), undefined, whole)).toBe("The book ends here. 9 games came this far; the book has the first 1 half-moves of each.");
     expect(tell("e2e4 e7e5", played({}, results(1)), undefined, whole)).toBe("You replayed this game. 1 game came this far; the book goes no further.");
-    expect(tell("e2e4", played({}), played({ e2e4: 3 }), limits)).toBe("The book ends here. 3 games played e4. The book follows games as long as 5 of them go together.");
+    expect(tell("e2e4", played({}), played({ e2e4: 3 }), limits)).toBe("The book ends here. 3 games played e4. The book has only positions that at least 5 games reached.");
     expect(tell("e2e4", played({}), played({ e2e4: 1 }), limits)).toMatch(/^You replayed this game\. One game alone played e4 here\./);
     expect(tell("", played({}))).toBe("No precedent. No game of the book reached this position.");
   });

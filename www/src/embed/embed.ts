@@ -3,16 +3,21 @@ import "./embed.css";
 import { ShelfishGame } from "shelfish/game";
 import { open } from "shelfish";
 import pgns from "../../../static-shards/famous.pgn?raw";
+import { copy } from "../clipboard";
 import { byId, make } from "../dom";
+import { looksLikeFen } from "../fen";
+import { manifestUrl } from "../manifest-url";
 import { confine } from "../policy";
+import { load } from "../settings";
 import { bindTheme } from "../theme";
 
 bindTheme();
 // Of this site's bundle; on other pages the element loads the package that lies beside it.
 ShelfishGame.open = open;
 
-const DATABASE = new URL("db/", document.baseURI).href;
-confine(new URL(DATABASE));
+const settings = load();
+const database = manifestUrl(settings.database);
+confine(database);
 const shown = byId<ShelfishGame>("shown");
 const text = byId<HTMLTextAreaElement>("pgn");
 const ply = byId<HTMLInputElement>("ply");
@@ -22,12 +27,9 @@ const look = byId<HTMLSelectElement>("look");
 const games = pgns.split(/\n(?=\[Event )/);
 const game = (name: string) => games.find((pgn) => pgn.includes(`"${name}`)) ?? games[0] ?? "";
 
-/** Whether it is a position rather than a game. */
-const isFen = (text: string): boolean => /^\s*([1-8pnbrqkPNBRQK]+\/){7}[1-8pnbrqkPNBRQK]+\s/.test(text);
-
 function show(): void {
   const given = text.value.trim();
-  const [name, other] = isFen(given) ? ["fen", "pgn"] : ["pgn", "fen"];
+  const [name, other] = looksLikeFen(given) ? ["fen", "pgn"] : ["pgn", "fen"];
   shown.removeAttribute(other);
   if (shown.getAttribute(name) !== given) shown.setAttribute(name, given);
   for (const [name, value] of [["orientation", orientation.value], ["theme", look.value], ["ply", ply.value]] as const) {
@@ -42,12 +44,12 @@ function write(): void {
   const given = text.value.trim();
   const attributes = [
     'database="evals/"',
-    ...(isFen(given) ? [`fen="${escaped(given).replaceAll('"', "&quot;")}"`] : []),
+    ...(looksLikeFen(given) ? [`fen="${escaped(given).replaceAll('"', "&quot;")}"`] : []),
     ...(Number(ply.value) > 0 ? [`ply="${Number(ply.value)}"`] : []),
     ...(orientation.value === "black" ? ['orientation="black"'] : []),
     ...(look.value ? [`theme="${look.value}"`] : []),
   ];
-  const inside = isFen(given) ? "" : `\n${escaped(given)}\n`;
+  const inside = looksLikeFen(given) ? "" : `\n${escaped(given)}\n`;
   byId("code").textContent = `<script type="module" src="shelfish/game.js"></script>\n\n<shelfish-game ${attributes.join(" ")}>${inside}</shelfish-game>`;
 }
 
@@ -59,27 +61,23 @@ shown.addEventListener("ply", (event) => {
 });
 byId("form").addEventListener("input", show);
 byId("form").addEventListener("submit", (event) => event.preventDefault());
-byId("copy").addEventListener("click", () => {
-  const said = byId("copied");
-  navigator.clipboard.writeText(byId("code").textContent ?? "").then(
-    () => (said.textContent = byId("copy").textContent = "Copied"),
-    () => {
-      // Where pages may not write there, what is selected can be copied by hand.
-      getSelection()?.selectAllChildren(byId("code"));
-      said.textContent = byId("copy").textContent = "Selected: copy it by hand";
-    },
-  );
+byId("copy").addEventListener("click", async () => {
+  const code = byId("code");
+  const isCopied = await copy(code.textContent ?? "");
+  // Where pages may not write there, what is selected can be copied by hand.
+  if (!isCopied) getSelection()?.selectAllChildren(code);
+  byId("copied").textContent = isCopied ? "Copied" : "Selected: copy it by hand";
 });
 
 // A game of the board (src/share-dialog.ts), or one that shows something.
 const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("pgn");
 text.value = given ?? game("Byrne");
 ply.value = given ? "" : "33";
-shown.database = DATABASE;
+shown.database = database.href;
 show();
 
 for (const [name, at] of [["Kasparov", 47], ["Paul Morphy", 31]] as const) {
-  const element = make("shelfish-game", { database: DATABASE });
+  const element = make("shelfish-game", { database: database.href });
   element.pgn = game(name);
   element.setAttribute("ply", String(at));
   byId("pair").append(element);

@@ -8,12 +8,17 @@ import type { State } from "../state";
 
 /** Puts on the board what the address names; what cannot be read is told, on a fresh board. */
 export function followLinks(state: State, tell: (fault: string) => void): void {
+  let latest = 0;
   follow(async (fragment) => {
+    const asked = ++latest;
     const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
     try {
       const { game, node } = await parse(fragment, { famous: none, lichess: none });
+      // The address may have changed meanwhile.
+      if (asked !== latest) return;
       state.enter(game, node);
     } catch (error) {
+      if (asked !== latest) return;
       if (!(error instanceof InputError)) throw error;
       state.enter(new Game());
       tell(error.message);

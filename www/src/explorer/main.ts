@@ -4,11 +4,11 @@ import { Board } from "../board";
 import { breath } from "../breath";
 import { plural, size } from "../cost";
 import { DatabaseClient } from "../database";
-import { byId, make } from "../dom";
+import { byId, make, redraw } from "../dom";
 import { moveNumber, path } from "../game";
 import { bindKeys } from "../keyboard";
 import { manifestUrl } from "../manifest-url";
-import { navigation } from "../navigation";
+import { dressSteps, navigation } from "../navigation";
 import { keepForOffline } from "../offline";
 import { showOpening } from "../opening-name";
 import { loadOpenings } from "../openings";
@@ -108,7 +108,8 @@ function silence(hasEnds: boolean): string {
 /** The moves that led here; each can be gone back to. */
 function line(): void {
   const nodes = path(state.node).slice(1);
-  const start = make("button", { type: "button", disabled: nodes.length === 0 }, "Start");
+  // Not disabled, which would take the focus away from who has just pressed it.
+  const start = make("button", { type: "button", "aria-disabled": nodes.length === 0 }, "Start");
   start.addEventListener("click", first);
   const moves = nodes.flatMap((node, at) => {
     const before = node.parent?.position;
@@ -117,7 +118,7 @@ function line(): void {
     button.addEventListener("click", () => state.go(node));
     return [" ", button];
   });
-  byId("line").replaceChildren(start, ...moves);
+  redraw(byId("line"), start, ...moves);
 }
 
 function describe(): void {
@@ -133,8 +134,7 @@ state.on(({ node }) => {
   if (!node) return;
   preview.show(undefined);
   board.show(state.node);
-  for (const id of ["first", "previous"]) byId<HTMLButtonElement>(id).disabled = !state.node.parent;
-  for (const id of ["next", "last"]) byId<HTMLButtonElement>(id).disabled = state.node.children.length === 0;
+  dressSteps(state.node);
   line();
   showOpening(state);
   writeLinks(state);

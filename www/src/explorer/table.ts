@@ -1,7 +1,7 @@
 /** The table of moves: counts, bars of results, evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
 import { plural } from "../cost";
-import { byId, make } from "../dom";
+import { byId, make, redraw } from "../dom";
 import { type Node, type Step, steps } from "../game";
 import { openingOf } from "../openings";
 import { spoken } from "../score";
@@ -31,10 +31,7 @@ export function draw(node: Node, answer: Played, actions: Actions): void {
     const [step] = steps(node.position, [move.uci]);
     return step ? [row(step, move, all, actions)] : [];
   });
-  const focused = focusedRow();
-  byId("moves").replaceChildren(...drawn);
-  // Who plays by keys goes on in the new table.
-  if (focused >= 0) buttons()[focused]?.focus();
+  redraw(byId("moves"), ...drawn);
 }
 
 /** Adds names and evaluations to the moves that are drawn. They come a moment later: the rows stay, and with them a click. */

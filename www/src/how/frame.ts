@@ -16,8 +16,6 @@ export interface Frame {
   columns: Column[];
 }
 
-/** The bytes of the seal. */
-export const SEAL = 16;
 /** The most content that a frame may have. */
 const MAX_CONTENT = 256 * 1024;
 

@@ -34,7 +34,7 @@ export async function show(host: HTMLElement, bench: Workbench, fens: readonly s
     chart(at, `${name} in the order of keys`, "ours"),
     make("p", { className: "caption" }, make("strong", {}, plural(touched.size, "block")), ` for ${plural(fens.length, "position")} in the order of keys: ${cost}.`),
     chart(other, `${name} in an order by hash`, "by-hash"),
-    make("p", { className: "caption" }, make("strong", {}, plural(would, "block")), ` of as many in an order by a hash of the same positions: reckoned here, not read.`),
+    make("p", { className: "caption" }, make("strong", {}, plural(would, "block")), ", if a hash decided the order of the same positions. This is computed here, not read."),
   );
 }
 

@@ -53,7 +53,7 @@ function keyStep({ key }: Trace): (HTMLElement | SVGElement)[] {
     make("span", { className: `key-part ${name.replace(" ", "-")}` }, make("code", {}, hex(bytes).replace(/(..)(?=.)/g, "$1 ")), make("small", {}, name)),
   );
   return [
-    say(`The position becomes ${plural(key.bytes.length, "byte")} that sort: first the pawns, file by file from the centre outwards, then how much of what, then where.`),
+    say(`The position becomes ${plural(key.bytes.length, "byte")} that sort: first the pawns, file by file from the centre outwards, then how many pieces of each kind, then their squares.`),
     make("div", { className: "key" }, ...cells),
     pawnFiles(key),
   ];
@@ -111,7 +111,7 @@ function blockStep({ blocks, blockNumber, block, key }: Trace): (HTMLElement | S
   line.append(next ? row("up to", next.separator) : row("up to", []));
   if (!next) line.lastElementChild?.replaceChildren(make("small", {}, "up to"), code("(the end of the page)"));
   return [
-    say(`The page lists ${plural(blocks.length, "block")}. As few bytes of a key as tell two neighbours apart stand between them. Ours is number ${count(blockNumber + 1)}.`),
+    say(`The page lists ${plural(blocks.length, "block")}. Between two neighbouring blocks it stores only as many bytes of a key as tell them apart. Ours is number ${count(blockNumber + 1)}.`),
     cells(blocks.length, blockNumber, `${plural(blocks.length, "block")}, of which number ${blockNumber + 1} is ours`),
     line,
   ];

@@ -19,6 +19,7 @@ export function inspect(host: HTMLElement, client: DatabaseClient): void {
       client.onAnswer = (stats) => inspector.count(stats);
       inspector.count(stats);
     };
-    whenIdle(() => void load());
+    // Without it the page is as good.
+    whenIdle(() => void load().catch(() => {}));
   };
 }

@@ -10,7 +10,7 @@ import { levelName, type Terms } from "./terms";
 /** How a game ended. */
 export interface Outcome {
   result: "1-0" | "0-1" | "1/2-1/2";
-  /** "Checkmate", "Draw by repetition" */
+  /** "Checkmate", "Draw by threefold repetition" */
   reason: string;
 }
 
@@ -123,25 +123,26 @@ export class Match {
     this.clock?.stop(now);
   }
 
-  /** Ends the game if the time of the side to move is over. */
-  flag(now: number): void {
+  /** Ends the game if the side to move has run out of time; whether it did. */
+  flag(now: number): boolean {
     const side = this.clock?.running;
-    if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0) return;
+    if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0) return false;
     const cannotWin = this.#node.position.hasInsufficientMaterial(other(side));
-    const reason = side === this.terms.side ? "Your time is over" : "The engine’s time is over";
-    this.#end(cannotWin ? { result: "1/2-1/2", reason: `${reason}, but nothing can mate` } : { result: won(other(side)), reason });
+    const reason = `${side === this.terms.side ? "You" : "The engine"} ran out of time`;
+    this.#end(cannotWin ? { result: "1/2-1/2", reason: `${reason}, but the opponent cannot mate` } : { result: won(other(side)), reason });
     this.clock?.stop(now);
+    return true;
   }
 
   #judge(): void {
     const { position } = this.#node;
     const end = ending(position);
     if (end) return this.#end({ result: end.result === "½-½" ? "1/2-1/2" : end.result, reason: end.title });
-    const draw = (reason: string) => this.#end({ result: "1/2-1/2", reason: `Draw ${reason}` });
-    if (position.isInsufficientMaterial()) return draw("as nothing can mate");
-    if (position.halfmoves >= 100) return draw("by fifty moves without capture or pawn move");
+    const draw = (reason: string) => this.#end({ result: "1/2-1/2", reason: `Draw by ${reason}` });
+    if (position.isInsufficientMaterial()) return draw("insufficient material");
+    if (position.halfmoves >= 100) return draw("the fifty-move rule");
     const here = identity(this.#node);
-    if (path(this.#node).filter((node) => identity(node) === here).length >= 3) draw("by repetition");
+    if (path(this.#node).filter((node) => identity(node) === here).length >= 3) draw("threefold repetition");
   }
 
   #end(outcome: Outcome | undefined): void {

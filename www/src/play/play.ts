@@ -1,7 +1,7 @@
 /** The page to play on: puts board, opponent, clock and moves together. */
 import type { NormalMove } from "chessops/types";
 import { Board } from "../board";
-import { byId } from "../dom";
+import { byId, disable } from "../dom";
 import { positionOf } from "../fen";
 import { Game, lineFrom, moveNumber, type Node } from "../game";
 import { bindKeys } from "../keyboard";
@@ -67,13 +67,16 @@ function tell(): void {
 
 function dressTable(): void {
   const isOver = match?.outcome !== undefined;
+  const left = document.activeElement?.closest("#setup, #during, #after");
   setup.toggle(!match);
   byId("game").hidden = !match;
   byId("during").hidden = isOver;
   byId("after").hidden = !isOver;
+  // The focus goes on in what takes the place of what is hidden.
+  if (left?.closest("[hidden]")) byId(!match ? "level" : isOver ? "analyse" : "flip").focus({ preventScroll: true });
   if (!match) return;
-  byId<HTMLButtonElement>("back").disabled = byId<HTMLButtonElement>("undo").disabled = !match.canTakeBack;
-  byId<HTMLButtonElement>("hint").disabled = !match.isMine;
+  for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
+  disable(byId("hint"), !match.isMine, byId("flip"));
   byId("resign").textContent = "Resign";
   if (isOver) byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}`;
 }
@@ -99,8 +102,7 @@ function clocks(): void {
 
 function tick(): void {
   if (!match?.clock) return;
-  match.flag(now());
-  if (match.outcome) changed();
+  if (match.flag(now())) changed();
   else clocks();
 }
 
@@ -229,7 +231,7 @@ function flip(): void {
 }
 
 function knock(): void {
-  if (match && settings.sounds) void import("../sounds").then(({ play }) => play(match?.node.san ?? ""));
+  if (match && settings.sounds) void import("../sounds").then(({ play }) => play(match?.node.san ?? ""), () => {});
 }
 
 const step = (node: Node | undefined): void => void (match && node && show(node));

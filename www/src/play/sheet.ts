@@ -1,5 +1,5 @@
 /** The list of the moves that were played; a click shows the position after one. */
-import { byId, make } from "../dom";
+import { byId, make, redraw } from "../dom";
 import { moveNumber, type Node, path } from "../game";
 
 const root = byId("sheet");
@@ -27,7 +27,7 @@ export function draw(last: Node, shown: Node): void {
     if (position.turn === "black" && items.length === 1 && item?.childElementCount === 1) item.append(make("span", {}, ""));
     item?.append(button);
   }
-  root.replaceChildren(...items);
+  redraw(root, ...items);
   const current = root.querySelector<HTMLElement>("[aria-current]");
   if (current) root.scrollTop = current.offsetTop - root.offsetTop - (root.clientHeight - current.offsetHeight) / 2;
 }

@@ -5,7 +5,7 @@ import type { Played } from "shelfish/book";
 import { Board } from "../board";
 import { plural } from "../cost";
 import { DatabaseClient } from "../database";
-import { byId, make } from "../dom";
+import { byId, disable, make } from "../dom";
 import { BookClient, explain } from "../explorer/book-client";
 import { bookUrl } from "../explorer/book-url";
 import { followLinks, writeLinks } from "../explorer/links";
@@ -45,7 +45,7 @@ const state = new State();
 const play = (from: Node, step: Pick<Step, "move">) => {
   window.clearTimeout(moment);
   state.play(from, step.move);
-  if (settings.sounds) void import("../sounds").then(({ play }) => play(state.node.san));
+  if (settings.sounds) void import("../sounds").then(({ play }) => play(state.node.san), () => {});
 };
 const board = new Board((move) => play(state.node, { move }), (key) => mark(key));
 const preview = new Preview(() => board.orientation);
@@ -65,6 +65,7 @@ async function ask(): Promise<void> {
   now = [];
   board.show(node, false);
   board.mark(new Map());
+  if (byId("end").contains(document.activeElement)) byId("flip").focus({ preventScroll: true });
   byId("end").hidden = true;
   byId("moves").classList.add("stale");
   const waiting = window.setTimeout(() => tell("Looking it up…"), PATIENCE);
@@ -127,13 +128,16 @@ function mark(selected: Key | undefined): void {
 /** Goes back to where there was something to choose. */
 async function back(): Promise<void> {
   let at = state.node.parent;
+  if (!at) return;
+  window.clearTimeout(moment);
+  // Aborted as soon as another position is asked for.
+  const { signal } = asking;
   try {
-    while (at?.parent && choices(at.position, await book.moves(at.fen, new AbortController().signal), mode).length < 2) at = at.parent;
+    while (at.parent && choices(at.position, await book.moves(at.fen, signal), mode).length < 2) at = at.parent;
   } catch {
     // What cannot be looked up now is gone back to: the page says what is wrong.
   }
-  window.clearTimeout(moment);
-  state.go(at);
+  if (!signal.aborted) state.go(at);
 }
 
 const restart = () => state.enter(new Game());
@@ -161,7 +165,7 @@ function line(): void {
 state.on(({ node }) => {
   if (!node) return;
   preview.show(undefined);
-  for (const id of ["back", "new"]) byId<HTMLButtonElement>(id).disabled = !state.node.parent;
+  for (const id of ["back", "new"]) disable(byId(id), !state.node.parent, byId("flip"));
   line();
   showOpening(state);
   writeLinks(state);

@@ -9,7 +9,7 @@ import { plural } from "../cost";
 import { ending, type Node, type Step, squares, steps } from "../game";
 
 /** Of moves that were all played before, so many of the rarest are taken for new ones. */
-export const RAREST = 5;
+const RAREST = 5;
 
 /** Which moves may be played: those with a precedent, or those without. */
 export type Mode = "precedent" | "unprecedented";
@@ -113,7 +113,7 @@ function told(node: Node, played: Played, move: PlayedMove | undefined, mode: Mo
   }
   if (all === 0) {
     const least = Number(limits.min_games ?? 1);
-    const rest = least > 1 ? ` The book follows games as long as ${least} of them go together.` : "";
+    const rest = least > 1 ? ` The book has only positions that at least ${least} games reached.` : "";
     if (!move) return { title: over ? `${over.title}.` : "No precedent.", text: `No game of the book reached this position.${rest}` };
     const count = games(move);
     return count === 1
