@@ -2,10 +2,11 @@
 
 mod polyglot;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shakmaty::CastlingMode;
 use shelfish::eval::Eval;
@@ -16,6 +17,7 @@ use crate::database::{self, Kind};
 use crate::lichess;
 use crate::ordered::{cores, ordered};
 use crate::output;
+use crate::progress::{Progress, Work};
 use crate::scan::{RawBlock, Scan, ScanError};
 use crate::{Failure, Outcome};
 
@@ -54,6 +56,9 @@ pub struct Args {
     /// Of Polyglot: leave out moves that fewer than N games played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     min_games: Option<u64>,
+    /// Do not say how far it is
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
@@ -88,14 +93,14 @@ pub fn run(args: Args) -> Outcome {
 fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     match args.format {
         Format::Jsonl => match database::kind(&args.database.source()?)? {
-            Kind::Evaluations => write_lines(blocks(&args.database, lines)?, out)?,
-            Kind::Moves => write_lines(blocks(&args.database, played_lines)?, out)?,
+            Kind::Evaluations => write_lines(blocks(args, lines)?, out)?,
+            Kind::Moves => write_lines(blocks(args, played_lines)?, out)?,
         },
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(&args.database, &mut *out)?,
+        Format::Parquet => parquet::write(args, &mut *out)?,
         Format::Polyglot => {
             let (weights, min_games) = (args.weights.unwrap_or_default(), args.min_games.unwrap_or(1));
-            polyglot::write(&args.database, weights, min_games, &mut *out)?;
+            polyglot::write(args, weights, min_games, &mut *out)?;
         }
     }
     out.flush()?;
@@ -109,19 +114,44 @@ fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, Failure>>, out: &mut 
     Ok(())
 }
 
-/// What `map` makes of the records of each block.
+/// What `map` makes of the records of each block. How far it is is said on standard error.
 fn blocks<K: Record, R: Send + 'static>(
-    database: &database::Args,
+    args: &Args,
     map: fn(&[K]) -> R,
 ) -> Result<impl Iterator<Item = Result<R, Failure>> + use<K, R>, Failure> {
-    let place = database.source()?;
+    let place = args.database.source()?;
     let manifest = Arc::new(database::wait(database::manifest::<K>(&place))??);
     let open = move |block: Result<RawBlock, ScanError>| {
         let block = block.map_err(Box::new)?;
         let records = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<K>, TableError>>();
-        records().map(|records| map(&records)).map_err(|error| -> Failure { Box::new(error) })
+        let mapped = records().map(|records| (records.len() as u64, map(&records)));
+        mapped.map_err(|error| -> Failure { Box::new(error) })
     };
-    Ok(ordered(Scan::new(place, manifest)?, cores(), open))
+    let done = Arc::new(AtomicU64::new(0));
+    // A dump on a terminal is progress enough, and a bar would run through it.
+    let quiet = args.quiet || (args.out.is_none() && io::stdout().is_terminal());
+    let progress = Progress::start(Work::positions("exporting", &done, Some(manifest.positions)), quiet);
+    let blocks = ordered(Scan::new(place, manifest)?, cores(), open);
+    Ok(Reported { blocks, done, _progress: progress })
+}
+
+/// Blocks, each with the number of its positions, which are reported as they come.
+struct Reported<I> {
+    blocks: I,
+    done: Arc<AtomicU64>,
+    _progress: Progress,
+}
+
+impl<R, I: Iterator<Item = Result<(u64, R), Failure>>> Iterator for Reported<I> {
+    type Item = Result<R, Failure>;
+
+    fn next(&mut self) -> Option<Result<R, Failure>> {
+        let block = self.blocks.next()?;
+        Some(block.map(|(positions, mapped)| {
+            self.done.fetch_add(positions, Relaxed);
+            mapped
+        }))
+    }
 }
 
 fn lines(evals: &[Eval]) -> Vec<u8> {
@@ -177,16 +207,15 @@ mod parquet {
     use shakmaty::CastlingMode;
     use shelfish::eval::{Eval, Evaluation, Pv};
 
-    use super::{Failure, blocks};
+    use super::{Args, Failure, blocks};
     use crate::build::parquet::Writer;
     use crate::build::rows::{Row, Rows};
-    use crate::database;
     use crate::lichess::{score, uci};
 
-    pub fn write(database: &database::Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    pub fn write(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let mut writer = Writer::new(out)?;
         let mut fused = 0u64;
-        for block in blocks(database, |evals| evals.iter().map(rows).collect::<Vec<_>>())? {
+        for block in blocks(args, |evals| evals.iter().map(rows).collect::<Vec<_>>())? {
             for (rows, is_told_apart) in block? {
                 fused += u64::from(!is_told_apart);
                 writer.push(rows)?;

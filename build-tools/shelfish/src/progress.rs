@@ -29,6 +29,13 @@ pub struct Work {
     pub positions: Option<Arc<AtomicU64>>,
 }
 
+impl Work {
+    /// A phase that is measured in positions.
+    pub fn positions(phase: &'static str, done: &Arc<AtomicU64>, total: Option<u64>) -> Work {
+        Work { phase, done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) }
+    }
+}
+
 /// Reports on a phase until it is dropped.
 pub struct Progress {
     stop: Option<Sender<()>>,

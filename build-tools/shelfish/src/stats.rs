@@ -219,9 +219,7 @@ fn scan<R: Counted>(
     quiet: bool,
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
     let done = Arc::new(AtomicU64::new(0));
-    let total = Some(manifest.positions);
-    let work = Work { phase: "scanning", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
-    let _progress = Progress::start(work, quiet);
+    let _progress = Progress::start(Work::positions("scanning", &done, Some(manifest.positions)), quiet);
     let mut scanned = Scanned {
         columns: Block::<R>::column_names().chain([""]).map(|name| (name, 0)).collect(),
         ..Scanned::default()

@@ -188,9 +188,7 @@ fn verify_as<R: Checked>(place: &Place, report: &mut Report, quiet: bool) -> io:
 
 fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
-    let total = Some(manifest.positions);
-    let work = Work { phase: "verifying", done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) };
-    let progress = Progress::start(work, quiet);
+    let progress = Progress::start(Work::positions("verifying", &done, Some(manifest.positions)), quiet);
     report.shards = manifest.shards().len() as u64;
     let said = match R::said(&manifest) {
         Ok(said) => said,

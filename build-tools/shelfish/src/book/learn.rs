@@ -20,6 +20,7 @@ use crate::build::dump::{Dump, How, Source};
 use crate::build::games::result_of;
 use crate::build::write_counts;
 use crate::game_texts::{GameTexts, decoded};
+use crate::progress::{Progress, Work};
 use crate::shown::{beginning, json, shown};
 use crate::{Failure, Outcome};
 
@@ -62,6 +63,9 @@ pub struct LearnArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    /// Say nothing before the summary but what is wrong with games
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// What became of the games.
@@ -126,8 +130,11 @@ pub fn learn(args: LearnArgs) -> Outcome {
     for path in &args.games {
         let source = Source::from(path.as_path());
         let failed = |error: io::Error| -> Failure { format!("cannot read {source}: {error}").into() };
-        let text = Dump::open(&source, Arc::new(AtomicU64::new(0)), How::default()).and_then(Dump::text);
-        for game in GameTexts::new(text.map_err(failed)?) {
+        let read = Arc::new(AtomicU64::new(0));
+        let dump = Dump::open(&source, read.clone(), How::default()).map_err(failed)?;
+        let work = Work { phase: "learning", done: read, total: dump.size, is_bytes: true, positions: None };
+        let _progress = Progress::start(work, args.quiet);
+        for game in GameTexts::new(dump.text().map_err(failed)?) {
             let game = game.map_err(failed)?;
             let game_line = game.line;
             let text = decoded(&game.text);

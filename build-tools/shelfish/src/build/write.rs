@@ -68,9 +68,7 @@ pub fn write<K: Kind>(
     let positions = Arc::new(AtomicU64::new(0));
     // Positions that several runs hold count several times: enough for an estimate.
     let total = Some(parts.runs.iter().map(|run| run.records).sum::<u64>() + parts.base_positions);
-    let work =
-        Work { phase: "writing", done: positions.clone(), total, is_bytes: false, positions: Some(positions.clone()) };
-    let progress = Progress::start(work, options.quiet);
+    let progress = Progress::start(Work::positions("writing", &positions, total), options.quiet);
 
     let join = join(options, workspace, run_files, parts)?;
     let writer_options = WriterOptions {

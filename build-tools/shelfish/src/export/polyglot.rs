@@ -8,7 +8,7 @@ use shakmaty::Position as _;
 use shelfish::played::Played;
 use shelfish::polyglot::{Entry, code, keys};
 
-use super::{Failure, blocks};
+use super::{Args, Failure, blocks};
 use crate::database::{self, Kind};
 
 /// What the weights of moves are.
@@ -35,14 +35,14 @@ struct Counted {
 }
 
 /// Writes the moves that at least so many games played. Entries are sorted in memory, 16 bytes each.
-pub fn write(database: &database::Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), Failure> {
-    if database::kind(&database.source()?)? == Kind::Evaluations {
+pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), Failure> {
+    if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(
             "these are evaluations: Polyglot is written of a book, which `shelfish build` makes of games".into()
         );
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
-    for block in blocks(database, |records: &[Played]| records.iter().map(counted).collect::<Vec<Position>>())? {
+    for block in blocks(args, |records: &[Played]| records.iter().map(counted).collect::<Vec<Position>>())? {
         for Position { keys, mut moves } in block? {
             let all = moves.len();
             moves.retain(|counted| counted.games >= min_games);

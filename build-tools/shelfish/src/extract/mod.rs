@@ -239,9 +239,7 @@ const BATCH: usize = 1 << 14;
 /// Goes from position to position, move by move.
 async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), Failure> {
     let done = Arc::new(AtomicU64::new(0));
-    let work =
-        Work { phase: "extracting", done: done.clone(), total: None, is_bytes: false, positions: Some(done.clone()) };
-    let _progress = Progress::start(work, quiet);
+    let _progress = Progress::start(Work::positions("extracting", &done, None), quiet);
     starts.sort_unstable();
     starts.dedup();
     let met = index.meet(&starts, 0).await?;
@@ -306,10 +304,14 @@ fn write(
     let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
     let mut count = found;
     loop {
+        let done = Arc::new(AtomicU64::new(0));
+        let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
         let options = WriterOptions { info: info.clone(), ..WriterOptions::default() };
         let mut writer = TableWriter::<Eval>::create(&args.out, workspace.dir(), options);
         for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
-            writer.append(&block?)?;
+            let block = block?;
+            writer.append(&block)?;
+            done.fetch_add(block.positions, Relaxed);
         }
         let bytes = writer.bytes_at_most();
         match args.max_size {
