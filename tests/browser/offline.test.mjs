@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { ENGINES } from "./support/engines.mjs";
-import { FLAGS, kept } from "./support/lab.mjs";
+import { entries, FLAGS, kept } from "./support/lab.mjs";
 import { CHROMIUM, SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 
@@ -246,19 +246,3 @@ test("in Firefox, too, the page opens without a connection", { skip: firefox?.mi
   const panel = () => driver.executeScript("return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`");
   await driver.wait(async () => /still answer/.test(String(await panel())), 60_000).catch(async () => assert.fail(`no word of it: ${await panel()}`));
 });
-
-/** How many entries IndexedDB has. */
-async function entries() {
-  const done = (/** @type {IDBRequest} */ request) =>
-    new Promise((resolve, reject) => {
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error);
-    });
-  let sum = 0;
-  for (const { name } of await indexedDB.databases()) {
-    const connection = await done(indexedDB.open(String(name)));
-    if (connection.objectStoreNames.contains("entries")) sum += await done(connection.transaction("entries").objectStore("entries").count());
-    connection.close();
-  }
-  return sum;
-}

@@ -21,6 +21,7 @@ mod output;
 mod progress;
 pub mod publish;
 pub mod refresh;
+mod report;
 pub mod scan;
 pub mod serve;
 pub mod shown;

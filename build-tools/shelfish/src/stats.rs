@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,8 +24,9 @@ use crate::Outcome;
 use crate::database::{self, Kind, Place};
 use crate::ordered::{cores, ordered};
 use crate::progress::{Progress, Work};
+use crate::report;
 use crate::scan::{RawBlock, Scan, ScanError};
-use crate::shown::{self, shown};
+use crate::shown::shown;
 use crate::summary::Summary;
 
 /// Say what a database holds: what its manifest knows, and what a scan of all blocks finds.
@@ -150,12 +151,7 @@ pub fn run(args: Args) -> Outcome {
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     let stats = Stats { manifest: known, scan, seconds };
-    let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", shown::json(&stats)?)?;
-    } else {
-        write!(out, "{stats}")?;
-    }
+    report::print(&stats, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,8 +1,9 @@
 //! `shelfish verify`: whether a database is whole and says what it said when it was built.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,8 +23,9 @@ use crate::build::games::Said;
 use crate::database::{self, Kind, Place};
 use crate::ordered::{cores, ordered};
 use crate::progress::{Progress, Work};
+use crate::report;
 use crate::scan::{RawBlock, Scan, ScanError};
-use crate::shown::{json, shown};
+use crate::shown::shown;
 
 /// Read every byte of a database and check it.
 #[derive(clap::Args, Debug)]
@@ -88,31 +90,31 @@ pub struct Report {
 /// Standard output fails; what is wrong with the database is no error but the result.
 pub fn run(args: Args) -> Outcome {
     let report = verify(&args.database.source()?, args.quiet)?;
-    let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", json(&report)?)?;
-    } else {
-        for Problem { file, bytes, what } in &report.problems {
+    report::print(&report, args.json)?;
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { positions, totals, blocks, shards, problems, seconds, .. } = self;
+        for Problem { file, bytes, what } in problems {
             let (file, what) = (shown(file), shown(what));
             match bytes {
-                Some((first, last)) => writeln!(out, "{file} bytes {first}-{last}: {what}")?,
-                None => writeln!(out, "{file}: {what}")?,
+                Some((first, last)) => writeln!(f, "{file} bytes {first}-{last}: {what}")?,
+                None => writeln!(f, "{file}: {what}")?,
             }
         }
-        let Report { positions, blocks, shards, seconds, .. } = report;
-        let count = report.problems.len();
-        let verdict = match count {
+        write!(f, "{positions} positions")?;
+        for (name, total) in totals {
+            write!(f, ", {total} {}", if *name == "pvs" { "PV rows" } else { name })?;
+        }
+        let verdict = match problems.len() {
             0 => "all is well".to_owned(),
             1 => "1 problem".to_owned(),
-            _ => format!("{count} problems"),
+            count => format!("{count} problems"),
         };
-        write!(out, "{positions} positions")?;
-        for (name, total) in &report.totals {
-            write!(out, ", {total} {}", if *name == "pvs" { "PV rows" } else { name })?;
-        }
-        writeln!(out, " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}")?;
+        writeln!(f, " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}")
     }
-    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Reads everything.

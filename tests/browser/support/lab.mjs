@@ -114,28 +114,29 @@ export function watch(page) {
   page.on("pageerror", (error) => page.console.push(`uncaught: ${error.message}`));
 }
 
+/** How many entries IndexedDB has: the manifest, pages that are not inline, and blocks. Runs in a page. */
+export async function entries() {
+  const done = (/** @type {IDBRequest} */ request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  let sum = 0;
+  for (const { name } of await indexedDB.databases()) {
+    const connection = await done(indexedDB.open(String(name)));
+    const isReady = connection.objectStoreNames.contains("entries");
+    if (isReady) sum += await done(connection.transaction("entries").objectStore("entries").count());
+    connection.close();
+  }
+  return sum;
+}
+
 /**
- * Waits until IndexedDB has this many entries: the manifest, pages that are not inline, and blocks. No lookup waits for
- * these writes.
+ * Waits until IndexedDB has this many entries. No lookup waits for these writes.
  * @param {import("playwright-core").Page} page
  * @param {number} count
  */
 export async function kept(page, count) {
-  const entries = async () => {
-    const done = (/** @type {IDBRequest} */ request) =>
-      new Promise((resolve, reject) => {
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
-      });
-    let sum = 0;
-    for (const { name } of await indexedDB.databases()) {
-      const connection = await done(indexedDB.open(String(name)));
-      const isReady = connection.objectStoreNames.contains("entries");
-      if (isReady) sum += await done(connection.transaction("entries").objectStore("entries").count());
-      connection.close();
-    }
-    return sum;
-  };
   for (let tries = 0; tries < 500; tries++) {
     if ((await page.evaluate(entries)) >= count) return;
     await page.waitForTimeout(20);

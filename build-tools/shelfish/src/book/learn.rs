@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
 use super::learning::{GameToLearn, Learned, Learning, Sides};
 use crate::build::dump::{Dump, How, Source};
 use crate::build::games::result_of;
-use crate::build::write_counts;
 use crate::game_texts::{GameTexts, decoded};
 use crate::progress::{Progress, Work};
-use crate::shown::{beginning, json, shown};
+use crate::report::{self, write_counts};
+use crate::shown::{beginning, shown};
 use crate::{Failure, Outcome};
 
 /// Games that are learned in one step; another program that writes waits so long.
@@ -163,12 +163,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
     }
     let [positions, moves, games] = book.counts()?;
     summary.book = Holds { positions, moves, games };
-    let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", json(&summary)?)?
-    } else {
-        write!(out, "{summary}")?
-    }
+    report::print(&summary, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 

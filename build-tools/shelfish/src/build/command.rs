@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use super::remote::Patience;
 use super::{MIN_MEMORY, Options, Selection, Summary, build_of, games, staging};
 use crate::ordered::cores;
 use crate::store::{Address, AddressError};
-use crate::{Failure, Outcome, database, dumps, publish};
+use crate::{Failure, Outcome, database, dumps, publish, report};
 
 /// The least size of a shard: some 200 blocks.
 const MIN_SHARD: usize = 1 << 20;
@@ -287,13 +286,7 @@ pub fn run(args: Args) -> Outcome {
             (built, Some(staging.publish()?))
         }
     };
-    let mut out = std::io::stdout().lock();
-    if is_json {
-        writeln!(out, "{}", serde_json::to_string(&Done { built, published })?)?;
-    } else {
-        write!(out, "{built}")?;
-        published.map_or(Ok(()), |published| write!(out, "{published}"))?;
-    }
+    report::print(&Done { built, published }, is_json)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -304,6 +297,13 @@ struct Done {
     built: Built,
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<publish::Report>,
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.built.fmt(f)?;
+        self.published.as_ref().map_or(Ok(()), |published| published.fmt(f))
+    }
 }
 
 /// Ends the process, as wrong usage does.

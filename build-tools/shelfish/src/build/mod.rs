@@ -42,7 +42,6 @@ use crate::database;
 
 pub use error::BuildError;
 pub use selection::{OverLimit, Selection};
-pub(crate) use summary::write_counts;
 pub use summary::{Counts, Files, Summary};
 
 use base::Base;

@@ -14,6 +14,7 @@ use super::record::Reject;
 use super::remote::Download;
 use super::selection::OverLimit;
 use super::write::Written;
+use crate::report::write_counts;
 
 /// The files of a database that was built, whatever its records are.
 #[derive(Clone, Debug, Serialize)]
@@ -145,15 +146,6 @@ impl fmt::Display for Summary {
         }
         Ok(())
     }
-}
-
-/// Writes a line for each count that is not zero.
-pub(crate) fn write_counts<'a>(
-    f: &mut fmt::Formatter<'_>,
-    counts: impl IntoIterator<Item = (&'a str, u64)>,
-) -> fmt::Result {
-    let mut counts = counts.into_iter().filter(|(_, n)| *n > 0);
-    counts.try_for_each(|(what, n)| writeln!(f, "{what}: {}", HumanCount(n)))
 }
 
 /// What became of the lines of the sources.

@@ -4,7 +4,6 @@ mod index;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +27,8 @@ use crate::build::workspace::Workspace;
 use crate::database;
 use crate::ordered::{cores, ordered};
 use crate::progress::{Progress, Work};
-use crate::shown::{json, shown};
+use crate::report;
+use crate::shown::shown;
 use index::{Found, Index, Reads};
 
 /// Make a small database of an opening, a repertoire or games.
@@ -99,6 +99,32 @@ pub struct Report {
     pub seconds: f64,
 }
 
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { positions, bytes, plies, left_out, integrity, reads, seconds, .. } = self;
+        writeln!(
+            f,
+            "{} positions, {}, at most {plies} moves from the beginning; {} read in {} requests, {seconds:.1} s",
+            HumanCount(*positions),
+            HumanBytes(*bytes),
+            HumanBytes(reads.read_bytes),
+            reads.requests
+        )?;
+        writeln!(
+            f,
+            "{} blocks, {}, were opened; {}, {}, have any of the positions",
+            HumanCount(reads.blocks),
+            HumanBytes(reads.block_bytes),
+            HumanCount(reads.used_blocks),
+            HumanBytes(reads.used_block_bytes)
+        )?;
+        if *left_out > 0 {
+            writeln!(f, "{} positions farther on were left out for want of room", HumanCount(*left_out))?;
+        }
+        writeln!(f, "{integrity}")
+    }
+}
+
 /// Why nothing was extracted.
 #[derive(Debug)]
 enum ExtractError {
@@ -133,32 +159,7 @@ impl std::error::Error for ExtractError {}
 /// The database cannot be read, has nothing of it, or the new one cannot be written.
 pub fn run(args: Args) -> Outcome {
     let report = extract(&args)?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", json(&report)?)?;
-    } else {
-        let Report { positions, bytes, plies, left_out, integrity, reads, seconds, .. } = &report;
-        writeln!(
-            out,
-            "{} positions, {}, at most {plies} moves from the beginning; {} read in {} requests, {seconds:.1} s",
-            HumanCount(*positions),
-            HumanBytes(*bytes),
-            HumanBytes(reads.read_bytes),
-            reads.requests
-        )?;
-        writeln!(
-            out,
-            "{} blocks, {}, were opened; {}, {}, have any of the positions",
-            HumanCount(reads.blocks),
-            HumanBytes(reads.block_bytes),
-            HumanCount(reads.used_blocks),
-            HumanBytes(reads.used_block_bytes)
-        )?;
-        if *left_out > 0 {
-            writeln!(out, "{} positions farther on were left out for want of room", HumanCount(*left_out))?;
-        }
-        writeln!(out, "{integrity}")?;
-    }
+    report::print(&report, args.json)?;
     Ok(if report.refused_games == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

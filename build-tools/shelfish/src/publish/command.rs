@@ -1,6 +1,5 @@
 //! The command line of `shelfish publish`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,7 +9,8 @@ use indicatif::{HumanBytes, HumanCount};
 use super::{Options, Prune, Replaces, Report, publish};
 use crate::Outcome;
 use crate::build::command::size;
-use crate::shown::{json, shown};
+use crate::report;
+use crate::shown::shown;
 use crate::store::{Address, Settings};
 
 /// Send a database to S3, R2, Google Cloud Storage, Azure or a folder.
@@ -150,12 +150,7 @@ impl Args {
 pub fn run(args: Args) -> Outcome {
     let is_json = args.json;
     let report = publish(&args.options())?;
-    let mut out = std::io::stdout().lock();
-    if is_json {
-        writeln!(out, "{}", json(&report)?)?;
-    } else {
-        write!(out, "{report}")?;
-    }
+    report::print(&report, is_json)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,12 +1,11 @@
 //! The command line of `shelfish refresh`.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{How, Report, refresh};
 use crate::Outcome;
-use crate::shown::json;
+use crate::report;
 
 /// Build of the newest dump, verify, publish and prune, if there is anything new.
 #[derive(clap::Args, Debug)]
@@ -59,12 +58,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet };
     let report = refresh(&args.config, how)?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", json(&report)?)?;
-    } else {
-        write!(out, "{report}")?;
-    }
+    report::print(&report, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 

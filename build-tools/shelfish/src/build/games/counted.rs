@@ -12,9 +12,9 @@ use shelfish::played::{Details, PlayedMove, Results};
 use shelfish::polyglot::{self, Walk};
 use shelfish::position::Position;
 
-use super::super::summary::write_counts;
 use crate::book::BookFile;
 use crate::book::learning::{Learning, LearningError, Row};
+use crate::report::write_counts;
 use crate::shown::hexadecimal;
 
 /// Positions that go to a worker at a time.

@@ -23,10 +23,10 @@ use super::dump::Dumps;
 use super::gather::gather;
 use super::rejects::RejectFile;
 use super::sort::RunFiles;
-use super::summary::write_counts;
 use super::write::{Parts, write};
 use super::{BuildError, Files, Options, open_workspace};
 use crate::book::BookFile;
+use crate::report::write_counts;
 
 pub use command::Args;
 pub use counted::BookCounts;

@@ -17,11 +17,12 @@ use super::super::gather::Parse;
 use super::super::rejects;
 use super::super::sort::Sorter;
 use super::super::spool::move_code;
-use super::super::summary::{named, write_counts};
+use super::super::summary::named;
 use super::counted::{self, BookCounts, Counted};
 use super::tally::{self, END, Tally};
 use super::{LeftOut, Selection};
 use crate::game_texts::{GameText, GameTexts, decoded};
+use crate::report::write_counts;
 use crate::shown::hexadecimal;
 
 /// How much text goes to a worker at a time.
