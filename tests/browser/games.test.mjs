@@ -178,7 +178,8 @@ for (const [id, reason] of /** @type {const} */ ([
 
 test("without a connection a game of Lichess says so, in the dialog and by link", async (t) => {
   const page = await shelf.page(t, { ...SITE, allow: /ERR_INTERNET_DISCONNECTED/ });
-  await page.waitForLoadState("networkidle");
+  // The dialog comes from the service worker then.
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
   await page.context().setOffline(true);
   await open(page, "q7ZvsdUF");
   await says(page, "open-error", /offline|cannot be reached/);

@@ -139,7 +139,8 @@ test("a search ends after its time", async () => {
   const start = performance.now();
   const found = await engine.analyse(KIWIPETE, { movetime: 200 });
   const time = performance.now() - start;
-  assert.ok(time >= 190 && time < 600 && found.depth > 5, `${time} ms, depth ${found.depth}`);
+  // The upper bound tells it from a search without end: a busy machine may keep the answer waiting.
+  assert.ok(time >= 190 && time < 2000 && found.depth > 5, `${time} ms, depth ${found.depth}`);
 });
 
 test("a search without limits goes on until it is aborted, and ends within 50 ms", async () => {

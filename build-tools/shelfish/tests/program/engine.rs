@@ -279,7 +279,8 @@ fn a_silent_host_does_not_keep_the_engine_from_listening() {
         assert_ne!(best(&gui.until("bestmove")), "(none)");
         gui.say("go depth 3");
         gui.quit_after_move();
-        assert!(start.elapsed() < Duration::from_secs(4), "{option}, {request}: {:?}", start.elapsed());
+        // A single wait for the host would take 10 s.
+        assert!(start.elapsed() < Duration::from_secs(9), "{option}, {request}: {:?}", start.elapsed());
     }
 }
 
