@@ -262,15 +262,18 @@ fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn 
     Ok(part)
 }
 
-/// Compressed bytes of each of the `count` columns of a block, then of the rest of the frame: each column ends a zstd block.
+/// Compressed bytes of each of the `count` columns of a block, which may lack the last ones, then of the rest of the frame:
+/// each column ends a zstd block.
 pub(crate) fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
     let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.
     let mut header = &content[..];
-    let numbers = (0..=count).map(|_| leb128::take(&mut header)).collect::<Option<Vec<u64>>>();
-    let numbers = numbers.ok_or(io::ErrorKind::InvalidData)?;
+    let number =
+        leb128::take(&mut header).filter(|&number| number <= count as u64).ok_or(io::ErrorKind::InvalidData)?;
+    let lengths = (0..number).map(|_| leb128::take(&mut header)).collect::<Option<Vec<u64>>>();
+    let lengths = lengths.ok_or(io::ErrorKind::InvalidData)?;
     let start = content.len() - header.len();
-    let ends = numbers[1..].iter().scan(start, |end, &length| {
+    let ends = lengths.iter().scan(start, |end, &length| {
         *end += length as usize;
         Some(*end)
     });

@@ -387,6 +387,18 @@ fn the_two_kinds_are_told_apart() {
 }
 
 #[test]
+fn stats_tell_the_columns_of_a_book_as_its_build_does() {
+    let fixture = Fixture::new();
+    let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn");
+    let built: Value = serde_json::from_str(&fixture.build(&[&pgn], &["--json"]).succeeds()).unwrap();
+    let stats = shelfish(["stats", "-q", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let told = &serde_json::from_str::<Value>(&stats).unwrap()["scan"]["columns"];
+    let columns = built["columns"].as_object().unwrap().iter().filter(|(name, _)| !name.is_empty());
+    assert!(columns.clone().any(|(_, bytes)| *bytes != 0));
+    columns.for_each(|(name, bytes)| assert_eq!(told[name], *bytes, "{name}"));
+}
+
+#[test]
 fn explore_tells_moves_shares_and_evaluations() {
     let fixture = Fixture::new();
     let games = "[Event \"x\"]\n\n1. e4 e5 1-0\n\n[Event \"x\"]\n\n1. e4 c5 0-1\n\n[Event \"x\"]\n\n1. d4 1/2-1/2\n\n\
