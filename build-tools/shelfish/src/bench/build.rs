@@ -32,7 +32,7 @@ system says of it (getrusage); disk is the largest sum of the lengths of its fil
 
 Exit codes: 0 if it could be measured; 1 if not, or that of a build that failed; 2 for wrong usage.")]
 pub struct Args {
-    /// Dumps, as for `shelfish build`
+    /// Dumps or games, as for `shelfish build`
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Make the temporary directory in DIR [default: the system's]
@@ -49,13 +49,16 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Build {
     positions: u64,
-    evaluations: u64,
-    pvs: u64,
+    /// Evaluations and PVs, which a book has none of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pvs: Option<u64>,
     /// Seconds from beginning to end.
     seconds: f64,
     /// Positions a second.
     rate: f64,
-    /// Bytes of the dumps, compressed as they are; none for standard input.
+    /// Bytes of the sources, compressed as they are; none for standard input.
     source_bytes: u64,
     /// Bytes of the database.
     bytes: u64,
@@ -80,8 +83,8 @@ struct Usage {
 #[derive(Deserialize)]
 struct Summary {
     positions: u64,
-    evaluations: u64,
-    pvs: u64,
+    evaluations: Option<u64>,
+    pvs: Option<u64>,
 }
 
 /// Builds and prints.
@@ -185,7 +188,9 @@ impl Finding for Build {
         let positions = self.positions.max(1) as f64;
         let count = |n: u64| HumanCount(n).to_string();
         row("positions", count(self.positions), None);
-        row("PV rows", count(self.pvs), Some(self.pvs as f64 / positions));
+        if let Some(pvs) = self.pvs {
+            row("PV rows", count(pvs), Some(pvs as f64 / positions));
+        }
         row("seconds, microseconds", figure(self.seconds), Some(1e6 * self.seconds / positions));
         row("positions a second", figure(self.rate), None);
         if let Some(Usage { processor_seconds, peak_memory_bytes }) = self.usage {
@@ -194,7 +199,7 @@ impl Finding for Build {
             row("bytes of memory at most", count(peak_memory_bytes), None);
         }
         row("bytes of disk at most", count(self.peak_disk_bytes), Some(self.peak_disk_bytes as f64 / positions));
-        row("bytes of the dumps", count(self.source_bytes), Some(self.source_bytes as f64 / positions));
+        row("bytes of the sources", count(self.source_bytes), Some(self.source_bytes as f64 / positions));
         row("bytes of the database", count(self.bytes), Some(self.bytes_a_position));
         Report { notes: Vec::new(), tables: vec![table] }
     }

@@ -75,6 +75,11 @@ fn a_build_is_measured_and_leaves_nothing() {
     assert!(cfg!(not(unix)) || found["peak_memory_bytes"].as_u64().unwrap() > 1 << 20, "{found}");
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
 
+    let games = games();
+    let book = shelfish(["bench", "build", "--json", games.to_str().unwrap(), "--", "--max-plies", "4"]).succeeds();
+    let book: Value = serde_json::from_str(&book).unwrap();
+    assert!(book["positions"].as_u64() > Some(1) && book["pvs"].is_null(), "{book}");
+
     let failed = shelfish(["bench", "build", "no such file", "--dir", dir.to_str().unwrap()]);
     failed.fails(&["no such file"]);
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
