@@ -96,6 +96,9 @@ pub fn run(args: &Args) -> Result<()> {
     call(&mut rate)
 }
 
+/// Sources of the search that have no part in its moves at full strength.
+const ASIDE: [&str; 2] = ["level.rs", "tests.rs"];
+
 /// What decides the engine's moves: the search and the network. The rest of its program and package may change meanwhile.
 fn consists_of() -> Result<Vec<PathBuf>> {
     let mut files = vec![root().join("crate/engine/network.bin")];
@@ -103,7 +106,11 @@ fn consists_of() -> Result<Vec<PathBuf>> {
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
             let path = entry?.path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
+            if path.is_dir() {
+                folders.push(path);
+            } else if !ASIDE.iter().any(|aside| path.ends_with(aside)) {
+                files.push(path);
+            }
         }
     }
     files.sort();
