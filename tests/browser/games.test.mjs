@@ -178,8 +178,9 @@ for (const [id, reason] of /** @type {const} */ ([
 
 test("without a connection a game of Lichess says so, in the dialog and by link", async (t) => {
   const page = await shelf.page(t, { ...SITE, allow: /ERR_INTERNET_DISCONNECTED/ });
-  // The dialog comes from the service worker then.
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+  // What it takes to open a game is loaded with the first one.
+  await open(page, PGN);
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   await page.context().setOffline(true);
   await open(page, "q7ZvsdUF");
   await says(page, "open-error", /offline|cannot be reached/);

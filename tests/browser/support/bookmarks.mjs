@@ -74,9 +74,13 @@ export async function stage() {
  * @returns {Promise<Presser>}
  */
 export async function chromiumWith({ bookmarks, port }) {
-  const rules = HOSTS.map((host) => `MAP ${host} 127.0.0.1:${port}`).join(",");
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, `--host-resolver-rules=${rules}`] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   const context = await browser.newContext();
+  // Not by the resolver: a browser that is up to date knows hosts that it asks by HTTPS alone.
+  await context.route(({ hostname }) => HOSTS.includes(hostname), async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    await route.fulfill({ response: await route.fetch({ url: `http://127.0.0.1:${port}${pathname}${search}` }) });
+  });
   const page = await context.newPage();
   const tools = await context.newCDPSession(page);
   /** @type {import("playwright-core").Page | undefined} */
@@ -132,6 +136,7 @@ export async function firefoxWith({ bookmarks, port }) {
   const options = new firefox.Options().setBinary(String(program(["firefox-esr", "firefox"]))).addArguments("-headless");
   options.setPreference("network.dns.localDomains", HOSTS.join(","));
   options.setPreference("dom.security.https_first", false);
+  options.setPreference("network.stricttransportsecurity.preloadlist", false);
   options.setPreference("browser.toolbars.bookmarks.visibility", "always");
   // As for people: by default a driver's browser lets every page open windows.
   options.setPreference("dom.disable_open_during_load", true);
