@@ -48,7 +48,7 @@ export interface AnalyseOptions {
   /** Moves in UCI to look at. Default all. */
   searchMoves?: readonly string[] | undefined;
   /**
-   * Thinks as a player of this rating, from 800 to 2600 (measured up to about 2000, an estimate above): it looks at fewer positions, and `chosen` of the
+   * Thinks as a player of this rating, from 800 to 2600 (measured up to 2300, an estimate above): it looks at fewer positions, and `chosen` of the
    * answer is the move it plays, now one and now another of those it holds for about as good. Other limits hold, too.
    */
   elo?: number | undefined;

@@ -31,12 +31,12 @@ pub struct Level {
     pub half: u32,
 }
 
-/// Ratings and what a player of each sees; between two of them it is in proportion. Those up to 2,000 were
-/// measured against Stockfish 15.1's skill levels (`MATCHES.md`); those above go on in like steps, and were not set by matches.
+/// Ratings and what a player of each sees; between two of them it is in proportion. All but the last were
+/// measured against Stockfish 15.1's skill levels (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
     (800, Level { nodes: 700, half: 55 }),
     (1_200, Level { nodes: 1_800, half: 35 }),
-    (1_600, Level { nodes: 12_000, half: 17 }),
+    (1_600, Level { nodes: 10_000, half: 18 }),
     (2_000, Level { nodes: 32_000, half: 11 }),
     (2_300, Level { nodes: 120_000, half: 6 }),
     (2_600, Level { nodes: 500_000, half: 3 }),
