@@ -315,6 +315,7 @@ test("Firefox opens games, links to them and keeps them", { skip: firefox?.missi
     };
     await driver.get(new URL("site/", shelf.server.url).href);
     await driver.findElement({ css: "[data-testid=open]" }).click();
+    await until("the dialog is open", () => Boolean(document.querySelector("[data-testid=open-text]")));
     await driver.findElement({ css: "[data-testid=open-text]" }).sendKeys("[White \"Karl\"]\n[Black \"Lisa\"]\n\n1. e4 e5 2. Sf3 Sc6 *");
     await driver.findElement({ css: "[data-testid=open-submit]" }).click();
     await until("the game is on the board", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
@@ -323,6 +324,7 @@ test("Firefox opens games, links to them and keeps them", { skip: firefox?.missi
     await driver.navigate().refresh();
     await until("a reload keeps it", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
     await driver.findElement({ css: "[data-testid=open]" }).click();
+    await until("the dialog is open", () => Boolean(document.querySelector("[data-testid=open-text]")));
     await driver.findElement({ css: "[data-testid=open-text]" }).sendKeys("https://lichess.org/q7ZvsdUF");
     await driver.findElement({ css: "[data-testid=open-submit]" }).click();
     await until("Lichess' game is on the board", () => location.hash === "#lichess=q7ZvsdUF" && document.querySelectorAll("[data-testid=move]").length === 5);
