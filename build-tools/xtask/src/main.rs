@@ -13,7 +13,6 @@ mod fuzz;
 mod network;
 mod npm;
 mod pictures;
-mod places;
 mod release;
 mod sample;
 mod shell;

@@ -8,7 +8,6 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    places,
     shell::{call, command, root, say, target_dir},
     shrink::{self, shrink},
     stamp::Stamp,
@@ -134,9 +133,8 @@ pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
     let parts = ["src", "wasm", "analysis", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
-    let rest =
-        ["crate/js", "build-tools/shelfish/openings", "Cargo.toml", "Cargo.lock", file!(), places::FILE, shrink::FILE]
-            .map(|file| root().join(file));
+    let rest = ["crate/js", "build-tools/shelfish/openings", "Cargo.toml", "Cargo.lock", file!(), shrink::FILE]
+        .map(|file| root().join(file));
     let inputs = [&parts[..], &rest].concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
@@ -163,7 +161,6 @@ pub fn build() -> Result<PathBuf> {
         pack.args(["--", "--features", module.features]);
         let simd = if module.simd { " -Ctarget-feature=+simd128" } else { "" };
         call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags() + simd))?;
-        let sentences = places::sentences(&made.join(&file))?;
         shrink(&made.join(&file), &made.join(format!("{name}.js")))?;
         for (ending, text) in START {
             append(&made.join(format!("{name}.{ending}")), text)?;
@@ -172,7 +169,6 @@ pub fn build() -> Result<PathBuf> {
             suspendable(&made.join(&file), import, caller)?;
         }
         optimise(&made.join(&file), &package.join(module.file))?;
-        places::forget(&package.join(module.file), &sentences)?;
         if let Some(texts) = module.text {
             let module = fs::read(package.join(module.file))?;
             fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
