@@ -13,7 +13,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::position::{Key, Position};
 use shelfish::table::{Block, Chunk, Cutter, KeyRange, encode_block};
 
@@ -22,7 +22,7 @@ const POSITIONS: usize = 4_000;
 
 /// A block as a build makes it, and what is in it.
 struct Sample {
-    records: Vec<Eval>,
+    records: Vec<PositionEval>,
     /// The same records as the lines of the dump.
     lines: Vec<u8>,
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ fn sample() -> Sample {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/../static-shards/sample.jsonl.zst");
     let text = zstd::decode_all(std::fs::File::open(dump).unwrap()).unwrap();
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(POSITIONS);
-    let mut records: Vec<(Key, &[u8], Eval)> = lines
+    let mut records: Vec<(Key, &[u8], PositionEval)> = lines
         .map(|line| {
             let eval = record(&serde_json::from_slice(line).unwrap());
             (eval.position.key(), line, eval)
@@ -48,24 +48,24 @@ fn sample() -> Sample {
         .collect();
     records.sort_by_key(|(key, _, _)| *key);
     records.dedup_by_key(|(key, _, _)| *key);
-    let mut cutter = Cutter::new(Eval::BLOCK_WEIGHT);
+    let mut cutter = Cutter::new(PositionEval::BLOCK_WEIGHT);
     let mut blocks = Vec::new();
     for (key, line, eval) in records {
         let pvs = || eval.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
         let plies = pvs().map(|pv| pv.line.len()).sum();
-        let weight = Eval::weight(eval.evaluations.len(), pvs().count(), plies);
+        let weight = PositionEval::weight(eval.evaluations.len(), pvs().count(), plies);
         blocks.extend(cutter.push(key.as_bytes(), weight, (line, eval)));
     }
     let block = blocks.swap_remove(blocks.len() / 2);
     let lines = block.iter().flat_map(|(line, _)| [*line, b"\n"].concat()).collect();
-    let records: Vec<Eval> = block.into_iter().map(|(_, eval)| eval).collect();
+    let records: Vec<PositionEval> = block.into_iter().map(|(_, eval)| eval).collect();
     let bytes = encode_block(&records).unwrap().bytes;
     let at = Chunk { file: "".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() };
     Sample { records, lines, bytes, at }
 }
 
 /// A line of the dump.
-fn record(line: &Value) -> Eval {
+fn record(line: &Value) -> PositionEval {
     let position: Position = line["fen"].as_str().unwrap().parse().unwrap();
     let int = |value: &Value| value.as_i64().and_then(|n| i32::try_from(n).ok());
     let pv = |pv: &Value| {
@@ -84,8 +84,8 @@ fn record(line: &Value) -> Eval {
         pvs: evaluation["pvs"].as_array().unwrap().iter().map(pv).collect(),
     });
     let mut evaluations = evaluations.collect();
-    Eval::normalise(&mut evaluations);
-    Eval { position, evaluations }
+    PositionEval::normalise(&mut evaluations);
+    PositionEval { position, evaluations }
 }
 
 /// Does `work` for each item, unseen by the optimiser.
@@ -118,7 +118,7 @@ fn key(c: &mut Criterion) {
     group.throughput(Throughput::Elements(records.len() as u64));
     group.bench_function("exact key", |b| b.iter(|| each(&records, |record| record.position.key())));
     group.bench_function("baseline: Zobrist hash", |b| {
-        let hash = |record: &Eval| record.position.chess().zobrist_hash::<Zobrist64>(EnPassantMode::Legal);
+        let hash = |record: &PositionEval| record.position.chess().zobrist_hash::<Zobrist64>(EnPassantMode::Legal);
         b.iter(|| each(&records, hash))
     });
     group.finish();
@@ -183,7 +183,8 @@ fn search(c: &mut Criterion) {
     let block = sample.open();
     let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().unwrap();
     let keys: Vec<Key> = sample.records.iter().map(|record| record.position.key()).collect();
-    let map: HashMap<&Position, &Eval> = sample.records.iter().map(|record| (&record.position, record)).collect();
+    let map: HashMap<&Position, &PositionEval> =
+        sample.records.iter().map(|record| (&record.position, record)).collect();
     let mut group = c.benchmark_group("search in a block");
     group.bench_function("block", |b| b.iter(|| block.find(black_box(&absent)).unwrap()));
     group.bench_function("baseline: scan of keys", |b| {

@@ -9,7 +9,7 @@
 //! # fn main() {}
 //! # #[cfg(feature = "write")]
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use shelfish::eval::{Eval, Evaluation, Pv, Score};
+//! use shelfish::eval::{PositionEval, Evaluation, Pv, Score};
 //! use shelfish::position::Position;
 //! use shelfish::reader::{Options, Reader};
 //! use shelfish::source::file::Directory;
@@ -19,19 +19,19 @@
 //! let position: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?;
 //! let pv = Pv { score: Score::Cp(120), line: Vec::new() };
 //! let evaluations = vec![Evaluation { depth: 30, knodes: 1_000, pvs: vec![pv] }];
-//! let record = Eval { position: position.clone(), evaluations };
+//! let record = PositionEval { position: position.clone(), evaluations };
 //! let dir = std::env::temp_dir().join(format!("shelfish-example-{}", std::process::id()));
 //! std::fs::create_dir_all(dir.join("scratch"))?;
-//! let mut writer = TableWriter::<Eval>::create(&dir, &dir.join("scratch"), WriterOptions::default());
+//! let mut writer = TableWriter::<PositionEval>::create(&dir, &dir.join("scratch"), WriterOptions::default());
 //! writer.append(&encode_block(&[record])?)?;
 //! writer.finish()?;
 //!
 //! // Reading: two or three ranges of files, from a directory or any other source.
 //! let answer = futures_executor::block_on(async {
-//!     let reader = Reader::<_, Eval>::open(Directory::new(&dir), Options::default()).await?;
+//!     let reader = Reader::<_, PositionEval>::open(Directory::new(&dir), Options::default()).await?;
 //!     reader.lookup(&position).await
 //! })?;
-//! let best = answer.as_ref().and_then(Eval::best).map(|best| (best.depth, best.pvs[0].score));
+//! let best = answer.as_ref().and_then(PositionEval::best).map(|best| (best.depth, best.pvs[0].score));
 //! assert_eq!(best, Some((30, Score::Cp(120))));
 //! # std::fs::remove_dir_all(dir)?;
 //! # Ok(())

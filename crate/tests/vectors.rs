@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use futures_executor::block_on;
 use serde_json::Value;
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::played::{Played, PlayedMove, Results};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 use shelfish::shakmaty::{CastlingMode, Chess, Move, Position as _, uci::UciMove};
 use shelfish::source::{Source, file::Directory, memory::Memory};
-use shelfish::table::{Block, Chunk, ChunkFault, Manifest, Page, TableError};
+use shelfish::table::{Block, Chunk, ChunkErrorKind, Manifest, Page, TableError};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/database")
@@ -33,7 +33,7 @@ fn line(chess: &Chess, words: &str) -> Vec<Move> {
 }
 
 /// The records of the vectors, in their order.
-fn records() -> Vec<Eval> {
+fn records() -> Vec<PositionEval> {
     let number = |value: &Value| i32::try_from(value.as_i64().expect("an integer")).expect("a small number");
     let record = |text: &str| {
         let record: Value = serde_json::from_str(text).expect("JSON");
@@ -51,7 +51,7 @@ fn records() -> Vec<Eval> {
             pvs: evaluation["pvs"].as_array().unwrap().iter().map(pv).collect(),
         };
         let evaluations = record["evals"].as_array().unwrap().iter().map(evaluation).collect();
-        Eval { position, evaluations }
+        PositionEval { position, evaluations }
     };
     fs::read_to_string(data().join("records.jsonl")).unwrap().lines().map(record).collect()
 }
@@ -109,7 +109,7 @@ fn a_book_tells_the_moves_that_were_played() {
 #[test]
 fn a_book_is_no_database_of_evaluations_nor_the_other_way_round() {
     let (database, book) = (data().join("db"), data().with_file_name("book").join("db"));
-    let opened = block_on(Reader::<_, Eval>::open(Directory::new(book), Options::default()));
+    let opened = block_on(Reader::<_, PositionEval>::open(Directory::new(book), Options::default()));
     let error = opened.expect_err("a book").to_string();
     assert!(error.contains("\"moves\"") && error.contains("\"evaluations\""), "{error}");
     let opened = block_on(Reader::<_, Played>::open(Directory::new(database), Options::default()));
@@ -130,20 +130,20 @@ fn positions_that_are_not_in_the_database_are_not_found() {
         .collect();
     assert!(absent.len() > 1000);
     let reader = open(Memory::new(files()));
-    assert!(block_on(reader.lookup_many(&absent)).into_iter().all(|answer| answer == Ok(None::<Eval>)));
+    assert!(block_on(reader.lookup_many(&absent)).into_iter().all(|answer| answer == Ok(None::<PositionEval>)));
 }
 
 #[test]
 fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
     let files = files();
     let file = |name: &str| &files.iter().find(|(other, _)| other == name).expect("a file").1[..];
-    let manifest = Manifest::parse::<Eval>(file(Manifest::FILE)).unwrap();
-    let mut found: Vec<Eval> = Vec::new();
+    let manifest = Manifest::parse::<PositionEval>(file(Manifest::FILE)).unwrap();
+    let mut found: Vec<PositionEval> = Vec::new();
     for page in manifest.pages() {
         let bytes = page.within(file(&page.file), 0);
         assert_eq!(manifest.inline_page(&page), Some(bytes), "the manifest of a small database has inline pages");
         for block in Page::parse(bytes, &page).unwrap().blocks() {
-            let block = Block::<Eval>::open(block.within(file(&block.file), 0), &block).unwrap();
+            let block = Block::<PositionEval>::open(block.within(file(&block.file), 0), &block).unwrap();
             found.extend(block.records().map(Result::unwrap));
         }
     }
@@ -177,7 +177,8 @@ fn a_changed_byte_gives_an_error_or_the_right_answer() {
             match answer {
                 Ok(answer) => assert_eq!(answer.as_ref(), Some(record), "byte {at}"),
                 Err(ReadError::Table {
-                    error: TableError::Chunk { fault: ChunkFault::Checksum { .. }, .. }, ..
+                    error: TableError::Chunk { kind: ChunkErrorKind::Checksum { .. }, .. },
+                    ..
                 }) => {
                     failed += 1;
                 }
@@ -191,12 +192,12 @@ fn a_changed_byte_gives_an_error_or_the_right_answer() {
 #[test]
 fn a_manifest_that_was_changed_or_cut_short_is_refused() {
     let (_, manifest) = files().into_iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
-    assert!(Manifest::parse::<Eval>(&manifest).is_ok());
+    assert!(Manifest::parse::<PositionEval>(&manifest).is_ok());
     for at in 0..manifest.len() {
-        assert!(Manifest::parse::<Eval>(&manifest[..at]).is_err(), "cut to {at} bytes");
+        assert!(Manifest::parse::<PositionEval>(&manifest[..at]).is_err(), "cut to {at} bytes");
         let mut changed = manifest.clone();
         changed[at] ^= 1;
-        assert!(Manifest::parse::<Eval>(&changed).is_err(), "byte {at}");
+        assert!(Manifest::parse::<PositionEval>(&changed).is_err(), "byte {at}");
     }
 }
 
@@ -204,16 +205,16 @@ fn a_manifest_that_was_changed_or_cut_short_is_refused() {
 fn a_page_or_block_in_the_place_of_another_is_refused() {
     let files = files();
     let manifest = files.iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
-    let manifest = Manifest::parse::<Eval>(&manifest.1).unwrap();
+    let manifest = Manifest::parse::<PositionEval>(&manifest.1).unwrap();
     let shard = &files.iter().find(|(name, _)| name != Manifest::FILE).expect("a shard").1;
     let page = manifest.pages().next().expect("a page");
     let bytes = page.within(shard, 0);
     let mut other = page.clone();
     other.keys.from = vec![0xff];
     let error = Page::parse(bytes, &other).expect_err("another page");
-    assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
+    assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
     let block = Page::parse(bytes, &page).unwrap().blocks().next().expect("a block");
     let other = Chunk { keys: other.keys, ..block.clone() };
-    let error = Block::<Eval>::open(block.within(shard, 0), &other).expect_err("another block");
-    assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
+    let error = Block::<PositionEval>::open(block.within(shard, 0), &other).expect_err("another block");
+    assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
 }

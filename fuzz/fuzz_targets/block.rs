@@ -2,19 +2,19 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::table::{Block, Chunk, KeyRange, TableError, encode_block, seal};
 
 fuzz_target!(|frame: &[u8]| {
-    let open = |bytes: &[u8]| -> Result<Block<Eval>, TableError> {
+    let open = |bytes: &[u8]| -> Result<Block<PositionEval>, TableError> {
         Block::open(bytes, &Chunk { file: "fuzz".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() })
     };
     let mut bytes = frame.to_vec();
     seal(&mut bytes);
     let Ok(block) = open(&bytes) else { return };
-    let Ok(records) = block.records().collect::<Result<Vec<Eval>, _>>() else { return };
+    let Ok(records) = block.records().collect::<Result<Vec<PositionEval>, _>>() else { return };
     if let Ok(again) = encode_block(&records) {
         let again = open(&again.bytes).expect("what was written can be read");
-        assert_eq!(again.records().collect::<Result<Vec<Eval>, _>>(), Ok(records));
+        assert_eq!(again.records().collect::<Result<Vec<PositionEval>, _>>(), Ok(records));
     }
 });

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::table::{Manifest, Part, WriterOptions};
 
 mod build;
@@ -36,8 +36,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(fragment) = Fragment::parse(&text, &plan, 0) else { return };
     assert_eq!(fragment, forged);
     let options = WriterOptions { inline_page_bytes: plan.inline_page_bytes, ..WriterOptions::default() };
-    let Ok(manifest) = Part::join::<Eval>([fragment.table], &options) else { return };
-    let written = manifest.to_bytes::<Eval>().expect("a manifest is JSON");
-    let again = Manifest::parse::<Eval>(&written).expect("what was joined can be read");
+    let Ok(manifest) = Part::join::<PositionEval>([fragment.table], &options) else { return };
+    let written = manifest.to_bytes::<PositionEval>().expect("a manifest is JSON");
+    let again = Manifest::parse::<PositionEval>(&written).expect("what was joined can be read");
     assert!(again == manifest);
 });

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use shelfish::polyglot::{Book, Walk, code, keys};
+use shelfish::polyglot::{PolyglotBook, Walk, code, keys};
 use shelfish::position::Position;
 use shelfish::shakmaty::{Chess, Position as _};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(book) = Book::open(bytes) else { return };
+    let Ok(book) = PolyglotBook::open(bytes) else { return };
     let all = book.len();
     let mut walk = Walk::new(book, &[Position::from_chess(&Chess::default())]);
     let mut seen = HashSet::new();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Position as _, Square};
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::table::{Block, TableError};
 use twox_hash::XxHash64;
@@ -275,7 +275,7 @@ impl Args {
         let mut codes = Vec::new();
         if let Some(database) = &self.database {
             let place = database::Args::of(database).source()?;
-            let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
+            let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
             codes.reserve_exact(usize::try_from(manifest.positions)?);
             let read = move |block| match block {
                 Ok(RawBlock { at, bytes, .. }) => codes_of_block(&Block::open(&bytes, &at)?, order),
@@ -299,7 +299,7 @@ impl Args {
     }
 }
 
-fn codes_of_block(block: &Block<Eval>, order: Order) -> Result<Vec<Code>, Error> {
+fn codes_of_block(block: &Block<PositionEval>, order: Order) -> Result<Vec<Code>, Error> {
     let codes = block.positions().map(|position| position.map(|position| (order.code)(&position)));
     Ok(codes.collect::<Result<_, TableError>>()?)
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use shakmaty::{Board, Chess, Color, Move, Position as _, Role, Square};
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::position::Position;
 use shelfish_cli::lichess;
 use twox_hash::XxHash64;
@@ -122,7 +122,7 @@ impl Generator {
         moves.get(drawn.unwrap_or(0)).copied()
     }
 
-    fn evaluate(&mut self, position: Position, luck: i32) -> Option<Eval> {
+    fn evaluate(&mut self, position: Position, luck: i32) -> Option<PositionEval> {
         let chess = position.chess();
         let score = 100 * balance(chess.board()) + luck;
         let mut pvs: Vec<Pv> = Vec::new();
@@ -145,7 +145,7 @@ impl Generator {
         let knodes = (50.0 * (3.0 * self.random.f64()).exp()) as u64;
         let evaluation = Evaluation { depth: self.random.u16(8..=16), knodes, pvs };
         let has_moves = !evaluation.pvs.first()?.line.is_empty();
-        has_moves.then(|| Eval { evaluations: vec![evaluation], position })
+        has_moves.then(|| PositionEval { evaluations: vec![evaluation], position })
     }
 }
 

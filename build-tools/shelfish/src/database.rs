@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::reader::ReadError;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::Integrity;
-use shelfish::source::{Fault, Source, SourceError};
+use shelfish::source::{Source, SourceError, SourceErrorKind};
 use shelfish::table::{Manifest, Record, TableError};
 
 use crate::store::{Address, AddressError, Objects, Settings, StoreError};
@@ -165,7 +165,7 @@ impl Source for Place {
         match self.integrity {
             Some(expected) if file == Manifest::FILE && Integrity::of(&bytes) != expected => {
                 let (expected, found) = (expected.to_string(), Integrity::of(&bytes).to_string());
-                Err(SourceError::new(self.locate(file), Fault::Integrity { expected, found }))
+                Err(SourceError::new(self.locate(file), SourceErrorKind::Integrity { expected, found }))
             }
             _ => Ok(bytes),
         }
@@ -205,7 +205,7 @@ pub enum Kind {
 ///
 /// The bytes are not a manifest of Shelfish.
 pub fn parse_manifest(bytes: &[u8]) -> Result<(Manifest, Kind), TableError> {
-    match Manifest::parse::<Eval>(bytes) {
+    match Manifest::parse::<PositionEval>(bytes) {
         Err(TableError::Kind { found, .. }) if found == Played::KIND => {
             Manifest::parse::<Played>(bytes).map(|manifest| (manifest, Kind::Moves))
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shakmaty::CastlingMode;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::played::{Bucket, Details, GameRef, Played, PlayedMove, Ratings, Results};
 use shelfish::table::{Block, Record, TableError};
 
@@ -154,7 +154,7 @@ impl<R, I: Iterator<Item = Result<(u64, R), Failure>>> Iterator for Reported<I> 
     }
 }
 
-fn lines(evals: &[Eval]) -> Vec<u8> {
+fn lines(evals: &[PositionEval]) -> Vec<u8> {
     let mut lines = Vec::new();
     evals.iter().for_each(|eval| lichess::push_line(&mut lines, eval));
     lines
@@ -205,7 +205,7 @@ mod parquet {
     use std::io::Write;
 
     use shakmaty::CastlingMode;
-    use shelfish::eval::{Eval, Evaluation, Pv};
+    use shelfish::eval::{Evaluation, PositionEval, Pv};
 
     use super::{Args, Failure, blocks};
     use crate::build::parquet::Writer;
@@ -228,7 +228,7 @@ mod parquet {
     }
 
     /// The rows of a position, and whether they tell its evaluations apart.
-    fn rows(eval: &Eval) -> (Rows, bool) {
+    fn rows(eval: &PositionEval) -> (Rows, bool) {
         let row = |evaluation: &Evaluation, pv: &Pv| {
             let (cp, mate) = score(pv.score);
             let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());

@@ -1,10 +1,10 @@
 //! Lines of a dump, as in the Lichess evaluation database.
 
 use shakmaty::{CastlingMode, Move};
-use shelfish::eval::{Eval, Score};
+use shelfish::eval::{PositionEval, Score};
 
 /// Appends a record as one line: castling is the king's move to the rook's square, scores are White's.
-pub fn push_line(out: &mut Vec<u8>, eval: &Eval) {
+pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
     use std::io::Write;
     // Writing to a Vec does not fail, and nothing here needs escaping.
     let mut write = |arguments: std::fmt::Arguments| {

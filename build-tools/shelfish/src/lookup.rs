@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Move};
-use shelfish::eval::{Eval, Evaluation, Pv};
+use shelfish::eval::{Evaluation, PositionEval, Pv};
 use shelfish::position::{FenError, Position};
 use shelfish::reader::{Options, Reader, Stats};
 
@@ -184,7 +184,7 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
 
 struct Session<'a, W: Write> {
     args: &'a Args,
-    reader: Reader<Place, Eval, Option<DiskCache>>,
+    reader: Reader<Place, PositionEval, Option<DiskCache>>,
     out: W,
     failed: bool,
     seen: Stats,
@@ -236,12 +236,12 @@ impl<W: Write> Session<'_, W> {
         Ok(())
     }
 
-    fn selected<'e>(&self, eval: &'e Eval) -> &'e [Evaluation] {
+    fn selected<'e>(&self, eval: &'e PositionEval) -> &'e [Evaluation] {
         let count = if self.args.all { eval.evaluations.len() } else { 1 };
         &eval.evaluations[..count.min(eval.evaluations.len())]
     }
 
-    fn print(&mut self, fen: &str, eval: Option<Eval>, timing: Option<&Timing>) -> io::Result<()> {
+    fn print(&mut self, fen: &str, eval: Option<PositionEval>, timing: Option<&Timing>) -> io::Result<()> {
         writeln!(self.out, "{}", shown(fen))?;
         let Some(eval) = eval else {
             writeln!(self.out, "  not in the database")?;
@@ -265,11 +265,11 @@ impl<W: Write> Session<'_, W> {
         &mut self,
         question: &Question,
         position: Option<Position>,
-        answer: Result<Option<Eval>, String>,
+        answer: Result<Option<PositionEval>, String>,
         timing: Option<&Timing>,
     ) -> io::Result<()> {
         let mode = if self.args.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
-        let evaluations = |eval: &Eval| {
+        let evaluations = |eval: &PositionEval| {
             let pv = |pv: &Pv| {
                 let (cp, mate) = score(pv.score);
                 AnswerPv { cp, mate, uci: uci(&pv.line, mode), san: san(&eval.position, &pv.line) }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use indicatif::HumanCount;
 use serde::{Serialize, Serializer};
 use shakmaty::Position as _;
-use shelfish::eval::{Eval, Evaluation};
+use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::leb128;
 use shelfish::played::Played;
 use shelfish::reader::ReadError;
@@ -147,7 +147,7 @@ pub fn run(args: Args) -> Outcome {
     let scan = match kind {
         _ if args.manifest => None,
         Kind::Moves => Some(scan::<Played>(place, manifest, args.quiet)?),
-        Kind::Evaluations => Some(scan::<Eval>(place, manifest, args.quiet)?),
+        Kind::Evaluations => Some(scan::<PositionEval>(place, manifest, args.quiet)?),
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     let stats = Stats { manifest: known, scan, seconds };
@@ -179,7 +179,7 @@ trait Counted: Record {
     fn counts(&self) -> RecordCounts;
 }
 
-impl Counted for Eval {
+impl Counted for PositionEval {
     fn counts(&self) -> RecordCounts {
         let counts = |evaluation: &Evaluation| EvaluationCounts {
             depth: evaluation.depth,

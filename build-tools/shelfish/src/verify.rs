@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use serde::Serialize;
-use shelfish::eval::{Eval, Evaluation};
+use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
-use shelfish::source::{Fault, Source};
+use shelfish::source::{Source, SourceErrorKind};
 use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 
 use crate::Outcome;
@@ -126,7 +126,7 @@ pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
     let start = Instant::now();
     let mut report = Report::default();
     match database::kind(place)? {
-        Kind::Evaluations => verify_as::<Eval>(place, &mut report, quiet)?,
+        Kind::Evaluations => verify_as::<PositionEval>(place, &mut report, quiet)?,
         Kind::Moves => verify_as::<Played>(place, &mut report, quiet)?,
     }
     report.ok = report.problems.is_empty();
@@ -150,7 +150,7 @@ trait Checked: Record {
     fn fault(&self, said: &Self::Said) -> Option<&'static str>;
 }
 
-impl Checked for Eval {
+impl Checked for PositionEval {
     type Said = ();
 
     fn said(_: &Manifest) -> Result<(), String> {
@@ -315,7 +315,7 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, said: &R::Said) -> Checke
 fn is_normal(evaluations: &[Evaluation]) -> bool {
     let is_ordered = || {
         let mut normal = evaluations.to_vec();
-        Eval::normalise(&mut normal);
+        PositionEval::normalise(&mut normal);
         normal == evaluations
     };
     let has_pvs = evaluations.iter().all(|evaluation| !evaluation.pvs.is_empty());
@@ -329,7 +329,7 @@ fn problem(chunk: &Chunk, what: &str) -> Problem {
 
 fn table_problem(error: &TableError, file: &str) -> Problem {
     match error {
-        TableError::Chunk { chunk, fault } => problem(chunk, &fault.to_string()),
+        TableError::Chunk { chunk, kind } => problem(chunk, &kind.to_string()),
         _ => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
     }
 }
@@ -342,9 +342,11 @@ fn read_problem(error: &ReadError, file: &str) -> Problem {
     match error {
         ReadError::Table { error, .. } => table_problem(error, file),
         ReadError::Source(error) => {
-            let what = match &error.fault {
-                Fault::Short { expected, found } => format!("truncated: expected {expected} bytes, found {found}"),
-                fault => fault.to_string(),
+            let what = match &error.kind {
+                SourceErrorKind::Short { expected, found } => {
+                    format!("truncated: expected {expected} bytes, found {found}")
+                }
+                kind => kind.to_string(),
             };
             Problem { file: file_name(&error.at), bytes: None, what }
         }

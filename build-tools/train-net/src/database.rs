@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shelfish::{
-    eval::{Eval, Score},
+    eval::{PositionEval, Score},
     table::{Block, TableError},
 };
 use shelfish_cli::{database, ordered::ordered, scan::Scan};
@@ -23,12 +23,13 @@ const MATE: i32 = 3_000;
 /// It cannot be read.
 pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), Failure> {
     let place = database::Args::of(name).source()?;
-    let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
+    let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let open =
         |block: Result<shelfish_cli::scan::RawBlock, shelfish_cli::scan::ScanError>| -> Result<Vec<Sample>, Failure> {
             let block = block.map_err(Box::new)?;
-            let evals = Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<Eval>, TableError>>()?;
+            let evals =
+                Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<PositionEval>, TableError>>()?;
             Ok(evals.iter().filter_map(sample).collect())
         };
     for block in ordered(Scan::new(place, manifest)?, threads, open) {
@@ -38,7 +39,7 @@ pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), Failure> {
 }
 
 /// The deepest evaluation of a position, if its best move is quiet.
-fn sample(eval: &Eval) -> Option<Sample> {
+fn sample(eval: &PositionEval) -> Option<Sample> {
     let pv = eval.best()?.pvs.first()?;
     let position = Position::new(eval.position.chess().clone());
     if !is_quiet(&position, *pv.line.first()?) {

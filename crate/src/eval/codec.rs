@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use shakmaty::{Color, Square};
 
-use super::{Eval, Evaluation, Pv, Score};
+use super::{Evaluation, PositionEval, Pv, Score};
 use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values, unzigzag};
@@ -50,7 +50,7 @@ const NUMBER_NAMES: [&str; NUMBERS] = [
 ];
 
 /// The most moves of all lines of a block: twice what a block of the usual weight has at most, as a record has at most
-/// [`Eval::MAX_PLIES`].
+/// [`PositionEval::MAX_PLIES`].
 const MAX_BLOCK_PLIES: usize = 1 << 15;
 
 /// Lines can be decoded from every record whose number is a multiple of this; up to such a record others are skipped.
@@ -116,9 +116,9 @@ impl Decoder {
             let mut best = parent.unwrap_or_default();
             let mut best_depth = 0;
             let first = all.scores.len();
-            for n in 0..reader.count(EVALUATIONS, Eval::MAX_EVALUATIONS)? {
+            for n in 0..reader.count(EVALUATIONS, PositionEval::MAX_EVALUATIONS)? {
                 let column = if n == 0 { PVS_BEST } else { PVS_OTHER };
-                let pvs = reader.count(column, Eval::MAX_EVALUATION_PVS)?;
+                let pvs = reader.count(column, PositionEval::MAX_EVALUATION_PVS)?;
                 let depths = if n == 0 { DEPTH_BEST } else { DEPTH_OTHER };
                 let told = reader.next(depths, NARROW)?;
                 let depth = if n == 0 { Some(told) } else { u64::from(best_depth).checked_sub(told) };
@@ -126,7 +126,7 @@ impl Decoder {
                 let depth = depth.ok_or_else(|| reader.out_of_range(depths, told))?;
                 let knodes = reader.next(KNODES, WIDE)?;
                 let start = all.scores.len();
-                if start + pvs > (first + Eval::MAX_PVS).min(MAX_TOTAL) {
+                if start + pvs > (first + PositionEval::MAX_PVS).min(MAX_TOTAL) {
                     return Err(reader.out_of_range(column, pvs as u64));
                 }
                 let mut above = best;
@@ -215,7 +215,7 @@ fn lines(columns: &Columns, first: usize) -> [&[u8]; moves::COLUMNS] {
     core::array::from_fn(|column| columns.bytes(first + NUMBERS + column))
 }
 
-impl Record for Eval {
+impl Record for PositionEval {
     const KIND: &'static str = "evaluations";
     const COLUMNS: &'static [&'static str] = &{
         let mut names = [""; NUMBERS + moves::COLUMNS];
@@ -232,13 +232,13 @@ impl Record for Eval {
 
     #[cfg(feature = "write")]
     fn encode(
-        records: &[&Eval],
+        records: &[&PositionEval],
         parents: &[Option<u32>],
         _: &dyn Fn(usize) -> (Square, Square),
         columns: &mut [Vec<u8>],
     ) -> Result<(), ColumnError> {
         // Messages count the columns of the block.
-        let first = crate::table::Block::<Eval>::FIRST;
+        let first = crate::table::Block::<PositionEval>::FIRST;
         let value = |(column, found)| ColumnError::Value { column: first + column, found };
         records.iter().try_for_each(|record| check(record)).map_err(value)?;
         encode_numbers(records, parents, columns);
@@ -304,7 +304,7 @@ impl Record for Eval {
         let weight = |n| {
             decoder.line_infos(n, &mut line_infos);
             let plies = cursors.plies(&line_infos).map_err(|error| column_error(first, error))?;
-            Ok(Eval::weight(decoder.evaluations(n).len(), line_infos.len(), plies))
+            Ok(PositionEval::weight(decoder.evaluations(n).len(), line_infos.len(), plies))
         };
         (0..decoder.records.len() - 1).map(weight).collect()
     }
@@ -316,7 +316,7 @@ impl Record for Eval {
         n: usize,
         position: Position,
         _: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<Eval, String> {
+    ) -> Result<PositionEval, String> {
         let left = decoder.entries.get(n / STRIDE).ok_or("no such record")?;
         let mut ends = lines(columns, first);
         for (column, left) in ends.iter_mut().zip(left) {
@@ -336,7 +336,7 @@ impl Record for Eval {
             knodes: numbers.knodes,
             pvs: numbers.pvs.clone().zip(&mut lines).map(|(pv, line)| Pv { score: decoder.scores[pv], line }).collect(),
         });
-        Ok(Eval { evaluations: evaluations.collect(), position })
+        Ok(PositionEval { evaluations: evaluations.collect(), position })
     }
 }
 
@@ -372,16 +372,16 @@ impl NumberReader<'_> {
 
 /// Refuses numbers that the columns cannot hold: the number of the column and the value.
 #[cfg(feature = "write")]
-fn check(record: &Eval) -> Result<(), (usize, u64)> {
+fn check(record: &PositionEval) -> Result<(), (usize, u64)> {
     let within = |column, count: usize, most| match count {
         0 => Err((column, 0)),
         count if count > most => Err((column, count as u64)),
         _ => Ok(()),
     };
-    within(EVALUATIONS, record.evaluations.len(), Eval::MAX_EVALUATIONS)?;
+    within(EVALUATIONS, record.evaluations.len(), PositionEval::MAX_EVALUATIONS)?;
     let mut pvs = 0;
     for evaluation in &record.evaluations {
-        within(PVS_BEST, evaluation.pvs.len(), Eval::MAX_EVALUATION_PVS)?;
+        within(PVS_BEST, evaluation.pvs.len(), PositionEval::MAX_EVALUATION_PVS)?;
         pvs += evaluation.pvs.len();
         if evaluation.depth > record.evaluations[0].depth {
             return Err((DEPTH_OTHER, evaluation.depth.into()));
@@ -391,12 +391,12 @@ fn check(record: &Eval) -> Result<(), (usize, u64)> {
             return Err((SCORE_ROOT, found.unsigned_abs().into()));
         }
     }
-    within(PVS_BEST, pvs, Eval::MAX_PVS)
+    within(PVS_BEST, pvs, PositionEval::MAX_PVS)
 }
 
 /// Writes the numbers of `records` in stored order.
 #[cfg(feature = "write")]
-fn encode_numbers(records: &[&Eval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
+fn encode_numbers(records: &[&PositionEval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
     use crate::table::zigzag;
     use shakmaty::Position as _;
 

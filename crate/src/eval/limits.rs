@@ -4,14 +4,14 @@
 //! for a position, and so low that no record, whoever wrote it, blocks a page for long. Readers enforce them; a writer
 //! leaves out what is beyond.
 
-use super::Eval;
 #[cfg(feature = "write")]
 use super::Evaluation;
+use super::PositionEval;
 use crate::moves;
 #[cfg(feature = "write")]
 use crate::position::Position;
 
-impl Eval {
+impl PositionEval {
     /// The most evaluations of a record.
     pub const MAX_EVALUATIONS: usize = 256;
     /// The most PVs of one evaluation: no position that a game reaches has more than 218 legal moves.
@@ -30,13 +30,15 @@ impl Eval {
     #[cfg(feature = "write")]
     pub fn fit(position: &Position, evaluations: &[Evaluation]) -> usize {
         let (mut pvs, mut plies) = (0, 0);
-        let room = evaluations.iter().take(Eval::MAX_EVALUATIONS).take_while(|evaluation| {
+        let room = evaluations.iter().take(PositionEval::MAX_EVALUATIONS).take_while(|evaluation| {
             pvs += evaluation.pvs.len();
             plies += evaluation.plies();
-            evaluation.pvs.len() <= Eval::MAX_EVALUATION_PVS && pvs <= Eval::MAX_PVS && plies <= Eval::MAX_PLIES
+            evaluation.pvs.len() <= PositionEval::MAX_EVALUATION_PVS
+                && pvs <= PositionEval::MAX_PVS
+                && plies <= PositionEval::MAX_PLIES
         });
         let room = room.count();
-        if plies <= Eval::SAFE_PLIES {
+        if plies <= PositionEval::SAFE_PLIES {
             return room;
         }
         let mut cost = moves::DecodingCost::default();
@@ -67,7 +69,7 @@ impl Evaluation {
         let (mut short, mut long) = (0, longest + 1);
         let mut middle = longest;
         while short + 1 < long {
-            let fits = Eval::fit(position, &[cut_to(self, middle)]) > 0;
+            let fits = PositionEval::fit(position, &[cut_to(self, middle)]) > 0;
             if fits {
                 short = middle
             } else {
@@ -122,7 +124,7 @@ mod tests {
     }
 
     fn is_readable(position: &Position, evaluations: Vec<Evaluation>) -> bool {
-        let record = Eval { position: position.clone(), evaluations };
+        let record = PositionEval { position: position.clone(), evaluations };
         let Ok(block) = encode_block(std::slice::from_ref(&record)) else { return false };
         let at = Chunk { file: "test".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
         Block::open(&block.bytes, &at).and_then(|block| block.find(position)) == Ok(Some(record))
@@ -133,7 +135,7 @@ mod tests {
         for (fen, pvs, plies) in [(START, 1, 1), (START, 256, 3), (START, 1, 300), (START, 20, 40), (CROWD, 200, 2)] {
             let position = position(fen);
             let all: Vec<Evaluation> = (0..300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
-            let fit = Eval::fit(&position, &all);
+            let fit = PositionEval::fit(&position, &all);
             assert!(fit > 0 && fit < all.len(), "{fit} evaluations of {pvs} PVs of {plies} moves");
             assert!(is_readable(&position, all[..fit].to_vec()), "{fit} evaluations of {pvs} PVs of {plies} moves");
             assert!(!is_readable(&position, all[..=fit].to_vec()), "{fit} evaluations and one more");
@@ -144,18 +146,18 @@ mod tests {
     fn what_a_record_holds_does_not_depend_on_what_was_left_out_before() {
         let position = position(START);
         let mut all: Vec<Evaluation> = (0..40).map(|depth| evaluation(&position, depth, 30, 20)).collect();
-        Eval::normalise(&mut all);
-        let fit = Eval::fit(&position, &all);
+        PositionEval::normalise(&mut all);
+        let fit = PositionEval::fit(&position, &all);
         for every in [2, 3, 7] {
             let (mut some, mut others): (Vec<_>, Vec<_>) =
                 all.iter().cloned().enumerate().partition(|(n, _)| n % every == 0);
             let mut both = Vec::new();
             for part in [&mut some, &mut others] {
                 let part: Vec<Evaluation> = part.drain(..).map(|(_, evaluation)| evaluation).collect();
-                both.extend_from_slice(&part[..Eval::fit(&position, &part)]);
+                both.extend_from_slice(&part[..PositionEval::fit(&position, &part)]);
             }
-            Eval::normalise(&mut both);
-            let again = Eval::fit(&position, &both);
+            PositionEval::normalise(&mut both);
+            let again = PositionEval::fit(&position, &both);
             assert_eq!(both[..again], all[..fit]);
         }
     }
@@ -166,14 +168,14 @@ mod tests {
             let position = position(fen);
             let whole = evaluation(&position, 20, pvs, plies);
             let mut short = whole.clone();
-            assert_eq!(Eval::fit(&position, std::slice::from_ref(&whole)), 0);
+            assert_eq!(PositionEval::fit(&position, std::slice::from_ref(&whole)), 0);
             assert!(short.shorten(&position) > 0);
             let longest = short.pvs.iter().map(|pv| pv.line.len()).max().unwrap_or(0);
             assert!(is_readable(&position, vec![short.clone()]), "{pvs} PVs of {longest} moves");
             assert_eq!(short.shorten(&position), 0, "once is enough");
             let mut longer = whole.clone();
             longer.pvs.iter_mut().for_each(|pv| pv.line.truncate(longest + 1));
-            assert_eq!(Eval::fit(&position, &[longer]), 0, "one more move than {longest} would not fit");
+            assert_eq!(PositionEval::fit(&position, &[longer]), 0, "one more move than {longest} would not fit");
         }
     }
 }

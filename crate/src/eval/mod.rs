@@ -75,14 +75,14 @@ pub struct Evaluation {
 
 /// The record of one position: all its evaluations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Eval {
+pub struct PositionEval {
     /// The position, canonical.
     pub position: Position,
     /// Best first: deepest, then more PVs, then more nodes; no two are equal. Never empty.
     pub evaluations: Vec<Evaluation>,
 }
 
-impl Eval {
+impl PositionEval {
     /// The deepest evaluation; of equally deep ones that with more PVs, then that with more nodes.
     pub fn best(&self) -> Option<&Evaluation> {
         self.evaluations.first()
@@ -96,7 +96,7 @@ impl Eval {
     /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
     pub const BLOCK_WEIGHT: usize = 5_000 * 8;
 
-    /// Sorts evaluations into the order of [`Eval::evaluations`] and removes duplicates.
+    /// Sorts evaluations into the order of [`PositionEval::evaluations`] and removes duplicates.
     ///
     /// The order is total, so that merging is commutative and a build does not depend on the order of its sources.
     pub fn normalise(evaluations: &mut Vec<Evaluation>) {

@@ -5,14 +5,14 @@
 //! (<http://hgm.nubati.net/book_format.html>). Castling is the king's move to its own rook, also in chess.
 //!
 //! ```
-//! use shelfish::polyglot::{Book, Entry, code, key};
+//! use shelfish::polyglot::{PolyglotBook, Entry, code, key};
 //! use shelfish::position::Position;
 //! use shelfish::shakmaty::{Position as _, uci::UciMove};
 //!
 //! let start: Position = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -".parse()?;
 //! let m = "e2e4".parse::<UciMove>()?.to_move(start.chess())?;
 //! let entry = Entry { key: key(start.chess()), code: code(m), weight: 7, learn: 0 };
-//! let book = Book::open(entry.to_bytes())?;
+//! let book = PolyglotBook::open(entry.to_bytes())?;
 //! assert_eq!(book.moves(start.chess()), [(m, 7)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -177,17 +177,17 @@ impl core::error::Error for PolyglotError {}
 
 /// A book, its length and order checked.
 #[derive(Clone, Debug)]
-pub struct Book<B> {
+pub struct PolyglotBook<B> {
     bytes: B,
 }
 
-impl<B: AsRef<[u8]>> Book<B> {
+impl<B: AsRef<[u8]>> PolyglotBook<B> {
     /// Takes the bytes of a file.
     ///
     /// # Errors
     ///
     /// They are not a book.
-    pub fn open(bytes: B) -> Result<Book<B>, PolyglotError> {
+    pub fn open(bytes: B) -> Result<PolyglotBook<B>, PolyglotError> {
         let length = bytes.as_ref().len();
         if length == 0 {
             return Err(PolyglotError::Empty);
@@ -195,7 +195,7 @@ impl<B: AsRef<[u8]>> Book<B> {
         if !length.is_multiple_of(Entry::BYTES) {
             return Err(PolyglotError::Length { bytes: length });
         }
-        let book = Book { bytes };
+        let book = PolyglotBook { bytes };
         let mut before = 0;
         for (index, Entry { key, .. }) in book.entries(0..book.len()).enumerate() {
             if key < before {

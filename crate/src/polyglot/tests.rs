@@ -7,7 +7,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position as _};
 
-use super::{Book, Entry, PolyglotError, Walk, code, decode, key, keys, shown};
+use super::{Entry, PolyglotBook, PolyglotError, Walk, code, decode, key, keys, shown};
 use crate::position::Position;
 
 type Test = Result<(), Box<dyn std::error::Error>>;
@@ -44,12 +44,12 @@ fn castling_is_read_as_two_steps_of_the_king_too() -> Test {
 #[test]
 fn bytes_that_are_no_book_are_told_why() {
     let entry = |key| Entry { key, ..Entry::default() }.to_bytes();
-    assert_eq!(Book::open(Vec::new()).err(), Some(PolyglotError::Empty));
+    assert_eq!(PolyglotBook::open(Vec::new()).err(), Some(PolyglotError::Empty));
     for bytes in [1, 15, 17, 31] {
-        assert_eq!(Book::open(vec![0; bytes]).err(), Some(PolyglotError::Length { bytes }));
+        assert_eq!(PolyglotBook::open(vec![0; bytes]).err(), Some(PolyglotError::Length { bytes }));
     }
     let mixed = [entry(3), entry(3), entry(9), entry(4)].concat();
-    let error = Book::open(&mixed).err();
+    let error = PolyglotBook::open(&mixed).err();
     assert_eq!(error, Some(PolyglotError::Order { entry: 4, key: 4, before: 9 }));
     assert!(error.is_some_and(|error| error.to_string().contains("bytes 48-63")));
 }
@@ -66,7 +66,7 @@ fn a_position_that_is_written_twice_is_one_and_one_with_two_histories_is_added_u
         let entry = |(key, weight)| Entry { key, code: code(m), weight, learn: 0 };
         let mut entries = [plain, stepped].into_iter().zip(weights).map(entry).collect::<Vec<_>>();
         entries.sort_unstable();
-        let book = Book::open(entries.into_iter().flat_map(Entry::to_bytes).collect::<Vec<u8>>())?;
+        let book = PolyglotBook::open(entries.into_iter().flat_map(Entry::to_bytes).collect::<Vec<u8>>())?;
         let mut walk = Walk::new(book.clone(), core::slice::from_ref(&position));
         assert_eq!(walk.next(), Some((position.clone(), vec![(m, expected)])));
         assert_eq!((walk.next(), walk.entries(), walk.illegal()), (None, 2, 0));
@@ -99,7 +99,7 @@ proptest! {
         let mut entries: Vec<Entry> = own.chain(strange.iter().map(|(key, code)| entry(*key, *code))).collect();
         let unreached = strange.iter().filter(|(key, _)| !played.contains_key(key)).count();
         entries.sort_unstable();
-        let book = Book::open(entries.iter().flat_map(|entry| entry.to_bytes()).collect::<Vec<u8>>()).ok();
+        let book = PolyglotBook::open(entries.iter().flat_map(|entry| entry.to_bytes()).collect::<Vec<u8>>()).ok();
         let Some(book) = book else {
             prop_assert!(entries.is_empty());
             return Ok(());
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_book_or_an_error(bytes in vec(any::<u8>(), 0..400)) {
-        if let Ok(book) = Book::open(&bytes) {
+        if let Ok(book) = PolyglotBook::open(&bytes) {
             let all = book.len();
             let walk = Walk::new(book, &[Position::from_chess(&Chess::default())]);
             prop_assert!(walk.count() <= all);

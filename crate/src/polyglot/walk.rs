@@ -2,7 +2,7 @@
 
 use shakmaty::{Chess, Move, Position as _};
 
-use super::{Book, Entry, add, decode, keys};
+use super::{Entry, PolyglotBook, add, decode, keys};
 use crate::position::Position;
 
 /// The positions of a book, each once, with its moves and their weights. The order is the same each time.
@@ -12,7 +12,7 @@ use crate::position::Position;
 ///
 /// There are never more positions on the way than keys in the book.
 pub struct Walk<B> {
-    book: Book<B>,
+    book: PolyglotBook<B>,
     /// By number of an entry whose key is new: whether it was reached.
     reached: Vec<bool>,
     next: Vec<Position>,
@@ -22,7 +22,7 @@ pub struct Walk<B> {
 
 impl<B: AsRef<[u8]>> Walk<B> {
     /// Begins at positions.
-    pub fn new(book: Book<B>, starts: &[Position]) -> Walk<B> {
+    pub fn new(book: PolyglotBook<B>, starts: &[Position]) -> Walk<B> {
         let reached = vec![false; book.len()];
         let mut walk = Walk { book, reached, next: Vec::new(), entries: 0, illegal: 0 };
         for start in starts.iter().rev() {

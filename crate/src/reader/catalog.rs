@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::ReadError;
 use super::lru::Lru;
-use crate::eval::Eval;
+use crate::eval::PositionEval;
 use crate::position::Position;
 use crate::table::{Block, Chunk, Manifest, Page, Record, TableError};
 
 /// A manifest, and pages and blocks in memory, bounded in bytes.
 #[derive(Debug)]
-pub(super) struct Catalog<R: Record = Eval> {
+pub(super) struct Catalog<R: Record = PositionEval> {
     manifest: Arc<Manifest>,
     folder: String,
     memory: Lru<Chunk, Part<R>>,

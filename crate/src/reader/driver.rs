@@ -319,7 +319,7 @@ fn parse<R: Record>(source: &impl Source, pin: Option<&Pin>, bytes: &[u8]) -> Re
     let at = source.locate(Manifest::FILE);
     match pin.map_or(Ok(()), |pin| pin.check(bytes)) {
         Ok(()) => Manifest::parse::<R>(bytes).map_err(|error| ReadError::Table { at, error }),
-        Err(fault) => Err(SourceError::new(at, fault).into()),
+        Err(kind) => Err(SourceError::new(at, kind).into()),
     }
 }
 

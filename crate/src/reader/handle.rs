@@ -9,7 +9,7 @@ use super::cache::{Cache, NoCache};
 use super::driver::{Driver, Found};
 use super::fetched::Observer;
 use super::{GAP, ReadError};
-use crate::eval::Eval;
+use crate::eval::PositionEval;
 use crate::position::Position;
 use crate::source::integrity::Pin;
 use crate::source::{Source, Traffic};
@@ -56,7 +56,7 @@ pub struct Stats {
 ///
 /// Clones are the same reader. It may be shared by threads and tasks: lookups that want the same bytes share a request,
 /// and a request whose last lookup was dropped is given up.
-pub struct Reader<S, R: Record = Eval, C = NoCache>(pub(super) Arc<Driver<S, R, C>>);
+pub struct Reader<S, R: Record = PositionEval, C = NoCache>(pub(super) Arc<Driver<S, R, C>>);
 
 impl<S, R: Record, C> Clone for Reader<S, R, C> {
     fn clone(&self) -> Self {

@@ -56,14 +56,14 @@ pub enum ReadError {
 impl ReadError {
     /// Whether no answer came at all, as when a device is offline.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, ReadError::Source(error) if error.fault.is_unreachable())
+        matches!(self, ReadError::Source(error) if error.kind.is_unreachable())
     }
 
     /// Whether another build may have taken the database's place.
     fn is_stale(&self) -> bool {
         match self {
-            ReadError::Source(error) => error.fault.is_stale(),
-            ReadError::Table { error: TableError::Chunk { fault, .. }, .. } => fault.is_foreign(),
+            ReadError::Source(error) => error.kind.is_stale(),
+            ReadError::Table { error: TableError::Chunk { kind, .. }, .. } => kind.is_foreign(),
             ReadError::Table { .. } | ReadError::Stale(_) | ReadError::Unanswered => false,
         }
     }

@@ -13,15 +13,15 @@ use futures_executor::block_on;
 use shakmaty::{Chess, Position as _};
 
 use super::*;
-use crate::eval::{Eval, Evaluation, Pv, Score};
+use crate::eval::{Evaluation, PositionEval, Pv, Score};
 use crate::position::Position;
 use crate::source::file::Directory;
 use crate::source::integrity::{Integrity, Pin};
-use crate::source::{Fault, Source};
-use crate::table::{Chunk, ChunkFault, Manifest, TableWriter, WriterOptions, encode_block};
+use crate::source::{Source, SourceErrorKind};
+use crate::table::{Chunk, ChunkErrorKind, Manifest, TableWriter, WriterOptions, encode_block};
 
 /// Positions of some games, ascending, each with an evaluation that tells them apart.
-fn records(games: usize) -> Vec<Eval> {
+fn records(games: usize) -> Vec<PositionEval> {
     let mut records = Vec::new();
     for game in 0..games {
         let mut chess = Chess::default();
@@ -29,7 +29,7 @@ fn records(games: usize) -> Vec<Eval> {
             let moves = chess.legal_moves();
             let line = moves.iter().copied().take(1).collect();
             let pvs = vec![Pv { score: Score::Cp((game * 100 + ply) as i32), line }];
-            records.push(Eval {
+            records.push(PositionEval {
                 position: Position::from_chess(&chess),
                 evaluations: vec![Evaluation { depth: 20, knodes: 1, pvs }],
             });
@@ -46,18 +46,18 @@ fn records(games: usize) -> Vec<Eval> {
 struct Database(PathBuf);
 
 impl Database {
-    fn new(name: &str, records: &[Eval]) -> Database {
+    fn new(name: &str, records: &[PositionEval]) -> Database {
         Database::with_inline_pages(name, records, 0)
     }
 
     /// Its manifest may have so many bytes of inline pages.
-    fn with_inline_pages(name: &str, records: &[Eval], inline_page_bytes: usize) -> Database {
+    fn with_inline_pages(name: &str, records: &[PositionEval], inline_page_bytes: usize) -> Database {
         let dir = std::env::temp_dir().join(format!("shelfish-reader-{}-{name}", std::process::id()));
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
         let options =
             WriterOptions { shard_bytes: 4000, page_blocks: 4, inline_page_bytes, ..WriterOptions::default() };
-        let mut writer = TableWriter::<Eval>::create(&dir, &scratch, options);
+        let mut writer = TableWriter::<PositionEval>::create(&dir, &scratch, options);
         for block in records.chunks(4) {
             writer.append(&encode_block(block).unwrap()).unwrap();
         }
@@ -87,7 +87,7 @@ struct HostState {
     asked: Mutex<Vec<(String, Range<u64>)>>,
     under_way: AtomicUsize,
     most: AtomicUsize,
-    fault: Mutex<Option<Fault>>,
+    kind: Mutex<Option<SourceErrorKind>>,
 }
 
 impl Host {
@@ -105,8 +105,8 @@ impl Host {
         self.0.asked.lock().unwrap()
     }
 
-    fn fail(&self, fault: Option<Fault>) {
-        *self.0.fault.lock().unwrap() = fault;
+    fn fail(&self, kind: Option<SourceErrorKind>) {
+        *self.0.kind.lock().unwrap() = kind;
     }
 
     fn requests(&self) -> usize {
@@ -134,12 +134,12 @@ impl Host {
         })
         .await;
         host.under_way.fetch_sub(1, Ordering::Relaxed);
-        let error = |fault| SourceError::new(self.locate(file), fault);
-        if let Some(fault) = host.fault.lock().unwrap().clone() {
-            return Err(error(fault));
+        let error = |kind| SourceError::new(self.locate(file), kind);
+        if let Some(kind) = host.kind.lock().unwrap().clone() {
+            return Err(error(kind));
         }
         let files = self.files();
-        let bytes = files.get(file).ok_or_else(|| error(Fault::Status(404)))?;
+        let bytes = files.get(file).ok_or_else(|| error(SourceErrorKind::Status(404)))?;
         let range = range.start as usize..(range.end as usize).min(bytes.len());
         Ok(bytes[range].to_vec())
     }
@@ -167,7 +167,7 @@ fn open(host: &Host) -> Reader<Host> {
 fn every_position_is_found_and_no_other() {
     let records = records(12);
     let (there, absent): (Vec<_>, Vec<_>) = records.into_iter().enumerate().partition(|(n, _)| n % 5 > 0);
-    let there: Vec<Eval> = there.into_iter().map(|(_, record)| record).collect();
+    let there: Vec<PositionEval> = there.into_iter().map(|(_, record)| record).collect();
     let database = Database::new("every", &there);
     let reader: Reader<_> =
         block_on(Reader::open(Directory::new(&database.0), Options { memory: 20_000, ..Options::default() })).unwrap();
@@ -175,7 +175,7 @@ fn every_position_is_found_and_no_other() {
         assert_eq!(block_on(reader.lookup(&record.position)), Ok(Some(record.clone())));
     }
     for (_, record) in &absent {
-        assert_eq!(block_on(reader.lookup(&record.position)), Ok(None::<Eval>));
+        assert_eq!(block_on(reader.lookup(&record.position)), Ok(None::<PositionEval>));
     }
     let mixed: Vec<Position> = there.iter().map(|record| record.position.clone()).rev().collect();
     let expected: Vec<_> = there.into_iter().rev().map(|record| Ok(Some(record))).collect();
@@ -236,7 +236,8 @@ fn a_small_gap_between_two_blocks_is_fetched_with_them() {
     let positions = [0, 8, 24].map(position);
     let requests = |gap| {
         let host = Host::new(&database);
-        let reader = block_on(Reader::<_, Eval>::open(host.clone(), Options { gap, ..Options::default() })).unwrap();
+        let reader =
+            block_on(Reader::<_, PositionEval>::open(host.clone(), Options { gap, ..Options::default() })).unwrap();
         assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
         assert_eq!(reader.stats().network_blocks, 3);
         host.requests() - 1
@@ -270,7 +271,10 @@ fn a_database_that_stays_broken_is_an_error_after_one_more_try() {
     host.corrupt_shards();
     let error = block_on(reader.lookup(&records[0].position)).unwrap_err();
     assert!(
-        matches!(&error, ReadError::Table { error: TableError::Chunk { fault: ChunkFault::Checksum { .. }, .. }, .. }),
+        matches!(
+            &error,
+            ReadError::Table { error: TableError::Chunk { kind: ChunkErrorKind::Checksum { .. }, .. }, .. }
+        ),
         "{error}"
     );
     // The manifest; the page; the manifest and the page again.
@@ -278,7 +282,7 @@ fn a_database_that_stays_broken_is_an_error_after_one_more_try() {
 
     host.files().retain(|name, _| name == Manifest::FILE);
     let error = block_on(reader.lookup(&records[0].position)).unwrap_err();
-    assert!(matches!(&error, ReadError::Source(SourceError { fault: Fault::Status(404), .. })), "{error}");
+    assert!(matches!(&error, ReadError::Source(SourceError { kind: SourceErrorKind::Status(404), .. })), "{error}");
 
     *host.files() = Database::new("mended", &self::records(5)).files();
     host.corrupt_shards();
@@ -291,7 +295,7 @@ fn a_failure_is_not_remembered() {
     let records = records(4);
     let host = Host::new(&Database::new("moment", &records));
     let reader = open(&host);
-    host.fail(Some(Fault::Status(503)));
+    host.fail(Some(SourceErrorKind::Status(503)));
     assert!(block_on(reader.lookup(&records[0].position)).is_err());
     assert_eq!(host.requests(), 2);
     host.fail(None);
@@ -322,7 +326,8 @@ fn a_reader_is_shared_by_threads() {
     }
     let records = records(20);
     let database = Database::new("threads", &records);
-    let open = moves_to_another_thread(Reader::<_, Eval>::open(Directory::new(&database.0), Options::default()));
+    let open =
+        moves_to_another_thread(Reader::<_, PositionEval>::open(Directory::new(&database.0), Options::default()));
     let reader = is_shared(block_on(open).unwrap());
     std::thread::scope(|scope| {
         for n in 0..4 {
@@ -347,7 +352,7 @@ fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
 }
 
 /// A request for a page that is under way, and brings nothing.
-fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<Eval> {
+fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<PositionEval> {
     let empty = Box::pin(core::future::ready(requests::Parts::default()));
     let wants = vec![catalog::Want::Page(page)];
     crate::sync::held(&reader.0.under_way).add(wants, &requests::Sent::default(), empty)
@@ -394,7 +399,7 @@ impl Cache for Kept {
     }
 }
 
-async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host, Eval, Kept>, ReadError> {
+async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host, PositionEval, Kept>, ReadError> {
     Reader::open_with(host.clone(), cache.clone(), Options::default(), None, None).await
 }
 
@@ -415,7 +420,7 @@ fn what_a_cache_has_takes_no_request_and_outlives_the_reader() {
         let stats = reader.stats();
         assert!(stats.cache_hits > 0 && stats.network_blocks == 0, "{stats:?}");
 
-        host.fail(Some(Fault::Network("offline".to_string())));
+        host.fail(Some(SourceErrorKind::Network("offline".to_string())));
         let reader = open_with(&host, &cache).await.unwrap();
         assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
         assert_eq!(reader.stats().bytes, 0);
@@ -447,7 +452,7 @@ fn bytes_that_went_bad_in_a_cache_are_fetched_again_and_replaced() {
 fn lookups_at_the_same_time_share_requests_and_the_manifest_is_read_again_once_for_all() {
     let (former, new) = (records(4), records(9));
     let host = Host::new(&Database::new("share", &former));
-    let lookups = |reader: &Reader<Host>, records: &[Eval]| {
+    let lookups = |reader: &Reader<Host>, records: &[PositionEval]| {
         let futures: Vec<_> = records.iter().map(|record| reader.lookup(&record.position)).collect();
         block_on(futures_util::future::join_all(futures))
     };
@@ -509,7 +514,8 @@ fn an_observer_hears_of_every_request_and_may_ask_itself() {
     };
     block_on(async {
         let (options, observer) = (Options::default(), Some(observer));
-        let reader = Reader::<_, Eval, _>::open_with(host.clone(), NoCache, options, None, observer).await.unwrap();
+        let reader =
+            Reader::<_, PositionEval, _>::open_with(host.clone(), NoCache, options, None, observer).await.unwrap();
         for record in &records {
             assert!(reader.lookup(&record.position).await.is_ok());
         }
@@ -527,12 +533,12 @@ fn a_pinned_manifest_is_the_only_one_that_is_taken_and_another_build_is_not_gone
     let integrity = Integrity::of(&host.files()[Manifest::FILE]);
     let open = |pin: &str| {
         let pin = Some(pin.parse::<Pin>().unwrap());
-        block_on(Reader::<_, Eval, _>::open_with(host.clone(), NoCache, Options::default(), pin, None))
+        block_on(Reader::<_, PositionEval, _>::open_with(host.clone(), NoCache, Options::default(), pin, None))
     };
     let reader = open(&integrity.to_string()).unwrap();
     assert!(matches!(block_on(reader.lookup(&former[0].position)), Ok(Some(_))));
     let error = open(&Integrity::of(b"another").to_string()).unwrap_err();
-    assert!(matches!(error, ReadError::Source(SourceError { fault: Fault::Integrity { .. }, .. })), "{error}");
+    assert!(matches!(error, ReadError::Source(SourceError { kind: SourceErrorKind::Integrity { .. }, .. })), "{error}");
 
     *host.files() = Database::new("pinned-new", &new).files();
     reader.clear_memory();

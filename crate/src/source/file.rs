@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::{Fault, Source, SourceError};
+use super::{Source, SourceError, SourceErrorKind};
 
 /// The files of a directory.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ impl Directory {
         Directory(path.as_ref().to_path_buf())
     }
 
-    fn read(&self, file: &str, from: u64, length: u64) -> Result<Vec<u8>, Fault> {
+    fn read(&self, file: &str, from: u64, length: u64) -> Result<Vec<u8>, SourceErrorKind> {
         let mut bytes = Vec::new();
         let mut file = File::open(self.0.join(file)).map_err(|error| io(&error))?;
         file.seek(SeekFrom::Start(from)).map_err(|error| io(&error))?;
@@ -26,10 +26,10 @@ impl Directory {
     }
 }
 
-fn io(error: &std::io::Error) -> Fault {
+fn io(error: &std::io::Error) -> SourceErrorKind {
     match error.kind() {
-        ErrorKind::NotFound => Fault::Io(ErrorKind::NotFound, "no such file".to_string()),
-        kind => Fault::Io(kind, error.to_string()),
+        ErrorKind::NotFound => SourceErrorKind::Io(ErrorKind::NotFound, "no such file".to_string()),
+        kind => SourceErrorKind::Io(kind, error.to_string()),
     }
 }
 
@@ -37,18 +37,18 @@ impl Source for Directory {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         let expected = range.end.saturating_sub(range.start);
         let bytes = self.read(file, range.start, expected).and_then(|bytes| match bytes.len() as u64 {
-            found if found < expected => Err(Fault::Short { expected, found }),
+            found if found < expected => Err(SourceErrorKind::Short { expected, found }),
             _ => Ok(bytes),
         });
-        bytes.map_err(|fault| SourceError::new(self.locate(file), fault))
+        bytes.map_err(|kind| SourceError::new(self.locate(file), kind))
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
         let bytes = self.read(file, 0, cap.saturating_add(1)).and_then(|bytes| match bytes.len() as u64 {
-            found if found > cap => Err(Fault::Long { expected: cap }),
+            found if found > cap => Err(SourceErrorKind::Long { expected: cap }),
             _ => Ok(bytes),
         });
-        bytes.map_err(|fault| SourceError::new(self.locate(file), fault))
+        bytes.map_err(|kind| SourceError::new(self.locate(file), kind))
     }
 
     fn locate(&self, file: &str) -> String {

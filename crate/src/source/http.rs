@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use super::Fault;
+use super::SourceErrorKind;
 
 /// The largest file that is taken whole in place of a range.
 pub const WHOLE_CAP: u64 = 1 << 20;
@@ -51,36 +51,36 @@ impl Ask {
     /// # Errors
     ///
     /// The status is neither that of success nor that of a range, or a header says that the body is another one.
-    pub fn judge(&self, head: &Head<'_>) -> Result<Body, Fault> {
+    pub fn judge(&self, head: &Head<'_>) -> Result<Body, SourceErrorKind> {
         let announced = head.content_length.and_then(number);
         match (self, head.status) {
             (Ask::Range(range), 206) => {
                 let coding = head.content_encoding.map_or("", str::trim_ascii);
                 if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") {
-                    return Err(Fault::ContentEncoding(coding.to_string()));
+                    return Err(SourceErrorKind::ContentEncoding(coding.to_string()));
                 }
                 if let Some(found) = head.content_range
                     && !is_range(found, range)
                 {
-                    return Err(Fault::ContentRange { expected: range.clone(), found: found.to_string() });
+                    return Err(SourceErrorKind::ContentRange { expected: range.clone(), found: found.to_string() });
                 }
                 let expected = range.end.saturating_sub(range.start);
                 if let Some(found) = head.content_length
                     && announced != Some(expected)
                 {
-                    return Err(Fault::ContentLength { expected, found: found.to_string() });
+                    return Err(SourceErrorKind::ContentLength { expected, found: found.to_string() });
                 }
                 Ok(Body { bytes: Vec::new(), least: expected, cap: expected, part: None })
             }
             (Ask::Range(range), 200) => {
                 // Compressed or not, more than the cap would be transferred.
                 if announced.is_some_and(|length| length > WHOLE_CAP) || range.end > WHOLE_CAP {
-                    return Err(Fault::RangeIgnored { length: announced, cap: WHOLE_CAP });
+                    return Err(SourceErrorKind::RangeIgnored { length: announced, cap: WHOLE_CAP });
                 }
                 Ok(Body { bytes: Vec::new(), least: range.end, cap: WHOLE_CAP, part: Some(range.clone()) })
             }
             (&Ask::Whole { cap }, 200) => Ok(Body { bytes: Vec::new(), least: 0, cap, part: None }),
-            (_, status) => Err(Fault::Status(status)),
+            (_, status) => Err(SourceErrorKind::Status(status)),
         }
     }
 }
@@ -128,12 +128,12 @@ impl Body {
     /// # Errors
     ///
     /// The body is longer than it may be; the request is to be given up.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), SourceErrorKind> {
         let length = self.bytes.len() as u64 + piece.len() as u64;
         if length > self.cap {
             return Err(match self.part {
-                Some(_) => Fault::RangeIgnored { length: None, cap: self.cap },
-                None => Fault::Long { expected: self.cap },
+                Some(_) => SourceErrorKind::RangeIgnored { length: None, cap: self.cap },
+                None => SourceErrorKind::Long { expected: self.cap },
             });
         }
         self.bytes.extend_from_slice(piece);
@@ -145,7 +145,7 @@ impl Body {
     /// # Errors
     ///
     /// The body ended early.
-    pub fn finish(self) -> Result<Vec<u8>, Fault> {
+    pub fn finish(self) -> Result<Vec<u8>, SourceErrorKind> {
         let part = self.part.clone();
         let mut bytes = self.finish_whole()?;
         if let Some(part) = part {
@@ -161,10 +161,10 @@ impl Body {
     /// # Errors
     ///
     /// The body ended early.
-    pub fn finish_whole(self) -> Result<Vec<u8>, Fault> {
+    pub fn finish_whole(self) -> Result<Vec<u8>, SourceErrorKind> {
         let found = self.bytes.len() as u64;
         if found < self.least {
-            return Err(Fault::Short { expected: self.least, found });
+            return Err(SourceErrorKind::Short { expected: self.least, found });
         }
         Ok(self.bytes)
     }
@@ -181,7 +181,7 @@ mod tests {
         Head { status: 206, content_range: Some("bytes 10-13/100"), content_length: Some("4"), ..Head::default() }
     }
 
-    fn take(ask: &Ask, head: &Head<'_>, pieces: &[&[u8]]) -> Result<Vec<u8>, Fault> {
+    fn take(ask: &Ask, head: &Head<'_>, pieces: &[&[u8]]) -> Result<Vec<u8>, SourceErrorKind> {
         let mut body = ask.judge(head)?;
         pieces.iter().try_for_each(|piece| body.push(piece))?;
         body.finish()
@@ -234,7 +234,7 @@ mod tests {
             "",
         ] {
             let head = Head { content_range: Some(found), ..partial() };
-            let expected = Fault::ContentRange { expected: 10..14, found: found.to_string() };
+            let expected = SourceErrorKind::ContentRange { expected: 10..14, found: found.to_string() };
             assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(expected));
         }
     }
@@ -243,7 +243,7 @@ mod tests {
     fn another_content_length_is_refused() {
         for found in ["3", "5", "-4", "four"] {
             let head = Head { content_length: Some(found), ..partial() };
-            let expected = Fault::ContentLength { expected: 4, found: found.to_string() };
+            let expected = SourceErrorKind::ContentLength { expected: 4, found: found.to_string() };
             assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(expected));
         }
     }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_compressed_range_is_refused() {
         let head = Head { content_encoding: Some("gzip"), ..partial() };
-        assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(Fault::ContentEncoding("gzip".to_string())));
+        assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(SourceErrorKind::ContentEncoding("gzip".to_string())));
         for none in ["identity", "Identity", " IDENTITY ", "", " "] {
             let head = Head { content_encoding: Some(none), ..partial() };
             assert!(take(&ASK, &head, &[b"abcd"]).is_ok(), "{none:?}");
@@ -260,25 +260,25 @@ mod tests {
 
     #[test]
     fn a_short_body_is_refused() {
-        assert_eq!(take(&ASK, &partial(), &[b"abc"]), Err(Fault::Short { expected: 4, found: 3 }));
-        assert_eq!(take(&ASK, &partial(), &[]), Err(Fault::Short { expected: 4, found: 0 }));
+        assert_eq!(take(&ASK, &partial(), &[b"abc"]), Err(SourceErrorKind::Short { expected: 4, found: 3 }));
+        assert_eq!(take(&ASK, &partial(), &[]), Err(SourceErrorKind::Short { expected: 4, found: 0 }));
     }
 
     #[test]
     fn a_long_body_is_given_up_at_the_cap() {
         let mut body = ASK.judge(&partial()).unwrap();
         body.push(b"abcd").unwrap();
-        assert_eq!(body.push(b"e"), Err(Fault::Long { expected: 4 }));
+        assert_eq!(body.push(b"e"), Err(SourceErrorKind::Long { expected: 4 }));
     }
 
     #[test]
     fn other_statuses_are_refused_as_what_they_are() {
         for status in [204, 304, 403, 404, 416, 500, 503] {
             let head = Head { status, ..Head::default() };
-            assert_eq!(take(&ASK, &head, &[]), Err(Fault::Status(status)));
-            assert_eq!(take(&Ask::Whole { cap: 9 }, &head, &[]), Err(Fault::Status(status)));
+            assert_eq!(take(&ASK, &head, &[]), Err(SourceErrorKind::Status(status)));
+            assert_eq!(take(&Ask::Whole { cap: 9 }, &head, &[]), Err(SourceErrorKind::Status(status)));
         }
-        assert_eq!(take(&Ask::Whole { cap: 9 }, &partial(), &[b"abcd"]), Err(Fault::Status(206)));
+        assert_eq!(take(&Ask::Whole { cap: 9 }, &partial(), &[b"abcd"]), Err(SourceErrorKind::Status(206)));
     }
 
     #[test]
@@ -304,13 +304,13 @@ mod tests {
 
     #[test]
     fn a_large_file_is_not_taken_in_place_of_a_range() {
-        let ignored = |length| Err(Fault::RangeIgnored { length, cap: WHOLE_CAP });
+        let ignored = |length| Err(SourceErrorKind::RangeIgnored { length, cap: WHOLE_CAP });
         let head = Head { status: 200, content_length: Some("67108864"), ..Head::default() };
         assert_eq!(take(&ASK, &head, &[]), ignored(Some(67_108_864)));
         let head = Head { status: 200, ..Head::default() };
         let mut body = ASK.judge(&head).unwrap();
         body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
-        assert_eq!(body.push(&[0]), Err(Fault::RangeIgnored { length: None, cap: WHOLE_CAP }));
+        assert_eq!(body.push(&[0]), Err(SourceErrorKind::RangeIgnored { length: None, cap: WHOLE_CAP }));
         assert_eq!(take(&Ask::Range(u64::MAX - 4..u64::MAX), &head, &[]), ignored(None));
     }
 
@@ -318,7 +318,7 @@ mod tests {
     fn a_whole_file_that_ends_before_the_range_is_refused() {
         for content_length in [None, Some("12"), Some("18")] {
             let head = Head { status: 200, content_length, ..Head::default() };
-            assert_eq!(take(&ASK, &head, &[b"0123456789ab"]), Err(Fault::Short { expected: 14, found: 12 }));
+            assert_eq!(take(&ASK, &head, &[b"0123456789ab"]), Err(SourceErrorKind::Short { expected: 14, found: 12 }));
         }
     }
 
@@ -329,7 +329,7 @@ mod tests {
             let head = Head { status: 200, content_length, ..Head::default() };
             assert_eq!(take(&ask, &head, &[b"abcd"]).unwrap(), b"abcd");
             assert_eq!(take(&ask, &head, &[]).unwrap(), b"");
-            assert_eq!(take(&ask, &head, &[b"abcde"]), Err(Fault::Long { expected: 4 }));
+            assert_eq!(take(&ask, &head, &[b"abcde"]), Err(SourceErrorKind::Long { expected: 4 }));
         }
     }
 }

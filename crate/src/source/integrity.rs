@@ -7,7 +7,7 @@ use core::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use super::Fault;
+use super::SourceErrorKind;
 use crate::base64;
 
 /// The SHA-256 of a manifest.
@@ -68,13 +68,13 @@ impl Pin {
     /// # Errors
     ///
     /// Its hash is none of those.
-    pub fn check(&self, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn check(&self, bytes: &[u8]) -> Result<(), SourceErrorKind> {
         let found = Integrity::of(bytes);
         if self.0.contains(&found) {
             return Ok(());
         }
         let expected: Vec<String> = self.0.iter().map(Integrity::to_string).collect();
-        Err(Fault::Integrity { expected: expected.join(" "), found: found.to_string() })
+        Err(SourceErrorKind::Integrity { expected: expected.join(" "), found: found.to_string() })
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     fn a_pin_takes_any_of_its_hashes_and_no_other() -> Result<(), IntegrityError> {
         let pin: Pin = format!("{} {}", Integrity::of(b"a"), Integrity::of(b"b")).parse()?;
         assert_eq!((pin.check(b"a"), pin.check(b"b")), (Ok(()), Ok(())));
-        assert!(matches!(pin.check(b"c"), Err(Fault::Integrity { .. })));
+        assert!(matches!(pin.check(b"c"), Err(SourceErrorKind::Integrity { .. })));
         assert_eq!(" ".parse::<Pin>(), Err(IntegrityError));
         Ok(())
     }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use super::{Fault, Source, SourceError};
+use super::{Source, SourceError, SourceErrorKind};
 
 /// Files by name, for tests and for what is small enough to be built in.
 ///
@@ -26,12 +26,12 @@ impl Memory {
     }
 
     fn file(&self, file: &str) -> Result<&[u8], SourceError> {
-        let missing = || Fault::Io(std::io::ErrorKind::NotFound, "no such file".to_string());
+        let missing = || SourceErrorKind::Io(std::io::ErrorKind::NotFound, "no such file".to_string());
         self.0.get(file).map(Vec::as_slice).ok_or_else(|| self.error(file, missing()))
     }
 
-    fn error(&self, file: &str, fault: Fault) -> SourceError {
-        SourceError::new(self.locate(file), fault)
+    fn error(&self, file: &str, kind: SourceErrorKind) -> SourceError {
+        SourceError::new(self.locate(file), kind)
     }
 }
 
@@ -42,14 +42,14 @@ impl Source for Memory {
         let part = bytes.get(place(range.start)..place(range.end)).map(<[u8]>::to_vec);
         part.ok_or_else(|| {
             let found = (bytes.len() as u64).saturating_sub(range.start);
-            self.error(file, Fault::Short { expected: range.end.saturating_sub(range.start), found })
+            self.error(file, SourceErrorKind::Short { expected: range.end.saturating_sub(range.start), found })
         })
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
         let bytes = self.file(file)?;
         let is_long = bytes.len() as u64 > cap;
-        if is_long { Err(self.error(file, Fault::Long { expected: cap })) } else { Ok(bytes.to_vec()) }
+        if is_long { Err(self.error(file, SourceErrorKind::Long { expected: cap })) } else { Ok(bytes.to_vec()) }
     }
 
     fn locate(&self, file: &str) -> String {

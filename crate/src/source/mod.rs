@@ -91,22 +91,22 @@ pub struct SourceError {
     /// URL or path of the file.
     pub at: String,
     /// What went wrong.
-    pub fault: Fault,
+    pub kind: SourceErrorKind,
     /// How long the host asks to be left alone.
     pub retry_after: Option<Duration>,
 }
 
 impl SourceError {
     /// What went wrong with the file at a URL or path.
-    pub fn new(at: impl Into<String>, fault: Fault) -> SourceError {
-        SourceError { at: at.into(), fault, retry_after: None }
+    pub fn new(at: impl Into<String>, kind: SourceErrorKind) -> SourceError {
+        SourceError { at: at.into(), kind, retry_after: None }
     }
 }
 
 /// What can go wrong between a request and the bytes that it asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum SourceErrorKind {
     /// No answer came, or it broke off: no connection, no such host, refused by CORS.
     Network(String),
     /// The answer was not complete in time.
@@ -159,70 +159,75 @@ pub enum Fault {
     Io(std::io::ErrorKind, String),
 }
 
-impl Fault {
+impl SourceErrorKind {
     /// Whether the file is not what the manifest says, so that another build may have taken its place; other faults
     /// are those of the way to it.
     pub fn is_stale(&self) -> bool {
         match self {
             // Stores that may not be listed (S3) answer 403 for what does not exist.
-            Fault::Status(status) => matches!(status, 403 | 404 | 410 | 416),
-            Fault::ContentRange { .. } | Fault::ContentLength { .. } | Fault::Short { .. } | Fault::Long { .. } => true,
-            Fault::Io(kind, _) => matches!(kind, std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof),
+            SourceErrorKind::Status(status) => matches!(status, 403 | 404 | 410 | 416),
+            SourceErrorKind::ContentRange { .. }
+            | SourceErrorKind::ContentLength { .. }
+            | SourceErrorKind::Short { .. }
+            | SourceErrorKind::Long { .. } => true,
+            SourceErrorKind::Io(kind, _) => {
+                matches!(kind, std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof)
+            }
             _ => false,
         }
     }
 
     /// Whether the same request may be answered if it is sent again, see [`retry`].
     pub fn is_transient(&self) -> bool {
-        matches!(self, Fault::Network(_) | Fault::Status(429 | 500 | 502 | 503 | 504))
+        matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Status(429 | 500 | 502 | 503 | 504))
     }
 
     /// Whether no answer came at all, as when a device is offline.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, Fault::Network(_) | Fault::Timeout(_))
+        matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Timeout(_))
     }
 }
 
 impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.fault)
+        write!(f, "{}: {}", self.at, self.kind)
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SourceErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Network(why) => write!(f, "no answer ({why})"),
-            Fault::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis() as u64),
-            Fault::Status(status) => write!(f, "the host answered with status {status}"),
-            Fault::RangeIgnored { length, cap } => {
+            SourceErrorKind::Network(why) => write!(f, "no answer ({why})"),
+            SourceErrorKind::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis() as u64),
+            SourceErrorKind::Status(status) => write!(f, "the host answered with status {status}"),
+            SourceErrorKind::RangeIgnored { length, cap } => {
                 f.write_str("the host ignores range requests and sends the whole file")?;
                 if let Some(length) = length {
                     write!(f, " of {length} bytes")?;
                 }
                 write!(f, "; at most {cap} bytes are taken whole")
             }
-            Fault::ContentRange { expected, found } => {
+            SourceErrorKind::ContentRange { expected, found } => {
                 let last = expected.end.saturating_sub(1);
                 write!(f, "asked for bytes {}-{last}, the host sent Content-Range {}", expected.start, Quoted(found))
             }
-            Fault::ContentLength { expected, found } => {
+            SourceErrorKind::ContentLength { expected, found } => {
                 write!(f, "asked for {expected} bytes, the host sent Content-Length {}", Quoted(found))
             }
-            Fault::ContentEncoding(found) => write!(
+            SourceErrorKind::ContentEncoding(found) => write!(
                 f,
                 "the host compresses ranges (Content-Encoding {}); it must send the files as they are",
                 Quoted(found)
             ),
-            Fault::Short { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
-            Fault::Long { expected } => write!(f, "expected at most {expected} bytes, found more"),
-            Fault::Integrity { expected, found } => {
+            SourceErrorKind::Short { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
+            SourceErrorKind::Long { expected } => write!(f, "expected at most {expected} bytes, found more"),
+            SourceErrorKind::Integrity { expected, found } => {
                 write!(f, "another manifest than the one asked for: expected {expected}, found {found}")
             }
-            Fault::Io(_, why) => f.write_str(why),
+            SourceErrorKind::Io(_, why) => f.write_str(why),
         }
     }
 }
 
 impl core::error::Error for SourceError {}
-impl core::error::Error for Fault {}
+impl core::error::Error for SourceErrorKind {}

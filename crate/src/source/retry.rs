@@ -13,24 +13,24 @@
 
 use core::time::Duration;
 
-use super::Fault;
+use super::SourceErrorKind;
 
 /// When a request that failed on the way is sent again: exponential backoff with jitter.
 ///
 /// ```
 /// use core::time::Duration;
-/// use shelfish::source::Fault;
+/// use shelfish::source::SourceErrorKind;
 /// use shelfish::source::retry::Retry;
 ///
 /// let retry = Retry::default();
 /// // The first request failed; half of the jitter.
-/// let pause = retry.pause(1, &Fault::Status(503), None, 0.5);
+/// let pause = retry.pause(1, &SourceErrorKind::Status(503), None, 0.5);
 /// assert_eq!(pause, Some(Duration::from_millis(150)));
 /// // The host says when.
-/// let pause = retry.pause(1, &Fault::Status(429), Some(Duration::from_secs(2)), 0.5);
+/// let pause = retry.pause(1, &SourceErrorKind::Status(429), Some(Duration::from_secs(2)), 0.5);
 /// assert_eq!(pause, Some(Duration::from_secs(2)));
 /// // What cannot get better.
-/// assert_eq!(retry.pause(1, &Fault::Status(404), None, 0.5), None);
+/// assert_eq!(retry.pause(1, &SourceErrorKind::Status(404), None, 0.5), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -52,8 +52,14 @@ impl Retry {
     ///
     /// `retry_after` is what the host asked for; `random`, from 0 to 1, keeps clients from coming back all at once: a pause
     /// is between a half and the whole of what backoff makes it.
-    pub fn pause(&self, sent: u32, fault: &Fault, retry_after: Option<Duration>, random: f64) -> Option<Duration> {
-        if sent > self.times || !fault.is_transient() {
+    pub fn pause(
+        &self,
+        sent: u32,
+        kind: &SourceErrorKind,
+        retry_after: Option<Duration>,
+        random: f64,
+    ) -> Option<Duration> {
+        if sent > self.times || !kind.is_transient() {
             return None;
         }
         let whole = self.first * (1 << sent.saturating_sub(1).min(16));
@@ -70,32 +76,32 @@ mod tests {
     #[test]
     fn what_may_get_better_is_sent_again_twice_and_later_each_time() {
         let retry = Retry::default();
-        let network = Fault::Network("connection refused".to_string());
-        for fault in [network].into_iter().chain([429, 500, 502, 503, 504].map(Fault::Status)) {
-            let pauses = [1, 2, 3].map(|sent| retry.pause(sent, &fault, None, 1.0));
-            assert_eq!(pauses, [Some(Duration::from_millis(200)), Some(Duration::from_millis(400)), None], "{fault}");
+        let network = SourceErrorKind::Network("connection refused".to_string());
+        for kind in [network].into_iter().chain([429, 500, 502, 503, 504].map(SourceErrorKind::Status)) {
+            let pauses = [1, 2, 3].map(|sent| retry.pause(sent, &kind, None, 1.0));
+            assert_eq!(pauses, [Some(Duration::from_millis(200)), Some(Duration::from_millis(400)), None], "{kind}");
         }
     }
 
     #[test]
     fn what_cannot_get_better_is_not_sent_again() {
-        let others = [400, 401, 403, 404, 410, 416, 501].map(Fault::Status);
+        let others = [400, 401, 403, 404, 410, 416, 501].map(SourceErrorKind::Status);
         let faults = [
-            Fault::Timeout(Duration::from_secs(1)),
-            Fault::RangeIgnored { length: None, cap: 1 },
-            Fault::ContentRange { expected: 0..1, found: String::new() },
-            Fault::ContentEncoding("gzip".to_string()),
-            Fault::Short { expected: 2, found: 1 },
-            Fault::Long { expected: 2 },
+            SourceErrorKind::Timeout(Duration::from_secs(1)),
+            SourceErrorKind::RangeIgnored { length: None, cap: 1 },
+            SourceErrorKind::ContentRange { expected: 0..1, found: String::new() },
+            SourceErrorKind::ContentEncoding("gzip".to_string()),
+            SourceErrorKind::Short { expected: 2, found: 1 },
+            SourceErrorKind::Long { expected: 2 },
         ];
-        for fault in faults.into_iter().chain(others) {
-            assert_eq!(Retry::default().pause(1, &fault, None, 0.5), None, "{fault}");
+        for kind in faults.into_iter().chain(others) {
+            assert_eq!(Retry::default().pause(1, &kind, None, 0.5), None, "{kind}");
         }
     }
 
     #[test]
     fn jitter_is_at_most_half_of_a_pause_and_the_host_may_ask_for_more() {
-        let pause = |after, random| Retry::default().pause(1, &Fault::Status(503), after, random);
+        let pause = |after, random| Retry::default().pause(1, &SourceErrorKind::Status(503), after, random);
         assert_eq!(pause(None, 0.0), Some(Duration::from_millis(100)));
         assert_eq!(pause(None, f64::NAN), Some(Duration::from_millis(100)));
         assert_eq!(pause(Some(Duration::from_secs(7)), 0.0), Some(Duration::from_secs(7)));

@@ -2,8 +2,8 @@
 
 use super::columns::MAX_FRAME;
 use super::forest::{self, Forest, Node, StepSquares};
-use super::{Chunk, ChunkFault, Columns, Record, TableError};
-use crate::eval::Eval;
+use super::{Chunk, ChunkErrorKind, Columns, Record, TableError};
+use crate::eval::PositionEval;
 use crate::position::{Key, KeyError, Position};
 
 /// The largest value of each total of a block, which bounds what a reader allocates.
@@ -23,7 +23,7 @@ pub struct RecordWeight {
 
 /// A decompressed block. Positions and numbers of all records are decoded at once, the rest of a record on request.
 #[derive(Debug)]
-pub struct Block<R: Record = Eval> {
+pub struct Block<R: Record = PositionEval> {
     chunk: Chunk,
     columns: Columns,
     forest: Forest,
@@ -54,10 +54,10 @@ impl<R: Record> Block<R> {
         match open() {
             // No two blocks share a key: one position is enough to tell whether this is the right block.
             Ok((_, Forest { nodes, .. }, _)) if !at.keys.contains(nodes[0].key().as_bytes()) => {
-                Err(at.error(ChunkFault::Other))
+                Err(at.error(ChunkErrorKind::Other))
             }
             Ok((columns, forest, decoder)) => Ok(Block { chunk: at.clone(), columns, forest, decoder }),
-            Err(error) => Err(at.error(ChunkFault::Columns(error))),
+            Err(error) => Err(at.error(ChunkErrorKind::Columns(error))),
         }
     }
 
@@ -132,7 +132,7 @@ impl<R: Record> Block<R> {
             None => Ok(records),
             Some(pair) => {
                 let fen = self.position(pair[0].n)?.to_string();
-                Err(self.chunk.error(ChunkFault::Duplicate { fen }))
+                Err(self.chunk.error(ChunkErrorKind::Duplicate { fen }))
             }
         }
     }
@@ -154,7 +154,7 @@ impl<R: Record> Block<R> {
     #[cfg(feature = "write")]
     fn weights(&self, totals: &mut [u64]) -> Result<Vec<usize>, TableError> {
         R::weights(&self.decoder, &self.columns, Self::FIRST, totals)
-            .map_err(|error| self.chunk.error(ChunkFault::Columns(error)))
+            .map_err(|error| self.chunk.error(ChunkErrorKind::Columns(error)))
     }
 
     /// Every record in ascending order of keys, checked: canonical positions, each once.
@@ -176,7 +176,7 @@ impl<R: Record> Block<R> {
         order.into_iter().map(move |(key, n)| {
             let position = self.position(n)?;
             if last.replace(key) == Some(key) {
-                return Err(self.chunk.error(ChunkFault::Duplicate { fen: position.to_string() }));
+                return Err(self.chunk.error(ChunkErrorKind::Duplicate { fen: position.to_string() }));
             }
             Ok((n, position))
         })
@@ -191,12 +191,12 @@ impl<R: Record> Block<R> {
                     if Node::new(position.chess()) == *node { Ok(position) } else { Err(KeyError::NotCanonical) }
                 },
             )
-            .map_err(|error| self.chunk.error(ChunkFault::Key(error)))
+            .map_err(|error| self.chunk.error(ChunkErrorKind::Key(error)))
     }
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
         R::decode(&self.decoder, &self.columns, Self::FIRST, n, position, &|n| self.forest.steps[n])
-            .map_err(|why| self.chunk.error(ChunkFault::Line { fen: fen.to_string(), why }))
+            .map_err(|why| self.chunk.error(ChunkErrorKind::Line { fen: fen.to_string(), why }))
     }
 }

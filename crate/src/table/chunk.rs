@@ -88,20 +88,20 @@ impl Chunk {
     /// Bytes of another length than the chunk's, or of another checksum than the seal states.
     pub fn unseal<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
         if bytes.len() != self.len() {
-            return Err(self.error(ChunkFault::Length { expected: self.len(), found: bytes.len() }));
+            return Err(self.error(ChunkErrorKind::Length { expected: self.len(), found: bytes.len() }));
         }
-        let unsealed = || self.error(ChunkFault::Unsealed { found: bytes.len() });
+        let unsealed = || self.error(ChunkErrorKind::Unsealed { found: bytes.len() });
         let (sealed, stated) = bytes.split_last_chunk().ok_or_else(unsealed)?;
         let (stated, found) = (u64::from_le_bytes(*stated), checksum(sealed));
         match sealed.strip_suffix(&SEAL) {
             Some(frame) if stated == found => Ok(frame),
-            _ => Err(self.error(ChunkFault::Checksum { stated, found })),
+            _ => Err(self.error(ChunkErrorKind::Checksum { stated, found })),
         }
     }
 
     /// An error of this chunk.
-    pub(super) fn error(&self, fault: ChunkFault) -> TableError {
-        TableError::Chunk { chunk: Box::new(self.clone()), fault }
+    pub(super) fn error(&self, kind: ChunkErrorKind) -> TableError {
+        TableError::Chunk { chunk: Box::new(self.clone()), kind }
     }
 }
 
@@ -139,14 +139,14 @@ pub enum TableError {
         /// The chunk.
         chunk: Box<Chunk>,
         /// What is wrong with it.
-        fault: ChunkFault,
+        kind: ChunkErrorKind,
     },
 }
 
 /// What is wrong with the bytes of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ChunkFault {
+pub enum ChunkErrorKind {
     /// The length is another one than that of the chunk.
     Length {
         /// Length of the chunk.
@@ -186,16 +186,16 @@ pub enum ChunkFault {
     },
 }
 
-impl ChunkFault {
+impl ChunkErrorKind {
     /// Whether the file may have been replaced by that of another build.
     pub fn is_foreign(&self) -> bool {
-        matches!(self, ChunkFault::Length { .. } | ChunkFault::Checksum { .. } | ChunkFault::Other)
+        matches!(self, ChunkErrorKind::Length { .. } | ChunkErrorKind::Checksum { .. } | ChunkErrorKind::Other)
     }
 }
 
-impl From<ColumnError> for ChunkFault {
-    fn from(error: ColumnError) -> ChunkFault {
-        ChunkFault::Columns(error)
+impl From<ColumnError> for ChunkErrorKind {
+    fn from(error: ColumnError) -> ChunkErrorKind {
+        ChunkErrorKind::Columns(error)
     }
 }
 
@@ -211,26 +211,26 @@ impl fmt::Display for TableError {
                 write!(f, "manifest.json holds {}, expected {}: open it as what it is", Quoted(found), Quoted(expected))
             }
             TableError::Manifest(why) => write!(f, "manifest.json is not a manifest: {why}"),
-            TableError::Chunk { chunk, fault } => write!(f, "{chunk}: {fault}"),
+            TableError::Chunk { chunk, kind } => write!(f, "{chunk}: {kind}"),
         }
     }
 }
 
-impl fmt::Display for ChunkFault {
+impl fmt::Display for ChunkErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChunkFault::Length { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
-            ChunkFault::Unsealed { found } => {
+            ChunkErrorKind::Length { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
+            ChunkErrorKind::Unsealed { found } => {
                 write!(f, "{found} bytes cannot be a frame and its seal, which alone has 16: the index is wrong")
             }
-            ChunkFault::Checksum { stated, found } => {
+            ChunkErrorKind::Checksum { stated, found } => {
                 write!(f, "checksum {found:016x}, expected {stated:016x}: the bytes were changed")
             }
-            ChunkFault::Other => f.write_str("another page or block was found in its place"),
-            ChunkFault::Columns(error) => error.fmt(f),
-            ChunkFault::Key(error) => error.fmt(f),
-            ChunkFault::Line { fen, why } => write!(f, "line of {fen}: {why}"),
-            ChunkFault::Duplicate { fen } => write!(f, "{fen} occurs twice"),
+            ChunkErrorKind::Other => f.write_str("another page or block was found in its place"),
+            ChunkErrorKind::Columns(error) => error.fmt(f),
+            ChunkErrorKind::Key(error) => error.fmt(f),
+            ChunkErrorKind::Line { fen, why } => write!(f, "line of {fen}: {why}"),
+            ChunkErrorKind::Duplicate { fen } => write!(f, "{fen} occurs twice"),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) use block::MAX_TOTAL;
 pub use block::RecordWeight;
 #[cfg(feature = "write")]
 pub use chunk::seal;
-pub use chunk::{Chunk, ChunkFault, KeyRange, TableError};
+pub use chunk::{Chunk, ChunkErrorKind, KeyRange, TableError};
 pub use columns::ColumnError;
 #[cfg(feature = "write")]
 pub use manifest::WrittenShard;

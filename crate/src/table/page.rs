@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use super::chunk::KeyRange;
 use super::columns::{Bits, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
-use super::{Block, Chunk, ChunkFault, TableError};
-use crate::eval::Eval;
+use super::{Block, Chunk, ChunkErrorKind, TableError};
+use crate::eval::PositionEval;
 use crate::position::Key;
 
 const SEPARATOR_SHARED: usize = 0;
@@ -48,7 +48,7 @@ impl Page {
     ///
     /// Bytes of another length or checksum, of another page, or of invalid content.
     pub fn parse(bytes: &[u8], at: &Chunk) -> Result<Page, TableError> {
-        parse(at.unseal(bytes)?, at).map_err(|fault| at.error(fault))
+        parse(at.unseal(bytes)?, at).map_err(|kind| at.error(kind))
     }
 
     /// The block whose range contains `key`; `None` if the key is before the first block.
@@ -76,7 +76,7 @@ impl Page {
     }
 }
 
-fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkFault> {
+fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     let columns = Columns::open(frame, COLUMNS, 0)?;
     let mut lengths = columns.values(LENGTHS);
     let mut low_bits = Bits::new(&columns, LOW_BITS);
@@ -88,7 +88,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkFault> {
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
         end = end.saturating_add(length);
-        if length == 0 || length > Block::<Eval>::MAX_BYTES as u64 {
+        if length == 0 || length > Block::<PositionEval>::MAX_BYTES as u64 {
             return Err(lengths.out_of_range(length).into());
         }
         let head = last.start..last.start + usize::from(shared);
@@ -99,7 +99,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkFault> {
         page.separators.extend_from_slice(rest.take(tails.byte()?.into())?);
         let (before, separator) = page.separators[last.start..].split_at(last.len());
         match page.blocks.len() {
-            0 if separator != at.keys.from => return Err(ChunkFault::Other),
+            0 if separator != at.keys.from => return Err(ChunkErrorKind::Other),
             n if n > 0 && separator <= before => return Err(rest.out_of_range(n as u64).into()),
             _ => {}
         }
@@ -111,7 +111,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkFault> {
     }
     // No two pages have the same range of keys: the first and the last are enough to tell whether this is the right one.
     if !at.keys.contains(&page.separators[last]) {
-        return Err(ChunkFault::Other);
+        return Err(ChunkErrorKind::Other);
     }
     // Blocks come before the pages of their shard.
     if end > at.range.start {

@@ -4,7 +4,7 @@ use super::{ColumnError, Columns};
 use crate::position::Position;
 use shakmaty::{Color, Square};
 
-/// A record of a table: what is stored of one position. Implemented by [`Eval`](crate::eval::Eval) and
+/// A record of a table: what is stored of one position. Implemented by [`PositionEval`](crate::eval::PositionEval) and
 /// [`Played`](crate::played::Played).
 ///
 /// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply

@@ -3,7 +3,7 @@ use proptest::sample::Index;
 use shakmaty::{Chess, Move, Position as _, fen::Fen};
 
 use super::*;
-use crate::eval::{Eval, Evaluation, Pv, Score};
+use crate::eval::{Evaluation, PositionEval, Pv, Score};
 use crate::position::Position;
 
 /// Games begin in the initial position, in a Chess960 one, in endgames, and among queens.
@@ -65,10 +65,11 @@ fn what_no_record_may_hold_is_refused_and_named() {
         let pvs = |scores: &[Score]| scores.iter().map(|&score| Pv { score, line: Vec::new() }).collect();
         let evaluations =
             evaluations.iter().map(|(depth, scores)| Evaluation { depth: *depth, knodes: 1, pvs: pvs(scores) });
-        let record = Eval { position: Position::from_chess(&Chess::default()), evaluations: evaluations.collect() };
+        let record =
+            PositionEval { position: Position::from_chess(&Chess::default()), evaluations: evaluations.collect() };
         match encode_block(&[record]).expect_err("no record") {
             WriteError::Block { error: ColumnError::Value { column, found }, .. } => {
-                (Block::<Eval>::column_names().nth(column).expect("a column"), found)
+                (Block::<PositionEval>::column_names().nth(column).expect("a column"), found)
             }
             error => panic!("{error}"),
         }
@@ -85,8 +86,8 @@ fn what_no_record_may_hold_is_refused_and_named() {
 fn a_depth_below_none_is_named_by_its_column_and_what_stands_there() {
     let pvs = vec![Pv { score: Score::Cp(1), line: Vec::new() }];
     let evaluations = [9, 4].map(|depth| Evaluation { depth, knodes: 1, pvs: pvs.clone() }).to_vec();
-    let records = [Eval { position: Position::from_chess(&Chess::default()), evaluations }];
-    let names: Vec<&str> = Block::<Eval>::column_names().collect();
+    let records = [PositionEval { position: Position::from_chess(&Chess::default()), evaluations }];
+    let names: Vec<&str> = Block::<PositionEval>::column_names().collect();
     let columns = Columns::open(frame_of(&encoded(&records).0.bytes), names.len(), 0).expect("a whole block");
     let mut columns: Vec<Vec<u8>> = (0..names.len()).map(|column| columns.bytes(column).to_vec()).collect();
     let other = names.iter().position(|name| *name == "depths, other").expect("a column");
@@ -94,13 +95,13 @@ fn a_depth_below_none_is_named_by_its_column_and_what_stands_there() {
     columns[other] = vec![10];
     let bytes = columns::compress(&columns, 1).expect("columns").0;
     let at = chunk_of(0, &bytes);
-    let error = Block::<Eval>::open(&bytes, &at).expect_err("a depth below none");
-    let fault = ChunkFault::Columns(ColumnError::Value { column: other, found: 10 });
-    assert_eq!(error, TableError::Chunk { chunk: Box::new(at), fault });
+    let error = Block::<PositionEval>::open(&bytes, &at).expect_err("a depth below none");
+    let kind = ChunkErrorKind::Columns(ColumnError::Value { column: other, found: 10 });
+    assert_eq!(error, TableError::Chunk { chunk: Box::new(at), kind });
 }
 
 /// Records of the positions of some games, each once, ascending.
-fn records() -> impl Strategy<Value = Vec<Eval>> {
+fn records() -> impl Strategy<Value = Vec<PositionEval>> {
     let game = (0..STARTS.len(), proptest::collection::vec(any::<Index>(), 0..40));
     let games = proptest::collection::vec(game, 1..6);
     let evaluations = proptest::collection::vec(proptest::collection::vec(evaluation(), 1..4), 1..30);
@@ -110,7 +111,7 @@ fn records() -> impl Strategy<Value = Vec<Eval>> {
             let start = Position::from_setup(fen.into_setup()).expect("a position");
             play(start.chess(), &choices).0
         });
-        let mut records: Vec<Eval> = positions
+        let mut records: Vec<PositionEval> = positions
             .zip(all.iter().cycle())
             .map(|(chess, evaluations)| {
                 let mut evaluations = evaluations
@@ -124,8 +125,8 @@ fn records() -> impl Strategy<Value = Vec<Eval>> {
                             .collect(),
                     })
                     .collect();
-                Eval::normalise(&mut evaluations);
-                Eval { position: Position::from_chess(&chess), evaluations }
+                PositionEval::normalise(&mut evaluations);
+                PositionEval { position: Position::from_chess(&chess), evaluations }
             })
             .collect();
         records.sort_by_cached_key(|record| record.position.key());
@@ -139,7 +140,7 @@ fn chunk_of(start: u64, bytes: &[u8]) -> Chunk {
     Chunk { file: "test".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() }
 }
 
-fn encoded(records: &[Eval]) -> (EncodedBlock, Chunk) {
+fn encoded(records: &[PositionEval]) -> (EncodedBlock, Chunk) {
     let block = encode_block(records).expect("records in order");
     let chunk = chunk_of(0, &block.bytes);
     (block, chunk)
@@ -149,11 +150,11 @@ fn encoded(records: &[Eval]) -> (EncodedBlock, Chunk) {
 fn read_anyhow(frame: &[u8]) {
     let mut bytes = frame.to_vec();
     chunk::seal(&mut bytes);
-    if let Ok(block) = Block::<Eval>::open(&bytes, &chunk_of(0, &bytes)) {
+    if let Ok(block) = Block::<PositionEval>::open(&bytes, &chunk_of(0, &bytes)) {
         block.records().for_each(drop);
     }
     let _ = Page::parse(&bytes, &chunk_of(1 << 30, &bytes));
-    let _ = Manifest::parse::<Eval>(frame);
+    let _ = Manifest::parse::<PositionEval>(frame);
 }
 
 /// The frame of a chunk that is whole.
@@ -167,7 +168,7 @@ proptest! {
     #[test]
     fn a_block_gives_its_records_back(records in records()) {
         let (encoded, at) = encoded(&records);
-        let block = Block::<Eval>::open(&encoded.bytes, &at).expect("a whole block");
+        let block = Block::<PositionEval>::open(&encoded.bytes, &at).expect("a whole block");
         prop_assert_eq!(block.records().collect::<Result<Vec<_>, _>>(), Ok(records.clone()));
         for record in &records {
             prop_assert_eq!(block.find(&record.position), Ok(Some(record.clone())));
@@ -181,9 +182,9 @@ proptest! {
     ) {
         let (positions, _) = play(&Chess::default(), &choices);
         let position = Position::from_chess(&positions[positions.len() - 1]);
-        let records = [Eval { position, evaluations }];
+        let records = [PositionEval { position, evaluations }];
         if let Ok(block) = encode_block(&records) {
-            let opened = Block::<Eval>::open(&block.bytes, &chunk_of(0, &block.bytes)).expect("what was written");
+            let opened = Block::<PositionEval>::open(&block.bytes, &chunk_of(0, &block.bytes)).expect("what was written");
             prop_assert_eq!(opened.records().collect::<Result<Vec<_>, _>>(), Ok(records.to_vec()));
         }
     }
@@ -201,7 +202,7 @@ proptest! {
         let absent = records.remove(at.index(records.len()));
         if !records.is_empty() {
             let (encoded, at) = encoded(&records);
-            let block = Block::<Eval>::open(&encoded.bytes, &at).expect("a whole block");
+            let block = Block::<PositionEval>::open(&encoded.bytes, &at).expect("a whole block");
             prop_assert_eq!(block.find(&absent.position), Ok(None));
         }
     }
@@ -210,8 +211,8 @@ proptest! {
     fn a_block_cut_short_is_refused(records in records(), at in any::<Index>()) {
         let (encoded, whole) = encoded(&records);
         let bytes = &encoded.bytes[..at.index(encoded.bytes.len())];
-        let error = Block::<Eval>::open(bytes, &whole).expect_err("a short block");
-        prop_assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Length { .. }, .. }), "{}", error);
+        let error = Block::<PositionEval>::open(bytes, &whole).expect_err("a short block");
+        prop_assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Length { .. }, .. }), "{}", error);
         read_anyhow(bytes);
     }
 
@@ -221,8 +222,8 @@ proptest! {
         let mut bytes = encoded.bytes;
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
-        let error = Block::<Eval>::open(&bytes, &whole).expect_err("a changed block");
-        prop_assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Checksum { .. }, .. }), "{}", error);
+        let error = Block::<PositionEval>::open(&bytes, &whole).expect_err("a changed block");
+        prop_assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Checksum { .. }, .. }), "{}", error);
         read_anyhow(&bytes);
     }
 
@@ -232,9 +233,9 @@ proptest! {
         flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..4),
     ) {
         let (encoded, _) = encoded(&records);
-        let columns = Columns::open(frame_of(&encoded.bytes), Block::<Eval>::column_names().count(), 0).expect("a whole block");
+        let columns = Columns::open(frame_of(&encoded.bytes), Block::<PositionEval>::column_names().count(), 0).expect("a whole block");
         let mut columns: Vec<Vec<u8>> =
-            (0..Block::<Eval>::column_names().count()).map(|column| columns.bytes(column).to_vec()).collect();
+            (0..Block::<PositionEval>::column_names().count()).map(|column| columns.bytes(column).to_vec()).collect();
         for (at, bit) in flips {
             let total: usize = columns.iter().map(Vec::len).sum();
             let mut at = at.index(total);
@@ -300,18 +301,18 @@ proptest! {
 }
 
 /// A database of some thousand positions in a folder of its own, in shards of several pages.
-fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<Eval>) {
+fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<PositionEval>) {
     let (writer, all) = written(dir, inline_page_bytes);
     (writer.finish().expect("a database"), all)
 }
 
 /// Such a database before it is finished.
-fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter, Vec<Eval>) {
+fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter, Vec<PositionEval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
     let mut runner = TestRunner::deterministic();
-    let mut all: Vec<Eval> = Vec::new();
+    let mut all: Vec<PositionEval> = Vec::new();
     for _ in 0..40 {
         all.extend(records().new_tree(&mut runner).expect("records").current());
     }
@@ -320,9 +321,9 @@ fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter, Vec
     let scratch = dir.join("scratch");
     std::fs::create_dir_all(&scratch).expect("a folder");
     let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, inline_page_bytes, ..WriterOptions::default() };
-    let mut writer = TableWriter::<Eval>::create(dir, &scratch, options);
+    let mut writer = TableWriter::<PositionEval>::create(dir, &scratch, options);
     let mut cutter = Cutter::new(30);
-    let mut blocks: Vec<Vec<Eval>> =
+    let mut blocks: Vec<Vec<PositionEval>> =
         all.iter().filter_map(|eval| cutter.push(eval.position.key().as_bytes(), 1, eval.clone())).collect();
     blocks.extend(cutter.finish());
     for block in blocks {
@@ -354,7 +355,7 @@ fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
     let dir = temp_dir("walk");
     let (written, all) = database(&dir, 0);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
-    let manifest = Manifest::parse::<Eval>(&bytes).expect("a manifest");
+    let manifest = Manifest::parse::<PositionEval>(&bytes).expect("a manifest");
     assert_eq!(manifest, written);
     assert_eq!(manifest.positions, all.len() as u64);
     assert!(manifest.shards().len() > 2 && manifest.pages().len() > manifest.shards().len());
@@ -367,7 +368,7 @@ fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
         let page = manifest.page_of(&key).expect("a page");
         let page = Page::parse(&read(&page), &page).expect("a page");
         let block = page.block_of(&key).expect("a block");
-        let block = Block::<Eval>::open(&read(&block), &block).expect("a block");
+        let block = Block::<PositionEval>::open(&read(&block), &block).expect("a block");
         assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())));
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -378,7 +379,7 @@ fn a_small_database_has_its_pages_in_the_manifest() {
     let dir = temp_dir("inline");
     let (_, all) = database(&dir, 1 << 20);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
-    let manifest = Manifest::parse::<Eval>(&bytes).expect("a manifest");
+    let manifest = Manifest::parse::<PositionEval>(&bytes).expect("a manifest");
     for page in manifest.pages() {
         let inline = manifest.inline_page(&page).expect("an inline page");
         let file = std::fs::read(dir.join(&*page.file)).expect("a shard");
@@ -410,14 +411,14 @@ fn a_page_or_block_in_the_place_of_another_is_refused() {
     for pair in pages.windows(2) {
         for (at, other) in [(&pair[1], &pair[0]), (&pair[0], &pair[1])] {
             let error = Page::parse(&read(other), &posing(at, other)).expect_err("another page");
-            assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
+            assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
         }
     }
     let late = all.iter().position(|chunk| chunk.range.start > 1 << 14).expect("a block far from the start");
     for (at, other) in all[late..].iter().zip(&all[late + 1..]) {
         for (at, other) in [(at, other), (other, at)].iter().filter(|(at, other)| at.range.end > other.len() as u64) {
-            let error = Block::<Eval>::open(&read(other), &posing(at, other)).expect_err("another block");
-            assert!(matches!(error, TableError::Chunk { fault: ChunkFault::Other, .. }), "{error}");
+            let error = Block::<PositionEval>::open(&read(other), &posing(at, other)).expect_err("another block");
+            assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
         }
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -439,11 +440,11 @@ fn a_manifest_with_any_bit_flipped_or_cut_short_is_refused() {
     database(&dir, 500);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
     for at in 0..bytes.len() {
-        assert!(Manifest::parse::<Eval>(&bytes[..at]).is_err(), "cut to {at} bytes");
+        assert!(Manifest::parse::<PositionEval>(&bytes[..at]).is_err(), "cut to {at} bytes");
         for bit in 0..8 {
             let mut bytes = bytes.clone();
             bytes[at] ^= 1 << bit;
-            assert!(Manifest::parse::<Eval>(&bytes).is_err(), "bit {bit} of byte {at}");
+            assert!(Manifest::parse::<PositionEval>(&bytes).is_err(), "bit {bit} of byte {at}");
         }
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -451,7 +452,7 @@ fn a_manifest_with_any_bit_flipped_or_cut_short_is_refused() {
 
 #[test]
 fn a_manifest_says_what_is_wrong_with_it() {
-    let message = |text: &str| Manifest::parse::<Eval>(text.as_bytes()).expect_err(text).to_string();
+    let message = |text: &str| Manifest::parse::<PositionEval>(text.as_bytes()).expect_err(text).to_string();
     assert_eq!(message(""), "manifest.json is not a manifest: the file is empty");
     assert_eq!(
         message("{\"format\":2,\"whatever\":[]}"),
@@ -474,7 +475,7 @@ fn what_is_wrong_with_a_manifest_is_told_in_a_line_or_two_however_long_its_texts
         text.pop();
         let sum = chunk::checksum(text.as_bytes());
         text.push_str(&format!(",\"checksum\":\"{sum:016x}\"}}\n"));
-        let message = Manifest::parse::<Eval>(text.as_bytes()).expect_err("no manifest").to_string();
+        let message = Manifest::parse::<PositionEval>(text.as_bytes()).expect_err("no manifest").to_string();
         assert!(message.contains('…') && message.chars().count() < 500, "{} bytes", message.len());
     }
 }

@@ -17,7 +17,7 @@ use web_sys::{
 use super::reason;
 use super::time::{Answer, Patience, is_offline};
 use crate::source::http::{Ask, Body, Head};
-use crate::source::{Fault, Source, SourceError, Traffic};
+use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::sync::OnceCell;
 use crate::table::Manifest;
 
@@ -142,7 +142,7 @@ impl Fetch {
 
     /// Sends a request once.
     async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Answer {
-        let network = |error: JsValue| (Fault::Network(reason(&error)), None);
+        let network = |error: JsValue| (SourceErrorKind::Network(reason(&error)), None);
         self.count(|traffic| traffic.requests += 1);
         let early = if matches!(ask, Ask::Whole { .. }) { self.early.take() } else { None };
         let (response, _request) = match early {
@@ -157,11 +157,11 @@ impl Fetch {
         let is_response = response.is_instance_of::<Response>()
             || Reflect::get(&response, &"headers".into()).is_ok_and(|headers| headers.is_object());
         if !is_response {
-            return Err((Fault::Network("what fetch gave is no Response".to_string()), None));
+            return Err((SourceErrorKind::Network("what fetch gave is no Response".to_string()), None));
         }
         let response: Response = response.unchecked_into();
         let (body, retry_after) = judge(ask, &response);
-        let late = |fault| (fault, retry_after);
+        let late = |kind| (kind, retry_after);
         let body = body.map_err(late)?;
         let bytes = if let Some(part) = body.part() {
             let whole = self.whole(file);
@@ -183,8 +183,8 @@ impl Fetch {
     }
 
     /// Reads a body, no further than shows that it is too long.
-    async fn read(&self, response: &Response, mut body: Body) -> Result<Body, Fault> {
-        let network = |error: JsValue| Fault::Network(reason(&error));
+    async fn read(&self, response: &Response, mut body: Body) -> Result<Body, SourceErrorKind> {
+        let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
         let mut push = |bytes: &JsValue| {
             let bytes = Uint8Array::new(bytes).to_vec();
             self.count(|traffic| traffic.bytes += bytes.len() as u64);
@@ -248,7 +248,7 @@ impl Source for Fetch {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         let whole = self.whole.borrow().iter().find(|(name, _)| name == file).map(|(_, whole)| whole.clone());
         if let Some(bytes) = whole.as_ref().and_then(|whole| whole.get()) {
-            return cut(bytes, &range).map_err(|fault| SourceError::new(self.locate(file), fault));
+            return cut(bytes, &range).map_err(|kind| SourceError::new(self.locate(file), kind));
         }
         self.get(file, Ask::Range(range)).await
     }
@@ -282,7 +282,7 @@ impl Drop for Abort {
 }
 
 /// What the head of an answer comes to, and for how long the host asks to be left alone.
-fn judge(ask: &Ask, response: &Response) -> (Result<Body, Fault>, Option<Duration>) {
+fn judge(ask: &Ask, response: &Response) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
     let headers = response.headers();
     let header = |name| headers.get(name).ok().flatten();
     let [range, length, encoding] = ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
@@ -296,9 +296,9 @@ fn judge(ask: &Ask, response: &Response) -> (Result<Body, Fault>, Option<Duratio
 }
 
 /// A range of a file that came whole.
-fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, Fault> {
+fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, SourceErrorKind> {
     let part = bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
-    part.ok_or(Fault::Short { expected: range.end, found: bytes.len() as u64 })
+    part.ok_or(SourceErrorKind::Short { expected: range.end, found: bytes.len() as u64 })
 }
 
 /// What stands before the name of a file in its URL.

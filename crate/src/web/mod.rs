@@ -4,7 +4,7 @@
 //! [`Reader`](crate::reader::Reader) works in a web app as it does natively:
 //!
 //! ```no_run
-//! use shelfish::eval::Eval;
+//! use shelfish::eval::PositionEval;
 //! use shelfish::reader::{Options, ReadError, Reader};
 //! use shelfish::source::Source as _;
 //! use shelfish::web::{Fetch, IndexedDb};
@@ -12,7 +12,7 @@
 //! # async fn example() -> Result<(), ReadError> {
 //! let source = Fetch::new("https://example.org/evals/manifest.json");
 //! let cache = IndexedDb::open("shelfish", 64 << 20, &source.locate(""));
-//! let reader = Reader::<_, Eval, _>::open_with(source, cache, Options::default(), None, None).await?;
+//! let reader = Reader::<_, PositionEval, _>::open_with(source, cache, Options::default(), None, None).await?;
 //! # Ok(())
 //! # }
 //! ```

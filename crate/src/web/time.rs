@@ -7,7 +7,7 @@ use gloo_timers::future::TimeoutFuture;
 use web_time::Instant;
 
 use crate::source::retry::Retry;
-use crate::source::{Fault, SourceError};
+use crate::source::{SourceError, SourceErrorKind};
 
 /// What `work` gives, unless that takes longer than `limit`.
 async fn timeout<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
@@ -23,7 +23,7 @@ pub(super) fn pause(time: Duration) -> TimeoutFuture {
 }
 
 /// What comes of an attempt: bytes, or why there are none and for how long the host asks to be left alone.
-pub type Answer = Result<Vec<u8>, (Fault, Option<Duration>)>;
+pub type Answer = Result<Vec<u8>, (SourceErrorKind, Option<Duration>)>;
 
 /// How long a request is waited for, with the times that it is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,21 +57,21 @@ impl Patience {
             let mut sent = 0;
             loop {
                 sent += 1;
-                let (fault, retry_after) = match attempt().await {
+                let (kind, retry_after) = match attempt().await {
                     Ok(answer) => return Ok(answer),
                     Err(failed) => failed,
                 };
-                let next = self.retry.pause(sent, &fault, retry_after, js_sys::Math::random());
+                let next = self.retry.pause(sent, &kind, retry_after, js_sys::Math::random());
                 // Without a connection there is nothing to wait for.
                 match next.filter(|next| start.elapsed().saturating_add(*next) < self.timeout && !is_offline()) {
                     Some(next) => pause(next).await,
-                    None => return Err(SourceError { at: at.to_string(), fault, retry_after }),
+                    None => return Err(SourceError { at: at.to_string(), kind, retry_after }),
                 }
             }
         };
         match timeout(self.timeout, work).await {
             Some(done) => done,
-            None => Err(SourceError::new(at, Fault::Timeout(self.timeout))),
+            None => Err(SourceError::new(at, SourceErrorKind::Timeout(self.timeout))),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::options::Values;
 
 /// What is looked up.
-pub type Record = eval::Eval;
+pub type Record = eval::PositionEval;
 
 /// What is told of a record, and how it is written.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ pub fn tell(answer: Result<Option<Record>, ReadError>, style: &Style, asked: &As
 }
 
 /// A record, or `null` if the style leaves nothing of it.
-fn told(eval: &eval::Eval, style: Style) -> JsValue {
+fn told(eval: &eval::PositionEval, style: Style) -> JsValue {
     let is_told = |evaluation: &&eval::Evaluation| {
         f64::from(evaluation.depth) >= style.min_depth && evaluation.knodes as f64 >= style.min_knodes
     };

@@ -6,7 +6,7 @@ use js_sys::{Function, Reflect};
 use serde::Serialize;
 use shelfish::position::FenError;
 use shelfish::reader::ReadError;
-use shelfish::source::{Fault, SourceError};
+use shelfish::source::{SourceError, SourceErrorKind};
 use shelfish::table::TableError;
 use wasm_bindgen::JsValue;
 
@@ -107,10 +107,10 @@ impl From<ReadError> for Failure {
             inner = error;
         }
         match inner {
-            ReadError::Source(SourceError { at, fault, retry_after }) => {
+            ReadError::Source(SourceError { at, kind, retry_after }) => {
                 failure.url = Some(at.clone());
                 failure.retry_after = retry_after.map(|time| time.as_secs_f64());
-                failure.status = if let Fault::Status(status) = fault { Some(*status) } else { None };
+                failure.status = if let SourceErrorKind::Status(status) = kind { Some(*status) } else { None };
             }
             ReadError::Table { at, .. } => failure.url = Some(at.clone()),
             _ => {}
@@ -121,13 +121,13 @@ impl From<ReadError> for Failure {
 
 fn code(error: &ReadError) -> &'static str {
     match error {
-        ReadError::Source(SourceError { fault, .. }) => match fault {
-            Fault::Io(ErrorKind::NotFound, _) => "status",
-            Fault::Io(ErrorKind::UnexpectedEof, _) => "range",
-            Fault::Network(_) | Fault::Io(..) => "network",
-            Fault::Timeout(_) => "timeout",
-            Fault::Status(_) => "status",
-            Fault::Integrity { .. } => "integrity",
+        ReadError::Source(SourceError { kind, .. }) => match kind {
+            SourceErrorKind::Io(ErrorKind::NotFound, _) => "status",
+            SourceErrorKind::Io(ErrorKind::UnexpectedEof, _) => "range",
+            SourceErrorKind::Network(_) | SourceErrorKind::Io(..) => "network",
+            SourceErrorKind::Timeout(_) => "timeout",
+            SourceErrorKind::Status(_) => "status",
+            SourceErrorKind::Integrity { .. } => "integrity",
             _ => "range",
         },
         ReadError::Table { error, .. } => match error {

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use futures_util::FutureExt as _;
 use js_sys::{Function, Promise, Reflect, Uint8Array};
-use shelfish::source::{Fault, Source, SourceError, Traffic};
+use shelfish::source::{Source, SourceError, SourceErrorKind, Traffic};
 use shelfish::web::{Fetch, Patience, reason};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -24,14 +24,14 @@ pub struct Custom {
 }
 
 impl Custom {
-    async fn call(&self, method: &str, arguments: &[JsValue]) -> Result<Vec<u8>, Fault> {
+    async fn call(&self, method: &str, arguments: &[JsValue]) -> Result<Vec<u8>, SourceErrorKind> {
         let failed = |error: JsValue| {
             let get = |name: &str| Reflect::get(&error, &name.into()).unwrap_or_default();
             match (get("status").as_f64(), get("code").as_string().as_deref()) {
-                (Some(status), _) => Fault::Status(status as u16),
-                (_, Some("status" | "ENOENT")) => Fault::Io(ErrorKind::NotFound, reason(&error)),
-                (_, Some("range")) => Fault::Io(ErrorKind::UnexpectedEof, reason(&error)),
-                _ => Fault::Network(reason(&error)),
+                (Some(status), _) => SourceErrorKind::Status(status as u16),
+                (_, Some("status" | "ENOENT")) => SourceErrorKind::Io(ErrorKind::NotFound, reason(&error)),
+                (_, Some("range")) => SourceErrorKind::Io(ErrorKind::UnexpectedEof, reason(&error)),
+                _ => SourceErrorKind::Network(reason(&error)),
             }
         };
         let function: Function =
@@ -39,21 +39,20 @@ impl Custom {
         let promise = function.apply(&self.object, &arguments.iter().collect()).map_err(failed)?;
         let bytes = JsFuture::from(Promise::resolve(&promise)).await.map_err(failed)?;
         let bytes = bytes.dyn_into::<Uint8Array>();
-        bytes.map(|bytes| bytes.to_vec()).map_err(|_| Fault::Network(format!("{method} gave no Uint8Array")))
+        bytes.map(|bytes| bytes.to_vec()).map_err(|_| SourceErrorKind::Network(format!("{method} gave no Uint8Array")))
     }
 
     async fn get(&self, file: &str, method: &str, numbers: &[f64], most: u64) -> Result<Vec<u8>, SourceError> {
         let at = format!("{}{file}", self.url);
         let arguments: Vec<JsValue> =
             [file.into()].into_iter().chain(numbers.iter().map(|&number| number.into())).collect();
-        let attempt =
-            async || {
-                let bytes = self.call(method, &arguments).await;
-                let bytes = bytes.and_then(|bytes| {
-                    if bytes.len() as u64 > most { Err(Fault::Long { expected: most }) } else { Ok(bytes) }
-                });
-                bytes.map_err(|fault| (fault, None))
-            };
+        let attempt = async || {
+            let bytes = self.call(method, &arguments).await;
+            let bytes = bytes.and_then(|bytes| {
+                if bytes.len() as u64 > most { Err(SourceErrorKind::Long { expected: most }) } else { Ok(bytes) }
+            });
+            bytes.map_err(|kind| (kind, None))
+        };
         self.patience.send(&at, &mut || attempt().boxed_local()).await
     }
 }
@@ -67,7 +66,7 @@ impl Source for Place {
                 let numbers = [range.start as f64, range.end as f64];
                 let bytes = custom.get(file, "range", &numbers, expected).await?;
                 let found = bytes.len() as u64;
-                let short = || SourceError::new(self.locate(file), Fault::Short { expected, found });
+                let short = || SourceError::new(self.locate(file), SourceErrorKind::Short { expected, found });
                 if found < expected { Err(short()) } else { Ok(bytes) }
             }
         }

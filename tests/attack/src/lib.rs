@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use shakmaty::{Chess, Move, Position as _};
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::leb128;
 use shelfish::played::{Details, Played, Results};
 use shelfish::position::Position;
@@ -73,8 +73,8 @@ fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
     let position = position(fen);
     let mut evaluations: Vec<Evaluation> =
         (1..=300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
-    evaluations.truncate(Eval::fit(&position, &evaluations).max(1));
-    encode_block(&[Eval { position, evaluations }]).expect("what fits can be written").bytes
+    evaluations.truncate(PositionEval::fit(&position, &evaluations).max(1));
+    encode_block(&[PositionEval { position, evaluations }]).expect("what fits can be written").bytes
 }
 
 /// A record of the initial position: `lines` is called for each PV, to append its line.
@@ -368,7 +368,7 @@ fn tables(count: usize) -> Vec<u8> {
 pub fn write_database(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, WriteError> {
     let pv = Pv { score: Score::Cp(0), line: Vec::new() };
     let evaluations = vec![Evaluation { depth: 1, knodes: 1, pvs: vec![pv] }];
-    write_record(dir, &Eval { position: position(fen), evaluations }, block)
+    write_record(dir, &PositionEval { position: position(fen), evaluations }, block)
 }
 
 /// Writes a book of one block that stands for the position of an attack.
@@ -406,7 +406,7 @@ pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
     let block = |cp| {
         let pv = Pv { score: Score::Cp(cp), line: Vec::new() };
         let evaluations = vec![Evaluation { depth: 20, knodes: 1000, pvs: vec![pv] }];
-        encode_block(&[Eval { position: position(START), evaluations }]).map(|block| block.bytes)
+        encode_block(&[PositionEval { position: position(START), evaluations }]).map(|block| block.bytes)
     };
     let truth = block(520)?;
     let mut lie = truth.clone();
@@ -495,7 +495,7 @@ mod tests {
     fn every_hostile_block_has_its_outcome() {
         for Attack { name, fen, block, outcome } in blocks() {
             let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
-            let found = Block::<Eval>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+            let found = Block::<PositionEval>::open(&block, &at).and_then(|block| block.find(&position(fen)));
             match outcome {
                 Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
                 Outcome::Refused => assert!(matches!(found, Err(TableError::Chunk { .. })), "{name}: {found:?}"),
@@ -520,12 +520,12 @@ mod tests {
         for (name, bytes) in manifests() {
             assert!(bytes.len() <= Manifest::MAX_BYTES, "{name}: {} bytes", bytes.len());
             let is_one = ["as many pages as fit", "as many shards as fit"].contains(&name);
-            let found = Manifest::parse::<Eval>(&bytes);
+            let found = Manifest::parse::<PositionEval>(&bytes);
             assert_eq!(found.is_ok(), is_one, "{name}: {:?}", found.err());
             let mut changed = bytes;
             let middle = changed.len() / 2;
             changed[middle] ^= 1;
-            let error = Manifest::parse::<Eval>(&changed).expect_err(name).to_string();
+            let error = Manifest::parse::<PositionEval>(&changed).expect_err(name).to_string();
             assert!(error.contains("checksum"), "{name}, changed: {error}");
         }
     }

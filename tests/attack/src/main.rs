@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use peak_alloc::PeakAlloc;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::table::{Block, Chunk, KeyRange, Manifest};
@@ -65,7 +65,7 @@ fn measure() {
         let Ok(position) = fen.parse::<Position>() else { continue };
         let mut outcome = String::new();
         let (ms, memory) = cost(|| {
-            let found = Block::<Eval>::open(&block, &at).and_then(|block| block.find(&position));
+            let found = Block::<PositionEval>::open(&block, &at).and_then(|block| block.find(&position));
             outcome.clear();
             let _ = match found {
                 Ok(Some(eval)) => write!(outcome, "{} evaluations", eval.evaluations.len()),
@@ -93,7 +93,7 @@ fn measure() {
     for (name, bytes) in manifests() {
         let mut outcome = String::new();
         let (ms, memory) = cost(|| {
-            outcome = match Manifest::parse::<Eval>(&bytes) {
+            outcome = match Manifest::parse::<PositionEval>(&bytes) {
                 Ok(manifest) => format!("{} pages", manifest.pages().len()),
                 Err(error) => error.to_string(),
             };

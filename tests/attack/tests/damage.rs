@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use fastrand::Rng;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::leb128;
 use shelfish::played::Played;
 use shelfish::table::{Block, Chunk, Manifest, Page, Record};
@@ -38,7 +38,7 @@ struct Database {
 fn database() -> Database {
     let (_dir, options) = options("../../tests/data/evaluations.jsonl.zst");
     build(&options).unwrap();
-    files::<Eval>(&options)
+    files::<PositionEval>(&options)
 }
 
 /// A book of the same games, with so much told of them.
@@ -133,7 +133,7 @@ fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn a_damaged_block_under_a_valid_seal_is_read_or_refused() {
-    damage_blocks::<Eval>(&database(), "blocks");
+    damage_blocks::<PositionEval>(&database(), "blocks");
 }
 
 #[test]
@@ -179,7 +179,9 @@ fn a_damaged_page_under_a_valid_seal_is_read_or_refused() {
             read += 1;
             for block in page.blocks() {
                 assert!(
-                    !block.is_empty() && block.range.end <= at.range.start && block.len() <= Block::<Eval>::MAX_BYTES
+                    !block.is_empty()
+                        && block.range.end <= at.range.start
+                        && block.len() <= Block::<PositionEval>::MAX_BYTES
                 );
             }
         }
@@ -208,7 +210,7 @@ fn a_damaged_manifest_with_a_right_checksum_is_read_or_refused() {
             }
         }
         let Ok(damaged) = String::from_utf8(damaged) else { continue };
-        if let Ok(manifest) = Manifest::parse::<Eval>(&manifest(&damaged)) {
+        if let Ok(manifest) = Manifest::parse::<PositionEval>(&manifest(&damaged)) {
             read += 1;
             for page in manifest.pages() {
                 assert!(!page.is_empty() && page.len() <= Page::MAX_BYTES);

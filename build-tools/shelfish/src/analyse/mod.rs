@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use shakmaty::CastlingMode;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
@@ -174,7 +174,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
 /// Looks up the positions of some games and tells what is known of each game.
 async fn tell(
     args: &Args,
-    reader: &Reader<Place, Eval, Option<DiskCache>>,
+    reader: &Reader<Place, PositionEval, Option<DiskCache>>,
     source: &Source,
     batch: Vec<Entry>,
     totals: &mut Totals,
@@ -243,7 +243,7 @@ async fn tell(
 }
 
 /// The best line of the best evaluation.
-fn best(eval: &Eval) -> Option<Known> {
+fn best(eval: &PositionEval) -> Option<Known> {
     let evaluation = eval.best()?;
     let pv = evaluation.pvs.first()?;
     let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();

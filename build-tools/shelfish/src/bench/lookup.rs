@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use indicatif::HumanCount;
 use serde::Serialize;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::Source;
@@ -94,7 +94,7 @@ pub fn run(args: Args) -> Outcome {
 }
 
 async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
-    let manifest = database::manifest::<Eval>(place).await?;
+    let manifest = database::manifest::<PositionEval>(place).await?;
     let mut positions = match (&args.games, &args.fens) {
         (Some(games), _) => args.games(games)?,
         (_, Some(fens)) => parse(fens)?,
@@ -107,10 +107,10 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
         return Err(format!("{file}: no position to look up").into());
     }
     let [mut open, mut cold, mut warm, mut cold_baseline, mut warm_baseline] = [const { Vec::new() }; 5];
-    let mut records: HashMap<Position, Eval> = HashMap::new();
+    let mut records: HashMap<Position, PositionEval> = HashMap::new();
     for position in &positions {
         let started = Instant::now();
-        let reader = Reader::<_, Eval>::open(place.clone(), Options::default()).await?;
+        let reader = Reader::<_, PositionEval>::open(place.clone(), Options::default()).await?;
         open.push(microseconds(started));
         let started = Instant::now();
         let found = black_box(reader.lookup(position).await?);
@@ -170,7 +170,7 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
     let mut positions = Vec::new();
     for at in (0..some).map(|n| &blocks[n * blocks.len() / some]) {
         let bytes = place.range(&at.file, at.range.clone()).await?;
-        let block = Block::<Eval>::open(&bytes, at)?;
+        let block = Block::<PositionEval>::open(&bytes, at)?;
         let step = (block.len() / each).max(1);
         for position in block.positions().skip(step / 2).step_by(step).take(each) {
             positions.push(position?);

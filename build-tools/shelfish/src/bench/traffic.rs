@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use indicatif::HumanCount;
 use serde::Serialize;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
@@ -239,7 +239,7 @@ pub async fn measure(
     options: Options,
     quiet: bool,
 ) -> Result<Traffic, ReadError> {
-    let manifest = database::manifest::<Eval>(&place).await?;
+    let manifest = database::manifest::<PositionEval>(&place).await?;
     let meter = Meter::new(place, &manifest);
     let Options { memory, gap, concurrency, .. } = options;
     let replayer = Replayer { meter, memory, gap, concurrency };
@@ -276,7 +276,7 @@ struct Replayer {
     concurrency: usize,
 }
 
-type Open = Reader<Meter<Place>, Eval>;
+type Open = Reader<Meter<Place>, PositionEval>;
 
 impl Replayer {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {

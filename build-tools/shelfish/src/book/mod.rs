@@ -87,20 +87,20 @@ impl std::error::Error for PolyglotFileError {}
 /// # Errors
 ///
 /// There is none.
-pub fn polyglot(path: &Path) -> Result<polyglot::Book<Vec<u8>>, PolyglotFileError> {
+pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, PolyglotFileError> {
     let file = File::open(path).map_err(PolyglotFileError::Read)?;
     let mut bytes = Vec::new();
     file.take(MAX_POLYGLOT + 1).read_to_end(&mut bytes).map_err(PolyglotFileError::Read)?;
     if bytes.len() as u64 > MAX_POLYGLOT {
         return Err(PolyglotFileError::Large(bytes.len() as u64));
     }
-    polyglot::Book::open(bytes).map_err(PolyglotFileError::Content)
+    polyglot::PolyglotBook::open(bytes).map_err(PolyglotFileError::Content)
 }
 
 /// A book to play from.
 pub enum Book {
     /// In Polyglot's format.
-    Polyglot(polyglot::Book<Vec<u8>>),
+    Polyglot(polyglot::PolyglotBook<Vec<u8>>),
     /// One that learns.
     Learning(Learning),
     /// A database of played moves.

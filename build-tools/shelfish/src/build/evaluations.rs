@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 
 use super::base::{Base, BaseError, BaseFault, Narrow};
@@ -27,13 +27,13 @@ pub struct Evaluations {
 
 impl Evaluations {
     /// Leaves out of a base what it may have beyond the selection.
-    pub fn narrow(&self, base: &Selection) -> Option<Narrow<Eval>> {
+    pub fn narrow(&self, base: &Selection) -> Option<Narrow<PositionEval>> {
         // What was selected once is as it would be selected again.
         if *base == self.selection {
             return None;
         }
         let kind = self.clone();
-        Some(Box::new(move |mut eval: Eval| {
+        Some(Box::new(move |mut eval: PositionEval| {
             kind.selection.narrow(&mut eval.evaluations);
             let weight = kind.weight(&kind.payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
             Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
@@ -65,17 +65,17 @@ impl Evaluations {
 /// # Errors
 ///
 /// Its manifest tells of a selection that nobody knows.
-pub fn selection_of(base: &Base<Eval>) -> Result<Selection, BaseError> {
+pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
     Selection::parse(base.info())
         .map_err(|(name, value)| base.error(BaseFault::Selection { name: name.to_owned(), value: value.to_owned() }))
 }
 
 impl Kind for Evaluations {
-    type Record = Eval;
+    type Record = PositionEval;
     type Merging = Merged;
-    const BLOCK_WEIGHT: usize = Eval::BLOCK_WEIGHT;
+    const BLOCK_WEIGHT: usize = PositionEval::BLOCK_WEIGHT;
 
-    fn payload(&self, eval: &Eval) -> Vec<u8> {
+    fn payload(&self, eval: &PositionEval) -> Vec<u8> {
         spool::payload(&eval.evaluations, Surplus::default())
     }
 
@@ -85,13 +85,13 @@ impl Kind for Evaluations {
             _ => payload,
         };
         // A move takes two bytes, so that most payloads need not be looked into.
-        let is_safe = payload.len() / 2 <= Eval::SAFE_PLIES;
+        let is_safe = payload.len() / 2 <= PositionEval::SAFE_PLIES;
         let sizes = if is_safe { Vec::new() } else { spool::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
-        if sizes.iter().map(|size| size.plies).sum::<usize>() <= Eval::SAFE_PLIES {
+        if sizes.iter().map(|size| size.plies).sum::<usize>() <= PositionEval::SAFE_PLIES {
             return Ok(payload);
         }
         let (mut eval, mut surplus) = spool::decode(key, &payload)?;
-        for evaluation in eval.evaluations.drain(Eval::fit(&eval.position, &eval.evaluations)..) {
+        for evaluation in eval.evaluations.drain(PositionEval::fit(&eval.position, &eval.evaluations)..) {
             surplus.add(evaluation.pvs.len());
         }
         Ok(spool::payload(&eval.evaluations, surplus).into())
@@ -103,14 +103,14 @@ impl Kind for Evaluations {
             return Ok(None);
         }
         let pvs = sizes.iter().map(|size| size.pvs).sum();
-        Ok(Some(Eval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum())))
+        Ok(Some(PositionEval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum())))
     }
 
-    fn decode(key: &[u8], payload: &[u8]) -> Result<(Eval, Surplus), SpoolError> {
+    fn decode(key: &[u8], payload: &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
         spool::decode(key, payload)
     }
 
-    fn settle(&self, eval: &mut Eval, surplus: Surplus) -> Option<String> {
+    fn settle(&self, eval: &mut PositionEval, surplus: Surplus) -> Option<String> {
         self.selection.settle(&mut eval.evaluations);
         let is_worth_telling = surplus != Surplus::default() && !self.selection.best_only;
         is_worth_telling.then(|| rejects::crowded_row(eval, surplus))

@@ -9,7 +9,7 @@ use std::fmt;
 
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 
 use super::BuildError;
 use super::evaluations::Evaluations;
@@ -75,11 +75,11 @@ impl Depths {
 
     /// Adds the evaluations of a position.
     fn add(&mut self, sizes: &[spool::EvaluationSize]) {
-        let none = Eval::weight(0, 0, 0);
+        let none = PositionEval::weight(0, 0, 0);
         let deepest = sizes.iter().map(|size| size.depth).max();
         for size in sizes {
             let (weight, _) = self.more.entry(size.depth).or_default();
-            *weight += (Eval::weight(1, size.pvs, size.plies) - none) as u64;
+            *weight += (PositionEval::weight(1, size.pvs, size.plies) - none) as u64;
         }
         if let Some(depth) = deepest {
             let (weight, positions) = self.more.entry(depth).or_default();

@@ -35,7 +35,7 @@ mod write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::table::{Record, WriteError};
 
 use crate::database;
@@ -119,7 +119,7 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
 fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     let start = Instant::now();
     let downloads = dumps.downloads();
-    let workspace = open_workspace::<Eval>(options)?;
+    let workspace = open_workspace::<PositionEval>(options)?;
     let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
     let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
     // What a base lacks, nobody should look for in the result: it is left out of the sources, too.
@@ -172,7 +172,7 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     })?;
     let selection = Selection { min_depth: fitted.as_ref().map_or(least, |fitted| fitted.min_depth), ..selection };
     Ok(Summary {
-        files: Files::of::<Eval>(&written, base_positions, selection.describe(), downloads.told())?,
+        files: Files::of::<PositionEval>(&written, base_positions, selection.describe(), downloads.told())?,
         evaluations: written.manifest.total("evaluations"),
         pvs: written.manifest.total("pvs"),
         input,

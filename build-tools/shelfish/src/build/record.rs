@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::position::{FenError, Position};
 
 use super::rows::{Row, Rows};
@@ -112,13 +112,13 @@ struct RawRecord<'a> {
     #[serde(borrow)]
     fen: Cow<'a, str>,
     #[serde(borrow)]
-    evals: AtMost<RawEvaluation<'a>, { Eval::MAX_EVALUATIONS }>,
+    evals: AtMost<RawEvaluation<'a>, { PositionEval::MAX_EVALUATIONS }>,
 }
 
 #[derive(Deserialize)]
 struct RawEvaluation<'a> {
     #[serde(borrow)]
-    pvs: AtMost<RawPv<'a>, { Eval::MAX_EVALUATION_PVS }>,
+    pvs: AtMost<RawPv<'a>, { PositionEval::MAX_EVALUATION_PVS }>,
     knodes: Int,
     depth: Int,
 }
@@ -264,7 +264,9 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     let mut illegal = None;
     let all = || ranked.iter().flat_map(|(_, pvs, _)| pvs);
     // Where there may not be room for all, the best have to be told first, and a PV that is none takes no room.
-    if all().count() > Eval::MAX_PVS || all().map(|pv| pv.line.len() / 4).sum::<usize>() > Eval::SAFE_PLIES {
+    if all().count() > PositionEval::MAX_PVS
+        || all().map(|pv| pv.line.len() / 4).sum::<usize>() > PositionEval::SAFE_PLIES
+    {
         for (_, pvs, _) in &mut ranked {
             pvs.retain(|pv| match play(record.position.chess(), &pv.line, 1) {
                 Line::Illegal(found) => {
@@ -281,7 +283,7 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     let (mut count, mut plies) = (0, 0);
     for (depth, raw, knodes) in ranked {
         count += raw.len();
-        if count > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
+        if count > PositionEval::MAX_PVS || plies > PositionEval::MAX_PLIES {
             if !raw.is_empty() {
                 record.surplus.add(raw.len());
             }
@@ -309,7 +311,7 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
             record.evaluations.push(evaluation);
         }
     }
-    let fit = Eval::fit(&record.position, &record.evaluations);
+    let fit = PositionEval::fit(&record.position, &record.evaluations);
     record.shortened = shortened[..fit].iter().sum::<usize>() as u64;
     for evaluation in record.evaluations.drain(fit..) {
         record.surplus.add(evaluation.pvs.len());

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish_analysis::pgn::PgnError;
 
 use super::BuildError;
@@ -124,7 +124,7 @@ pub fn game_row(source: &Source, error: &PgnError, text: &[u8]) -> String {
 }
 
 /// The row of a position that has more than a record has room for.
-pub fn crowded_row(eval: &Eval, surplus: Surplus) -> String {
+pub fn crowded_row(eval: &PositionEval, surplus: Surplus) -> String {
     let reason = Reject::REASONS[Reject::TooMuch(String::new()).reason()];
     let Surplus { evaluations, pvs } = surplus;
     let fact =

@@ -14,7 +14,7 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use shelfish::source::Fault;
+use shelfish::source::SourceErrorKind;
 use shelfish::source::host::{innermost, pause_of};
 use tokio::runtime::Runtime;
 
@@ -473,7 +473,7 @@ impl Read for Remote {
 /// Whether a host may answer otherwise soon: as for lookups, and where it did not wait for the question or not yet take it.
 fn is_passing(status: StatusCode) -> bool {
     let status = status.as_u16();
-    matches!(status, 408 | 425) || Fault::Status(status).is_transient()
+    matches!(status, 408 | 425) || SourceErrorKind::Status(status).is_transient()
 }
 
 fn passing(answer: &Response) -> Failure {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use shelfish::eval::{Eval, Evaluation};
+use shelfish::eval::{Evaluation, PositionEval};
 
 use super::spool::Surplus;
 
@@ -27,11 +27,11 @@ impl Selection {
         evaluations.retain(|evaluation| evaluation.depth >= self.min_depth);
         if self.best_only {
             // The best is judged by all of its PVs: they go last.
-            Eval::normalise(evaluations);
+            PositionEval::normalise(evaluations);
             evaluations.truncate(1);
         } else {
             self.trim(evaluations);
-            Eval::normalise(evaluations);
+            PositionEval::normalise(evaluations);
         }
     }
 
@@ -98,7 +98,7 @@ impl Selection {
     }
 }
 
-/// What was left out of positions that have more than a record has room for: see [`Eval::fit`].
+/// What was left out of positions that have more than a record has room for: see [`PositionEval::fit`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverLimit {
     /// Such positions.

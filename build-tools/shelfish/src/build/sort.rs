@@ -517,7 +517,7 @@ mod tests {
         let mut rest = &whole[..];
         for (key, mut evaluations) in expected {
             let (eval, _) = spool::take(&mut rest)?;
-            shelfish::eval::Eval::normalise(&mut evaluations);
+            shelfish::eval::PositionEval::normalise(&mut evaluations);
             assert_eq!(eval.position.key(), key);
             assert_eq!(eval.evaluations, evaluations);
         }

@@ -13,7 +13,7 @@ use core::fmt;
 use core::ops::RangeInclusive;
 
 use shakmaty::{Board, Chess, Move, Position as _, Role, Square};
-use shelfish::eval::{Eval, Evaluation, Pv, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::leb128;
 use shelfish::position::{Key, KeyError};
 
@@ -111,21 +111,21 @@ fn depth(mut evaluation: &[u8]) -> Result<u16, SpoolError> {
 
 /// Takes the first record off `bytes` and decodes it.
 #[cfg(test)]
-pub fn take(bytes: &mut &[u8]) -> Result<(Eval, Surplus), SpoolError> {
+pub fn take(bytes: &mut &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
     let (key, payload) = take_parts(bytes)?;
     decode(key, payload)
 }
 
 /// Decodes a record.
-pub fn decode(key: &[u8], payload: &[u8]) -> Result<(Eval, Surplus), SpoolError> {
+pub fn decode(key: &[u8], payload: &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
     let position = Key::decode(key).map_err(SpoolError::Key)?;
     let (coded, surplus) = items(payload)?;
     let mut evaluations = Vec::with_capacity(coded.len());
     for mut evaluation in coded {
         evaluations.push(take_evaluation(&mut evaluation, position.chess())?);
     }
-    Eval::normalise(&mut evaluations);
-    Ok((Eval { position, evaluations }, surplus))
+    PositionEval::normalise(&mut evaluations);
+    Ok((PositionEval { position, evaluations }, surplus))
 }
 
 /// The coded evaluations of a payload, and what was left out.
@@ -155,13 +155,13 @@ pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
         if range.contains(&number) { Ok(()) } else { Err(SpoolError::Number(what)) }
     };
     let (evaluations, _) = items(payload)?;
-    within("a number of evaluations", evaluations.len(), 1..=Eval::MAX_EVALUATIONS)?;
+    within("a number of evaluations", evaluations.len(), 1..=PositionEval::MAX_EVALUATIONS)?;
     let (mut all_pvs, mut all_plies) = (0, 0);
     for mut bytes in evaluations {
         u16::try_from(take_number(&mut bytes)?).map_err(|_| SpoolError::Number("a depth"))?;
         take_number(&mut bytes)?;
         let pvs = take_count(&mut bytes)?;
-        within("a number of PVs", pvs, 1..=Eval::MAX_EVALUATION_PVS)?;
+        within("a number of PVs", pvs, 1..=PositionEval::MAX_EVALUATION_PVS)?;
         for _ in 0..pvs {
             let code = take_number(&mut &*bytes)?;
             if code >> 33 > 0 || !take_score(&mut bytes)?.is_in_range() {
@@ -174,8 +174,8 @@ pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
         within("a length", bytes.len(), 0..=0)?;
         all_pvs += pvs;
     }
-    within("a number of PVs", all_pvs, 1..=Eval::MAX_PVS)?;
-    within("a number of moves", all_plies, 0..=Eval::MAX_PLIES)
+    within("a number of PVs", all_pvs, 1..=PositionEval::MAX_PVS)?;
+    within("a number of moves", all_plies, 0..=PositionEval::MAX_PLIES)
 }
 
 /// The payload of a position that comes in many: their evaluations, each once, as far as a record has room.
@@ -224,7 +224,7 @@ fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
     Ok(merged)
 }
 
-/// How many of these evaluations a record holds by their numbers alone; what [`Eval::fit`] would say by the rules of
+/// How many of these evaluations a record holds by their numbers alone; what [`PositionEval::fit`] would say by the rules of
 /// chess is seen to at the end.
 fn fit(evaluations: &[&[u8]]) -> Result<usize, SpoolError> {
     let (mut pvs, mut plies) = (0, 0);
@@ -232,14 +232,14 @@ fn fit(evaluations: &[&[u8]]) -> Result<usize, SpoolError> {
         let size = evaluation_size(evaluation, usize::MAX, usize::MAX)?;
         pvs += size.pvs;
         plies += size.plies;
-        if n == Eval::MAX_EVALUATIONS || pvs > Eval::MAX_PVS || plies > Eval::MAX_PLIES {
+        if n == PositionEval::MAX_EVALUATIONS || pvs > PositionEval::MAX_PVS || plies > PositionEval::MAX_PLIES {
             return Ok(n);
         }
     }
     Ok(evaluations.len())
 }
 
-/// The place of a coded evaluation among others of its position, best first, as in [`Eval::normalise`].
+/// The place of a coded evaluation among others of its position, best first, as in [`PositionEval::normalise`].
 type Rank = (Reverse<u64>, Reverse<usize>, Reverse<u64>, Vec<(Score, Vec<[u8; 3]>)>);
 
 fn rank(evaluation: &[u8]) -> Result<Rank, SpoolError> {
@@ -454,17 +454,17 @@ mod tests {
         r#"{"fen":"1k6/8/8/8/8/8/8/RK2R3 w EA -","evals":[{"pvs":[{"cp":3,"line":"b1e1 b8b7"}],"knodes":1,"depth":9}]}"#,
     ];
 
-    fn eval(text: &str) -> Eval {
+    fn eval(text: &str) -> PositionEval {
         let record = parse(text.as_bytes()).expect("usable");
         assert_eq!(record.dropped, 0, "{text}");
         let mut evaluations = record.evaluations;
-        Eval::normalise(&mut evaluations);
-        Eval { position: record.position, evaluations }
+        PositionEval::normalise(&mut evaluations);
+        PositionEval { position: record.position, evaluations }
     }
 
     #[test]
     fn records_come_back_as_they_went() {
-        let evals: Vec<Eval> = RECORDS.iter().map(|text| eval(text)).collect();
+        let evals: Vec<PositionEval> = RECORDS.iter().map(|text| eval(text)).collect();
         let mut spooled = Vec::new();
         for eval in &evals {
             push_parts(&mut spooled, eval.position.key().as_bytes(), &payload(&eval.evaluations, Surplus::default()));
@@ -481,7 +481,7 @@ mod tests {
     }
 
     /// What is built of a payload of which nothing is known but its length.
-    fn built(key: &[u8], payload: &[u8]) -> Option<Eval> {
+    fn built(key: &[u8], payload: &[u8]) -> Option<PositionEval> {
         check(payload).ok()?;
         let (eval, _) = decode(key, payload).ok()?;
         let block = encode_block(std::slice::from_ref(&eval)).ok()?;

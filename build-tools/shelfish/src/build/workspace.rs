@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::table::{Manifest, PREVIOUS, Record, WriteError, manifest_in, remove_abandoned};
 
@@ -51,7 +51,7 @@ impl Workspace {
     /// As those of [`Workspace::open`].
     pub fn open_any(database: &Path) -> Result<Workspace, BuildError> {
         Workspace::open_with(database, |dir| match manifest_in::<Played>(dir) {
-            Err(WriteError::InTheWay { .. }) => manifest_in::<Eval>(dir),
+            Err(WriteError::InTheWay { .. }) => manifest_in::<PositionEval>(dir),
             manifest => manifest,
         })
     }
@@ -281,9 +281,9 @@ mod tests {
     fn a_second_build_is_turned_away_and_leftovers_of_a_dead_one_are_removed() -> Test {
         let root = tempfile::tempdir()?;
         let database = root.path().join("db");
-        let first = Workspace::open::<Eval>(&database)?;
+        let first = Workspace::open::<PositionEval>(&database)?;
         fs::write(first.dir().join("0.run"), "")?;
-        assert!(matches!(Workspace::open::<Eval>(&database), Err(BuildError::Busy(_))));
+        assert!(matches!(Workspace::open::<PositionEval>(&database), Err(BuildError::Busy(_))));
         assert!(first.dir().join("0.run").exists(), "a live build keeps its files");
         drop(first);
         assert!(!database.exists(), "nothing was built, nothing is left");
@@ -292,7 +292,7 @@ mod tests {
         fs::write(database.join(NAME).join(LOCK), &MARK[..10])?;
         fs::write(database.join(NAME).join("7.run"), "left by a killed build")?;
         fs::write(database.join(NAME).join("shard-12"), "left by a killed build")?;
-        let next = Workspace::open::<Eval>(&database)?;
+        let next = Workspace::open::<PositionEval>(&database)?;
         assert_eq!(fs::read_dir(next.dir())?.count(), 1, "only the lock");
         Ok(())
     }
@@ -308,7 +308,7 @@ mod tests {
         fs::write(elsewhere.join("letter"), "somebody's")?;
         prepare(&database, &elsewhere)?;
         let before = tree(root.path())?;
-        let error = Workspace::open::<Eval>(&database).err();
+        let error = Workspace::open::<PositionEval>(&database).err();
         let is_named = matches!(&error, Some(BuildError::Write(WriteError::InTheWay { .. })));
         assert!(is_named, "{what}: {error:?}");
         assert_eq!(tree(root.path())?, before, "{what}");

@@ -1,10 +1,10 @@
 //! What the database says of a position, as lines of the engine.
 
-use shelfish::eval::{Eval, Score as White};
+use shelfish::eval::{PositionEval, Score as White};
 use shelfish_engine::{Bound, Line, Score};
 
 /// The lines of the deepest evaluation of a record, from the point of view of the side to move.
-pub fn lines(eval: &Eval) -> Vec<Line> {
+pub fn lines(eval: &PositionEval) -> Vec<Line> {
     let Some(best) = eval.best() else { return Vec::new() };
     let sign = if shakmaty::Position::turn(eval.position.chess()).is_white() { 1 } else { -1 };
     let played = best.pvs.iter().filter(|pv| !pv.line.is_empty());

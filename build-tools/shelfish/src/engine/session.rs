@@ -6,7 +6,7 @@ use std::time::Duration;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, EnPassantMode, Move, Role, Square};
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
@@ -23,7 +23,7 @@ pub struct Session {
     game: Game,
     table: Arc<Table>,
     histories: Vec<Histories>,
-    database: Option<Arc<Database<Eval>>>,
+    database: Option<Arc<Database<PositionEval>>>,
     book: Option<Arc<Mutex<Book>>>,
     worker: Option<Worker>,
 }

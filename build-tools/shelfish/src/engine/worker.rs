@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Move};
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search};
 use tokio::sync::watch;
 
@@ -32,7 +32,7 @@ pub struct Task {
     /// How castling is written.
     pub mode: CastlingMode,
     /// What is asked first.
-    pub database: Option<Arc<Database<Eval>>>,
+    pub database: Option<Arc<Database<PositionEval>>>,
     /// What is played from while it has moves.
     pub book: Option<Arc<Mutex<Book>>>,
     /// A player of less than full strength, who asks no database.

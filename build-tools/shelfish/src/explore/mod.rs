@@ -5,7 +5,7 @@ mod table;
 mod told;
 
 use shakmaty::{Chess, Move, Position as _};
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::played::{Bucketing, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
@@ -65,7 +65,7 @@ pub fn run(args: Args) -> Outcome {
 async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
     let book = Reader::<_, Played>::open(place, Options::default()).await?;
     let evals = match evals {
-        Some(place) => Some(Reader::<_, Eval>::open(place, Options::default()).await?),
+        Some(place) => Some(Reader::<_, PositionEval>::open(place, Options::default()).await?),
         None => None,
     };
     let names = names(&book)?;
@@ -112,7 +112,7 @@ fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Failur
 
 async fn explored(
     book: &Reader<Place, Played>,
-    evals: Option<&Reader<Place, Eval>>,
+    evals: Option<&Reader<Place, PositionEval>>,
     fen: &str,
     chosen: Option<&[usize]>,
     names: &Names,
@@ -137,7 +137,7 @@ async fn explored(
 
 /// The best evaluation of the position after each move, all looked up at once.
 async fn evaluations(
-    evals: &Reader<Place, Eval>,
+    evals: &Reader<Place, PositionEval>,
     chess: &Chess,
     moves: &[PlayedMove],
 ) -> Result<Vec<Option<Evaluation>>, ReadError> {

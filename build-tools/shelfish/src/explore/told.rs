@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Position as _};
-use shelfish::eval::{Eval, Score};
+use shelfish::eval::{PositionEval, Score};
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
 use shelfish::position::Position;
 
@@ -154,7 +154,7 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// Of what a database has of a position.
-    pub fn of(eval: &Eval) -> Option<Evaluation> {
+    pub fn of(eval: &PositionEval) -> Option<Evaluation> {
         let best = eval.best()?;
         let score = best.pvs.first()?.score;
         let (cp, mate) = lichess::score(score);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Serialize;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 use shelfish::reader::ReadError;
 use shelfish::source::Source;
@@ -186,7 +186,7 @@ impl Index {
     /// Opens blocks for their positions.
     fn keep(&mut self, read: Vec<(Vec<u8>, Chunk)>) -> Result<(), Failure> {
         let fingerprints = self.fingerprints.clone();
-        let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<Eval>::open(&bytes, &at) {
+        let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<PositionEval>::open(&bytes, &at) {
             Ok(block) => {
                 let mut positions: Box<[u64]> = block.keys().map(|key| fingerprints.hash_one(key.as_bytes())).collect();
                 positions.sort_unstable();
@@ -246,7 +246,7 @@ impl Index {
         });
         let open = move |kept: io::Result<Kept>| {
             let (bytes, at, wanted) = kept.map_err(OpenError::Kept)?;
-            let block = Block::<Eval>::open(&bytes, &at).and_then(|block| Ok((block.record_weights()?, block)));
+            let block = Block::<PositionEval>::open(&bytes, &at).and_then(|block| Ok((block.record_weights()?, block)));
             let (weights, block) = block.map_err(|error| OpenError::Block(Box::new((at, error))))?;
             let block = Arc::new(block);
             let ply_of = |key: &Key| {
@@ -283,13 +283,13 @@ pub(super) struct Found {
     pub(super) key: Key,
     /// For a cutter.
     pub(super) weight: usize,
-    block: Arc<Block<Eval>>,
+    block: Arc<Block<PositionEval>>,
     n: usize,
 }
 
 impl Found {
     /// The record, decoded.
-    pub(super) fn record(&self) -> Result<Eval, TableError> {
+    pub(super) fn record(&self) -> Result<PositionEval, TableError> {
         self.block.get(self.n)
     }
 }

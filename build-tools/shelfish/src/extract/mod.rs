@@ -13,7 +13,7 @@ use std::time::Instant;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use shakmaty::Position as _;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::{Key, KeyError, Position};
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriterOptions, encode_block};
@@ -180,8 +180,8 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     }
     let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
-    let manifest = Arc::new(database::wait(database::manifest::<Eval>(&place))??);
-    let workspace = Workspace::open::<Eval>(&args.out)?;
+    let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
+    let workspace = Workspace::open::<PositionEval>(&args.out)?;
     #[cfg(unix)]
     workspace.clean_up_on_signals()?;
     let kept = tempfile::tempfile_in(workspace.dir())?;
@@ -193,7 +193,7 @@ fn extract(args: &Args) -> Result<Report, Failure> {
         return Err(ExtractError::Nothing { asked }.into());
     }
     let (written, kept) = write(args, &workspace, &manifest, &mut index, found)?;
-    let bytes = written.to_bytes::<Eval>()?;
+    let bytes = written.to_bytes::<PositionEval>()?;
     Ok(Report {
         positions: written.positions,
         bytes: written.bytes() + bytes.len() as u64,
@@ -308,7 +308,7 @@ fn write(
         let done = Arc::new(AtomicU64::new(0));
         let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
         let options = WriterOptions { info: info.clone(), ..WriterOptions::default() };
-        let mut writer = TableWriter::<Eval>::create(&args.out, workspace.dir(), options);
+        let mut writer = TableWriter::<PositionEval>::create(&args.out, workspace.dir(), options);
         for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
             let block = block?;
             writer.append(&block)?;
@@ -337,7 +337,7 @@ struct Blocks<I> {
 
 impl<I> Blocks<I> {
     fn new(records: I) -> Blocks<I> {
-        Blocks { records, cutter: Some(Cutter::new(Eval::BLOCK_WEIGHT)) }
+        Blocks { records, cutter: Some(Cutter::new(PositionEval::BLOCK_WEIGHT)) }
     }
 }
 
@@ -362,6 +362,6 @@ impl<I: Iterator<Item = Result<Found, Failure>>> Iterator for Blocks<I> {
 }
 
 fn encode(found: Vec<Found>) -> Result<EncodedBlock, Failure> {
-    let evals = found.iter().map(Found::record).collect::<Result<Vec<Eval>, TableError>>()?;
+    let evals = found.iter().map(Found::record).collect::<Result<Vec<PositionEval>, TableError>>()?;
     Ok(encode_block(&evals)?)
 }

@@ -21,7 +21,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, RetryConfig,
 };
 use sha2::{Digest, Sha256};
-use shelfish::source::{Fault, Source, SourceError};
+use shelfish::source::{Source, SourceError, SourceErrorKind};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
@@ -145,11 +145,13 @@ impl Objects {
     /// What went wrong, as readers know it.
     fn source_error(&self, name: &str, error: Error) -> SourceError {
         let fault = match &error {
-            Error::NotFound { .. } => Fault::Io(ErrorKind::NotFound, "there is no such file or bucket".to_owned()),
-            Error::PermissionDenied { .. } => Fault::Status(403),
-            Error::Unauthenticated { .. } => Fault::Status(401),
-            error if is_unreachable(error) => Fault::Network(brief(error)),
-            error => Fault::Io(ErrorKind::Other, brief(error)),
+            Error::NotFound { .. } => {
+                SourceErrorKind::Io(ErrorKind::NotFound, "there is no such file or bucket".to_owned())
+            }
+            Error::PermissionDenied { .. } => SourceErrorKind::Status(403),
+            Error::Unauthenticated { .. } => SourceErrorKind::Status(401),
+            error if is_unreachable(error) => SourceErrorKind::Network(brief(error)),
+            error => SourceErrorKind::Io(ErrorKind::Other, brief(error)),
         };
         SourceError::new(self.locate(name), fault)
     }
@@ -322,8 +324,10 @@ impl Source for Objects {
         let bytes = self.store.get_range(&self.path(file), range).await;
         let bytes = bytes.map_err(|error| self.source_error(file, error))?;
         match bytes.len() as u64 {
-            found if found < expected => Err(SourceError::new(self.locate(file), Fault::Short { expected, found })),
-            found if found > expected => Err(SourceError::new(self.locate(file), Fault::Long { expected })),
+            found if found < expected => {
+                Err(SourceError::new(self.locate(file), SourceErrorKind::Short { expected, found }))
+            }
+            found if found > expected => Err(SourceError::new(self.locate(file), SourceErrorKind::Long { expected })),
             _ => Ok(bytes.into()),
         }
     }
@@ -332,7 +336,7 @@ impl Source for Objects {
         let fault = |error| self.source_error(file, error);
         let found = self.store.get_opts(&self.path(file), GetOptions::default()).await.map_err(fault)?;
         if found.meta.size > cap {
-            return Err(SourceError::new(self.locate(file), Fault::Long { expected: cap }));
+            return Err(SourceError::new(self.locate(file), SourceErrorKind::Long { expected: cap }));
         }
         Ok(found.bytes().await.map_err(fault)?.into())
     }

@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use crate::common::*;
 use shakmaty::{EnPassantMode, Position as _};
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
@@ -59,7 +59,7 @@ fn round_trip(name: &str) {
 
 /// Looks every position of a dump up, and as many others as there are, but 100,000 at most.
 fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
-    let reader = wait(Reader::<_, Eval>::open(Directory::new(db), Options::default())).unwrap().unwrap();
+    let reader = wait(Reader::<_, PositionEval>::open(Directory::new(db), Options::default())).unwrap().unwrap();
     let lines: Vec<String> = BufReader::new(File::open(dump).unwrap()).lines().map(Result::unwrap).collect();
     let fen = |line: &str| line.split('"').nth(3).unwrap().to_owned();
     let there: HashSet<String> = lines.iter().map(|line| fen(line)).collect();
@@ -130,7 +130,7 @@ type Place = (String, u64, u64);
 
 fn layout(dir: &Path) -> Layout {
     let bytes = fs::read(dir.join(Manifest::FILE)).unwrap();
-    let manifest = Manifest::parse::<Eval>(&bytes).unwrap();
+    let manifest = Manifest::parse::<PositionEval>(&bytes).unwrap();
     let mut blocks = Vec::new();
     let shards: HashMap<&str, Vec<u8>> =
         manifest.shards().iter().map(|shard| (&*shard.file, fs::read(dir.join(&shard.file)).unwrap())).collect();

@@ -3,7 +3,7 @@
 use core::error::Error;
 use std::{cell::RefCell, rc::Rc};
 
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::Source as _;
@@ -13,7 +13,7 @@ use web_sys::Url;
 /// Bytes that IndexedDB may keep.
 const CACHE: u64 = 64 << 20;
 
-type Database = Reader<Fetch, Eval, IndexedDb>;
+type Database = Reader<Fetch, PositionEval, IndexedDb>;
 
 /// Keeps a database open as long as questions are for the same one: what it has read answers the next ones, too.
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct OpenDatabase(Rc<RefCell<Option<(String, Database)>>>);
 
 impl OpenDatabase {
     /// Looks the position of a FEN up in the database whose manifest is at `url`; `None` if it is not there.
-    pub(crate) async fn look_up(&self, url: &str, fen: &str) -> Result<Option<Eval>, Box<dyn Error>> {
+    pub(crate) async fn look_up(&self, url: &str, fen: &str) -> Result<Option<PositionEval>, Box<dyn Error>> {
         let position: Position = fen.parse()?;
         let database = self.database(absolute(url)?).await?;
         Ok(database.lookup(&position).await?)

@@ -4,7 +4,7 @@
 mod database;
 
 use futures_util::future::{AbortHandle, abortable};
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::shakmaty::san::SanPlus;
 use sycamore::prelude::*;
 use wasm_bindgen::prelude::*;
@@ -20,7 +20,7 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 enum Outcome {
     Unasked,
     Waiting,
-    Found(Eval),
+    Found(PositionEval),
     Absent,
     Failed(String),
 }
@@ -83,7 +83,7 @@ fn App() -> View {
 }
 
 /// The deepest evaluation of a position: its first line and the score of that.
-fn answer(eval: &Eval) -> View {
+fn answer(eval: &PositionEval) -> View {
     let Some((best, pv)) = eval.best().and_then(|best| Some((best, best.pvs.first()?))) else { return View::new() };
     let (score, depth) = (pv.score.to_string(), best.depth.to_string());
     let mut board = eval.position.chess().clone();

@@ -14,7 +14,7 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE
 use self::coding::{Coding, CodingError};
 use super::http::{Ask, Head};
 use super::retry::Retry;
-use super::{Fault, Source, SourceError};
+use super::{Source, SourceError, SourceErrorKind};
 use crate::quoted::Quoted;
 
 /// Bytes that a host sends in a second at least, once its time for an answer is over.
@@ -85,14 +85,14 @@ impl core::error::Error for HostError {}
 /// system trusts; where the process has no default `CryptoProvider` of rustls, *ring* becomes it.
 ///
 /// ```no_run
-/// use shelfish::eval::Eval;
+/// use shelfish::eval::PositionEval;
 /// use shelfish::reader::{self, Reader};
 /// use shelfish::source::host::{self, Host};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let headers = vec![("Authorization".to_string(), "Bearer secret".to_string())];
 /// let host = Host::new("https://example.org/evals/", host::Options { headers, ..Default::default() })?;
-/// let reader = Reader::<_, Eval>::open(host, reader::Options::default()).await?;
+/// let reader = Reader::<_, PositionEval>::open(host, reader::Options::default()).await?;
 /// let answer = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
 /// # Ok(())
 /// # }
@@ -146,23 +146,23 @@ impl Host {
         loop {
             sent += 1;
             let mut retry_after = None;
-            let fault = match self.try_get(&at, &ask, start, &mut retry_after).await {
+            let kind = match self.try_get(&at, &ask, start, &mut retry_after).await {
                 Ok(bytes) => return Ok(bytes),
-                Err(fault) => fault,
+                Err(kind) => kind,
             };
-            let pause = self.retry.pause(sent, &fault, retry_after, fastrand::f64());
+            let pause = self.retry.pause(sent, &kind, retry_after, fastrand::f64());
             match pause.filter(|pause| start.elapsed().saturating_add(*pause) < self.timeout) {
                 Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(SourceError { at, fault, retry_after }),
+                None => return Err(SourceError { at, kind, retry_after }),
             }
         }
     }
 
-    fn fault(&self, error: reqwest::Error) -> Fault {
+    fn kind(&self, error: reqwest::Error) -> SourceErrorKind {
         if error.is_timeout() {
-            return Fault::Timeout(self.timeout);
+            return SourceErrorKind::Timeout(self.timeout);
         }
-        Fault::Network(innermost(&error))
+        SourceErrorKind::Network(innermost(&error))
     }
 
     /// Waits for the next step of a request that began at `start`, if there is time left after so many bytes of it.
@@ -171,11 +171,11 @@ impl Host {
         start: Instant,
         bytes: u64,
         step: impl Future<Output = Result<T, reqwest::Error>>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, SourceErrorKind> {
         let limit = self.timeout.saturating_add(Duration::from_secs_f64(bytes as f64 / PACE));
         match tokio::time::timeout(limit.saturating_sub(start.elapsed()), step).await {
-            Ok(done) => done.map_err(|error| self.fault(error)),
-            Err(_) => Err(Fault::Timeout(limit)),
+            Ok(done) => done.map_err(|error| self.kind(error)),
+            Err(_) => Err(SourceErrorKind::Timeout(limit)),
         }
     }
 
@@ -187,7 +187,7 @@ impl Host {
         ask: &Ask,
         start: Instant,
         retry_after: &mut Option<Duration>,
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Result<Vec<u8>, SourceErrorKind> {
         // Of a compressed range nobody could tell which bytes it is.
         let request = match ask.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
@@ -209,7 +209,7 @@ impl Host {
             content_length: header("content-length").as_deref(),
             content_encoding: content_encoding.as_deref(),
         })?;
-        let undecoded = |kind, error: CodingError| Fault::Io(kind, error.to_string());
+        let undecoded = |kind, error: CodingError| SourceErrorKind::Io(kind, error.to_string());
         let coding = Coding::parse(content_encoding.as_deref().unwrap_or_default());
         let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
         let mut coded = Vec::new();
@@ -218,7 +218,7 @@ impl Host {
             match coding {
                 None => body.push(&piece)?,
                 Some(_) if (coded.len() + piece.len()) as u64 > body.cap() => {
-                    return Err(Fault::Long { expected: body.cap() });
+                    return Err(SourceErrorKind::Long { expected: body.cap() });
                 }
                 Some(_) => coded.extend_from_slice(&piece),
             }
@@ -351,8 +351,10 @@ mod tests {
         host(move |_, stream| stream.write_all(&answer))
     }
 
-    fn fault<T: std::fmt::Debug>(result: Result<T, SourceError>) -> Result<Fault, Box<dyn std::error::Error>> {
-        Ok(result.err().ok_or("an answer")?.fault)
+    fn kind_of<T: std::fmt::Debug>(
+        result: Result<T, SourceError>,
+    ) -> Result<SourceErrorKind, Box<dyn std::error::Error>> {
+        Ok(result.err().ok_or("an answer")?.kind)
     }
 
     #[test]
@@ -362,8 +364,8 @@ mod tests {
             let host = answering("200 OK", &format!("Content-Encoding: {name}"), &body)?;
             assert_eq!(wait(host.whole("f", 6000))??, text, "{name}");
             assert_eq!(wait(host.range("f", 7..9))??, b"xx", "{name}");
-            assert_eq!(fault(wait(host.whole("f", 4999))?)?, Fault::Long { expected: 4999 }, "{name}");
-            assert_eq!(fault(wait(host.whole("f", 10))?)?, Fault::Long { expected: 10 }, "{name}");
+            assert_eq!(kind_of(wait(host.whole("f", 4999))?)?, SourceErrorKind::Long { expected: 4999 }, "{name}");
+            assert_eq!(kind_of(wait(host.whole("f", 10))?)?, SourceErrorKind::Long { expected: 10 }, "{name}");
         }
         Ok(())
     }
@@ -376,11 +378,11 @@ mod tests {
             ("Content-Encoding: gzip", "x", "gzip, damaged"),
             ("Content-Encoding: br", "", "br, damaged"),
         ] {
-            let fault = fault(wait(answering("200 OK", header, body.as_bytes())?.whole("f", 10))?)?;
-            assert!(matches!(fault, Fault::Io(..)) && fault.to_string().contains(words), "{fault}");
+            let kind = kind_of(wait(answering("200 OK", header, body.as_bytes())?.whole("f", 10))?)?;
+            assert!(matches!(kind, SourceErrorKind::Io(..)) && kind.to_string().contains(words), "{kind}");
         }
         let host = answering("206 Part", "Content-Encoding: gzip\r\nContent-Range: bytes 0-0/9", b"x")?;
-        assert_eq!(fault(wait(host.range("f", 0..1))?)?, Fault::ContentEncoding("gzip".to_owned()));
+        assert_eq!(kind_of(wait(host.range("f", 0..1))?)?, SourceErrorKind::ContentEncoding("gzip".to_owned()));
         Ok(())
     }
 
@@ -436,7 +438,7 @@ mod tests {
             assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3), "{code}");
             let (host, asked) = recovering(9, status(code))?;
             let code = code[..3].parse()?;
-            assert_eq!((fault(wait(host.whole("f", 9))?)?, asked.load(Relaxed)), (Fault::Status(code), 3));
+            assert_eq!((kind_of(wait(host.whole("f", 9))?)?, asked.load(Relaxed)), (SourceErrorKind::Status(code), 3));
         }
         // A body that breaks off, and no answer at all.
         let cut = |stream: &mut TcpStream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx");
@@ -446,7 +448,7 @@ mod tests {
         // What cannot get better, and what would take longer than there is time.
         for code in ["404 No", "403 No", "501 What", "503 Busy\r\nretry-after: 60"] {
             let (host, asked) = recovering(9, status(code))?;
-            assert!(matches!(fault(wait(host.whole("f", 9))?)?, Fault::Status(_)));
+            assert!(matches!(kind_of(wait(host.whole("f", 9))?)?, SourceErrorKind::Status(_)));
             assert_eq!(asked.load(Relaxed), 1, "{code}");
         }
         Ok(())
@@ -484,8 +486,8 @@ mod tests {
             let start = Instant::now();
             let answer =
                 if head.contains("206") { wait(host.range("f", 0..1000)) } else { wait(host.whole("f", 1000)) };
-            let fault = fault(answer?)?;
-            assert!(matches!(fault, Fault::Timeout(limit) if limit.as_millis() < 1010), "{head:?}: {fault}");
+            let kind = kind_of(answer?)?;
+            assert!(matches!(kind, SourceErrorKind::Timeout(limit) if limit.as_millis() < 1010), "{head:?}: {kind}");
             assert!(start.elapsed() < Duration::from_secs(10), "{head:?}: {:?}", start.elapsed());
         }
         Ok(())
@@ -497,7 +499,7 @@ mod tests {
             thread::sleep(Duration::from_millis(300));
             stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
         })?;
-        assert_eq!(fault(wait(host.whole("f", 9))?)?, Fault::Timeout(Duration::from_secs(1)));
+        assert_eq!(kind_of(wait(host.whole("f", 9))?)?, SourceErrorKind::Timeout(Duration::from_secs(1)));
         Ok(())
     }
 

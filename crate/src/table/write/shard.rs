@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
 use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
-use crate::eval::Eval;
+use crate::eval::PositionEval;
 use crate::position::Key;
 use crate::table::manifest::{WrittenShard, hex};
 use crate::table::{Manifest, Record, TableError, page};
@@ -36,7 +36,7 @@ impl Default for WriterOptions {
 
 /// Writes shards into a scratch folder; [`TableWriter::finish`] publishes them.
 #[derive(Debug)]
-pub struct TableWriter<R: Record = Eval> {
+pub struct TableWriter<R: Record = PositionEval> {
     dir: PathBuf,
     scratch: PathBuf,
     options: WriterOptions,

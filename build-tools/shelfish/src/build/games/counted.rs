@@ -93,7 +93,7 @@ pub fn chunks(book: &BookFile, starts: &[Position], hashes: Arc<Mutex<Vec<String
 }
 
 /// A book of Polyglot has no results: a weight counts as so many draws.
-fn walk(book: polyglot::Book<Vec<u8>>, starts: &[Position]) -> Chunks {
+fn walk(book: polyglot::PolyglotBook<Vec<u8>>, starts: &[Position]) -> Chunks {
     let initial = [Position::from_chess(&Chess::default())];
     let mut walk = Some(Walk::new(book, if starts.is_empty() { &initial } else { starts }));
     Box::new(core::iter::from_fn(move || {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::table::TableWriter;
 use tokio::sync::watch;
 
@@ -129,7 +129,7 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     let reader = BufReader::with_capacity(1 << 18, reader);
     let lines = Lines::<_, Merged>::new(reader, name, (part, keys.clone()), args.ended, lines_read.clone())?;
     let join = Join { runs: Box::new(lines), bases: Vec::new(), replace: false, kind: kind.clone(), left_out: 0 };
-    let mut writer = TableWriter::<Eval>::create(target.scratch(), target.scratch(), plan.writer_options());
+    let mut writer = TableWriter::<PositionEval>::create(target.scratch(), target.scratch(), plan.writer_options());
     let mut over_limit = OverLimit::default();
     if part > 0 {
         writer.begin_part(&keys.from)?;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use futures_util::StreamExt;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
-use shelfish::eval::Eval;
+use shelfish::eval::PositionEval;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Part};
 
@@ -141,8 +141,8 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
     let over_limit = fragments.iter().fold(OverLimit::default(), |sum, fragment| sum.and(fragment.over_limit));
     let parts = fragments.len();
     let tables = fragments.into_iter().map(|fragment| fragment.table);
-    let manifest = Part::join::<Eval>(tables, &plan.writer_options())?;
-    let bytes = manifest.to_bytes::<Eval>()?;
+    let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;
+    let bytes = manifest.to_bytes::<PositionEval>()?;
     publish::replace_manifest(store, &bytes).await?;
     Ok(Report {
         manifest: store.locate(Manifest::FILE),

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use shakmaty::CastlingMode;
-use shelfish::eval::{Eval, Evaluation, Score};
+use shelfish::eval::{Evaluation, PositionEval, Score};
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use tokio::sync::Semaphore;
@@ -71,7 +71,7 @@ fn answers(text: &str) -> Result<usize, String> {
 
 /// The API of a database that is open.
 struct Api {
-    reader: Reader<Place, Eval, Option<DiskCache>>,
+    reader: Reader<Place, PositionEval, Option<DiskCache>>,
     answers: Answers,
     room: Semaphore,
     metrics: Metrics,

@@ -213,18 +213,20 @@ pub fn line(fen: &str, cp: i32, moves: &str, knodes: u32, depth: u16) -> String 
 
 /// Writes a database anew, into shards of about so many bytes, as those of large databases are many.
 pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
-    use shelfish::eval::Eval;
+    use shelfish::eval::PositionEval;
     use shelfish::table::{Block, TableWriter, WriterOptions};
     use shelfish_cli::{database, scan::Scan};
 
     let place = database::Args::of(from.to_str().unwrap()).source().unwrap();
-    let manifest = database::wait(database::manifest::<shelfish::eval::Eval>(&place)).unwrap().unwrap();
+    let manifest = database::wait(database::manifest::<shelfish::eval::PositionEval>(&place)).unwrap().unwrap();
     fs::create_dir_all(to.join("scratch")).unwrap();
     let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
-    let mut writer = TableWriter::<Eval>::create(to, &to.join("scratch"), options);
+    let mut writer = TableWriter::<PositionEval>::create(to, &to.join("scratch"), options);
     for block in Scan::new(place, manifest.into()).unwrap() {
         let block = block.unwrap();
-        writer.append(&Block::<Eval>::open(&block.bytes, &block.at).unwrap().reuse(block.bytes).unwrap()).unwrap();
+        writer
+            .append(&Block::<PositionEval>::open(&block.bytes, &block.at).unwrap().reuse(block.bytes).unwrap())
+            .unwrap();
     }
     writer.finish().unwrap();
     fs::remove_dir(to.join("scratch")).unwrap();
