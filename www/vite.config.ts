@@ -12,11 +12,28 @@ const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 /** `cargo xtask site` sets both. */
 const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } = process.env;
 
-/** What the board and most other pages need. */
-const SHARED = /\/node_modules\/(chessops\/(?!.*\/(pgn|variant)\.js$)|@badrap\/)|\/src\/(cost|database|dom|early|fault|fen|game|hash|manifest-url|names|notes|once|part|policy|score|settings|theme|inspector\/idle)\.ts$|\/pkg\/index\.js$|preload-helper/;
+/** Modules of the shared chunk: the board page and most other pages need them. */
+const SHARED_MODULES = [
+  "database/(client|cost)",
+  "game/(fen|game|notes|player-names)",
+  "loading/(early-fetch|idle|load-once|page-part)",
+  "score/score",
+  "settings/(manifest-url|settings)",
+  "shell/(dom|policy|theme)",
+  "text/(cyrb53|input-error|units)",
+];
+const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|preload-helper`);
 
-/** What the pages with a board have in common beyond that. */
-const BOARD = /\/node_modules\/@lichess-org\/chessground\/.*\.js$|\/src\/(address|board|clipboard|keyboard|link|navigation|offline|openings|preview|promotion|state|typed)\.ts$/;
+/** Modules that the pages with a board share in addition. */
+const BOARD_MODULES = [
+  "board/(board|preview|promotion)",
+  "game/opening-names",
+  "link/(address-bar|link)",
+  "moves/move-field",
+  "shell/(clipboard|keyboard|offline)",
+  "state/(navigation|state)",
+];
+const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`);
 
 export default defineConfig({
   // Relative, so that the folder works under any path, as on GitHub Pages.

@@ -14,7 +14,7 @@ export interface Deployment {
 
 /**
  * The policy of a built page: its own files, and inline what the build has put there. Where the database may come from is
- * narrowed further by the page itself (src/policy.ts), because `?db=` may name another host. Chessground sets one harmless
+ * narrowed further by the page itself (src/shell/policy.ts), because `?db=` may name another host. Chessground sets one harmless
  * style attribute.
  */
 const policy = (html: string) =>

@@ -1,8 +1,8 @@
 import { Chess } from "chessops/chess";
 import { describe, expect, it } from "vitest";
-import { ending, Game, squares, steps } from "../src/game";
-import { parseMove } from "../src/typed-move";
-import { readFen } from "../src/input";
+import { ending, Game, squares, steps } from "../src/game/game";
+import { parseMove } from "../src/pgn/typed-move";
+import { readFen } from "../src/pgn/read-text";
 
 const at = (fen: string) => readFen(fen).root.position;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../src/game";
-import { read } from "../src/input";
-import { fileName, toPgn } from "../src/save";
+import type { Node } from "../src/game/game";
+import { read } from "../src/pgn/read-text";
+import { fileName, toPgn } from "../src/pgn/write-game";
 
 const fault = (text: string): string => {
   try {

@@ -1,6 +1,6 @@
 import type { FetchedRange, Manifest } from "shelfish";
 import { describe, expect, it } from "vitest";
-import { size } from "../src/cost";
+import { size } from "../src/text/units";
 import { layout, place, surroundings } from "../src/inspector/layout";
 import { Traffic } from "../src/inspector/traffic";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import famous from "../../static-shards/famous.pgn?raw";
-import { Game } from "../src/game";
-import { parseMove } from "../src/typed-move";
-import { read } from "../src/input";
-import { toPgn } from "../src/save";
-import { format, parse, shorten, type Sources } from "../src/link";
+import { Game } from "../src/game/game";
+import { parseMove } from "../src/pgn/typed-move";
+import { read } from "../src/pgn/read-text";
+import { toPgn } from "../src/pgn/write-game";
+import { format, parse, shorten, type Sources } from "../src/link/link";
 
 const opera = () => {
   const [source] = read("1. e4 e5 2. Nf3 d6 3. d4 Bg4 *").games;

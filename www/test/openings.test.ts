@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { path } from "../src/game";
-import { read } from "../src/input";
-import { loadOpenings, openingName } from "../src/openings";
+import { path } from "../src/game/game";
+import { read } from "../src/pgn/read-text";
+import { loadOpenings, openingName } from "../src/game/opening-names";
 
 const after = (moves: string) => {
   const [game] = read(moves).games;

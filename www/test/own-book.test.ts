@@ -1,6 +1,6 @@
 import type { Played } from "shelfish/book";
 import { expect, it } from "vitest";
-import { Game, steps } from "../src/game";
+import { Game, steps } from "../src/game/game";
 import { weight } from "../src/play/choice";
 import { lessons, merged } from "../src/play/own-book";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import famous from "../../static-shards/famous.pgn?raw";
-import { InputError } from "../src/fault";
-import type { Game, Node } from "../src/game";
-import { decode, read, survey } from "../src/input";
+import { InputError } from "../src/text/input-error";
+import type { Game, Node } from "../src/game/game";
+import { decode, read, survey } from "../src/pgn/read-text";
 import { ENGLISH, FOREIGN } from "../src/pgn/letters";
 import { split } from "../src/pgn/split";
-import { toPgn } from "../src/save";
+import { toPgn } from "../src/pgn/write-game";
 import mixed from "./data/mixed.pgn?raw";
 import movetext from "./data/movetext.tsv?raw";
 

@@ -5,7 +5,7 @@ import { Clock, shown } from "../src/play/clock";
 import { Match } from "../src/play/match";
 import { restore, store } from "../src/play/stored";
 import type { Terms } from "../src/play/terms";
-import { toPgn } from "../src/save";
+import { toPgn } from "../src/pgn/write-game";
 
 const DATE = "2026.01.01";
 const match = (terms: Partial<Terms> = {}, kept?: ConstructorParameters<typeof Match>[2]) => new Match({ side: "white", elo: 1200, ...terms }, DATE, kept);

@@ -3,7 +3,7 @@ import { parseFen } from "chessops/fen";
 import { makeUci } from "chessops/util";
 import type { Played, PlayedMove } from "shelfish/book";
 import { describe, expect, it } from "vitest";
-import { Game, type Node, steps } from "../src/game";
+import { Game, type Node, steps } from "../src/game/game";
 import { allowed, choices, count, legal, type Limits, marks, verdict } from "../src/precedent/rules";
 
 const position = (fen: string) => Chess.fromSetup(parseFen(fen).unwrap()).unwrap();

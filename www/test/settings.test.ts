@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { load, save } from "../src/settings";
+import { load, save } from "../src/settings/settings";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { named } from "../src/sites";
+import { named } from "../src/link/sites";
 
 describe("a pasted address", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openStore, type Stored } from "../src/store";
+import { openStore, type Stored } from "../src/games/game-store";
 
 const game = (id: string, opened: number, text = "1. e4 *", source?: string): Stored => ({
   ...{ id, white: "", black: "", event: "", date: "", result: "", opening: "", plies: 1, opened, size: text.length, text },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { duration, plural, size, spent, summary } from "../src/cost";
-import { players, slug, surname } from "../src/names";
-import { advantage, nodes, spoken } from "../src/score";
+import { spent, summary } from "../src/database/cost";
+import { duration, plural, size } from "../src/text/units";
+import { players, slug, surname } from "../src/game/player-names";
+import { advantage, nodes, spoken } from "../src/score/score";
 
 describe("a score", () => {
   it("is a share of the bar", () => {

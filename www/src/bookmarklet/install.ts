@@ -1,7 +1,7 @@
 /** The page that installs the bookmarklet. */
 import code from "virtual:bookmarklet";
-import { byId } from "../dom";
-import { bindTheme } from "../theme";
+import { byId } from "../shell/dom";
+import { bindTheme } from "../shell/theme";
 import { boardBeside, bookmarkletLink } from "./link";
 import { pastedFragment } from "./pasted";
 

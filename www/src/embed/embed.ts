@@ -3,13 +3,13 @@ import "./embed.css";
 import { ShelfishGame } from "shelfish/game";
 import { open } from "shelfish";
 import pgns from "../../../static-shards/famous.pgn?raw";
-import { copy } from "../clipboard";
-import { byId, make } from "../dom";
-import { looksLikeFen } from "../fen";
-import { manifestUrl } from "../manifest-url";
-import { confine } from "../policy";
-import { load } from "../settings";
-import { bindTheme } from "../theme";
+import { copy } from "../shell/clipboard";
+import { byId, make } from "../shell/dom";
+import { looksLikeFen } from "../game/fen";
+import { manifestUrl } from "../settings/manifest-url";
+import { confine } from "../shell/policy";
+import { load } from "../settings/settings";
+import { bindTheme } from "../shell/theme";
 
 bindTheme();
 // Of this site's bundle; on other pages the element loads the package that lies beside it.
@@ -69,7 +69,7 @@ byId("copy").addEventListener("click", async () => {
   byId("copied").textContent = isCopied ? "Copied" : "Selected: copy it by hand";
 });
 
-// A game of the board (src/share-dialog.ts), or one that shows something.
+// A game of the board (src/games/share-dialog.ts), or one that shows something.
 const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("pgn");
 text.value = given ?? game("Byrne");
 ply.value = given ? "" : "33";

@@ -1,6 +1,6 @@
 /** The choice of the buckets that count: speeds and bands of ratings, each on or off. */
 import type { BookBucket } from "shelfish/book";
-import { byId, make } from "../dom";
+import { byId, make } from "../shell/dom";
 
 const SPEEDS: Record<string, string> = {
   ultraBullet: "UltraBullet",

@@ -1,10 +1,10 @@
 /** The table of moves: counts, bars of results, evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
-import { plural } from "../cost";
-import { byId, make, redraw } from "../dom";
-import { type Node, type Step, steps } from "../game";
-import { openingOf } from "../openings";
-import { spoken } from "../score";
+import { plural } from "../text/units";
+import { byId, make, redraw } from "../shell/dom";
+import { type Node, type Step, steps } from "../game/game";
+import { openingOf } from "../game/opening-names";
+import { spoken } from "../score/score";
 
 /** What a person does with a move of the table. */
 export interface Actions {

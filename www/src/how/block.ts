@@ -1,6 +1,6 @@
 /** Pictures of a block: what its columns take, and how its positions hang together. */
-import { plural, size } from "../cost";
-import { make } from "../dom";
+import { plural, size } from "../text/units";
+import { make } from "../shell/dom";
 import type { Frame } from "./frame";
 import { parentsOf } from "./pages";
 import { near, picture, svg } from "./svg";

@@ -1,6 +1,6 @@
 /** A board that only shows a position. */
 import { parseFen } from "chessops/fen";
-import { make } from "../dom";
+import { make } from "../shell/dom";
 
 export function diagram(fen: string): HTMLElement {
   const board = make("div", { className: "diagram cg-wrap", role: "img", "aria-label": `Position ${fen}` });

@@ -1,14 +1,14 @@
 /** The page that takes lookups apart, on the database that is open. */
 import "./how.css";
-import { duration, plural, size } from "../cost";
-import { explain } from "../database";
-import { byId, make } from "../dom";
-import { famous } from "../famous";
-import { manifestUrl } from "../manifest-url";
+import { duration, plural, size } from "../text/units";
+import { explain } from "../database/client";
+import { byId, make } from "../shell/dom";
+import { famous } from "../games/famous-games";
+import { manifestUrl } from "../settings/manifest-url";
 import { Inspector } from "../inspector/inspector";
-import { confine } from "../policy";
-import { load } from "../settings";
-import { bindTheme } from "../theme";
+import { confine } from "../shell/policy";
+import { load } from "../settings/settings";
+import { bindTheme } from "../shell/theme";
 import { diagram } from "./diagram";
 import { canonical } from "./key";
 import { show as showOrder } from "./order";

@@ -1,6 +1,6 @@
 /** Why pawns come first: where the positions of a game stand in the files, and where a hash would have put them. */
-import { plural, size } from "../cost";
-import { make } from "../dom";
+import { plural, size } from "../text/units";
+import { make } from "../shell/dom";
 import { keyOf } from "./key";
 import { near, picture, svg } from "./svg";
 import type { Workbench } from "./trace";

@@ -1,7 +1,7 @@
 /** The steps of a lookup, each with the bytes that it is about. */
-import { duration, plural, size } from "../cost";
-import { make } from "../dom";
-import { written } from "../score";
+import { duration, plural, size } from "../text/units";
+import { make } from "../shell/dom";
+import { written } from "../score/score";
 import { forest, groups } from "./block";
 import { FILES, hex, type Key } from "./key";
 import { near, picture, svg } from "./svg";

@@ -1,6 +1,6 @@
 /** A lookup taken apart: the bytes that the package reads, and what stands in them. */
 import { type Database, type Eval, type FetchedRange, open, ShelfishError } from "shelfish";
-import { fetchOnce } from "../early";
+import { fetchOnce } from "../loading/early-fetch";
 import { type Frame, openFrame } from "./frame";
 import { blocksOf, type PagePlace, pagesOf, type Place } from "./pages";
 import { canonical, covering, type Key, keyOf } from "./key";

@@ -1,9 +1,9 @@
 /** The panel that shows what this page reads of the database: which bytes of which files, and from where. */
 import "./inspector.css";
 import type { FetchedRange, Manifest, Stats } from "shelfish";
-import { duration, plural, size } from "../cost";
-import { make } from "../dom";
-import { whenIdle } from "./idle";
+import { duration, plural, size } from "../text/units";
+import { make } from "../shell/dom";
+import { whenIdle } from "../loading/idle";
 import { type Palette, Strip } from "./strip";
 import { type Read, Traffic } from "./traffic";
 

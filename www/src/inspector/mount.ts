@@ -1,7 +1,7 @@
 /** Brings the inspector to a page after its first evaluation; what was reported before is kept for it. */
 import type { FetchedRange } from "shelfish";
-import type { DatabaseClient } from "../database";
-import { whenIdle } from "./idle";
+import type { DatabaseClient } from "../database/client";
+import { whenIdle } from "../loading/idle";
 
 /** Shows in `host` what a client's database reads. */
 export function inspect(host: HTMLElement, client: DatabaseClient): void {

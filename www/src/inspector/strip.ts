@@ -1,6 +1,6 @@
 /** The strip of a database's files, and under it what surrounds the last read, enlarged. Drawn when something was read. */
 import type { Shard } from "shelfish";
-import { calm, make } from "../dom";
+import { calm, make } from "../shell/dom";
 import { type Box, layout, place, type Stretch, surroundings } from "./layout";
 import type { Read } from "./traffic";
 

@@ -1,6 +1,6 @@
 /** Comments and glyphs as PGN writes them. */
 import { type Evaluation, isMate, makeComment, parseComment } from "chessops/pgn";
-import type { Given, Notes } from "../notes";
+import type { Given, Notes } from "../game/notes";
 
 /** Adds a PGN comment that stands after the move. */
 export function addComment(notes: Notes, comment: string): void {

@@ -1,5 +1,5 @@
 /** A PGN file cut into its games, without a look at their moves: fast, so that a file of thousands can be listed at once. */
-import { clip, InputError } from "../fault";
+import { clip, InputError } from "../text/input-error";
 
 /** The text of one game. */
 export interface Source {

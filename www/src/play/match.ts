@@ -1,9 +1,9 @@
 /** A game of a person against the engine: whose move it is, the clock, how it ended. Pure: it knows no page and no engine. */
 import type { NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
-import { clip, InputError } from "../fault";
-import { ending, Game, type Node, path, uci } from "../game";
-import { positionOf } from "../fen";
+import { clip, InputError } from "../text/input-error";
+import { ending, Game, type Node, path, uci } from "../game/game";
+import { positionOf } from "../game/fen";
 import { Clock, type Left, other, type Side } from "./clock";
 import { levelName, type Terms } from "./terms";
 

@@ -1,7 +1,7 @@
 /** Who plays against the person: answers a game with a move. */
 import type { NormalMove } from "chessops/types";
-import { steps, type Step } from "../game";
-import { once } from "../once";
+import { steps, type Step } from "../game/game";
+import { once } from "../loading/load-once";
 import type { Match } from "./match";
 import { other } from "./clock";
 

@@ -4,9 +4,9 @@
  */
 import type { NormalMove } from "chessops/types";
 import { type Book, openBook, type Played } from "shelfish/book";
-import { bookUrl } from "../explorer/book-url";
-import { type Node, path, steps, uci } from "../game";
-import { once } from "../once";
+import { bookUrl } from "../settings/book-url";
+import { type Node, path, steps, uci } from "../game/game";
+import { once } from "../loading/load-once";
 import { type Candidate, choose, sorted } from "./choice";
 import type { Match, Outcome } from "./match";
 

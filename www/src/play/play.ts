@@ -1,15 +1,15 @@
 /** The page to play on: puts board, opponent, clock and moves together. */
 import type { NormalMove } from "chessops/types";
-import { Board } from "../board";
-import { byId, disable } from "../dom";
-import { positionOf } from "../fen";
-import { Game, lineFrom, moveNumber, type Node } from "../game";
-import { bindKeys } from "../keyboard";
-import { keepForOffline } from "../offline";
-import { toPgn } from "../save";
-import { dress, load } from "../settings";
-import { bindTheme } from "../theme";
-import { parseMove } from "../typed-move";
+import { Board } from "../board/board";
+import { byId, disable } from "../shell/dom";
+import { positionOf } from "../game/fen";
+import { Game, lineFrom, moveNumber, type Node } from "../game/game";
+import { bindKeys } from "../shell/keyboard";
+import { keepForOffline } from "../shell/offline";
+import { toPgn } from "../pgn/write-game";
+import { dress, load } from "../settings/settings";
+import { bindTheme } from "../shell/theme";
+import { parseMove } from "../pgn/typed-move";
 import { other, shown as time } from "./clock";
 import { Match } from "./match";
 import { Opponent } from "./opponent";
@@ -231,7 +231,7 @@ function flip(): void {
 }
 
 function knock(): void {
-  if (match && settings.sounds) void import("../sounds").then(({ play }) => play(match?.node.san ?? ""), () => {});
+  if (match && settings.sounds) void import("../board/sounds").then(({ play }) => play(match?.node.san ?? ""), () => {});
 }
 
 const step = (node: Node | undefined): void => void (match && node && show(node));

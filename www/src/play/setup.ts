@@ -1,7 +1,7 @@
 /** The form in which a game's terms are chosen. */
-import { byId } from "../dom";
-import { InputError } from "../fault";
-import { positionOf } from "../fen";
+import { byId } from "../shell/dom";
+import { InputError } from "../text/input-error";
+import { positionOf } from "../game/fen";
 import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
 
 const form = byId<HTMLFormElement>("setup");

@@ -1,6 +1,6 @@
 /** The list of the moves that were played; a click shows the position after one. */
-import { byId, make, redraw } from "../dom";
-import { moveNumber, type Node, path } from "../game";
+import { byId, make, redraw } from "../shell/dom";
+import { moveNumber, type Node, path } from "../game/game";
 
 const root = byId("sheet");
 const nodes = new WeakMap<Element, Node>();

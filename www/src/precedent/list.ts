@@ -1,6 +1,6 @@
 /** The list of moves that may be played. */
-import { byId, make } from "../dom";
-import { type Step, uci } from "../game";
+import { byId, make } from "../shell/dom";
+import { type Step, uci } from "../game/game";
 import type { Choice } from "./rules";
 
 /** What a person does with a move of the list. */

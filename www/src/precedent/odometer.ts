@@ -1,5 +1,5 @@
 /** A number on wheels: each figure rolls to its place. */
-import { make } from "../dom";
+import { make } from "../shell/dom";
 
 const FIGURES = "0123456789".split("");
 

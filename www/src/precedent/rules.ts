@@ -4,9 +4,9 @@ import type { Position } from "chessops/chess";
 import type { Role } from "chessops/types";
 import { makeSquare, makeUci, squareRank } from "chessops/util";
 import type { GameReference, Played, PlayedMove, Results } from "shelfish/book";
-import type { Allowed } from "../board";
-import { plural } from "../cost";
-import { ending, type Node, type Step, squares, steps } from "../game";
+import type { Allowed } from "../board/board";
+import { plural } from "../text/units";
+import { ending, type Node, type Step, squares, steps } from "../game/game";
 
 /** Of moves that were all played before, so many of the rarest are taken for new ones. */
 const RAREST = 5;

@@ -1,0 +1,152 @@
+/** The page: puts its parts together. */
+import { Board } from "../board/board";
+import { copy } from "../shell/clipboard";
+import { plural, size } from "../text/units";
+import { DatabaseClient } from "../database/client";
+import { bindDock } from "../shell/dock";
+import { byId } from "../shell/dom";
+import { EvaluationPanel } from "../evaluation/evaluation-panel";
+import type { Game, Node } from "../game/game";
+import { Gaps } from "../evaluation/engine-search";
+import { Graph } from "../report/graph";
+import { inspect } from "../inspector/mount";
+import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
+import { bindKeys } from "../shell/keyboard";
+import { Lookups } from "../evaluation/lookups";
+import { manifestUrl } from "../settings/manifest-url";
+import { MoveList } from "../moves/move-list";
+import { players } from "../game/player-names";
+import { dressSteps, navigation } from "../state/navigation";
+import { notice } from "../games/notice";
+import { keepForOffline } from "../shell/offline";
+import { once } from "../loading/load-once";
+import { bindOpen } from "../games/open-controls";
+import { nameOpenings } from "../moves/opening-label";
+import { attempt, part } from "../loading/page-part";
+import { Players } from "../board/players";
+import { confine } from "../shell/policy";
+import { Preview } from "../board/preview";
+import { Reporter } from "../report/reporter";
+import { Session } from "../games/session";
+import { dress, load } from "../settings/settings";
+import { State } from "../state/state";
+import { bindTheme } from "../shell/theme";
+import { bindTyped } from "../moves/move-field";
+
+const settings = load();
+dress(settings);
+const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
+confine(client.url);
+inspect(byId("traffic"), client);
+// The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
+client.open().then(describeDatabase, () => {});
+
+const state = new State();
+const session = new Session(state, { notice, turn: (side) => side !== board.orientation && flip() });
+
+// Views, in the order in which they draw.
+const board = new Board((move) => state.play(state.node, move));
+const preview = new Preview(() => board.orientation);
+state.on(({ node }) => node && board.show(state.node));
+new EvaluationPanel(state, {
+  preview: preview.show,
+  arrows: (first) => board.arrows(first, state.node.position),
+  retry: () => lookups.retry(),
+  positions: () => client.manifest?.positions,
+});
+const sides = new Players(state);
+new MoveList(state, () => session.menu.offers());
+new Graph(state);
+nameOpenings(state);
+new JudgmentRow(state, preview.show);
+state.on(({ game, node }) => {
+  if (game) title(state.game);
+  if (node) controls(state.node);
+});
+const lookups = new Lookups(state, client);
+const gaps = new Gaps(state, settings.engine);
+const reporter = new Reporter(state);
+// The first evaluation does not wait for what comes after it.
+const rest = once(async () => {
+  const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
+  new ReportPanel(state);
+  new Continuations(state, client, preview.show);
+});
+state.on(({ known, status }) => {
+  if (known) {
+    describeDatabase();
+    keepForOffline();
+  }
+  if (known || (status && state.status.fault)) rest().catch(() => {});
+});
+
+const open = bindOpen((input) => session.open(input), notice);
+bindTheme();
+bindDock();
+
+function title(game: Game): void {
+  const names = players(game.headers);
+  document.title = `${names || "Shelfish"} · ${names ? "Shelfish" : "chess evaluations off the shelf"}`;
+}
+
+function controls(node: Node): void {
+  dressSteps(node);
+  byId<HTMLAnchorElement>("play").href = `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
+}
+
+const steps = navigation(state);
+const flip = () => {
+  const below = board.flip();
+  byId("bar").classList.toggle("flipped", below === "black");
+  sides.turn(below);
+};
+const { first, previous, next, last } = steps;
+const stored = () => void session.list();
+for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
+
+// What is not needed at first comes when it is asked for.
+const asked = (work: () => Promise<unknown>) => () => void attempt(work, notice);
+const help = asked(async () => (await part(import("../shell/help-dialog"))).showHelp());
+const share = asked(async () => (await part(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
+const set = asked(async () => (await part(import("../settings/settings-dialog"))).showSettings(client, (isOn) => gaps.turn(isOn)));
+for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", action);
+state.on(({ node, game }) => {
+  if (node && !game && state.node.san && load().sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
+});
+
+bindKeys({
+  ArrowLeft: previous,
+  ArrowRight: next,
+  ArrowUp: () => steps.choose(-1),
+  ArrowDown: () => steps.choose(1),
+  "Shift+ArrowLeft": steps.leave,
+  "Shift+ArrowRight": steps.enter,
+  Home: first,
+  End: last,
+  " ": () => document.querySelector<HTMLElement>("#lines .line button")?.click(),
+  ...jumps(),
+  f: flip,
+  Enter: bindTyped(state),
+  o: open,
+  g: stored,
+  c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
+  p: asked(async () => (await copy((await part(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
+  "?": help,
+});
+
+/** Keys that go to the next bad move of a kind; with Shift to the one before. */
+function jumps(): Record<string, () => void> {
+  const keys = KINDS.flatMap((kind) => {
+    const key = kind.charAt(0);
+    return [[key, 1], [`Shift+${key}`, -1]].map(([name, by]) => [name, () => state.go(nextOf(state, kind, by as 1 | -1))] as const);
+  });
+  return Object.fromEntries(keys);
+}
+
+function describeDatabase(): void {
+  if (!client.manifest) return;
+  const { positions, evaluations, bytes } = client.manifest;
+  byId("database").textContent = `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
+}
+
+session.start();

@@ -1,0 +1,167 @@
+/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows of lines and drawings of the PGN. */
+import { Chessground } from "@lichess-org/chessground";
+import type { Api } from "@lichess-org/chessground/api";
+import type { DrawShape } from "@lichess-org/chessground/draw";
+import type { Key } from "@lichess-org/chessground/types";
+import { normalizeMove, type Position } from "chessops/chess";
+import { chessgroundDests } from "chessops/compat";
+import { makeBoardFen } from "chessops/fen";
+import type { CommentShape } from "chessops/pgn";
+import type { NormalMove, Role, SquareName } from "chessops/types";
+import { makeSquare, parseSquare, squareRank } from "chessops/util";
+import { byId, calm } from "../shell/dom";
+import { moveNumber, type Node, type Step, squares } from "../game/game";
+import { Promotion } from "./promotion";
+
+/** Arrows, best line first. */
+const BRUSHES = ["best", "second", "other"] as const;
+
+/** Moves that may be made, where these are not all legal ones. */
+export interface Allowed {
+  dests: Map<Key, Key[]>;
+  /** What a pawn may become, with a word for each. */
+  offers(from: number, to: number): ReadonlyMap<Role, string>;
+}
+
+/** The board of the page. */
+export class Board {
+  readonly #ground: Api;
+  readonly #promotion = new Promotion();
+  #node: Node | undefined;
+  #lines: DrawShape[] = [];
+  #drawn: DrawShape[] = [];
+  #allowed: Allowed | undefined;
+
+  /** `onMove` gets every legal move that a person makes, `onSelect` the square of a piece that is picked, or none. */
+  constructor(private readonly onMove: (move: NormalMove) => void, onSelect?: (key: Key | undefined) => void) {
+    this.#ground = Chessground(byId("board"), {
+      animation: { enabled: !calm(), duration: 160 },
+      movable: { free: false, events: { after: (from, to) => this.#moved(from, to) } },
+      premovable: { enabled: false },
+      ...(onSelect && { events: { select: () => onSelect(this.#ground.state.selected) } }),
+      draggable: { showGhost: true },
+      drawable: {
+        brushes: {
+          green: { key: "g", color: "#15781B", opacity: 1, lineWidth: 10 },
+          red: { key: "r", color: "#882020", opacity: 1, lineWidth: 10 },
+          blue: { key: "b", color: "#003088", opacity: 1, lineWidth: 10 },
+          yellow: { key: "y", color: "#e68f00", opacity: 1, lineWidth: 10 },
+          best: { key: "best", color: "#0b5c57", opacity: 0.95, lineWidth: 11 },
+          second: { key: "second", color: "#0b5c57", opacity: 0.5, lineWidth: 9 },
+          other: { key: "other", color: "#0b5c57", opacity: 0.35, lineWidth: 7 },
+        },
+      },
+    });
+  }
+
+  /** Shows the position of a node, to be moved on unless told otherwise; by any legal move, or by those that are allowed. */
+  show(node: Node, isMovable = true, allowed?: Allowed): void {
+    this.#node = node;
+    this.#allowed = allowed;
+    this.#promotion.close();
+    this.#ground.set({
+      ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
+      movable: { color: isMovable ? node.position.turn : undefined, dests: allowed?.dests ?? chessgroundDests(node.position) },
+    });
+    const drawn = (node.notes.shapes ?? []).map(drawing);
+    if (drawn.length > 0 || this.#drawn.length > 0) this.#draw(this.#lines, drawn);
+    byId("board").setAttribute("aria-label", describe(node));
+    byId("position-text").textContent = pieces(node.position);
+  }
+
+  /** Draws the first moves of the lines, the best one strongest. */
+  arrows(moves: readonly Step[], before: Position): void {
+    const seen = new Set<string>();
+    const shapes = moves.flatMap<DrawShape>((step, index) => {
+      const [orig, dest] = squares(before, step.move) as Key[];
+      if (!orig || !dest || seen.has(orig + dest)) return [];
+      seen.add(orig + dest);
+      return [{ orig, dest, brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other" }];
+    });
+    // The best arrow lies on top.
+    this.#draw(shapes.reverse(), this.#drawn);
+  }
+
+  /** Writes a word on squares, in place of arrows. */
+  mark(words: ReadonlyMap<Key, string>): void {
+    const shapes = [...words].map(([orig, word]): DrawShape => {
+      const half = 9 * word.length + 9;
+      const chip = `<rect x="${50 - half}" y="32" width="${2 * half}" height="36" rx="12" fill="#24221e" fill-opacity="0.82" />`;
+      return { orig, customSvg: { html: `${chip}<text x="50" y="59" font-size="27" text-anchor="middle" fill="#fffdf9">${word}</text>`, center: "orig" } };
+    });
+    this.#draw(shapes, this.#drawn);
+  }
+
+  #draw(lines: DrawShape[], drawn: DrawShape[]): void {
+    [this.#lines, this.#drawn] = [lines, drawn];
+    this.#ground.setAutoShapes([...lines, ...drawn]);
+  }
+
+  /** Whose side is below. */
+  get orientation(): "white" | "black" {
+    return this.#ground.state.orientation;
+  }
+
+  /** Turns the board round and says whose side is below now. */
+  flip(): "white" | "black" {
+    this.#ground.toggleOrientation();
+    this.#promotion.close();
+    return this.#ground.state.orientation;
+  }
+
+  #moved(orig: Key, dest: Key): void {
+    const node = this.#node;
+    const from = parseSquare(orig as SquareName);
+    const to = parseSquare(dest as SquareName);
+    if (!node || from === undefined || to === undefined) return;
+    const promotes = node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
+    // Chessground reports late: a key may have stepped away from the position that the move was made in.
+    if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node, true, this.#allowed);
+    else if (promotes)
+      this.#promotion.ask(
+        node.position.turn,
+        to,
+        this.#ground.state.orientation,
+        (promotion) => {
+          if (promotion) this.onMove({ from, to, promotion });
+          else this.show(node, true, this.#allowed);
+        },
+        this.#allowed?.offers(from, to),
+      );
+    else this.onMove({ from, to });
+  }
+}
+
+function picture(position: Position, lastMove: string[] | undefined) {
+  return {
+    fen: makeBoardFen(position.board),
+    turnColor: position.turn,
+    check: position.isCheck(),
+    lastMove: lastMove as Key[] | undefined,
+    selected: undefined,
+  };
+}
+
+/** What the author of a PGN has drawn: an arrow, or a circle round a square. */
+const drawing = ({ color, from, to }: CommentShape): DrawShape => ({
+  orig: makeSquare(from),
+  ...(to === from ? {} : { dest: makeSquare(to) }),
+  brush: color,
+});
+
+function describe(node: Node): string {
+  const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san}. ` : "";
+  return `Chess board. ${last}${node.position.turn === "white" ? "White" : "Black"} to move.`;
+}
+
+/** The position in words, for those who do not see it. */
+function pieces(position: Position): string {
+  const side = (color: "white" | "black") =>
+    ["king", "queen", "rook", "bishop", "knight", "pawn"]
+      .flatMap((role) => {
+        const found = Array.from(position.board.pieces(color, role as Role), makeSquare);
+        return found.length > 0 ? [`${role} ${found.join(" ")}`] : [];
+      })
+      .join(", ");
+  return `White: ${side("white")}. Black: ${side("black")}.`;
+}

@@ -1,0 +1,77 @@
+/** Names, ratings, clocks and the result, beside the board on each player's side. */
+import { byId, make } from "../shell/dom";
+import type { Node } from "../game/game";
+import { ending } from "../game/game";
+import type { State } from "../state/state";
+
+type Color = "white" | "black";
+
+/** The two strips above and below the board. */
+export class Players {
+  readonly #clocks = { white: make("span", { className: "clock" }), black: make("span", { className: "clock" }) };
+  #below: Color = "white";
+
+  constructor(private readonly state: State) {
+    state.on(({ game, node, tree }) => {
+      if (game || tree) this.#draw();
+      if (node) this.#tick();
+    });
+  }
+
+  /** Puts a side below. */
+  turn(below: Color): void {
+    this.#below = below;
+    this.#draw();
+  }
+
+  #draw(): void {
+    for (const color of ["white", "black"] as const) {
+      const { headers } = this.state.game;
+      const side = color === "white" ? "White" : "Black";
+      const title = headers.get(`${side}Title`);
+      const name = make("span", { className: "name", title: headers.get(side) ?? side }, headers.get(side) ?? side);
+      const parts = [make("i", { className: `colour ${color}`, "aria-hidden": "true" }), ...(title ? [make("span", { className: "title" }, title)] : []), name];
+      const rating = headers.get(`${side}Elo`);
+      if (rating) parts.push(make("span", { className: "rating" }, rating));
+      parts.push(this.#clocks[color], make("span", { className: "points" }, points(this.#result(), color)));
+      byId(color === this.#below ? "player-below" : "player-above").replaceChildren(...parts);
+    }
+  }
+
+  #result(): string | undefined {
+    const said = this.state.game.headers.get("Result");
+    if (said) return said;
+    const end = this.state.game.mainline().at(-1);
+    return end && ending(end.position)?.result;
+  }
+
+  #tick(): void {
+    const { node } = this.state;
+    for (const color of ["white", "black"] as const) {
+      const text = clock(node, color);
+      const slot = this.#clocks[color];
+      if (slot.textContent !== text) slot.textContent = text;
+      slot.classList.toggle("running", text !== "" && node.position.turn === color);
+    }
+  }
+}
+
+/** What a player's clock showed when the position arose. */
+function clock(node: Node, color: Color): string {
+  let at: Node | undefined = node;
+  // A player's last move is one or two plies up.
+  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return time(at.notes.clock);
+  return "";
+}
+
+/** "1:05:09", "4:07" */
+export function time(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+const POINTS: Record<string, readonly [white: string, black: string]> = { "1-0": ["1", "0"], "0-1": ["0", "1"], "1/2-1/2": ["½", "½"], "½-½": ["½", "½"] };
+
+const points = (result: string | undefined, color: Color): string => POINTS[result ?? ""]?.[color === "white" ? 0 : 1] ?? "";

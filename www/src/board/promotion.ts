@@ -1,0 +1,64 @@
+/** Asks what a pawn becomes, on the square that it reaches. */
+import type { Role } from "chessops/types";
+import { squareFile } from "chessops/util";
+import { byId, make } from "../shell/dom";
+
+const ROLES: Role[] = ["queen", "knight", "rook", "bishop"];
+
+type Color = "white" | "black";
+
+/** The choice; while it is open it has the keys to itself. */
+export class Promotion {
+  readonly #root = byId("promotion");
+  #done: ((role?: Role) => void) | undefined;
+
+  constructor() {
+    this.#root.addEventListener("keydown", (event) => {
+      const buttons = [...this.#root.querySelectorAll("button")];
+      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      if (by !== undefined) buttons.at((buttons.indexOf(document.activeElement as HTMLButtonElement) + by) % buttons.length)?.focus();
+      else if (event.key === "Escape") this.#finish();
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  /** Asks for a piece, one of those that are offered if there are any; `done` gets none if the person turns away. */
+  ask(turn: Color, square: number, orientation: Color, done: (role?: Role) => void, offers?: ReadonlyMap<Role, string>): void {
+    this.#done = done;
+    const buttons = ROLES.filter((role) => !offers || offers.has(role)).map((role) => {
+      const piece = Object.assign(document.createElement("piece"), { className: `${role} ${turn}` });
+      const word = offers?.get(role);
+      const label = word && word !== "0" ? `${role}, ${word}` : role;
+      const button = make("button", { type: "button", title: label, "aria-label": label, "data-testid": `promote-${role}` }, piece);
+      if (label !== role) button.append(make("span", { className: "count", "aria-hidden": "true" }, word ?? ""));
+      button.addEventListener("click", () => this.#finish(role));
+      return button;
+    });
+    this.#root.replaceChildren(...buttons);
+    this.#root.style.left = `${(orientation === "white" ? squareFile(square) : 7 - squareFile(square)) * 12.5}%`;
+    this.#root.classList.toggle("below", turn !== orientation);
+    this.#root.hidden = false;
+    buttons[0]?.focus();
+    // The click that made the move is still under way.
+    setTimeout(() => document.addEventListener("pointerdown", this.#dismiss), 0);
+  }
+
+  /** Closes it without an answer. */
+  close(): void {
+    if (!this.#done) return;
+    document.removeEventListener("pointerdown", this.#dismiss);
+    this.#root.hidden = true;
+    this.#done = undefined;
+  }
+
+  readonly #dismiss = ({ target }: Event): void => {
+    if (!(target instanceof Element && this.#root.contains(target))) this.#finish();
+  };
+
+  #finish(role?: Role): void {
+    const done = this.#done;
+    this.close();
+    done?.(role);
+  }
+}

@@ -1,0 +1,49 @@
+/** Lines of an evaluation as buttons: a small board shows a move's position, a click plays up to it. */
+import type { Position } from "chessops/chess";
+import { make } from "../shell/dom";
+import { moveNumber, type Step } from "../game/game";
+
+/** What the lines make the page do. */
+export interface LineActions {
+  /** Show the position after a step near the element, undefined: no more. */
+  preview(near: Element | undefined, step?: Step, before?: Position): void;
+  /** Play these steps from the position that they belong to. */
+  play(line: readonly Step[]): void;
+}
+
+/** A line with its score. */
+export function lineItem(score: string, start: Position, line: readonly Step[], actions: LineActions): HTMLElement {
+  const className = /^#?-/.test(score) ? "pv-score black" : "pv-score";
+  return make("li", { "data-testid": "line" }, make("span", { className }, score), lineMoves(start, line, actions));
+}
+
+/** The moves of a line: one stop of the Tab key, arrow keys within. */
+export function lineMoves(start: Position, line: readonly Step[], actions: LineActions): HTMLElement {
+  const words = make("span", { className: "line", role: "toolbar", "aria-label": "Moves of the line" });
+  const before = (index: number) => line[index - 1]?.position ?? start;
+  const buttons = line.map((step, index) => {
+    const show = () => actions.preview(button, step, before(index));
+    const button = make("button", { type: "button", tabIndex: index === 0 ? 0 : -1, "aria-label": `${step.number} ${step.san}`, "data-testid": "line-move" }, step.san);
+    // A finger that touches wants to play, not to hover.
+    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show());
+    button.addEventListener("focus", () => button.matches(":focus-visible") && show());
+    button.addEventListener("click", () => actions.play(line.slice(0, index + 1)));
+    return button;
+  });
+  buttons.forEach((button, index) => {
+    const number = index === 0 || before(index).turn === "white" ? [make("span", { className: "number" }, moveNumber(before(index)))] : [];
+    words.append(make("span", { className: "ply" }, ...number, button), " ");
+  });
+  words.addEventListener("pointerleave", () => actions.preview(undefined));
+  words.addEventListener("focusout", () => actions.preview(undefined));
+  words.addEventListener("keydown", (event) => {
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (to === undefined || at === -1) return;
+    event.preventDefault();
+    const target = buttons[Math.max(0, Math.min(to, buttons.length - 1))];
+    for (const button of buttons) button.tabIndex = button === target ? 0 : -1;
+    target?.focus();
+  });
+  return words;
+}

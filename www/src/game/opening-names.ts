@@ -1,0 +1,38 @@
+/** Names of openings, by position: however it was reached, a position has one name. Loaded when first asked for. */
+import { makeFen } from "chessops/fen";
+import type { Opening } from "shelfish/openings";
+import type { Node } from "./game";
+import { once } from "../loading/load-once";
+
+export type { Opening };
+
+let list: typeof import("shelfish/openings") | undefined;
+
+/** Loads the names, some 35 kB; `openingName` knows nothing before. */
+export const loadOpenings = once(async () => {
+  list = await import("shelfish/openings");
+});
+
+/** The name of a position, by the first four fields of its FEN. */
+export const openingOf = (fen: string): Opening | undefined => list?.openingOf(fen);
+
+/** The name of the last position of a line that has one; `nodes` go from the root to the position on the board. */
+export function openingName(nodes: readonly Node[]): Opening | undefined {
+  for (const node of nodes.slice(0, (list?.openingPlies() ?? 0) + 1).reverse()) {
+    const opening = openingAt(node);
+    if (opening) return opening;
+  }
+  return undefined;
+}
+
+const found = new WeakMap<Node, Opening | null>();
+
+function openingAt(node: Node): Opening | undefined {
+  if (!list) return undefined;
+  let opening = found.get(node);
+  if (opening === undefined) {
+    opening = openingOf(makeFen(node.position.toSetup(), { epd: true })) ?? null;
+    found.set(node, opening);
+  }
+  return opening ?? undefined;
+}

@@ -1,0 +1,60 @@
+/** The famous games that the page brings along, and what people call them. */
+import pgn from "../../../static-shards/famous.pgn?raw";
+import type { Game } from "../game/game";
+import { read } from "../pgn/read-text";
+import { players, slug } from "../game/player-names";
+
+const TITLES: Record<string, string> = {
+  "alekhine-capablanca-1927": "World Championship",
+  "anderssen-dufresne-1852": "The Evergreen Game",
+  "anderssen-kieseritzky-1851": "The Immortal Game",
+  "aronian-anand-2013": "Anand’s Immortal",
+  "bogoljubow-alekhine-1922": "Alekhine’s queens",
+  "byrne-fischer-1956": "The Game of the Century",
+  "capablanca-marshall-1918": "The Marshall Attack",
+  "carlsen-anand-2013": "Norway Chess",
+  "deepblue-kasparov-1997": "Man against machine",
+  "fischer-spassky-1972": "Match of the Century",
+  "karpov-kasparov-1985": "World Championship",
+  "kasparov-topalov-1999": "Kasparov’s Immortal",
+  "lasker-bauer-1889": "The two bishops sacrificed",
+  "morphy-isouard-1858": "The Opera Game",
+  "polugaevsky-nezhmetdinov-1958": "Nezhmetdinov’s king hunt",
+  "rotlewi-rubinstein-1907": "Rubinstein’s Immortal",
+  "shirov-polgar-1994": "The Polgar Sicilian",
+  "short-timman-1991": "Short’s king walk",
+  "steinitz-bardeleben-1895": "The Battle of Hastings",
+  "tal-botvinnik-1960": "World Championship",
+  "topalov-shirov-1998": "Shirov’s bishop to h3",
+};
+
+/** A game on offer; it is read only when it is asked for. */
+export interface Famous {
+  slug: string;
+  title: string;
+  /** "Morphy – Isouard, 1858" */
+  players: string;
+  load(): Game;
+}
+
+const header = (text: string, name: string): string => new RegExp(`^\\[${name} "(.*)"\\]`, "m").exec(text)?.[1] ?? "";
+
+/** The games, oldest first. */
+export const famous: readonly Famous[] = pgn
+  .split(/\n(?=\[Event )/)
+  .map((text) => {
+    const headers = new Map(["White", "Black", "Date"].map((name) => [name, header(text, name)]));
+    const id = slug(headers);
+    return {
+      slug: id,
+      title: TITLES[id] ?? header(text, "Event"),
+      players: players(headers),
+      load: () => {
+        const [source] = read(text).games;
+        if (!source) throw new Error(`no game in ${id}`);
+        source.slug = id;
+        return source;
+      },
+    };
+  })
+  .sort((a, b) => a.slug.slice(-4).localeCompare(b.slug.slice(-4)));

@@ -1,0 +1,185 @@
+/** The list of all games that were opened: searched, opened, removed. Loaded when it is first asked for. */
+import "../style/dialogs.css";
+import "../style/games.css";
+import { plural } from "../text/units";
+import { make } from "../shell/dom";
+import type { Library } from "./library";
+import { nameOf } from "./game-menu";
+import type { Entry } from "./game-store";
+
+/** How many rows are drawn at once. */
+const PAGE = 200;
+
+let dialog: GamesDialog | undefined;
+
+/** Shows the list; `open` gets the game that is chosen. */
+export async function showGames(library: Library, open: (entry: Entry) => void): Promise<void> {
+  dialog ??= new GamesDialog(library, open);
+  await dialog.show();
+}
+
+class GamesDialog {
+  readonly #search = make("input", { type: "search", placeholder: "Players, event, opening, year…", "aria-label": "Search the games", "data-testid": "games-search", autocomplete: "off" });
+  readonly #count = make("p", { className: "stored-count", role: "status", "data-testid": "games-count" });
+  readonly #list = make("ul", { className: "stored-games", "aria-label": "Games", "data-testid": "games-list" });
+  readonly #more = make("button", { type: "button" }, "Show more");
+  readonly #clear = make("button", { type: "button", "data-testid": "games-clear" }, "Remove all");
+  readonly #remark = make("p", { className: "quiet" });
+  readonly #dialog: HTMLDialogElement;
+  #entries: Entry[] = [];
+  #shown = PAGE;
+
+  constructor(
+    private readonly library: Library,
+    private readonly open: (entry: Entry) => void,
+  ) {
+    const close = make("button", { type: "button", className: "primary", "data-testid": "games-close" }, "Close");
+    this.#dialog = make(
+      "dialog",
+      { className: "games", "data-testid": "games-dialog", "aria-labelledby": "games-title" },
+      make("h2", { id: "games-title" }, "Games that you opened"),
+      this.#search,
+      this.#count,
+      this.#list,
+      this.#more,
+      this.#remark,
+      make("div", { className: "actions" }, this.#clear, close),
+    );
+    document.body.append(this.#dialog);
+    close.addEventListener("click", () => this.#dialog.close());
+    this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
+    this.#search.addEventListener("input", () => {
+      this.#shown = PAGE;
+      this.#draw();
+    });
+    this.#search.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowDown") return;
+      event.preventDefault();
+      this.#rows()[0]?.focus();
+    });
+    this.#more.addEventListener("click", () => {
+      const before = this.#shown;
+      this.#shown += PAGE;
+      this.#draw();
+      this.#rows()[before]?.focus();
+    });
+    this.#clear.addEventListener("click", () => void this.#removeAll());
+    this.#clear.addEventListener("blur", () => this.#ask(false));
+    this.#list.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  async show(): Promise<void> {
+    this.#search.value = "";
+    this.#shown = PAGE;
+    await this.#load();
+    if (!this.#dialog.open) this.#dialog.showModal();
+    this.#search.focus();
+  }
+
+  async #load(): Promise<void> {
+    const store = await this.library.store();
+    this.#entries = await store.list();
+    this.#remark.textContent = store.isLasting
+      ? "They are kept in this browser, and nowhere else."
+      : "This browser keeps nothing for this page: the list is forgotten when it is closed.";
+    this.#ask(false);
+    this.#draw();
+  }
+
+  #draw(): void {
+    const words = folded(this.#search.value).split(/\s+/).filter(Boolean);
+    const found = this.#entries.filter((entry) => {
+      const text = searchable(entry);
+      return words.every((word) => text.includes(word));
+    });
+    const total = this.#entries.length.toLocaleString("en");
+    this.#count.textContent =
+      this.#entries.length === 0 ? "None yet: open a PGN and it stands here." : words.length > 0 ? `${found.length.toLocaleString("en")} of ${total} games` : `${total} ${this.#entries.length === 1 ? "game" : "games"}`;
+    this.#list.replaceChildren(...found.slice(0, this.#shown).map((entry) => this.#row(entry)));
+    this.#more.hidden = found.length <= this.#shown;
+    this.#clear.hidden = this.#entries.length === 0;
+  }
+
+  #row(entry: Entry): HTMLElement {
+    const { event, date, opening, plies, result } = entry;
+    const when = date.replaceAll(".??", "").replaceAll(".", "-");
+    const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")].filter(Boolean).join(" · ");
+    const name = nameOf(entry);
+    const button = make(
+      "button",
+      { type: "button", className: "stored-game", "data-testid": "stored-game" },
+      make("span", { className: "stored-title" }, make("span", {}, [entry.white, entry.black].some(Boolean) ? `${entry.white || "?"} – ${entry.black || "?"}` : name), ...(result ? [make("span", { className: "stored-result" }, ` ${result.replace("1/2-1/2", "½-½")}`)] : [])),
+      make("span", { className: "stored-about" }, about),
+    );
+    button.addEventListener("click", () => {
+      this.#dialog.close();
+      this.open(entry);
+    });
+    const remove = make("button", { type: "button", className: "stored-remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, "×");
+    remove.addEventListener("click", () => void this.#remove(entry));
+    return make("li", { "data-id": entry.id }, button, remove);
+  }
+
+  /** Arrows go along the rows, Delete removes the one that has the focus. */
+  #key(event: KeyboardEvent): void {
+    const row = (event.target as HTMLElement).closest("li");
+    if (!row) return;
+    const rows = this.#rows();
+    const at = [...this.#list.children].indexOf(row);
+    if (event.key === "Delete") {
+      const entry = this.#entries.find(({ id }) => id === row.dataset.id);
+      if (entry) void this.#remove(entry);
+    } else {
+      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[event.key];
+      if (step === undefined) return;
+      if (step === -1 && at === 0) this.#search.focus();
+      else rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.focus();
+    }
+    event.preventDefault();
+  }
+
+  async #remove(entry: Entry): Promise<void> {
+    const at = [...this.#list.children].findIndex((row) => row instanceof HTMLElement && row.dataset.id === entry.id);
+    await (await this.library.store()).remove(entry.id);
+    this.#entries = this.#entries.filter(({ id }) => id !== entry.id);
+    this.#draw();
+    const rows = this.#rows();
+    (rows[Math.min(at, rows.length - 1)] ?? this.#search).focus();
+    await this.library.refresh();
+  }
+
+  /** Asks once more before everything goes. */
+  async #removeAll(): Promise<void> {
+    if (!this.#clear.classList.contains("sure")) {
+      this.#ask(true);
+      return;
+    }
+    await (await this.library.store()).clear();
+    await this.#load();
+    this.#search.focus();
+    await this.library.refresh();
+  }
+
+  #ask(sure: boolean): void {
+    this.#clear.classList.toggle("sure", sure);
+    this.#clear.textContent = sure ? `Really remove all ${this.#entries.length.toLocaleString("en")}?` : "Remove all";
+  }
+
+  #rows(): HTMLElement[] {
+    return [...this.#list.querySelectorAll<HTMLElement>("button.stored-game")];
+  }
+}
+
+/** Without accents and capitals. */
+const folded = (text: string): string => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+const texts = new WeakMap<Entry, string>();
+
+function searchable(entry: Entry): string {
+  let text = texts.get(entry);
+  if (text === undefined) {
+    text = folded([entry.white, entry.black, entry.event, entry.opening, entry.date, entry.date.replaceAll(".", "-"), entry.result].join(" "));
+    texts.set(entry, text);
+  }
+  return text;
+}

@@ -1,0 +1,17 @@
+/** The line below the moves that says what happened, with the games that could not be opened. */
+import { byId, make } from "../shell/dom";
+import type { Refused } from "../pgn/read-text";
+
+/** Most refused games that are listed. */
+const MAX_LISTED = 200;
+
+/** Shows a remark and what was refused; with neither, nothing. */
+export function notice(remark: string, refused: readonly Refused[] = []): void {
+  const element = byId("notice");
+  const items = refused.slice(0, MAX_LISTED).map(({ index, name, reason }) => make("li", {}, `Game ${index}${name && ` (${name})`}: ${reason}`));
+  if (refused.length > MAX_LISTED) items.push(make("li", {}, `and ${refused.length - MAX_LISTED} more.`));
+  const count = refused.length === 1 ? "One game could not be opened" : `${refused.length.toLocaleString("en")} games could not be opened`;
+  const details = items.length > 0 ? [make("details", { "data-testid": "refused", open: refused.length <= 3 }, make("summary", {}, count), make("ul", {}, ...items))] : [];
+  element.replaceChildren(...(remark ? [make("span", {}, remark)] : []), ...details);
+  element.hidden = remark === "" && refused.length === 0;
+}

@@ -1,0 +1,37 @@
+/** How a person gives a position or a game: by a dialog, by pasting and by dropping anywhere on the page. */
+import { byId, isField } from "../shell/dom";
+import type { InputError } from "../text/input-error";
+import { once } from "../loading/load-once";
+import type { OpenDialog } from "./open-dialog";
+import { part } from "../loading/page-part";
+
+/** Binds all of them; gives the function that shows the dialog. `tell` says what is wrong while there is no dialog. */
+export function bindOpen(open: (input: string | File) => Promise<void>, tell: (fault: string) => void): () => void {
+  const dialog = once(async () => (await part(import("./open-dialog"))).openDialog(open));
+  const use = (what: (dialog: OpenDialog) => void) => void dialog().then(what, (error: InputError) => tell(error.message));
+  const ask = () => use((dialog) => dialog.ask());
+  const give = (input: string | File) => use((dialog) => void dialog.attempt(input));
+
+  byId("open").addEventListener("click", ask);
+  document.addEventListener("paste", (event) => {
+    const pasted = event.clipboardData?.files[0] ?? event.clipboardData?.getData("text/plain");
+    if (!pasted || isField(event.target)) return;
+    event.preventDefault();
+    give(pasted);
+  });
+  const dropping = (is: boolean) => document.body.classList.toggle("dropping", is);
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    dropping(true);
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) dropping(false);
+  });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    dropping(false);
+    const dropped = event.dataTransfer?.files[0] ?? event.dataTransfer?.getData("text/plain");
+    if (dropped) give(dropped);
+  });
+  return ask;
+}

@@ -1,0 +1,99 @@
+/** The dialog that takes a position or a game: a text, an address or a file. Loaded when it is first needed. */
+import "../style/dialogs.css";
+import { make } from "../shell/dom";
+import { InputError } from "../text/input-error";
+
+/** What the page asks of the dialog. */
+export interface OpenDialog {
+  /** Shows it. */
+  ask(): void;
+  /** Opens what was given elsewhere on the page; the dialog is shown if that fails, with the reason. */
+  attempt(input: string | File): Promise<void>;
+}
+
+/** Binds the dialog. `open` reads what is given; an `InputError` keeps the dialog, with its message. */
+export function openDialog(open: (input: string | File) => Promise<void>): OpenDialog {
+  const text = make("textarea", { rows: 8, spellcheck: false, autocomplete: "off", "aria-label": "PGN, FEN or address", "aria-describedby": "open-error", "data-testid": "open-text" });
+  const fault = make("p", { id: "open-error", className: "fault", role: "alert", "data-testid": "open-error" });
+  const file = make("input", { type: "file", accept: ".pgn,.txt,.fen,application/x-chess-pgn,text/plain", hidden: true, "data-testid": "open-file" });
+  const pick = make("button", { type: "button", className: "at-start", "data-testid": "open-pick" }, "Choose a file…");
+  const cancel = make("button", { type: "button" }, "Cancel");
+  const submit = make("button", { type: "submit", className: "primary", "data-testid": "open-submit" }, "Open");
+  const form = make(
+    "form",
+    {},
+    make("h2", { id: "open-title" }, "Open a position or a game"),
+    make("p", {}, "Paste a PGN, a FEN, or the address of a Lichess game. You can also paste anywhere on the page, or drop a file on it."),
+    text,
+    fault,
+    make("div", { className: "actions" }, pick, file, cancel, submit),
+  );
+  const dialog = make("dialog", { "aria-labelledby": "open-title", "data-testid": "open-dialog" }, form);
+  document.body.append(dialog);
+  let attempts = 0;
+
+  const complain = (error?: InputError) => {
+    fault.textContent = error?.message ?? "";
+    if (!error) {
+      text.removeAttribute("aria-invalid");
+      return;
+    }
+    text.setAttribute("aria-invalid", "true");
+    text.focus();
+    if (error.line !== undefined) select(text, error.line);
+  };
+  const ask = () => {
+    complain();
+    if (!dialog.open) dialog.showModal();
+    text.focus();
+    text.select();
+  };
+  // A long text is not put into the field.
+  const attempt = async (input: string | File) => {
+    const mine = ++attempts;
+    complain();
+    form.setAttribute("aria-busy", "true");
+    try {
+      await open(input);
+      if (mine !== attempts) return;
+      dialog.close();
+      text.value = "";
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      if (mine !== attempts) return;
+      if (!dialog.open) {
+        text.value = typeof input === "string" && input.length < 100_000 ? input : "";
+        ask();
+      }
+      complain(error);
+    } finally {
+      if (mine === attempts) form.removeAttribute("aria-busy");
+    }
+  };
+
+  // A click on the backdrop closes.
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  cancel.addEventListener("click", () => dialog.close());
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void attempt(text.value);
+  });
+  text.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  pick.addEventListener("click", () => file.click());
+  file.addEventListener("change", () => {
+    const picked = file.files?.[0];
+    if (picked) void attempt(picked);
+    file.value = "";
+  });
+  return { ask, attempt };
+}
+
+/** Marks a line of the text. */
+function select(text: HTMLTextAreaElement, line: number): void {
+  const lines = text.value.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  const wanted = lines[line - 1];
+  if (wanted !== undefined) text.setSelectionRange(start, start + wanted.length);
+}

@@ -1,0 +1,35 @@
+/** What can be taken along: a link, the position, the game. */
+import { copy } from "../shell/clipboard";
+import { showDialog } from "../shell/dialog";
+import { make } from "../shell/dom";
+import { download, fileName, toPgn } from "../pgn/write-game";
+import type { State } from "../state/state";
+
+/** Shows it. `address` gives the link to the position on the board, `annotated` writes the page's evaluations into a PGN. */
+export function showShare(state: State, address: () => string, annotated: (pgn: string) => Promise<string>): void {
+  const { game, node } = state;
+  const told = make("p", { className: "told", role: "status", "data-testid": "share-told" });
+  const action = (id: string, label: string, does: () => Promise<string> | string) => {
+    const button = make("button", { type: "button", "data-testid": id }, label);
+    button.addEventListener("click", async () => {
+      try {
+        told.textContent = await does();
+      } catch (error) {
+        told.textContent = `That failed: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    });
+    return button;
+  };
+  const copied = async (what: string, text: string) => ((await copy(text)) ? `${what} copied.` : `The browser does not allow to copy. ${what}: ${text}`);
+  const buttons = [
+    action("copy-link", "Copy the link", () => copied("Link", address())),
+    action("copy-fen", "Copy the FEN", () => copied("FEN", node.fen)),
+    action("copy-pgn", "Copy the PGN", () => copied("PGN", toPgn(game))),
+    action("download-pgn", "Download the PGN", () => (download(fileName(game), toPgn(game)), "Downloaded.")),
+    action("download-annotated", "Download with evaluations", async () => (download(fileName(game).replace(/\.pgn$/, "-annotated.pgn"), await annotated(toPgn(game))), "Downloaded.")),
+  ];
+  if ("share" in navigator) buttons.unshift(action("share-link", "Share the link…", () => navigator.share({ title: document.title, url: address() }).then(() => "Shared.", () => "")));
+  const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;
+  const embed = make("p", { className: "quiet" }, make("a", { href, "data-testid": "embed-link" }, "Show this game on a page of your own"));
+  showDialog("share-dialog", "Take it along", make("div", { className: "choices" }, ...buttons), embed, told);
+}

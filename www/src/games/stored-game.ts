@@ -1,0 +1,30 @@
+/** What the list of games keeps of one. Loaded when the first is kept. */
+import type { Game } from "../game/game";
+import type { Checked } from "../pgn/read-game";
+import type { Source } from "../pgn/split";
+import { toPgn } from "../pgn/write-game";
+import type { Stored } from "./game-store";
+
+/** A game that was checked, as its text has it. */
+export function ofText({ headers, result, id, plies, text }: Source & Checked, opened: number): Stored {
+  return { ...described(headers, result), id, plies, text, size: text.length, opened };
+}
+
+/** A game that is on the board. */
+export function ofBoard(game: Game, id: string, opened: number): Stored {
+  const text = toPgn(game);
+  const source = game.origin?.id ? { source: `${game.origin.site}:${game.origin.id}` } : {};
+  return { ...described(game.headers), id, plies: game.sourcePlies, text, size: text.length, opened, ...source };
+}
+
+function described(headers: ReadonlyMap<string, string>, result?: string) {
+  const field = (name: string) => headers.get(name) ?? "";
+  return {
+    white: field("White"),
+    black: field("Black"),
+    event: field("Event"),
+    date: field("UTCDate") || field("Date"),
+    result: field("Result") || (result === "*" ? "" : (result ?? "")),
+    opening: [field("ECO"), field("Opening")].filter(Boolean).join(" "),
+  };
+}

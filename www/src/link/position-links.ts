@@ -1,0 +1,34 @@
+/** The address bar of pages that show a position and no game of their own. */
+import { follow, write } from "./address-bar";
+import { byId } from "../shell/dom";
+import { InputError } from "../text/input-error";
+import { Game } from "../game/game";
+import { format, parse } from "./link";
+import type { State } from "../state/state";
+
+/** Puts on the board what the address names; what cannot be read is told, on a fresh board. */
+export function followLinks(state: State, tell: (fault: string) => void): void {
+  let latest = 0;
+  follow(async (fragment) => {
+    const asked = ++latest;
+    const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
+    try {
+      const { game, node } = await parse(fragment, { famous: none, lichess: none });
+      // The address may have changed meanwhile.
+      if (asked !== latest) return;
+      state.enter(game, node);
+    } catch (error) {
+      if (asked !== latest) return;
+      if (!(error instanceof InputError)) throw error;
+      state.enter(new Game());
+      tell(error.message);
+    }
+  });
+}
+
+/** Writes the position to the address, and to the link that opens it on the analysis board. */
+export function writeLinks(state: State): void {
+  const fragment = format(state.game, state.node);
+  write(fragment);
+  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+}

@@ -1,0 +1,59 @@
+/** Addresses of the big sites: which of them name a game that can be opened here, and what to do about the others. */
+import { InputError } from "../text/input-error";
+
+/** What an address names. */
+export type Named =
+  | { kind: "lichess"; id: string; side?: "white" | "black"; ply?: number }
+  | { kind: "fen"; fen: string };
+
+/**
+ * What a pasted address or id names; undefined if the text is neither. Throws an `InputError` with advice for an address that
+ * names nothing that can be fetched.
+ */
+export function named(text: string): Named | undefined {
+  const trimmed = text.trim();
+  if (/^[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?$/.test(trimmed)) {
+    // An id of Lichess is a jumble of letters and digits; words, squares and moves are not.
+    const isJumble = /[0-9A-Z]/.test(trimmed.slice(1)) && !/^(?:[a-h][1-8])+$/.test(trimmed);
+    return isJumble ? { kind: "lichess", id: trimmed.slice(0, 8) } : undefined;
+  }
+  const address = /^(?:https?:\/\/)?(?:www\.|[a-z]{2}\.)?(lichess\.org|chess\.com)(\/\S*)?$/i.exec(trimmed);
+  if (!address) {
+    if (/^https?:\/\/\S+$/i.test(trimmed)) throw new InputError("Only addresses of Lichess games can be opened. Of another site, copy the PGN and paste it here.");
+    return undefined;
+  }
+  const [, site = "", path = "/"] = address;
+  const url = new URL(path, `https://${site.toLowerCase()}`);
+  return url.hostname === "chess.com" ? chessCom(url) : lichessOrg(url);
+}
+
+function lichessOrg({ pathname, hash }: URL): Named {
+  const fen = /^\/(?:analysis|editor)\/(?:standard\/|chess960\/|fromPosition\/)?((?:[^/]+\/){7}[^/]+)$/.exec(pathname)?.[1];
+  if (fen) return { kind: "fen", fen: decoded(fen).replaceAll("_", " ") };
+  const [, first = "", second] = pathname.split("/");
+  const [id, side] = first === "game" && second === "export" ? [pathname.split("/")[3] ?? "", undefined] : first === "embed" ? [pathname.split("/").at(-1) ?? "", undefined] : [first, second];
+  if (/^[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?$/.test(id) && !PLACES.has(id)) {
+    const ply = /^#(\d{1,4})$/.exec(hash)?.[1];
+    return { kind: "lichess", id: id.slice(0, 8), ...(side === "white" || side === "black" ? { side } : {}), ...(ply ? { ply: Number(ply) } : {}) };
+  }
+  if (first === "study" || first === "broadcast")
+    throw new InputError("A study or a broadcast of Lichess cannot be fetched. Use its menu to download or copy the PGN, and open that here.");
+  throw new InputError("This address of Lichess names no game. That of a game looks like lichess.org/q7ZvsdUF.");
+}
+
+function chessCom({ pathname }: URL): never {
+  if (/\/(?:game|live|daily|computer)\//.test(pathname))
+    throw new InputError("Chess.com gives games to no other page. There, choose Share, then PGN, and copy it here; or use the bookmarklet.");
+  throw new InputError("This address of Chess.com names no game, and games cannot be fetched from there: copy the PGN of one (Share, PGN) and paste it here.");
+}
+
+/** Pages of Lichess whose name looks like an id. */
+const PLACES = new Set(["analysis", "training", "practice", "insights", "timeline", "features", "streamer"]);
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

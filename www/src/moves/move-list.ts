@@ -1,0 +1,170 @@
+/** The move list: the main line in two columns with its scores, comments and variations in between. */
+import { byId, make } from "../shell/dom";
+import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
+import { glyphOf } from "../report/judgment";
+import { bestKnown } from "../score/known-score";
+import type { State } from "../state/state";
+
+/** A move of the list and what stands beside it. */
+interface Entry {
+  button: HTMLButtonElement;
+  glyph: HTMLElement;
+  score: HTMLElement | undefined;
+}
+
+/** The list. A step moves its mark, what has become known fills its slots; it is drawn anew when the tree has changed. */
+export class MoveList {
+  readonly #root = byId("moves");
+  readonly #entries = new Map<Node, Entry>();
+  readonly #nodes = new WeakMap<Element, Node>();
+  #current: Entry | undefined;
+  #chosen: HTMLElement | undefined;
+  #frame = 0;
+
+  /** `empty` is shown before the first move. */
+  constructor(
+    private readonly state: State,
+    private readonly empty: () => HTMLElement,
+  ) {
+    this.#root.addEventListener("click", ({ target }) => {
+      const button = target instanceof Element ? target.closest("button") : null;
+      const node = button && this.#nodes.get(button);
+      if (node) state.go(node);
+    });
+    state.on(({ tree, node, known, choice, report }) => {
+      if (tree) this.#draw(state.game);
+      else if (report || (known && [...this.#entries.keys()].some(({ fen }) => known.has(fen)))) this.#refresh();
+      if (node) this.#mark();
+      if (node || choice) this.#point();
+    });
+  }
+
+  /** Marks the move that is chosen to go on with, where there are several. */
+  #point(): void {
+    this.#chosen?.classList.remove("chosen");
+    this.#chosen = undefined;
+    const { node, choice } = this.state;
+    if (!choice || node.children.length < 2) return;
+    this.#chosen = this.#entries.get(choice)?.button;
+    this.#chosen?.classList.add("chosen");
+  }
+
+  #mark(): void {
+    const next = this.#entries.get(this.state.node);
+    const focused = this.#root.contains(document.activeElement);
+    if (this.#current) {
+      this.#current.button.removeAttribute("aria-current");
+      this.#current.button.tabIndex = -1;
+    }
+    this.#current = next;
+    if (!next) return;
+    next.button.setAttribute("aria-current", "true");
+    next.button.tabIndex = 0;
+    if (focused) next.button.focus({ preventScroll: true });
+    // Where it stands is asked once a frame, when all views have drawn: each question before costs a layout.
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
+  }
+
+  /** Scrolls the list, and only the list, so that the move stands well inside. */
+  #reveal(button: HTMLElement): void {
+    const box = this.#root.getBoundingClientRect();
+    const at = button.getBoundingClientRect();
+    const margin = Math.min(60, (box.height - at.height) / 2);
+    if (at.top < box.top + margin || at.bottom > box.bottom - margin) this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
+  }
+
+  /** Fills in what has become known, and touches nothing else. */
+  #refresh(): void {
+    for (const [node, entry] of this.#entries) this.#fill(node, entry);
+  }
+
+  #fill(node: Node, { button, glyph, score }: Entry): void {
+    if (!node.parent) return;
+    const { text: sign, kind, byAuthor } = glyphOf(node, this.state);
+    if (glyph.textContent !== sign) {
+      glyph.textContent = sign;
+      glyph.className = `glyph ${kind ?? ""}`;
+      glyph.title = sign && byAuthor ? "As the PGN has it" : "";
+    }
+    if (!score) return;
+    const known = bestKnown(node, this.state);
+    const text = known && known.source !== "rules" ? known.text : "";
+    if (score.textContent !== text) score.textContent = text;
+    button.classList.toggle("borrowed", known?.source === "line" || known?.source === "pgn" || known?.source === "engine");
+  }
+
+  #draw(game: Game): void {
+    this.#entries.clear();
+    this.#current = undefined;
+    const main = lineFrom(game.root).slice(1);
+    if (main.length === 0) {
+      this.#root.replaceChildren(this.empty());
+      return;
+    }
+    const list = make("div", { className: "list", role: "group", "aria-label": "Moves of the game" });
+    const start = make("button", { type: "button", className: "start", tabIndex: -1, "data-testid": "start" }, "Start");
+    this.#enlist(game.root, { button: start, glyph: start, score: undefined });
+    list.append(start, ...this.#aside(game.root.notes.comment));
+    let row: HTMLElement | undefined;
+    for (const node of main) {
+      const { parent } = node;
+      if (!parent) continue;
+      const white = parent.position.turn === "white";
+      if (white || !row) {
+        row = make("div", { className: "row" }, make("span", { className: "number" }, `${parent.position.fullmoves}`));
+        if (!white) row.append(make("span", { className: "gap" }, "…"));
+        list.append(row);
+      }
+      row.append(this.#move(node, true));
+      const aside = this.#aside(node.notes.comment, parent.children.slice(1));
+      if (aside.length > 0) {
+        if (white) row.append(make("span", { className: "gap" }, "…"));
+        list.append(...aside);
+      }
+      if (!white || aside.length > 0) row = undefined;
+    }
+    const result = game.headers.get("Result");
+    if (result) list.append(make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")));
+    this.#root.replaceChildren(list);
+  }
+
+  /** What stands between two rows. */
+  #aside(comment: string | undefined, variations: readonly Node[] = []): HTMLElement[] {
+    if (!comment && variations.length === 0) return [];
+    const aside = make("div", { className: "aside" });
+    if (comment) aside.append(make("p", { className: "comment" }, comment));
+    aside.append(...variations.map((variation) => make("p", { className: "variation" }, ...this.#variation(variation))));
+    return [aside];
+  }
+
+  /** A variation as running text, with those that branch off it in brackets. */
+  #variation(start: Node): (HTMLElement | string)[] {
+    return lineFrom(start).flatMap((node, index) => {
+      const { parent } = node;
+      if (!parent) return [];
+      const number = index === 0 || parent.position.turn === "white" ? [make("span", { className: "number" }, moveNumber(parent.position))] : [];
+      // The first move's own siblings are the caller's business.
+      const branches = index === 0 ? [] : parent.children.slice(1).map((sibling) => make("span", { className: "branch" }, ...this.#variation(sibling)));
+      const remark = (text: string | undefined) => (text ? [make("span", { className: "comment" }, text), " "] : []);
+      const comment = remark(node.notes.comment);
+      return [...remark(node.notes.before), make("span", { className: "ply" }, ...number, this.#move(node, false)), ...comment, ...branches];
+    });
+  }
+
+  #move(node: Node, main: boolean): HTMLButtonElement {
+    const glyph = make("span", { className: "glyph" });
+    const score = main ? make("span", { className: "move-score" }) : undefined;
+    const button = make("button", { type: "button", tabIndex: -1, "data-testid": main ? "move" : "variation-move" }, make("span", { className: "san" }, node.san), glyph);
+    if (score) button.append(score);
+    const entry = { button, glyph, score };
+    this.#enlist(node, entry);
+    this.#fill(node, entry);
+    return button;
+  }
+
+  #enlist(node: Node, entry: Entry): void {
+    this.#entries.set(node, entry);
+    this.#nodes.set(entry.button, node);
+  }
+}

@@ -1,0 +1,104 @@
+/** A game of a PGN file: from its text to a tree of positions. */
+import { Chess, type Position } from "chessops/chess";
+import { parseVariant } from "chessops/pgn";
+import { makeUci } from "chessops/util";
+import { clip, InputError } from "../text/input-error";
+import { positionOf } from "../game/fen";
+import { Game, type Node } from "../game/game";
+import { identity } from "../game/game-id";
+import { addBefore, addComment, addNag } from "./comments";
+import { originOf } from "../game/game-site";
+import { type Cut, type Reading, reading } from "./resolve-moves";
+import type { Source } from "./split";
+import { movetext, type Written } from "./movetext";
+
+/** A game that was read. */
+export interface Read {
+  readonly game: Game;
+  /** Variations that end early, because a move in them is not legal. */
+  readonly cuts: readonly Cut[];
+}
+
+/** What a check finds without building the game. */
+export interface Checked {
+  /** Its key in the list of stored games. */
+  readonly id: string;
+  /** Moves of the main line. */
+  readonly plies: number;
+  readonly cuts: number;
+  readonly result: string | undefined;
+}
+
+/** Whether the game can be read. Throws the `InputError` that `readGame` would throw. */
+export function checkGame(source: Source): Checked {
+  const { start, root, read, result } = understand(source);
+  const moves = mainline(root, read);
+  return { id: identity(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
+}
+
+/** Reads the game. Throws an `InputError` that names the line and the column. */
+export function readGame(source: Source): Read {
+  const { start, root, read, result } = understand(source);
+  const headers = new Map(source.headers);
+  if (result && result !== "*" && !headers.has("Result")) headers.set("Result", result);
+  for (const name of ["FEN", "SetUp"]) headers.delete(name);
+  const game = new Game(start, headers);
+  for (const comment of root.after) addComment(game.root.notes, comment);
+  graft(game, root, read);
+  game.sourcePlies = game.mainline().length - 1;
+  game.id = identity(start, mainline(root, read), headers);
+  const origin = originOf(headers);
+  if (origin) game.origin = origin;
+  return { game, cuts: read.cuts };
+}
+
+function understand(source: Source): { start: Position; root: Written; read: Reading; result: string | undefined } {
+  if (source.fault) throw source.fault;
+  const start = startOf(source);
+  const { root, result } = movetext(source);
+  if (root.next.length === 0 && !source.headers.has("FEN")) throw new InputError("The game has no moves.", source.line);
+  return { start, root, read: reading(source, root, start), result };
+}
+
+function startOf({ headers, line }: Source): Position {
+  const variant = headers.get("Variant");
+  if (parseVariant(variant) !== "chess") throw new InputError(`The variant “${clip(variant)}” is not known here: only standard chess and Chess960 are.`, line);
+  const fen = headers.get("FEN");
+  if (fen === undefined) {
+    if (headers.get("SetUp") === "1") throw new InputError("The header SetUp says that the game begins at a position of its own, but the header FEN is missing.", line);
+    if (/960|fischer/i.test(variant ?? "")) throw new InputError("This game of Chess960 has no header FEN, so that nobody knows how it began.", line);
+    return Chess.default();
+  }
+  try {
+    return positionOf(fen);
+  } catch (error) {
+    throw error instanceof InputError ? new InputError(error.message, line) : error;
+  }
+}
+
+function mainline(root: Written, { moves }: Reading): string[] {
+  const line: string[] = [];
+  for (let at = root.next[0]; at; at = at.next[0]) {
+    const move = moves.get(at);
+    if (!move) break;
+    line.push(makeUci(move));
+  }
+  return line;
+}
+
+function graft(game: Game, root: Written, { moves }: Reading): void {
+  const open: [node: Node, at: Written][] = root.next.map((at): [Node, Written] => [game.root, at]).reverse();
+  for (let task = open.pop(); task; task = open.pop()) {
+    const [node, at] = task;
+    const move = moves.get(at);
+    if (!move) continue;
+    const next = game.play(node, move);
+    for (const comment of at.before) addBefore(next.notes, comment);
+    for (const comment of at.after) addComment(next.notes, comment);
+    for (const nag of at.nags) addNag(next.notes, nag);
+    for (let index = at.next.length - 1; index >= 0; index--) {
+      const below = at.next[index];
+      if (below) open.push([next, below]);
+    }
+  }
+}

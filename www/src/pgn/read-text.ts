@@ -1,0 +1,143 @@
+/** What a person pastes: a FEN or a PGN, told apart by its looks, read, or refused with the fault named. */
+import { InputError } from "../text/input-error";
+import { looksLikeFen, positionOf } from "../game/fen";
+import { Game } from "../game/game";
+import { players } from "../game/player-names";
+import { type Checked, checkGame, readGame } from "./read-game";
+import { type Source, split } from "./split";
+
+export { InputError } from "../text/input-error";
+export { looksLikeFen } from "../game/fen";
+
+/** A game of a text that could not be opened. */
+export interface Refused {
+  /** Which game of the text it is, from 1. */
+  index: number;
+  /** Who played it; empty if nobody is named. */
+  name: string;
+  reason: string;
+  /** The line of the text, from 1. */
+  line?: number;
+}
+
+/** What was read: games that open, those that do not, and a remark if something had to be left out. */
+export interface Opened {
+  games: Game[];
+  refused: Refused[];
+  remark?: string;
+}
+
+/** The same of a large text: its games are checked, and read when they are opened. */
+export interface Survey {
+  games: (Source & Checked)[];
+  refused: Refused[];
+  remark?: string;
+}
+
+/** Longest text that is read: some ten thousand games. */
+const MAX_LENGTH = 16_000_000;
+/** Most games taken from one text: as many as are stored. */
+const MAX_GAMES = 5_000;
+const NEITHER = "Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.";
+/** A header, a square that something goes to, or castling: without any of these a text holds no game. */
+const SIGN_OF_PGN = /^\s*\[\w+\s+"|[a-h][1-8]|[O0o]-[O0o]/m;
+/** Milliseconds of work before the page gets its turn. */
+const SLICE = 10;
+
+/** Reads a FEN or a PGN with one or more games. Throws an `InputError` if nothing in it can be opened. */
+export function read(text: string): Opened {
+  const trimmed = tidy(text);
+  if (looksLikeFen(trimmed)) return { games: [readFen(trimmed)], refused: [] };
+  const tally = new Tally<Game>();
+  for (const source of split(trimmed)) {
+    tally.take(source, () => {
+      const { game, cuts } = readGame(source);
+      return { value: game, cuts: cuts.length };
+    });
+  }
+  return tally.result();
+}
+
+/**
+ * The games of a PGN text, each checked but not read, in slices between which the page can do other things. Throws an
+ * `InputError` if nothing in it can be opened, and the signal's reason.
+ */
+export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (Source & Checked)[], share: number) => void): Promise<Survey> {
+  const trimmed = tidy(text);
+  const tally = new Tally<Source & Checked>();
+  let [pause, done] = [performance.now() + SLICE, 0];
+  for (const source of split(trimmed)) {
+    tally.take(source, () => {
+      const checked = checkGame(source);
+      return { value: { ...source, ...checked }, cuts: checked.cuts };
+    });
+    done += source.text.length;
+    if (performance.now() < pause) continue;
+    progress(tally.games, done / trimmed.length);
+    await new Promise((resolve) => setTimeout(resolve));
+    signal.throwIfAborted();
+    pause = performance.now() + SLICE;
+  }
+  return tally.result();
+}
+
+/** A game that starts, and so far ends, at the FEN. Throws an `InputError`. */
+export function readFen(text: string): Game {
+  return new Game(positionOf(text.trim()));
+}
+
+/** The text of a file's bytes: UTF-8 or UTF-16 by their marks, else UTF-8, else Latin-1, which old PGN files are in. */
+export function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+/** Counts what can be opened and what cannot. */
+class Tally<T> {
+  readonly games: T[] = [];
+  readonly #refused: Refused[] = [];
+  #total = 0;
+  #cuts = 0;
+
+  take(source: Source, open: () => { value: T; cuts: number }): void {
+    this.#total++;
+    if (this.games.length + this.#refused.length >= MAX_GAMES) return;
+    try {
+      const { value, cuts } = open();
+      this.games.push(value);
+      this.#cuts += cuts;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const { message, line } = error;
+      this.#refused.push({ index: source.index, name: players(source.headers), reason: message, ...(line === undefined ? {} : { line }) });
+    }
+  }
+
+  result(): { games: T[]; refused: Refused[]; remark?: string } {
+    const [first] = this.#refused;
+    if (this.games.length === 0) {
+      if (!first) throw new InputError(NEITHER);
+      throw new InputError(this.#refused.length > 1 ? `None of ${this.#refused.length} games can be opened. The first: ${first.reason}` : first.reason, first.line);
+    }
+    const remarks = [];
+    if (this.#cuts > 0) remarks.push(this.#cuts === 1 ? "One variation was cut at an illegal move." : `${this.#cuts} variations were cut at illegal moves.`);
+    if (this.#total > MAX_GAMES) remarks.push(`Only the first ${MAX_GAMES.toLocaleString("en")} of ${this.#total.toLocaleString("en")} games were opened.`);
+    return { games: this.games, refused: this.#refused, ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}) };
+  }
+}
+
+function tidy(text: string): string {
+  if (text.length > MAX_LENGTH) throw new InputError(`This text is too long: at most ${MAX_LENGTH / 1_000_000} million characters can be read at once.`);
+  const trimmed = text.replace(/^\uFEFF/, "").trimEnd();
+  if (trimmed.trim() === "") throw new InputError("Nothing to open: paste a FEN or a PGN.");
+  if (looksLikeFen(trimmed.trim())) return trimmed.trim();
+  if (!SIGN_OF_PGN.test(trimmed)) throw new InputError(NEITHER);
+  // Files of old Macs end their lines with a carriage return alone.
+  return trimmed.includes("\n") ? trimmed : trimmed.replaceAll("\r", "\n");
+}

@@ -1,0 +1,120 @@
+/** The legal moves that the words of a game mean, all read in the letters of one language. */
+import type { Position } from "chessops/chess";
+import type { NormalMove } from "chessops/types";
+import { clip, type InputError } from "../text/input-error";
+import { ENGLISH, FOREIGN, isNull, type Letters, moveOf, piecesOf } from "./letters";
+import type { Source } from "./split";
+import { faultAt, type Written } from "./movetext";
+
+/** A word that is no legal move in its place. */
+export interface Cut {
+  readonly at: Written;
+  /** "2. Sf3 is not a legal move" */
+  readonly reason: string;
+}
+
+/** What each word means; those of cut variations are missing. */
+export interface Reading {
+  readonly letters: Letters;
+  readonly moves: ReadonlyMap<Written, NormalMove>;
+  /** Variations that end early. */
+  readonly cuts: readonly Cut[];
+}
+
+interface Attempt extends Reading {
+  /** Why the main line cannot be read, and how many of its moves can. */
+  readonly fault?: Cut;
+  readonly reached: number;
+}
+
+/**
+ * Reads a game in English letters; if that fails, in another language in which every move is legal. Throws an
+ * `InputError` that names the first move that is not.
+ */
+export function reading(source: Source, root: Written, start: Position): Reading {
+  const english = attempt(root, start, ENGLISH);
+  if (!english.fault && english.cuts.length === 0) return english;
+  const letters = foreignLetters(root);
+  // Without a letter that is not English nothing speaks for another language.
+  const others = letters.length === 0 ? [] : FOREIGN.map((language) => attempt(root, start, language));
+  const legal = [english, ...others].filter((each) => !each.fault);
+  const least = Math.min(...legal.map((each) => each.cuts.length));
+  const best = legal.find((each) => each.cuts.length === least);
+  if (best) return best;
+  throw refusal(source, english, others, letters);
+}
+
+function refusal(source: Source, english: Attempt, others: Attempt[], letters: string[]): InputError {
+  const fault = english.fault as Cut;
+  const farthest = others.filter((each) => letters.every((letter) => each.letters.pieces.includes(letter))).sort((a, b) => b.reached - a.reached)[0];
+  if (!farthest || farthest.reached <= english.reached) {
+    const hint = farthest ? `; the letters look ${farthest.letters.language}, and it is not legal in that language either` : "";
+    return faultAt(source, fault.at.at, fault.reason + hint);
+  }
+  const { at, reason } = farthest.fault as Cut;
+  return faultAt(source, at.at, `${reason}; the letters look ${farthest.letters.language}, and the moves before it were read so`);
+}
+
+/** Reads what is legal in one language; the main line ends at the first word that is not, and so does each variation. */
+function attempt(root: Written, start: Position, letters: Letters): Attempt {
+  const moves = new Map<Written, NormalMove>();
+  const cuts: Cut[] = [];
+  let fault: Cut | undefined;
+  let reached = 0;
+  // Games that begin at a position of their own may be numbered otherwise.
+  let offset = start.fullmoves === 1 && start.turn === "white" ? 0 : undefined;
+  const open: { parent: Position; at: Written; main: boolean }[] = root.next.map((at, index) => ({ parent: start, at, main: index === 0 })).reverse();
+  for (let task = open.pop(); task; task = open.pop()) {
+    const { parent, at, main } = task;
+    if (at.number && main) offset ??= at.number.value - parent.fullmoves;
+    const reason = misnumbered(parent, at, offset ?? 0);
+    const move = reason ? undefined : moveOf(parent, at.word, letters);
+    if (!move) {
+      const cut = { at, reason: reason ?? illegal(parent, at, offset ?? 0) };
+      if (!main) cuts.push(cut);
+      else {
+        fault = cut;
+        break;
+      }
+      continue;
+    }
+    moves.set(at, move);
+    if (main) reached++;
+    if (at.next.length === 0) continue;
+    const position = parent.clone();
+    position.play(move);
+    for (let index = at.next.length - 1; index >= 0; index--) {
+      const next = at.next[index];
+      if (next) open.push({ parent: position, at: next, main: main && index === 0 });
+    }
+  }
+  return { letters, moves, cuts, reached, ...(fault ? { fault } : {}) };
+}
+
+const label = (position: Position, offset: number): string => `${position.fullmoves + offset}${position.turn === "white" ? "." : "…"}`;
+
+function illegal(position: Position, { word }: Written, offset: number): string {
+  const text = `${label(position, offset)} ${clip(word)}`;
+  return isNull(word) ? `${text} is a null move, which is no move of chess` : `${text} is not a legal move`;
+}
+
+/** A number that does not fit shows that moves are missing, or that another game begins. */
+function misnumbered(position: Position, { number, word }: Written, offset: number): string | undefined {
+  if (!number) return undefined;
+  const value = position.fullmoves + offset;
+  const black = position.turn === "black";
+  // "12. Nf6" for a move of Black after a comment is common.
+  if (number.value === value && (black || !number.black)) return undefined;
+  return `${number.value}${number.black ? "…" : "."} ${clip(word)} stands where move ${label(position, offset)} should be`;
+}
+
+/** Letters of pieces that English does not have, each once. */
+function foreignLetters(root: Written): string[] {
+  const found = new Set<string>();
+  const open = [...root.next];
+  for (let at = open.pop(); at; at = open.pop()) {
+    for (const letter of piecesOf(at.word)) if (!ENGLISH.pieces.includes(letter)) found.add(letter);
+    open.push(...at.next);
+  }
+  return [...found];
+}

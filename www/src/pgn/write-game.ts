@@ -1,0 +1,56 @@
+/** A game as text that can be taken along. */
+import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from "chessops/pgn";
+import type { Game, Node } from "../game/game";
+import { slug } from "../game/player-names";
+import { written } from "./comments";
+
+/** The headers that every PGN has, in their order. */
+const ROSTER = { Event: "?", Site: "?", Date: "????.??.??", Round: "?", White: "?", Black: "?", Result: "*" };
+
+/** How much is written: all of a file, all but headers that say nothing, or headers and main line alone. */
+export type Extent = "file" | "compact" | "moves";
+
+/** The game as PGN, with all its variations and notes unless told otherwise. */
+export function toPgn(game: Game, extent: Extent = "file"): string {
+  const headers = new Map(extent === "file" ? Object.entries(ROSTER) : []);
+  for (const [name, value] of game.headers) headers.set(name, value.replace(/\s+/g, " "));
+  if (!game.startsAsUsual) headers.set("SetUp", "1").set("FEN", game.root.fen);
+  const moves = new PgnNode<PgnNodeData>();
+  const open: [from: Node, to: PgnNode<PgnNodeData>][] = [[game.root, moves]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [from, to] = next;
+    for (const child of extent === "moves" ? from.children.slice(0, 1) : from.children) {
+      const copy = new ChildNode(extent === "moves" ? { san: child.san } : data(child));
+      to.children.push(copy);
+      open.push([child, copy]);
+    }
+  }
+  const comment = extent === "moves" ? undefined : written(game.root.notes);
+  return makePgn({ headers, moves, ...(comment ? { comments: [comment] } : {}) });
+}
+
+/** A name for the file: "morphy-isouard-1858.pgn". */
+export function fileName(game: Game): string {
+  const name = game.headers.has("White") || game.headers.has("Black") ? slug(game.headers).replace(/^-+|-+$/g, "") : "";
+  return `${name || "game"}.pgn`;
+}
+
+/** Lets the browser save a text as a file. */
+export function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/x-chess-pgn" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function data({ san, notes }: Node): PgnNodeData {
+  const comment = written(notes);
+  return {
+    san,
+    nags: notes.nags,
+    ...(notes.before ? { startingComments: [notes.before] } : {}),
+    ...(comment ? { comments: [comment] } : {}),
+  };
+}

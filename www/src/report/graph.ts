@@ -1,0 +1,183 @@
+/** The evaluation along the game: what is known is drawn, what is not is hatched, and one can go along it. */
+import { byId, make } from "../shell/dom";
+import { moveNumber, type Node } from "../game/game";
+import { glyphOf } from "./judgment";
+import { bestKnown, type Knowledge } from "../score/known-score";
+import type { State } from "../state/state";
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTH = 1000;
+const HEIGHT = 100;
+
+/** The chart: a slider over the positions of the main line. */
+export class Graph {
+  readonly #root = byId("graph");
+  readonly #coverage = byId("coverage");
+  readonly #picture = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  readonly #marks = make("div", { className: "marks", "aria-hidden": "true" });
+  readonly #cursor = make("div", { className: "cursor", "aria-hidden": "true" });
+  readonly #dot = make("i", { className: "dot", "aria-hidden": "true" });
+  readonly #tip = make("div", { className: "tip", hidden: true, "aria-hidden": "true", "data-testid": "graph-tip" });
+  #line: Node[] = [];
+  #known: (Knowledge | undefined)[] = [];
+
+  constructor(private readonly state: State) {
+    const root = this.#root;
+    root.append(this.#picture, this.#marks, this.#cursor, this.#dot, this.#tip);
+    for (const [name, value] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Position of the game", "aria-valuemin": "0" })) root.setAttribute(name, value);
+    this.#bindPointer();
+    root.addEventListener("keydown", (event) => this.#key(event));
+    state.on(({ tree, node, known, report }) => {
+      const grown = tree || report || (known && this.#line.some(({ fen }) => known.has(fen)));
+      if (grown) this.#draw();
+      if (grown || node) this.#mark();
+    });
+  }
+
+  #bindPointer(): void {
+    const root = this.#root;
+    const ply = ({ clientX }: PointerEvent) => {
+      const { left, width } = root.getBoundingClientRect();
+      return Math.max(0, Math.min(this.#line.length - 1, Math.round(((clientX - left) / width) * (this.#line.length - 1))));
+    };
+    root.addEventListener("pointerdown", (event) => {
+      root.setPointerCapture(event.pointerId);
+      this.state.go(this.#line[ply(event)]);
+    });
+    root.addEventListener("pointermove", (event) => {
+      if (root.hasPointerCapture(event.pointerId)) this.state.go(this.#line[ply(event)]);
+      this.#hint(ply(event));
+    });
+    root.addEventListener("pointerleave", () => (this.#tip.hidden = true));
+  }
+
+  /** Keys as of any slider; those of the page that do the same are left to it. */
+  #key(event: KeyboardEvent): void {
+    const at = Math.max(0, this.#line.indexOf(this.state.node));
+    const to = { ArrowUp: at + 1, ArrowDown: at - 1, PageUp: at + 10, PageDown: at - 10 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.state.go(this.#line[Math.max(0, Math.min(this.#line.length - 1, to))]);
+  }
+
+  #draw(): void {
+    this.#line = this.state.game.mainline();
+    this.#known = this.#line.map((node) => bestKnown(node, this.state));
+    const areas: string[] = [];
+    const borrowed: string[] = [];
+    const gaps: [from: number, to: number][] = [];
+    const last = this.#line.length - 1;
+    this.#known.forEach((known, ply) => {
+      const next = this.#known[ply + 1];
+      if (ply === last) return;
+      if (known && next) {
+        const path = `M${this.#x(ply)} ${HEIGHT}L${this.#x(ply)} ${y(known)}L${this.#x(ply + 1)} ${y(next)}L${this.#x(ply + 1)} ${HEIGHT}Z`;
+        (isOwn(known) && isOwn(next) ? areas : borrowed).push(path);
+      } else if (gaps.at(-1)?.[1] === ply) gaps[gaps.length - 1] = [gaps.at(-1)?.[0] ?? ply, ply + 1];
+      else gaps.push([ply, ply + 1]);
+    });
+    // A position that is known between unknown ones is a point: nothing is known of the way to it.
+    const lone = this.#known.flatMap((known, ply) => (last > 0 && known && !this.#known[ply - 1] && !this.#known[ply + 1] ? [{ known, ply }] : []));
+    this.#picture.replaceChildren(
+      shape("path", { class: "area", d: areas.join("") }),
+      shape("path", { class: "area borrowed", d: borrowed.join("") }),
+      shape("line", { class: "zero", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
+    );
+    const place = (className: string, left: number, width: number) => {
+      const mark = make("i", { className });
+      mark.style.left = `${left / 10}%`;
+      mark.style.width = `${width / 10}%`;
+      return mark;
+    };
+    const at = (mark: HTMLElement, ply: number) => {
+      mark.style.left = `${this.#x(ply) / 10}%`;
+      return mark;
+    };
+    this.#marks.replaceChildren(
+      ...this.#phases().map(({ name, ply }) => at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, name), ply)),
+      ...gaps.map(([from, to]) => place("gap", this.#x(from), this.#x(to) - this.#x(from))),
+      ...lone.map(({ known, ply }) => {
+        const mark = at(make("i", { className: isOwn(known) ? "lone" : "lone borrowed" }), ply);
+        mark.style.top = `${y(known)}%`;
+        return mark;
+      }),
+      ...this.#line.flatMap((node, ply) => {
+        const known = this.#known[ply];
+        const { kind } = ply > 0 ? glyphOf(node, this.state) : {};
+        if (!kind || !known) return [];
+        const mark = at(make("i", { className: `bad ${kind}` }), ply);
+        mark.style.top = `${y(known)}%`;
+        return [mark];
+      }),
+    );
+    this.#root.classList.toggle("empty", last < 1);
+    this.#root.setAttribute("aria-valuemax", String(last));
+    this.#root.setAttribute("aria-disabled", String(last < 1));
+    this.#tell();
+  }
+
+  /** The phases of the game and where they begin. */
+  #phases(): { name: string; ply: number }[] {
+    const phases = this.state.assessment?.report.phases;
+    if (!phases) return [];
+    const { middlegame, endgame } = phases;
+    const begin = (name: string, ply: number | null) => (ply === null ? [] : [{ name, ply }]);
+    return [...(middlegame === 0 || endgame === 0 ? [] : [{ name: "Opening", ply: 0 }]), ...begin("Middlegame", middlegame), ...begin("Endgame", endgame)];
+  }
+
+  /** Says what share of the game is known, and from where. */
+  #tell(): void {
+    const own = this.#known.filter((known) => known && isOwn(known)).length;
+    const count = (source: Knowledge["source"]) => this.#known.filter((known) => known?.source === source).length;
+    const parts = [`${own} of ${this.#line.length} positions known`];
+    if (count("pgn") > 0) parts.push(`${count("pgn")} from the PGN`);
+    if (count("engine") > 0) parts.push(`${count("engine")} from the engine`);
+    if (count("line") > 0) parts.push(`${count("line")} from lines`);
+    this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The course of a game is drawn here.";
+  }
+
+  #mark(): void {
+    const ply = this.#line.indexOf(this.state.node);
+    const known = this.#known[ply];
+    this.#cursor.hidden = ply === -1 || this.#line.length < 2;
+    this.#dot.hidden = this.#cursor.hidden || !known;
+    this.#cursor.style.transform = `translateX(${this.#x(ply) / 10}%)`;
+    if (known) this.#dot.style.translate = `${this.#x(ply) / 10}% ${y(known)}%`;
+    this.#root.setAttribute("aria-valuenow", String(Math.max(0, ply)));
+    this.#root.setAttribute("aria-valuetext", this.#words(this.state.node, ply === -1 ? bestKnown(this.state.node, this.state) : known));
+  }
+
+  #hint(ply: number): void {
+    const node = this.#line[ply];
+    this.#tip.hidden = !node || this.#line.length < 2;
+    if (!node) return;
+    this.#tip.textContent = this.#words(node, this.#known[ply]);
+    // Kept inside: at the left end it begins at the pointer, at the right end it ends there.
+    const share = this.#x(ply) / 10;
+    this.#tip.style.left = `${share}%`;
+    this.#tip.style.translate = `${-share}% 0`;
+  }
+
+  /** "12. Nf3, +0.35" */
+  #words(node: Node, known: Knowledge | undefined): string {
+    const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
+    const froms: Partial<Record<Knowledge["source"], string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };
+    const from = (known && froms[known.source]) ?? "";
+    const kind = node.parent && glyphOf(node, this.state).kind;
+    return `${move}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
+  }
+
+  #x(ply: number): number {
+    return Math.round((ply / Math.max(1, this.#line.length - 1)) * WIDTH * 10) / 10;
+  }
+}
+
+const isOwn = ({ source }: Knowledge): boolean => source === "database" || source === "rules";
+
+const y = ({ share }: Knowledge): number => Math.round((50 - share * 47) * 10) / 10;
+
+function shape(tag: string, attributes: Record<string, string | number>): SVGElement {
+  const element = document.createElementNS(SVG, tag) as SVGElement;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}

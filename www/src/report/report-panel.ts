@@ -1,0 +1,95 @@
+/** The report of the game: accuracy, losses and bad moves of each player, and what share of the game it rests on. */
+import { plural } from "../text/units";
+import { byId, make, redraw } from "../shell/dom";
+import { type Kind, KINDS, MANY, nextOf } from "./judgment";
+import { ownKnown } from "../score/known-score";
+import { surname } from "../game/player-names";
+import type { Report } from "./reporter";
+import type { State } from "../state/state";
+
+/** The panel. */
+export class ReportPanel {
+  readonly #root = byId("report");
+  readonly #title = make("h2", { tabIndex: -1 }, "Report");
+  /** How far the engine is with what the database does not have: made once, so that a press of Stop is not lost to its progress. */
+  readonly #filled = document.createTextNode("");
+  readonly #bar = make("progress", { "aria-label": "Positions that the engine looks at" });
+  readonly #stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
+  readonly #filling = make("p", { className: "filling", "data-testid": "filling" }, this.#filled, this.#bar, this.#stop);
+  readonly #body = make("div");
+
+  constructor(private readonly state: State) {
+    this.#stop.addEventListener("click", () => state.filling?.stop());
+    this.#root.replaceChildren(this.#title, this.#body);
+    state.on(({ report, game, filling }) => {
+      if (filling) this.#fill();
+      if (report || game) this.#draw();
+    });
+    this.#fill();
+    this.#draw();
+  }
+
+  #fill(): void {
+    const { filling } = this.state;
+    if (!filling) {
+      if (this.#filling.contains(document.activeElement)) this.#title.focus({ preventScroll: true });
+      return this.#filling.remove();
+    }
+    const { done, of } = filling;
+    this.#filled.data = `Engine: ${done} of ${plural(of, "gap")} `;
+    this.#bar.max = of;
+    this.#bar.value = done;
+    if (!this.#filling.isConnected) this.#title.after(this.#filling);
+  }
+
+  #draw(): void {
+    const report = this.state.assessment?.report;
+    if (!report) {
+      const line = this.state.game.mainline().length;
+      this.#body.replaceChildren(make("p", { className: "quiet" }, line > 1 ? "The report stands here as soon as enough of the game is known." : "Open a game to see accuracy, mistakes and blunders of both players."));
+      return;
+    }
+    const { headers } = this.state.game;
+    const name = (side: "White" | "Black") => surname(headers.get(side) ?? side);
+    const row = (label: string, of: (side: "white" | "black") => HTMLElement | string) =>
+      make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, of("white")), make("td", {}, of("black")));
+    const figure = (value: number | null, digits: number, unit = "") => (value === null ? "–" : `${value.toFixed(digits)}${unit}`);
+    const table = make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col" }, name("White")), make("th", { scope: "col" }, name("Black")))),
+      make(
+        "tbody",
+        {},
+        row("Accuracy", (side) => figure(report[side].accuracy, 1, " %")),
+        row("Average loss", (side) => figure(report[side].averageCentipawnLoss, 0)),
+        ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
+      ),
+    );
+    const share = make("p", { className: "share", "data-testid": "report-share" }, [rests(report), this.#engines()].join(" ").trim());
+    redraw(this.#body, table, share);
+  }
+
+  /** What of it is the engine's. */
+  #engines(): string {
+    const count = this.state.game.mainline().filter((node) => ownKnown(node, this.state)?.source === "engine").length;
+    return count > 0 ? `${plural(count, "position")} of these ${count === 1 ? "is" : "are"} the engine’s, not the database’s.` : "";
+  }
+
+  /** How many bad moves of a kind a player made; pressed, it goes to the next of them. */
+  #count(report: Report, side: "white" | "black", kind: Kind): HTMLElement | string {
+    const count = report[side][MANY[kind] as "inaccuracies" | "mistakes" | "blunders"];
+    if (count === 0) return "0";
+    const button = make("button", { type: "button", className: `count ${kind}`, "aria-label": `${count} ${count === 1 ? kind : MANY[kind]} of ${side}: go to the next`, "data-testid": `${side}-${kind}` }, String(count));
+    button.addEventListener("click", () => this.state.go(nextOf(this.state, kind, 1, side)));
+    return button;
+  }
+}
+
+/** What the figures rest on. */
+function rests({ white, black, positions, known }: Report): string {
+  const withheld = white.withheld + black.withheld;
+  const parts = [`Rests on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
+  if (withheld > 0) parts.push(`Nothing is said of ${plural(withheld, "move")} whose evaluations contradict each other.`);
+  return parts.join(" ");
+}

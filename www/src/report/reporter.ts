@@ -1,0 +1,65 @@
+/** The analysis of the whole game: its module is loaded when the first game is known, and knows nothing of the page. */
+import type { Known, Report } from "shelfish/analysis";
+import { type Node, uci } from "../game/game";
+import { ownKnown } from "../score/known-score";
+import { once } from "../loading/load-once";
+import { part } from "../loading/page-part";
+import type { State } from "../state/state";
+
+export type { Report };
+
+/** How long what is known must be at rest, in milliseconds. */
+const REST = 60;
+
+/** Keeps the state's report in step with what is known of the main line. */
+export class Reporter {
+  readonly #load = once(async () => (await part(import("shelfish/analysis"))).load());
+  #timer = 0;
+
+  constructor(private readonly state: State) {
+    state.on(({ tree, known }) => {
+      const isOfGame = known && state.game.mainline().some(({ fen }) => known.has(fen));
+      if (!tree && !isOfGame) return;
+      if (tree) state.assess(undefined);
+      window.clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => this.#report().catch(() => {}), REST);
+    });
+  }
+
+  /** The PGN with the evaluations, judgments and better lines of this page. */
+  async annotated(pgn: string): Promise<string> {
+    return (await this.#load()).annotate(pgn, this.#evaluations(this.state.game.mainline()));
+  }
+
+  async #report(): Promise<void> {
+    const { game } = this.state;
+    const line = game.mainline();
+    const evaluations = this.#evaluations(line);
+    if (evaluations.filter(Boolean).length < 2) return;
+    const module = await this.#load();
+    // Moves may have been played meanwhile: then another report is due.
+    if (this.state.game !== game || game.mainline().length !== line.length) return;
+    const moves = line.flatMap(({ move }) => (move ? [uci(move)] : []));
+    this.state.assess(judged(line, module.report({ fen: game.root.fen, moves, evaluations })));
+  }
+
+  /** What is known of the positions themselves: a line's score says nothing new of them. */
+  #evaluations(line: readonly Node[]): (Known | null)[] {
+    return line.map((node) => {
+      const known = ownKnown(node, this.state);
+      if (!known || known.source === "rules" || known.source === "line") return null;
+      const { cp, mate, depth, knodes, line, source } = known;
+      return { cp, mate, depth, knodes, line, source };
+    });
+  }
+}
+
+/** A report, and which node each of its moves is. */
+export interface Assessment {
+  report: Report;
+  moves: ReadonlyMap<Node, Report["moves"][number]>;
+}
+
+function judged(line: readonly Node[], report: Report): Assessment {
+  return { report, moves: new Map(report.moves.flatMap((move) => (line[move.ply] ? [[line[move.ply] as Node, move]] : []))) };
+}

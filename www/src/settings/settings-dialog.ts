@@ -1,0 +1,126 @@
+/** The settings as a dialog: each is kept and takes effect at once. */
+import { plural, size } from "../text/units";
+import type { DatabaseClient } from "../database/client";
+import { showDialog } from "../shell/dialog";
+import { make } from "../shell/dom";
+import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
+
+const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
+
+/** Shows it. */
+export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => void): void {
+  const settings = load();
+  const change = (part: Partial<Settings>) => save(Object.assign(settings, part));
+  const field = (label: string, ...content: HTMLElement[]) => make("label", { className: "field" }, make("span", {}, label), ...content);
+  const choice = <K extends "board" | "pieces" | "cache">(id: string, name: K, values: readonly Settings[K][], label: (value: Settings[K]) => string) => {
+    const options = values.map((value) => make("option", { value: String(value), selected: value === settings[name] }, label(value)));
+    const select = make("select", { "data-testid": id }, ...options);
+    select.addEventListener("change", () => change({ [name]: values[select.selectedIndex] } as Partial<Settings>));
+    return select;
+  };
+  const sounds = make("input", { type: "checkbox", checked: settings.sounds, "data-testid": "set-sounds" });
+  sounds.addEventListener("change", () => change({ sounds: sounds.checked }));
+  const engineOn = make("input", { type: "checkbox", checked: settings.engine, "data-testid": "set-engine" });
+  engineOn.addEventListener("change", () => {
+    change({ engine: engineOn.checked });
+    engine(engineOn.checked);
+  });
+  showDialog(
+    "settings-dialog",
+    "Settings",
+    field("Board", choice("set-board", "board", BOARDS, (board) => NAMES[board] ?? board)),
+    field("Pieces", choice("set-pieces", "pieces", PIECES, (pieces) => NAMES[pieces] ?? pieces)),
+    field("Sounds", sounds),
+    field("Engine where the database has nothing", engineOn),
+    make("h3", {}, "Database"),
+    ...database(client, change),
+    make("h3", {}, "Cache"),
+    field("Room, after a reload", choice("set-cache", "cache", CACHES, (megabytes) => (megabytes === 0 ? "None" : `${megabytes} MB`))),
+    cache(client),
+  );
+}
+
+/** The address of the database, what is open now, and examples. */
+function database(client: DatabaseClient, change: (part: Partial<Settings>) => void): HTMLElement[] {
+  const input = make("input", { type: "text", value: client.url.href, spellcheck: false, autocomplete: "off", "data-testid": "set-database", "aria-label": "Address of the database", "aria-describedby": "database-told" });
+  const told = make("p", { id: "database-told", className: "told", role: "status", "data-testid": "database-told" });
+  const { manifest } = client;
+  told.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This one is not open.";
+  const use = make("button", { type: "button", "data-testid": "use-database" }, "Use");
+  use.addEventListener("click", () => {
+    const fault = faultOf(input.value);
+    input.toggleAttribute("aria-invalid", false);
+    if (fault) {
+      input.setAttribute("aria-invalid", "true");
+      told.textContent = fault;
+      return;
+    }
+    const url = manifestOf(input.value);
+    change({ database: url.href });
+    visit(url.href);
+  });
+  const usual = make("button", { type: "button", "data-testid": "usual-database" }, "Use this site’s");
+  usual.addEventListener("click", () => {
+    change({ database: undefined });
+    visit(undefined);
+  });
+  const examples = make(
+    "p",
+    { className: "hint" },
+    "The folder of a database or its manifest, on a host that allows other sites to read it (CORS): ",
+    make("code", {}, "https://example.org/db/"),
+    ", ",
+    make("code", {}, "https://bucket.example.org/2026-11/manifest.json"),
+    ", or beside this page: ",
+    make("code", {}, "db/"),
+  );
+  return [input, told, make("div", { className: "choices" }, use, usual), examples];
+}
+
+/** What is in the cache, and the button that clears it. */
+function cache(client: DatabaseClient): HTMLElement {
+  const used = make("span", { "data-testid": "cache-use" }, "…");
+  const measure = async () => {
+    const estimate = await navigator.storage?.estimate?.().catch(() => undefined);
+    used.textContent = estimate?.usage === undefined ? "This browser does not say how much is kept." : `This site keeps ${size(estimate.usage)} in this browser.`;
+  };
+  void measure();
+  const clear = make("button", { type: "button", "data-testid": "clear-cache" }, "Clear the cache");
+  clear.addEventListener("click", async () => {
+    try {
+      await client.clearCache();
+      await measure();
+      used.textContent = `Cleared. ${used.textContent}`;
+    } catch (error) {
+      used.textContent = `The cache could not be cleared: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  });
+  return make("div", { className: "choices" }, clear, used);
+}
+
+/** Opens the page with another database; what is on the board stays. */
+function visit(database: string | undefined): void {
+  const url = new URL(location.href);
+  if (database) url.searchParams.set("db", database);
+  else url.searchParams.delete("db");
+  if (url.href === location.href) location.reload();
+  else location.assign(url);
+}
+
+/** The manifest that an address means: a folder has it inside. */
+function manifestOf(address: string): URL {
+  const url = new URL(address.trim(), document.baseURI);
+  if (!/\.json$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, "")}/manifest.json`;
+  return url;
+}
+
+/** What is wrong with an address, if anything. */
+function faultOf(address: string): string | undefined {
+  const text = address.trim();
+  if (text === "" || !URL.canParse(text, document.baseURI)) return "This is no address: expected something like https://example.org/db/.";
+  const { protocol, hostname } = new URL(text, document.baseURI);
+  if (protocol !== "https:" && protocol !== "http:") return `The address starts with ${protocol}, expected https:.`;
+  const isLocal = hostname === "localhost" || hostname === "127.0.0.1";
+  if (protocol === "http:" && location.protocol === "https:" && !isLocal) return "A page that came by https: may not read from http:. Use an https: address.";
+  return undefined;
+}

@@ -1,0 +1,16 @@
+/** A dialog that is made when it is first asked for, and thrown away when it closes. */
+import "../style/dialogs.css";
+import { make } from "./dom";
+
+/** Shows a dialog with a title, its content and a button that closes it. */
+export function showDialog(id: string, title: string, ...content: (Node | string)[]): HTMLDialogElement {
+  const close = make("button", { type: "submit", className: "primary", "data-testid": `${id}-close` }, "Close");
+  const form = make("form", { method: "dialog" }, make("h2", { id: `${id}-title` }, title), ...content, make("div", { className: "actions" }, close));
+  const dialog = make("dialog", { "data-testid": id, "aria-labelledby": `${id}-title` }, form);
+  // A click on the backdrop closes.
+  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

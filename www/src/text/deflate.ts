@@ -1,0 +1,33 @@
+/** Texts in links: deflated, in base64url. Loaded with the first link that holds one. */
+import { InputError } from "./input-error";
+import { boundedText } from "./bounded-text";
+
+/** Longest text that a link unfolds to. */
+const MAX_BYTES = 2_000_000;
+
+/** The text deflated, in base64url. */
+export async function fold(text: string): Promise<string> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
+}
+
+/** The text of a link. Throws an `InputError` if it is damaged. */
+export async function unfold(folded: string): Promise<string> {
+  const broken = new InputError("The link is damaged: the game in it (pgnz) cannot be unfolded. Copy it again, whole.");
+  try {
+    const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const [first = 0, second = 0] = bytes;
+    // Others may write the two bytes of a zlib header.
+    const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0;
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
+    const text = await boundedText(stream, MAX_BYTES);
+    if (text === undefined) throw broken;
+    return text;
+  } catch {
+    throw broken;
+  }
+}

@@ -1,0 +1,23 @@
+/** Counts, sizes and durations as text. */
+
+/** Bytes in steps of 1000, as browsers' own tools count. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  // What would be rounded to a thousand is one of the next.
+  if (bytes < 999_500) return `${decimals(bytes / 1000)} kB`;
+  return bytes < 999_500_000 ? `${decimals(bytes / 1e6)} MB` : `${decimals(bytes / 1e9)} GB`;
+}
+
+/** Milliseconds, with a decimal where it says something. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 0.1) return "under 0.1 ms";
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
+  return milliseconds < 10_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** "1 request", "2 requests", "1,574 positions" */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const decimals = (value: number): string => (value < 99.95 ? value.toFixed(1) : Math.round(value).toString());
