@@ -6,8 +6,8 @@
 
 use serde::Serialize;
 
-use shelfish_cli::bench::report::figure;
-use shelfish_cli::summary::{mean, percentile};
+use shelfish_cli::commands::bench::report::figure;
+use shelfish_cli::statistics::{mean, percentile};
 
 /// How often games are drawn.
 pub const DRAWS: usize = 10_000;

@@ -8,7 +8,7 @@ mod synthetic;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use shelfish_cli::shown::shown;
+use shelfish_cli::terminal::shown::shown;
 
 /// Measures what the design of Shelfish was decided by.
 #[derive(Parser)]

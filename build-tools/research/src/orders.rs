@@ -20,12 +20,13 @@ use shelfish::table::{Block, TableError};
 use twox_hash::XxHash64;
 
 use shelfish_cli::Outcome;
-use shelfish_cli::bench::games::{self, Games};
-use shelfish_cli::bench::report::{Finding, Report, Style, Table, figure};
-use shelfish_cli::build::dump::{Chunk, Dump, How, Source, Text};
+use shelfish_cli::commands::bench::games;
+use shelfish_cli::commands::bench::games::Games;
+use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
 use shelfish_cli::database;
-use shelfish_cli::ordered::ordered;
-use shelfish_cli::scan::{RawBlock, Scan};
+use shelfish_cli::database::scan::{RawBlock, Scan};
+use shelfish_cli::input::dump::{Chunk, Dump, How, Source, Text};
+use shelfish_cli::system::ordered::ordered;
 
 use crate::bootstrap::{DRAWS, Estimate, Resample};
 

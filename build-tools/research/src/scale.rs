@@ -8,11 +8,13 @@ use std::process::ExitCode;
 use serde::Serialize;
 use shelfish::reader;
 use shelfish_cli::Outcome;
-use shelfish_cli::bench::games::Games;
-use shelfish_cli::bench::report::{Finding, Report, Style, Table, figure};
-use shelfish_cli::bench::traffic::{self, Traffic, Way};
-use shelfish_cli::build::{self, dump::Source};
+use shelfish_cli::build;
+use shelfish_cli::commands::bench::games::Games;
+use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
+use shelfish_cli::commands::bench::traffic;
+use shelfish_cli::commands::bench::traffic::{Traffic, Way};
 use shelfish_cli::database;
+use shelfish_cli::input::dump::Source;
 
 use crate::synthetic::Generator;
 
@@ -102,7 +104,7 @@ fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
         inline_page_bytes: if apart { 0 } else { defaults.inline_page_bytes },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         patience: Default::default(),
-        selection: build::Selection::default(),
+        selection: shelfish_cli::evaluations::Selection::default(),
         plan: None,
         max_bytes: None,
         max_disk: None,

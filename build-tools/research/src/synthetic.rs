@@ -217,7 +217,7 @@ mod tests {
         generator.write(300, &mut dump).unwrap();
         generator.write(200, &mut dump).unwrap();
         let records = dump.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let records: Vec<_> = records.map(|line| shelfish_cli::build::record::parse(line).unwrap()).collect();
+        let records: Vec<_> = records.map(|line| shelfish_cli::evaluations::record::parse(line).unwrap()).collect();
         assert!(records.iter().all(|record| record.dropped == 0 && record.shortened == 0));
         let positions: HashSet<_> = records.iter().map(|record| record.position.to_string()).collect();
         assert_eq!((records.len(), positions.len()), (500, 500));

@@ -1,34 +1,21 @@
-//! The commands of `shelfish`, one module each.
+//! The commands of `shelfish`, and the rooms below them.
+//!
+//! Each room depends on those above it in this list alone: `system` and `terminal`; `statistics` and `lichess`; `input`
+//! and `store`; `database`; `book`; `build`; `evaluations` and `games`; `publish`; `commands`. A test enforces it.
 
-pub mod analyse;
-mod answers;
-pub mod bench;
-pub(crate) mod blocking;
 pub mod book;
 pub mod build;
-pub mod cache;
+pub mod commands;
 pub mod database;
-pub mod dumps;
-pub mod engine;
-pub mod explore;
-pub mod export;
-pub mod extract;
-mod game_texts;
+pub mod evaluations;
+pub mod games;
+pub mod input;
 pub mod lichess;
-pub mod lookup;
-pub mod ordered;
-mod output;
-mod progress;
 pub mod publish;
-pub mod refresh;
-mod report;
-pub mod scan;
-pub mod serve;
-pub mod shown;
-pub mod stats;
+pub mod statistics;
 pub mod store;
-pub mod summary;
-pub mod verify;
+pub mod system;
+pub mod terminal;
 
 /// Why a command failed, as it is printed.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

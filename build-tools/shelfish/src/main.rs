@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use shelfish_cli::build::staging::NotPublished;
-use shelfish_cli::publish::PublishError;
-use shelfish_cli::shown::shown;
-use shelfish_cli::{
-    analyse, bench, book, build, dumps, engine, explore, export, extract, lookup, publish, refresh, serve, stats,
-    verify,
+use shelfish_cli::commands::{
+    analyse, bench, book, build, dumps, encode, engine, explore, export, extract, lookup, partition, plan, publish,
+    refresh, seal, serve, stats, verify,
 };
+use shelfish_cli::publish::PublishError;
+use shelfish_cli::publish::staging::NotPublished;
+use shelfish_cli::terminal::shown::shown;
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
 #[derive(Parser)]
@@ -22,24 +22,24 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Build a database of evaluation dumps, or a book of games
-    Build(Box<build::command::Args>),
+    Build(Box<build::Args>),
     /// List the months of games that can be had of Lichess
     Dumps(dumps::Args),
     /// Say where a database is cut into parts, to build them on several machines
-    Plan(build::parts::plan::Args),
+    Plan(plan::Args),
     /// Write the records of dumps as lines that can be sorted, for `shelfish encode`
-    Partition(build::parts::partition::Args),
+    Partition(partition::Args),
     /// Make the files of one part of a database of its sorted records
-    Encode(build::parts::encode::Args),
+    Encode(encode::Args),
     /// Make the parts of a database one database, by its manifest
-    Seal(build::parts::seal::Args),
+    Seal(seal::Args),
     /// Look positions up
     Lookup(lookup::Args),
     /// Say what was played from positions, and how games went on
     Explore(explore::Args),
     /// Make a book that learns of games, and choose moves from books
     #[command(subcommand)]
-    Book(book::command::Command),
+    Book(book::Command),
     /// Report on games: mistakes, accuracy, average centipawn loss
     Analyse(analyse::Args),
     /// Say what a database holds
@@ -51,7 +51,7 @@ enum Command {
     /// Make a small database of an opening, a repertoire or games
     Extract(extract::Args),
     /// Send a database to S3, R2, Google Cloud Storage, Azure or a folder
-    Publish(publish::command::Args),
+    Publish(publish::Args),
     /// Build of the newest dump, verify, publish and prune, if there is anything new
     Refresh(refresh::command::Args),
     /// Play and analyse chess, by the UCI protocol
@@ -73,21 +73,21 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Build(args) => build::command::run(*args),
+        Command::Build(args) => build::run(*args),
         Command::Dumps(args) => dumps::run(&args),
-        Command::Plan(args) => build::parts::plan::run(args),
-        Command::Partition(args) => build::parts::partition::run(args),
-        Command::Encode(args) => build::parts::encode::run(args),
-        Command::Seal(args) => build::parts::seal::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Partition(args) => partition::run(args),
+        Command::Encode(args) => encode::run(args),
+        Command::Seal(args) => seal::run(args),
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),
-        Command::Book(command) => book::command::run(command),
+        Command::Book(command) => book::run(command),
         Command::Analyse(args) => analyse::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),
         Command::Extract(args) => extract::run(args),
-        Command::Publish(args) => publish::command::run(args),
+        Command::Publish(args) => publish::run(args),
         Command::Refresh(args) => refresh::command::run(&args),
         Command::Engine(args) => engine::run(&args),
         Command::Serve(args) => serve::run(args),

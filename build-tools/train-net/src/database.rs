@@ -6,7 +6,9 @@ use shelfish::{
     eval::{PositionEval, Score},
     table::{Block, TableError},
 };
-use shelfish_cli::{database, ordered::ordered, scan::Scan};
+use shelfish_cli::database;
+use shelfish_cli::database::scan::Scan;
+use shelfish_cli::system::ordered::ordered;
 use shelfish_engine::Position;
 
 use crate::{Failure, games::is_quiet, sample::Sample};
@@ -26,7 +28,7 @@ pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), Failure> {
     let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let open =
-        |block: Result<shelfish_cli::scan::RawBlock, shelfish_cli::scan::ScanError>| -> Result<Vec<Sample>, Failure> {
+        |block: Result<shelfish_cli::database::scan::RawBlock, shelfish_cli::database::scan::ScanError>| -> Result<Vec<Sample>, Failure> {
             let block = block.map_err(Box::new)?;
             let evals =
                 Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<PositionEval>, TableError>>()?;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use clap::Parser;
-use shelfish_cli::shown::shown;
+use shelfish_cli::terminal::shown::shown;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

@@ -12,8 +12,10 @@ use shelfish::played::Played;
 use shelfish::table::{Block, Chunk, Manifest, Page, Record};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::build::remote::Patience;
-use shelfish_cli::build::{Options, Selection, build, games};
+use shelfish_cli::build::{Options, build};
+use shelfish_cli::evaluations::Selection;
+use shelfish_cli::games;
+use shelfish_cli::input::remote::Patience;
 
 /// How often something is damaged.
 fn times(short: usize) -> usize {

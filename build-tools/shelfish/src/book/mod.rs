@@ -1,8 +1,6 @@
 //! Books that an engine plays from: Polyglot's, one that learns, or a static one; and `shelfish book`.
 
 pub mod choice;
-pub mod command;
-mod learn;
 pub mod learning;
 
 use std::fmt;
@@ -15,7 +13,7 @@ use shelfish::played::Played;
 use shelfish::polyglot;
 use shelfish::position::Position;
 
-use crate::blocking::{Database, Deadline};
+use crate::database::blocking::{Database, Deadline};
 use crate::database::scheme;
 use choice::Candidate;
 use learning::Learning;

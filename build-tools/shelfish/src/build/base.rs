@@ -12,10 +12,10 @@ use shelfish::position::Key;
 use shelfish::reader::ReadError;
 use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, TableError};
 
+use crate::commands::stats::column_bytes;
+use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, Place, PlaceError};
-use crate::ordered::{Ordered, ordered};
-use crate::scan::{RawBlock, Scan, ScanError};
-use crate::stats::column_bytes;
+use crate::system::ordered::{Ordered, ordered};
 
 /// Why a base cannot be used.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use shelfish::table::WriteError;
 
 use super::base::BaseError;
-use super::dump::Source;
-use super::games;
-use super::record::Reject;
 use super::summary::{Counts, named};
+use crate::evaluations::record::Reject;
+use crate::games;
+use crate::input::dump::Source;
 
 /// Why there is no new database. The previous one is as it was.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::dump::{Dump, Dumps, Source};
 use super::rejects::RejectFile;
 use super::sort::{Merging, Run, RunFiles, Sorter};
-use super::workspace::Workspace;
 use super::{BuildError, MIN_MEMORY, Options};
-use crate::progress::{Progress, Work};
+use crate::input::dump::{Dump, Dumps, Source};
+use crate::system::workspace::Workspace;
+use crate::terminal::progress::{Progress, Work};
 
 /// What the sources of a build hold, and how it becomes records.
 pub trait Parse: Sync {

@@ -8,7 +8,7 @@ use super::base::{BaseError, BaseReader, BaseRecord};
 use super::kind::Kind;
 use super::sort::{Merge, Merging};
 use super::spool::{self, SpoolError, Surplus};
-use super::workspace::Workspace;
+use crate::system::workspace::Workspace;
 
 /// What can fail on the way.
 pub enum JoinError {

@@ -4,33 +4,17 @@
 //! ([`record`]) and sort them, in a compact form ([`spool`]), into runs on disk ([`sort`]). The runs are merged and cut
 //! into blocks, which workers encode and the table takes in order.
 
-mod base;
-pub mod command;
-mod disk;
-pub mod dump;
+pub mod base;
+pub mod disk;
 mod error;
-mod evaluations;
-mod fit;
-pub mod frames;
-pub mod games;
-mod gather;
-mod join;
-mod kind;
-#[cfg(feature = "parquet")]
-pub mod parquet;
-pub mod parts;
-pub mod record;
-mod rejects;
-pub mod remote;
-pub mod rows;
-mod selection;
+pub mod gather;
+pub mod join;
+pub mod kind;
+pub mod rejects;
 pub mod sort;
-mod source;
 pub mod spool;
-pub mod staging;
 mod summary;
-pub(crate) mod workspace;
-mod write;
+pub mod write;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -38,21 +22,22 @@ use std::time::Instant;
 use shelfish::eval::PositionEval;
 use shelfish::table::{Record, WriteError};
 
+pub use crate::build::error::BuildError;
+pub use crate::build::summary::{Counts, Files, Summary, named};
 use crate::database;
-
-pub use error::BuildError;
-pub use selection::{OverLimit, Selection};
-pub use summary::{Counts, Files, Summary};
+use crate::evaluations::Selection;
+use crate::evaluations::fit::Depths;
+use crate::evaluations::kind::{Evaluations, selection_of};
+use crate::evaluations::parts::Plan;
+use crate::input::dump::{Dumps, How, Source};
+use crate::input::frames;
+use crate::input::remote::Patience;
+use crate::system::workspace::Workspace;
 
 use base::Base;
 use disk::Disk;
-use dump::{Dumps, How, Source};
-use evaluations::{Evaluations, selection_of};
-use fit::Depths;
 use rejects::RejectFile;
-use remote::Patience;
 use sort::RunFiles;
-use workspace::Workspace;
 
 /// The least memory that a build is asked to do with.
 pub const MIN_MEMORY: usize = 64 << 20;
@@ -81,7 +66,7 @@ pub struct Options {
     /// What to leave out.
     pub selection: Selection,
     /// Where the result is cut into parts, as if they were built apart.
-    pub plan: Option<parts::Plan>,
+    pub plan: Option<Plan>,
     /// The most bytes of all files: the least depths are left out until it fits.
     pub max_bytes: Option<u64>,
     /// The most bytes of the disk to use, what is there already aside.
@@ -116,7 +101,7 @@ pub fn build(options: &Options) -> Result<Summary, BuildError> {
 }
 
 /// Builds a database of evaluations, its sources opened.
-fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
+pub fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
     let start = Instant::now();
     let downloads = dumps.downloads();
     let workspace = open_workspace::<PositionEval>(options)?;
@@ -183,7 +168,7 @@ fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
 }
 
 /// Opens the workspace of a database, which is cleaned up if the build is interrupted.
-fn open_workspace<R: Record>(options: &Options) -> Result<Workspace, BuildError> {
+pub fn open_workspace<R: Record>(options: &Options) -> Result<Workspace, BuildError> {
     if let Some(most) = options.max_disk {
         Disk::check_room(&options.out, most).map_err(|error| BuildError::Disk(options.out.clone(), error))?;
     }

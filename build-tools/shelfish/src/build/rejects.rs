@@ -10,10 +10,10 @@ use shelfish::eval::PositionEval;
 use shelfish_analysis::pgn::PgnError;
 
 use super::BuildError;
-use super::dump::Source;
-use super::record::{Reject, beginning};
 use super::spool::Surplus;
-use crate::output;
+use crate::evaluations::record::{Reject, beginning};
+use crate::input::dump::Source;
+use crate::system::output;
 
 /// Writes rejected lines in the order of the sources, though chunks are parsed in any order.
 ///

@@ -439,8 +439,8 @@ mod tests {
     use shelfish::position::Position;
     use shelfish::table::{Block, Chunk, KeyRange, encode_block};
 
-    use super::super::record::parse;
     use super::*;
+    use crate::evaluations::record::parse;
 
     /// Castling of both kinds, en passant, promotion, mates, an empty line.
     const RECORDS: [&str; 4] = [

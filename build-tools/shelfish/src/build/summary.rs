@@ -9,12 +9,12 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{Record, WriteError};
 
 use super::BuildError;
-use super::fit::Fitted;
-use super::record::Reject;
-use super::remote::Download;
-use super::selection::OverLimit;
 use super::write::Written;
-use crate::report::write_counts;
+use crate::evaluations::fit::Fitted;
+use crate::evaluations::record::Reject;
+use crate::evaluations::selection::OverLimit;
+use crate::input::remote::Download;
+use crate::terminal::report::write_counts;
 
 /// The files of a database that was built, whatever its records are.
 #[derive(Clone, Debug, Serialize)]
@@ -24,10 +24,10 @@ pub struct Files {
     /// Bytes of all files, the manifest's aside.
     pub bytes: u64,
     /// The hash by which the manifest can be pinned.
-    #[serde(serialize_with = "crate::stats::as_text")]
+    #[serde(serialize_with = "crate::commands::stats::as_text")]
     pub integrity: Integrity,
     /// Of these, bytes of each column of the blocks.
-    #[serde(serialize_with = "crate::stats::as_map")]
+    #[serde(serialize_with = "crate::commands::stats::as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// Blocks.
     pub blocks: u64,
@@ -48,7 +48,7 @@ impl Files {
     /// # Errors
     ///
     /// The manifest has no bytes.
-    pub(super) fn of<R: Record>(
+    pub fn of<R: Record>(
         written: &Written,
         base_positions: u64,
         selection: BTreeMap<String, String>,
@@ -173,10 +173,7 @@ fn by_reason<S: serde::Serializer>(rejects: &[u64; Reject::REASONS.len()], seria
 }
 
 /// Counts that are not zero, by their names.
-pub(super) fn named<'a>(
-    names: &'a [&'static str],
-    counts: &'a [u64],
-) -> impl Iterator<Item = (&'static str, u64)> + 'a {
+pub fn named<'a>(names: &'a [&'static str], counts: &'a [u64]) -> impl Iterator<Item = (&'static str, u64)> + 'a {
     names.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0)
 }
 
@@ -186,7 +183,8 @@ impl Counts {
         self.rejects.iter().sum()
     }
 
-    pub(super) fn add(&mut self, other: &Counts) {
+    /// Adds the counts of another worker.
+    pub fn add(&mut self, other: &Counts) {
         self.lines += other.lines;
         self.records += other.records;
         self.left_out += other.left_out;

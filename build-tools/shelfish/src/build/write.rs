@@ -12,10 +12,11 @@ use super::join::{Draft, Join, JoinError};
 use super::kind::Kind;
 use super::rejects::RejectFile;
 use super::sort::{Merge, Run, RunFiles};
-use super::workspace::Workspace;
-use super::{BuildError, Options, OverLimit};
-use crate::ordered::ordered;
-use crate::progress::{Progress, Work};
+use super::{BuildError, Options};
+use crate::evaluations::OverLimit;
+use crate::system::ordered::ordered;
+use crate::system::workspace::Workspace;
+use crate::terminal::progress::{Progress, Work};
 
 /// Bytes by column, in the order of [`Block::column_names`].
 pub type ColumnBytes = Vec<(&'static str, u64)>;

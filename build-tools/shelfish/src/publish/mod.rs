@@ -4,11 +4,11 @@
 //! was read at the beginning. So readers have the old database or the new one, wherever it stops, and of two who publish
 //! at the same time one is told. What was replaced stays for as long as readers may still have its manifest.
 
-pub mod command;
 mod cors;
 mod cost;
 mod plan;
 mod prune;
+pub mod staging;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,11 +23,11 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
-use crate::build::workspace::SignalsElsewhere;
 use crate::database::{self, parse_manifest};
-use crate::progress::{Progress, Work};
-use crate::shown::hexadecimal;
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreFault};
+use crate::system::workspace::SignalsElsewhere;
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::shown::hexadecimal;
 use cost::Cost;
 use plan::{Local, Plan};
 

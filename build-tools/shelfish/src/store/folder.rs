@@ -10,7 +10,7 @@ use shelfish::table::Manifest;
 use tokio::sync::watch;
 
 use super::{Current, Entry, StoreError, StoreFault, name_of};
-use crate::build::workspace::Workspace;
+use crate::system::workspace::Workspace;
 
 /// A folder that nobody else writes to.
 pub(super) struct Folder {

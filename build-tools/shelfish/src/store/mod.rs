@@ -23,7 +23,7 @@ use shelfish::table::Manifest;
 use tokio::sync::watch;
 
 use crate::build::BuildError;
-use crate::shown::hexadecimal;
+use crate::terminal::shown::hexadecimal;
 use folder::Folder;
 pub use objects::{Objects, S3};
 

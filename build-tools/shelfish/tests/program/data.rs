@@ -370,8 +370,8 @@ fn a_book_of_all_games_counts_as_a_plain_map_does() {
 fn book(db: &Path) -> impl Iterator<Item = Played> {
     let place = shelfish_cli::database::Args::of(db.to_str().unwrap()).source().unwrap();
     let manifest = wait(shelfish_cli::database::manifest::<Played>(&place)).unwrap().unwrap();
-    shelfish_cli::scan::Scan::new(place, manifest.into()).unwrap().flat_map(|block| {
-        let shelfish_cli::scan::RawBlock { at, bytes } = block.unwrap();
+    shelfish_cli::database::scan::Scan::new(place, manifest.into()).unwrap().flat_map(|block| {
+        let shelfish_cli::database::scan::RawBlock { at, bytes } = block.unwrap();
         let block = Block::<Played>::open(&bytes, &at).unwrap();
         block.records().map(Result::unwrap).collect::<Vec<_>>()
     })

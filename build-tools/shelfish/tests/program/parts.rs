@@ -206,7 +206,7 @@ fn lines_that_are_not_those_of_the_part_are_told_by_their_number() {
     fails(&[first[0], "a line of something else\n"], &["line 2", "as `shelfish partition` writes them"]);
     // Forged, with a checksum that is right.
     let forged = |payload: &[u8]| {
-        use shelfish_cli::build::parts::lines;
+        use shelfish_cli::evaluations::parts::lines;
         let (part, key, _) = lines::parse(first[0].trim_end().as_bytes()).unwrap();
         let mut line = String::new();
         lines::push(&mut line, part, &key, payload);

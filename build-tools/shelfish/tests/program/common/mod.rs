@@ -215,7 +215,8 @@ pub fn line(fen: &str, cp: i32, moves: &str, knodes: u32, depth: u16) -> String 
 pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
     use shelfish::eval::PositionEval;
     use shelfish::table::{Block, TableWriter, WriterOptions};
-    use shelfish_cli::{database, scan::Scan};
+    use shelfish_cli::database;
+    use shelfish_cli::database::scan::Scan;
 
     let place = database::Args::of(from.to_str().unwrap()).source().unwrap();
     let manifest = database::wait(database::manifest::<shelfish::eval::PositionEval>(&place)).unwrap().unwrap();

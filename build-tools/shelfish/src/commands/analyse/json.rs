@@ -1,0 +1,85 @@
+//! Reports for programs: one object a game.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use shakmaty::CastlingMode;
+use shelfish_analysis::{Known, MoveReport, Phases, Report, SideReport};
+
+use super::{Analysed, Origin};
+use crate::lichess::score;
+use crate::terminal::shown::json;
+
+#[derive(Serialize)]
+struct Game<'a> {
+    game: u64,
+    line: u64,
+    tags: BTreeMap<&'a str, &'a str>,
+    moves: Vec<Move<'a>>,
+    phases: Phases,
+    white: SideReport,
+    black: SideReport,
+    positions: usize,
+    known: usize,
+    evaluations: Vec<Option<Evaluation>>,
+}
+
+#[derive(Serialize)]
+struct Move<'a> {
+    #[serde(flatten)]
+    report: &'a MoveReport,
+    uci: String,
+}
+
+#[derive(Serialize)]
+struct Evaluation {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cp: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mate: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u16>,
+    line: String,
+    source: Origin,
+}
+
+impl Evaluation {
+    fn new(known: &Known, source: Origin) -> Evaluation {
+        let (cp, mate) = score(known.score);
+        let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        Evaluation { cp, mate, depth: known.depth, line, source }
+    }
+}
+
+/// Writes the report of a game.
+pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
+    let Analysed { number, line, game, known, origins } = analysed;
+    let played = game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string());
+    let evaluations =
+        known.iter().zip(origins).map(|(known, origin)| Some(Evaluation::new(known.as_ref()?, (*origin)?)));
+    let told = Game {
+        game: *number,
+        line: *line,
+        tags: game.tags.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        moves: report.moves.iter().zip(played).map(|(report, uci)| Move { report, uci }).collect(),
+        phases: report.phases,
+        white: report.white,
+        black: report.black,
+        positions: report.positions,
+        known: report.known,
+        evaluations: evaluations.collect(),
+    };
+    writeln!(out, "{}", json(&told)?)
+}
+
+/// Writes why a game could not be read.
+pub fn refused(out: &mut impl Write, game: u64, line: u64, error: &str) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Refused<'a> {
+        game: u64,
+        line: u64,
+        error: &'a str,
+    }
+    writeln!(out, "{}", json(&Refused { game, line, error })?)
+}

@@ -1,0 +1,273 @@
+//! `shelfish analyse`: reports on whole games, by what a database knows of their positions.
+
+pub(crate) mod games;
+mod json;
+mod people;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use serde::Serialize;
+use shakmaty::CastlingMode;
+use shelfish::eval::PositionEval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, Reader};
+use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
+use shelfish_analysis::{Known, annotate, report};
+
+use self::games::{Entry, Games};
+use crate::database::cache::{self, DiskCache};
+use crate::database::{self, Place};
+use crate::input::dump::{Dump, How, Source};
+use crate::system::output;
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::shown::shown;
+use crate::{Failure, Outcome};
+
+/// Games whose positions are looked up together: requests to a host take their time, however much they bring.
+const BATCH: usize = 16;
+
+/// Report on games: mistakes, accuracy, average centipawn loss.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish analyse game.pgn -d db
+  shelfish analyse games.pgn.zst -d https://example.org/evals --json > reports.jsonl
+  shelfish analyse games.pgn -d db --pgn -o annotated.pgn
+  curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
+
+Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss are by the formulas that Lichess
+publishes. What the database does not have is a gap, and every figure says how many moves it rests on; where two evaluations
+contradict each other nothing is said of the move between them.
+
+--json prints an object a game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
+chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"withheld\", \"best\"), \"phases\", \"white\" and \"black\"
+(\"moves\", \"judged\", \"withheld\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\"), \"positions\",
+\"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\"); or of
+a game that cannot be read \"game\", \"line\" and \"error\".
+
+Exit codes: 0 if every game could be read and looked up; 1 if not, the others are told all the same; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    #[command(flatten)]
+    cache: cache::Args,
+    /// PGN, plain or compressed with zstd, gzip or bzip2; `-` is standard input
+    #[arg(required = true, value_name = "GAMES")]
+    games: Vec<PathBuf>,
+    /// Print one JSON object a game
+    #[arg(long)]
+    json: bool,
+    /// Print the games as PGN with [%eval], glyphs, and better lines as variations; comments and variations stay
+    #[arg(long, conflicts_with = "json")]
+    pgn: bool,
+    /// Where the database has nothing, take the evaluations in the games' comments, [%eval 0.17]
+    #[arg(long)]
+    use_pgn_evals: bool,
+    /// Write to FILE in place of standard output; a file that is there is replaced when the new one is complete
+    #[arg(short, long, value_name = "FILE", alias = "output")]
+    out: Option<PathBuf>,
+    /// Say nothing but what cannot be read or looked up
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Where an evaluation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Origin {
+    Database,
+    Pgn,
+}
+
+/// A game with what is known of its positions.
+struct Analysed {
+    /// Its number in the file, from 1.
+    number: u64,
+    /// The line of the file that it begins in.
+    line: u64,
+    game: PgnGame,
+    known: Vec<Option<Known>>,
+    origins: Vec<Option<Origin>>,
+}
+
+/// What was done.
+#[derive(Default)]
+struct Totals {
+    games: u64,
+    refused: u64,
+    positions: u64,
+    known: u64,
+    failed: u64,
+}
+
+/// Analyses and prints.
+///
+/// # Errors
+///
+/// The database cannot be opened, a file of games cannot be read, or the output cannot be written.
+pub fn run(args: Args) -> Outcome {
+    let place = args.database.source()?;
+    let totals = match &args.out {
+        Some(path) => {
+            output::check(path, args.games.iter().map(PathBuf::as_path))?;
+            let mut totals = Totals::default();
+            output::whole(path, |out| -> Result<(), Failure> {
+                totals = database::wait(analyse(&args, place, out, false))??;
+                Ok(())
+            })?;
+            totals
+        }
+        None => {
+            let stdout = io::stdout().lock();
+            let is_terminal = stdout.is_terminal();
+            database::wait(analyse(&args, place, &mut io::BufWriter::new(stdout), is_terminal))??
+        }
+    };
+    Ok(if totals.refused + totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: bool) -> Result<Totals, Failure> {
+    let started = Instant::now();
+    let cache = args.cache.open(&place)?;
+    let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
+    let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let sources: Vec<Source> = args.games.iter().map(|path| Source::from(path.as_path())).collect();
+    let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));
+    let work = Work {
+        phase: "Analysing",
+        done: read.clone(),
+        total: sizes.sum::<Option<u64>>().filter(|total| *total > 0),
+        is_bytes: true,
+        positions: Some(positions.clone()),
+    };
+    // Reports on a terminal are progress enough, and a bar would run through them.
+    let progress = Progress::start(work, args.quiet || is_terminal);
+    let mut totals = Totals::default();
+    for source in &sources {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{source}: {error}"));
+        let text = Dump::open(source, read.clone(), How::default()).and_then(Dump::text).map_err(named)?;
+        let mut games = Games::new(text);
+        loop {
+            let batch = games.by_ref().take(BATCH).collect::<io::Result<Vec<Entry>>>().map_err(named)?;
+            if batch.is_empty() {
+                break;
+            }
+            tell(args, &reader, source, batch, &mut totals, out).await?;
+            positions.store(totals.positions, Relaxed);
+            if is_terminal {
+                out.flush()?;
+            }
+        }
+    }
+    out.flush()?;
+    drop(progress);
+    if !args.quiet {
+        eprintln!("shelfish: {totals}, {:.1} s", started.elapsed().as_secs_f64());
+    }
+    Ok(totals)
+}
+
+/// Looks up the positions of some games and tells what is known of each game.
+async fn tell(
+    args: &Args,
+    reader: &Reader<Place, PositionEval, Option<DiskCache>>,
+    source: &Source,
+    batch: Vec<Entry>,
+    totals: &mut Totals,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let positions = |entry: &Entry| {
+        let game = entry.game.as_ref().ok();
+        game.map_or_else(Vec::new, |game| game.game.positions().map(|chess| Position::from_chess(&chess)).collect())
+    };
+    let counts: Vec<usize> = batch.iter().map(|entry| positions(entry).len()).collect();
+    let mut answers = reader.lookup_many(&batch.iter().flat_map(positions).collect::<Vec<_>>()).await.into_iter();
+    for (Entry { number, line, game }, count) in batch.into_iter().zip(counts) {
+        totals.games += 1;
+        let game = match game {
+            Ok(game) => game,
+            Err(error) => {
+                totals.refused += 1;
+                eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
+                if args.json {
+                    json::refused(out, number, error.line, &error.fault.to_string())?;
+                }
+                continue;
+            }
+        };
+        let (mut known, mut failed) = (Vec::with_capacity(count), Vec::new());
+        for answer in answers.by_ref().take(count) {
+            match answer {
+                Ok(eval) => known.push(eval.as_ref().and_then(best)),
+                Err(error) => {
+                    known.push(None);
+                    failed.push(error.to_string());
+                }
+            }
+        }
+        if let Some(error) = failed.first() {
+            totals.failed += 1;
+            let count = failed.len();
+            eprintln!("shelfish: {source}, game {number}: {count} positions could not be looked up: {}", shown(error));
+        }
+        let mut origins: Vec<_> = known.iter().map(|known| known.as_ref().map(|_| Origin::Database)).collect();
+        if args.use_pgn_evals {
+            for ((known, origin), given) in known.iter_mut().zip(&mut origins).zip(given(&game)) {
+                if known.is_none() && given.is_some() {
+                    (*known, *origin) = (given, Some(Origin::Pgn));
+                }
+            }
+        }
+        let mut analysed = Analysed { number, line, game, known, origins };
+        let report = if args.pgn {
+            let report = annotate(&mut analysed.game, &analysed.known)?;
+            writeln!(out, "{}", analysed.game)?;
+            report
+        } else {
+            let report = report(&analysed.game.game, &analysed.known)?;
+            if args.json {
+                json::tell(out, &analysed, &report)?
+            } else {
+                people::tell(out, &analysed, &report)?
+            }
+            report
+        };
+        totals.positions += report.positions as u64;
+        totals.known += report.known as u64;
+    }
+    Ok(())
+}
+
+/// The best line of the best evaluation.
+fn best(eval: &PositionEval) -> Option<Known> {
+    let evaluation = eval.best()?;
+    let pv = evaluation.pvs.first()?;
+    let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
+    Some(Known { score: pv.score, depth: Some(evaluation.depth), line })
+}
+
+/// The evaluations in the comments of a game, one for each position.
+fn given(game: &PgnGame) -> impl Iterator<Item = Option<Known>> {
+    let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
+    notes.map(|notes| {
+        let comment = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
+        let (score, depth) = notes.iter().find_map(comment)?;
+        Some(Known { score, depth, line: Vec::new() })
+    })
+}
+
+impl std::fmt::Display for Totals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Totals { games, refused, positions, known, failed } = self;
+        let share = 100.0 * *known as f64 / (*positions).max(1) as f64;
+        write!(f, "{games} games, {positions} positions, {known} of them known ({share:.1} %)")?;
+        if *refused > 0 {
+            write!(f, ", {refused} games could not be read")?;
+        }
+        if *failed > 0 { write!(f, ", {failed} games could not be looked up in whole") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,108 @@
+//! Reports for people.
+
+use std::io::{self, Write};
+
+use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Position as _};
+use shelfish::eval::Score;
+use shelfish_analysis::chances::INITIAL;
+use shelfish_analysis::{Judgment, Known, MoveReport, Report, SideReport};
+
+use super::Analysed;
+use crate::terminal::shown::shown;
+
+/// Moves of a better line that are told.
+const LINE: usize = 6;
+
+/// Writes the report of a game.
+pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
+    let Analysed { number, game, known, .. } = analysed;
+    let tag = |name: &str| game.tag(name).filter(|value| !matches!(*value, "" | "?" | "????.??.??"));
+    let player = |name: &str| shown(tag(name).unwrap_or("?"));
+    let about: Vec<String> = ["Event", "Date"].into_iter().filter_map(tag).map(shown).collect();
+    write!(out, "{number}. {} - {}", player("White"), player("Black"))?;
+    write!(out, " {}", game.result.unwrap_or("*"))?;
+    writeln!(out, "{}{}", if about.is_empty() { "" } else { "  " }, about.join(", "))?;
+
+    let Report { positions, known: count, phases, .. } = report;
+    write!(out, "   {} moves, {count} of {positions} positions known", report.moves.len().div_ceil(2))?;
+    let ply = first_ply(analysed);
+    for (name, begins) in [("middlegame", phases.middlegame), ("endgame", phases.endgame)] {
+        if let Some(begins) = begins {
+            write!(out, ", {name} from move {}", (ply + begins) / 2 + 1)?;
+        }
+    }
+    writeln!(out)?;
+    writeln!(out, "          accuracy  centipawns lost   ?!    ?   ??  moves judged")?;
+    for (name, side) in [("White", &report.white), ("Black", &report.black)] {
+        writeln!(out, "   {name}  {}", Side(side))?;
+    }
+    let withheld = report.white.withheld + report.black.withheld;
+    if withheld > 0 {
+        let (is, plural) = if withheld == 1 { ("is", "") } else { ("are", "s") };
+        writeln!(out, "   {withheld} move{plural} {is} not judged: evaluations contradict each other there")?;
+    }
+
+    let places = game.game.positions().zip(known.windows(2)).zip(&report.moves).enumerate();
+    for (n, ((position, known), told)) in places {
+        if let Some(judgment) = told.judgment {
+            writeln!(out, "   {}", mistake(ply + n, &position, known, told, judgment))?;
+        }
+    }
+    writeln!(out)
+}
+
+/// The number of plies before the first move.
+fn first_ply(analysed: &Analysed) -> usize {
+    2 * (analysed.game.fullmoves as usize - 1) + analysed.game.start().turn().fold_wb(0, 1)
+}
+
+/// `12... Qe7??  +0.20 to +3.10; better 12... Nf6 13. Bg5`
+fn mistake(ply: usize, position: &Chess, known: &[Option<Known>], told: &MoveReport, judgment: Judgment) -> String {
+    let score = |known: &Option<Known>| known.as_ref().map(|known| known.score.to_string());
+    let (before, after) = (score(&known[0]), score(&known[1]));
+    let played = format!("{}{}{}", number(ply), told.san, judgment.glyph());
+    // Without an evaluation the starting position may be known, and the last one by the rules.
+    let before = before.unwrap_or_else(|| Score::Cp(INITIAL).to_string());
+    let scores = format!("{before} to {}", after.as_deref().unwrap_or("a draw"));
+    let better = known[0].as_ref().filter(|_| told.best.is_some()).map(|known| line(ply, position, known));
+    let better = better.map_or_else(String::new, |better| format!("; better {better}"));
+    format!("{played:<14} {scores}{better}")
+}
+
+fn number(ply: usize) -> String {
+    format!("{}{} ", ply / 2 + 1, if ply.is_multiple_of(2) { "." } else { "..." })
+}
+
+/// The beginning of a best line, with numbers.
+fn line(ply: usize, position: &Chess, known: &Known) -> String {
+    let mut position = position.clone();
+    let mut text = String::new();
+    for (n, m) in known.line.iter().take(LINE).enumerate() {
+        let Ok(m) = m.to_move(&position) else { break };
+        if n == 0 || (ply + n).is_multiple_of(2) {
+            text.push_str(&number(ply + n));
+        }
+        text.push_str(&SanPlus::from_move_and_play_unchecked(&mut position, m).to_string());
+        text.push(' ');
+    }
+    text.trim_end().to_owned()
+}
+
+struct Side<'a>(&'a SideReport);
+
+impl std::fmt::Display for Side<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let SideReport { moves, judged, inaccuracies, mistakes, blunders, average_centipawn_loss, accuracy, .. } =
+            self.0;
+        match accuracy {
+            Some(accuracy) => write!(f, "{accuracy:7.1} %")?,
+            None => write!(f, "{:>9}", "-")?,
+        }
+        match average_centipawn_loss {
+            Some(loss) => write!(f, "{loss:17.0}")?,
+            None => write!(f, "{:>17}", "-")?,
+        }
+        write!(f, "{inaccuracies:5}{mistakes:5}{blunders:5}  {judged} of {moves}")
+    }
+}

@@ -1,0 +1,219 @@
+//! The positions of games from PGN, plain or compressed.
+//!
+//! Of a file those games are taken whose number, from 0, is `skip`, `skip` + `every`, `skip` + 2 `every` and so on: the
+//! same ones each time. Games of other variants than chess and Chess960, games without moves and games with an illegal
+//! move are passed over, and told. Variations are not followed.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
+use serde::Serialize;
+use shakmaty::{Chess, Position as _};
+use shelfish::position::Position;
+use shelfish_analysis::pgn::is_chess;
+
+use crate::input::dump::{Dump, How, Source};
+
+/// Which games.
+#[derive(clap::Args, Debug)]
+#[group(id = "games_args")]
+pub struct Args {
+    /// Games to replay: PGN, plain or compressed with zstd, gzip or bzip2
+    #[arg(long, value_name = "FILE")]
+    pub games: PathBuf,
+    /// Which of them.
+    #[command(flatten)]
+    pub sample: Sample,
+}
+
+/// Which games of a file.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Sample {
+    /// Take N games at most
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Take every K-th game: the sample is the same each time
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// Pass the first N games over
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: u64,
+}
+
+/// Games, sampled.
+#[derive(Debug, Default, Serialize)]
+pub struct Games {
+    /// The positions of each game in order, first and last included. Never empty.
+    #[serde(skip)]
+    pub games: Vec<Vec<Position>>,
+    /// Games.
+    pub count: usize,
+    /// Positions of all games.
+    pub positions: usize,
+    /// Games that were to be taken but cannot be replayed.
+    pub unusable: usize,
+}
+
+impl std::fmt::Display for Games {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mean = self.positions as f64 / self.count.max(1) as f64;
+        write!(f, "{} games of {mean:.1} positions on average", self.count)?;
+        if self.unusable > 0 { write!(f, " ({} passed over)", self.unusable) } else { Ok(()) }
+    }
+}
+
+impl Args {
+    /// Reads the games.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has no game.
+    pub fn read(&self) -> io::Result<Games> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
+        let dump = Dump::open(&Source::from(self.games.as_path()), Default::default(), How::default());
+        let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
+        if games.count == 0 {
+            let why = format!("no game that can be replayed, {} that cannot", games.unusable);
+            return Err(named(io::Error::new(io::ErrorKind::InvalidData, why)));
+        }
+        Ok(games)
+    }
+}
+
+impl Games {
+    /// These games.
+    pub fn of(games: Vec<Vec<Position>>) -> Games {
+        let positions = games.iter().map(Vec::len).sum();
+        Games { count: games.len(), positions, unusable: 0, games }
+    }
+}
+
+impl Sample {
+    fn read(&self, pgn: impl io::Read) -> io::Result<Games> {
+        let mut reader = Reader::new(pgn);
+        let mut games = Games::default();
+        let mut pass_over = self.skip;
+        while games.count < self.limit as usize {
+            for _ in 0..pass_over {
+                if !reader.skip_game()? {
+                    break;
+                }
+            }
+            pass_over = u64::from(self.every) - 1;
+            match reader.read_game(&mut Replay)? {
+                Some(Some(positions)) => {
+                    games.count += 1;
+                    games.positions += positions.len();
+                    games.games.push(positions);
+                }
+                Some(None) => games.unusable += 1,
+                None => break,
+            }
+        }
+        Ok(games)
+    }
+}
+
+/// Plays a game; nothing comes of one that cannot be played.
+struct Replay;
+
+impl Visitor for Replay {
+    type Tags = Chess;
+    type Movetext = (Chess, Vec<Position>);
+    type Output = Option<Vec<Position>>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Chess> {
+        ControlFlow::Continue(Chess::default())
+    }
+
+    fn tag(&mut self, start: &mut Chess, name: &[u8], value: RawTag<'_>) -> ControlFlow<Self::Output> {
+        match name {
+            b"FEN" => match value.decode_utf8_lossy().parse::<Position>() {
+                Ok(position) => *start = position.chess().clone(),
+                Err(_) => return ControlFlow::Break(None),
+            },
+            b"Variant" if !is_chess(&value.decode_utf8_lossy()) => return ControlFlow::Break(None),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, start: Chess) -> ControlFlow<Self::Output, Self::Movetext> {
+        let first = Position::from_chess(&start);
+        ControlFlow::Continue((start, vec![first]))
+    }
+
+    fn san(&mut self, (chess, positions): &mut Self::Movetext, san: SanPlus) -> ControlFlow<Self::Output> {
+        let Ok(m) = san.san.to_move(chess) else { return ControlFlow::Break(None) };
+        chess.play_unchecked(m);
+        positions.push(Position::from_chess(chess));
+        ControlFlow::Continue(())
+    }
+
+    fn begin_variation(&mut self, _: &mut Self::Movetext) -> ControlFlow<Self::Output, Skip> {
+        ControlFlow::Continue(Skip(true))
+    }
+
+    fn end_game(&mut self, (_, positions): Self::Movetext) -> Self::Output {
+        (positions.len() > 1).then_some(positions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const PGN: &str = r#"[Event "one"]
+
+1. e4 e5 (1... c5 2. Nf3) 2. Nf3 $1 {a comment} *
+
+[Event "two"]
+[Variant "Atomic"]
+
+1. e4 *
+
+[Event "three"]
+
+1. e4 Ke4 *
+
+[Event "four"]
+[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
+
+1. Kd3 *
+
+[Event "five"]
+
+*
+"#;
+
+    fn read(limit: u32, every: u32, skip: u64) -> Games {
+        Sample { limit, every, skip }.read(PGN.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn positions_are_those_of_the_main_line_first_and_last_included() {
+        let games = read(1, 1, 0).games;
+        let fens: Vec<String> = games[0].iter().map(Position::to_string).collect();
+        assert_eq!(fens.len(), 4);
+        assert_eq!(fens[0], Position::from_chess(&Chess::default()).to_string());
+        assert_eq!(fens[3], "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -");
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_is_passed_over_and_told() {
+        let games = read(9, 1, 0);
+        assert_eq!((games.count, games.positions, games.unusable), (2, 6, 3));
+        assert_eq!(games.games[1][0].to_string(), "8/8/8/4k3/8/4K3/4P3/8 w - -");
+    }
+
+    #[test]
+    fn every_third_game_after_some_is_the_same_each_time() {
+        let games = read(9, 3, 0);
+        assert_eq!((games.games[0].len(), games.games[1].len()), (4, 2));
+        assert_eq!(read(9, 1, 3).games[0].len(), 2);
+        assert_eq!(read(9, 1, 99).count, 0);
+    }
+}

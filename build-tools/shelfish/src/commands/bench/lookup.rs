@@ -1,0 +1,220 @@
+//! `shelfish bench lookup`: how long a lookup takes on this machine, network aside.
+//!
+//! *Cold* is a reader that has just been opened: it reads a page and a block, checks and decodes them and finds the
+//! record. *Warm* is the same reader asked again: everything is in memory. Each stands beside what nobody could do
+//! without: cold beside reading and decompressing the same bytes, warm beside a hash map that has the records themselves.
+
+use std::collections::HashMap;
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use shelfish::eval::PositionEval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, Reader};
+use shelfish::source::Source;
+use shelfish::table::{Block, Chunk, Manifest, Page};
+
+use super::games::{Args as GamesArgs, Sample};
+use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
+use crate::database::{self, Place};
+use crate::statistics::Summary;
+use crate::{Failure, Outcome};
+
+/// Warm lookups that are timed together: one alone is too short for a clock.
+const AGAIN: u32 = 16;
+
+/// Time lookups on this machine.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish bench lookup -d db
+  shelfish bench lookup -d db --count 5000 --json
+  shelfish bench lookup -d db --games games.pgn.zst --limit 100
+  shelfish bench lookup -d db --fens fens.txt --markdown
+
+Without --games and --fens positions of the database are taken, from blocks at even distances.
+
+Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Look up N positions at most
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    /// Look up the positions of games: PGN, plain or compressed
+    #[arg(long, value_name = "FILE", conflicts_with = "fens")]
+    games: Option<PathBuf>,
+    #[command(flatten)]
+    sample: Sample,
+    /// Look up the positions of a file, one FEN a line
+    #[arg(long, value_name = "FILE")]
+    fens: Option<PathBuf>,
+    #[command(flatten)]
+    style: Style,
+}
+
+/// How long lookups take; all in microseconds.
+#[derive(Debug, Serialize)]
+struct Lookup {
+    /// Positions looked up.
+    positions: usize,
+    /// Of these, those that the database has.
+    hits: usize,
+    /// Opening a reader: the manifest is read, checked and parsed.
+    #[serde(rename = "open_microseconds")]
+    open: Summary,
+    /// The first lookup of a reader.
+    #[serde(rename = "cold_microseconds")]
+    cold: Summary,
+    /// Reading and decompressing the same page and block.
+    #[serde(rename = "cold_baseline_microseconds")]
+    cold_baseline: Summary,
+    /// The same lookup again.
+    #[serde(rename = "warm_microseconds")]
+    warm: Summary,
+    /// The same record from a hash map of positions.
+    #[serde(rename = "warm_baseline_microseconds")]
+    warm_baseline: Summary,
+}
+
+/// Times and prints.
+///
+/// # Errors
+///
+/// The positions or the database cannot be read.
+pub fn run(args: Args) -> Outcome {
+    let place = args.database.source()?;
+    let finding = database::wait(measure(&place, &args))??;
+    args.style.print(&finding)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
+    let manifest = database::manifest::<PositionEval>(place).await?;
+    let mut positions = match (&args.games, &args.fens) {
+        (Some(games), _) => args.games(games)?,
+        (_, Some(fens)) => parse(fens)?,
+        _ => sample(place, &manifest, args.count as usize).await?,
+    };
+    positions.truncate(args.count as usize);
+    if positions.is_empty() {
+        let file =
+            args.games.as_ref().or(args.fens.as_ref()).map_or("the database".into(), |file| file.display().to_string());
+        return Err(format!("{file}: no position to look up").into());
+    }
+    let [mut open, mut cold, mut warm, mut cold_baseline, mut warm_baseline] = [const { Vec::new() }; 5];
+    let mut records: HashMap<Position, PositionEval> = HashMap::new();
+    for position in &positions {
+        let started = Instant::now();
+        let reader = Reader::<_, PositionEval>::open(place.clone(), Options::default()).await?;
+        open.push(microseconds(started));
+        let started = Instant::now();
+        let found = black_box(reader.lookup(position).await?);
+        cold.push(microseconds(started));
+        let started = Instant::now();
+        for _ in 0..AGAIN {
+            black_box(reader.lookup(black_box(position)).await?);
+        }
+        warm.push(microseconds(started) / f64::from(AGAIN));
+        if let Some(at) = block_of(place, &manifest, position).await? {
+            cold_baseline.push(decompress(place, &manifest, position, &at).await?);
+        }
+        records.extend(found.map(|record| (position.clone(), record)));
+    }
+    for position in &positions {
+        let started = Instant::now();
+        for _ in 0..AGAIN {
+            black_box(records.get(black_box(position)).cloned());
+        }
+        warm_baseline.push(microseconds(started) / f64::from(AGAIN));
+    }
+    let hits = positions.iter().filter(|position| records.contains_key(position)).count();
+    let [open, cold, cold_baseline, warm, warm_baseline] =
+        [open, cold, cold_baseline, warm, warm_baseline].map(Summary::of);
+    Ok(Lookup { positions: positions.len(), hits, open, cold, cold_baseline, warm, warm_baseline })
+}
+
+fn microseconds(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e6
+}
+
+impl Args {
+    fn games(&self, path: &Path) -> std::io::Result<Vec<Position>> {
+        let games = GamesArgs { games: path.to_owned(), sample: self.sample.clone() }.read()?;
+        Ok(games.games.into_iter().flatten().collect())
+    }
+}
+
+/// The positions of a file, one FEN a line.
+fn parse(path: &Path) -> Result<Vec<Position>, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let positions =
+        lines.map(|(n, line)| line.trim().parse().map_err(|error| format!("{}, line {n}: {error}", path.display())));
+    Ok(positions.collect::<Result<_, _>>()?)
+}
+
+/// Positions from blocks at even distances, from each as many, at even distances again.
+async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<Position>, Failure> {
+    let mut blocks: Vec<Chunk> = Vec::new();
+    for at in manifest.pages() {
+        let bytes = place.range(&at.file, at.range.clone()).await?;
+        blocks.extend(Page::parse(&bytes, &at)?.blocks());
+    }
+    let each = count.div_ceil(blocks.len().max(1));
+    let some = count.div_ceil(each);
+    let mut positions = Vec::new();
+    for at in (0..some).map(|n| &blocks[n * blocks.len() / some]) {
+        let bytes = place.range(&at.file, at.range.clone()).await?;
+        let block = Block::<PositionEval>::open(&bytes, at)?;
+        let step = (block.len() / each).max(1);
+        for position in block.positions().skip(step / 2).step_by(step).take(each) {
+            positions.push(position?);
+        }
+    }
+    Ok(positions)
+}
+
+/// The block where a position is or would be.
+async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<Chunk>, Failure> {
+    let key = position.key();
+    let Some(at) = manifest.page_of(&key) else { return Ok(None) };
+    let bytes = place.range(&at.file, at.range.clone()).await?;
+    Ok(Page::parse(&bytes, &at)?.block_of(&key))
+}
+
+/// Microseconds to read and decompress the page and the block of a position, and to do nothing with them.
+async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Failure> {
+    let started = Instant::now();
+    for chunk in manifest.page_of(&position.key()).iter().chain([block]) {
+        let bytes = place.range(&chunk.file, chunk.range.clone()).await?;
+        black_box(zstd::decode_all(&bytes[..])?);
+    }
+    Ok(microseconds(started))
+}
+
+impl Finding for Lookup {
+    fn report(&self) -> Report {
+        let mut report = Report::default();
+        let (positions, hits) = (HumanCount(self.positions as u64), HumanCount(self.hits as u64));
+        report.notes.push(format!("{positions} positions, of which the database has {hits}"));
+        let columns = SUMMARY_COLUMNS.into_iter().chain(["× baseline"]);
+        let mut table = Table::new("microseconds", columns);
+        let mut row = |name: &str, summary: &Summary, baseline: Option<&Summary>| {
+            let ratio = baseline.map_or_else(String::new, |baseline| figure(summary.median / baseline.median));
+            table.row(name, summary_cells(summary).into_iter().chain([ratio]));
+        };
+        row("open a reader", &self.open, None);
+        row("cold: page and block from files", &self.cold, Some(&self.cold_baseline));
+        row("baseline: read and decompress the same", &self.cold_baseline, None);
+        row("warm: page and block in memory", &self.warm, Some(&self.warm_baseline));
+        row("baseline: hash map of records", &self.warm_baseline, None);
+        report.tables.push(table);
+        report.notes.push("ratios are of medians".to_owned());
+        report
+    }
+}

@@ -1,0 +1,420 @@
+//! `shelfish bench traffic`: what replaying games asks of a host.
+//!
+//! The games are real, the database is real, and so is the reader: only its source is wrapped, in one that counts. Each
+//! game is looked up at once (`lookup_many`) and position by position, both with a reader that has just been opened for
+//! the game (*cold*) and with one that lives on through all games (*warm*).
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use shelfish::eval::PositionEval;
+use shelfish::position::Position;
+use shelfish::reader::{Options, ReadError, Reader};
+
+use super::games::{self, Games};
+use super::link::Link;
+use super::meter::{Kind, Meter, Request};
+use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
+use crate::Outcome;
+use crate::database::{self, Place};
+use crate::statistics::Summary;
+use crate::terminal::progress::{Progress, Work};
+
+/// Replay games against a database: requests, bytes, blocks, cache hits, and what they take on some networks.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish bench traffic -d db --games games.pgn.zst
+  shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64 --markdown
+  shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
+
+A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks,
+or two where the pages are inline in the manifest. Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
+other requests of the round, of which no more are in flight at a time than a reader allows; connections are open, hosts
+answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.
+
+Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    #[command(flatten)]
+    games: games::Args,
+    /// Memory of the reader for decoded pages and blocks, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = (Options::default().memory >> 20) as u32)]
+    memory: u32,
+    /// Fetch what lies between two blocks with them, up to so many KiB, to save a request
+    #[arg(long, value_name = "KIB", default_value_t = (Options::default().gap >> 10) as u32)]
+    gap: u32,
+    /// Requests in flight at most, for times; browsers send six by HTTP/1.1
+    #[arg(long, value_name = "N", default_value_t = Options::default().concurrency as u32,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    concurrency: u32,
+    #[command(flatten)]
+    style: Style,
+    /// Say nothing before the result
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What replaying games takes.
+#[derive(Debug, Serialize)]
+pub struct Traffic {
+    /// What the games were replayed against.
+    pub database: Database,
+    /// What was replayed.
+    pub games: Games,
+    /// Memory of the reader in bytes.
+    #[serde(rename = "memory_bytes")]
+    pub memory: usize,
+    /// Bytes between two blocks that are fetched with them at most.
+    #[serde(rename = "gap_bytes")]
+    pub gap: u64,
+    /// Requests in flight at most, for times.
+    pub concurrency: usize,
+    /// One for each way.
+    pub replays: Vec<Replay>,
+}
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub struct Database {
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of all shards.
+    pub bytes: u64,
+    /// Shards.
+    pub shards: usize,
+    /// Pages of the index.
+    pub pages: usize,
+    /// Their bytes.
+    pub page_bytes: u64,
+    /// Bytes of the manifest.
+    pub manifest_bytes: u64,
+}
+
+/// A way to replay games.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Way {
+    /// Whether the positions of a game are looked up together.
+    pub at_once: bool,
+    /// Whether the reader lives on through all games.
+    pub warm: bool,
+}
+
+impl Way {
+    /// Every way.
+    pub const ALL: [Way; 4] = [
+        Way { at_once: true, warm: false },
+        Way { at_once: true, warm: true },
+        Way { at_once: false, warm: false },
+        Way { at_once: false, warm: true },
+    ];
+}
+
+/// What it takes to replay the games one way.
+#[derive(Debug, Serialize)]
+pub struct Replay {
+    /// How.
+    #[serde(flatten)]
+    pub way: Way,
+    /// Positions that the database has, of those looked up.
+    pub hits: u64,
+    /// Positions that it does not have.
+    pub misses: u64,
+    /// What a game takes, by quantity.
+    pub games: BTreeMap<&'static str, Summary>,
+    /// What a position takes, by quantity, if they are looked up one by one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub positions: BTreeMap<&'static str, Summary>,
+    /// What a game takes, by network.
+    pub times: Vec<Time>,
+}
+
+/// What a game takes on a network, in milliseconds.
+#[derive(Debug, Serialize)]
+pub struct Time {
+    /// The network.
+    #[serde(flatten)]
+    pub link: Link,
+    /// With nothing in a cache; for a warm reader, with what it has.
+    #[serde(rename = "all_ms")]
+    pub all: Summary,
+    /// With the manifest and the pages in a cache.
+    #[serde(rename = "blocks_only_ms")]
+    pub blocks_only: Summary,
+}
+
+/// What something asked of the source.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    requests: Vec<Request>,
+    /// Blocks that came from the source.
+    fetched: u64,
+    /// Blocks that were in memory.
+    remembered: u64,
+    hits: u64,
+    positions: u64,
+}
+
+/// What a tally tells, by name.
+type Quantity = (&'static str, fn(&Tally) -> f64);
+
+/// The quantities of a tally, in the order of tables.
+const QUANTITIES: [Quantity; 12] = [
+    ("requests", |tally| tally.requests.len() as f64),
+    ("bytes", |tally| tally.bytes(None)),
+    ("rounds", |tally| tally.rounds(|_| true).len() as f64),
+    ("requests for blocks", |tally| tally.count(Kind::Blocks)),
+    ("bytes of blocks", |tally| tally.bytes(Some(Kind::Blocks))),
+    ("blocks fetched", |tally| tally.fetched as f64),
+    ("blocks in memory", |tally| tally.remembered as f64),
+    ("requests for pages", |tally| tally.count(Kind::Pages)),
+    ("bytes of pages", |tally| tally.bytes(Some(Kind::Pages))),
+    ("bytes of the manifest", |tally| tally.bytes(Some(Kind::Manifest))),
+    ("positions", |tally| tally.positions as f64),
+    ("positions found", |tally| tally.hits as f64),
+];
+
+impl Tally {
+    fn count(&self, kind: Kind) -> f64 {
+        self.requests.iter().filter(|request| request.kind == kind).count() as f64
+    }
+
+    fn bytes(&self, kind: Option<Kind>) -> f64 {
+        let wanted = self.requests.iter().filter(|request| kind.is_none_or(|kind| request.kind == kind));
+        wanted.map(|request| request.bytes).sum::<u64>() as f64
+    }
+
+    /// Bytes of the requests that are `wanted`, by round; rounds without any are left out.
+    fn rounds(&self, wanted: impl Fn(&Request) -> bool) -> Vec<Vec<u64>> {
+        let mut rounds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for request in self.requests.iter().filter(|request| wanted(request)) {
+            rounds.entry(request.round).or_default().push(request.bytes);
+        }
+        rounds.into_values().collect()
+    }
+
+    /// Adds what came next, its rounds after those so far.
+    fn append(&mut self, next: Tally) {
+        let rounds = self.requests.iter().map(|request| request.round + 1).max().unwrap_or_default();
+        self.requests
+            .extend(next.requests.into_iter().map(|request| Request { round: request.round + rounds, ..request }));
+        self.fetched += next.fetched;
+        self.remembered += next.remembered;
+        self.hits += next.hits;
+        self.positions += next.positions;
+    }
+}
+
+/// Replays and prints.
+///
+/// # Errors
+///
+/// The games or the database cannot be read.
+pub fn run(args: Args) -> Outcome {
+    let games = args.games.read()?;
+    let place = args.database.source()?;
+    let options = Options {
+        memory: (args.memory as usize) << 20,
+        concurrency: args.concurrency as usize,
+        gap: u64::from(args.gap) << 10,
+    };
+    let finding = database::wait(measure(place, games, &Way::ALL, options, args.quiet))??;
+    args.style.print(&finding)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Replays `games` in each of `ways`, with readers of these options.
+///
+/// # Errors
+///
+/// The database cannot be read.
+pub async fn measure(
+    place: Place,
+    games: Games,
+    ways: &[Way],
+    options: Options,
+    quiet: bool,
+) -> Result<Traffic, ReadError> {
+    let manifest = database::manifest::<PositionEval>(&place).await?;
+    let meter = Meter::new(place, &manifest);
+    let Options { memory, gap, concurrency, .. } = options;
+    let replayer = Replayer { meter, memory, gap, concurrency };
+    let opened = replayer.open().await?.1;
+    let sizes = || manifest.pages().map(|page| page.len() as u64);
+    let database = Database {
+        positions: manifest.positions,
+        bytes: manifest.bytes(),
+        shards: manifest.shards().len(),
+        pages: sizes().count(),
+        page_bytes: sizes().sum(),
+        manifest_bytes: opened.bytes(Some(Kind::Manifest)) as u64,
+    };
+    let work = Work {
+        phase: "replaying",
+        done: Arc::new(AtomicU64::new(0)),
+        total: Some((ways.len() * games.count) as u64),
+        is_bytes: false,
+        positions: Some(Arc::new(AtomicU64::new(0))),
+    };
+    let _progress = Progress::start(work.clone(), quiet);
+    let mut replays = Vec::new();
+    for &way in ways {
+        replays.push(replayer.replay(&games, way, &work).await?);
+    }
+    Ok(Traffic { database, games, memory, gap, concurrency, replays })
+}
+
+/// Opens readers and replays games with them.
+struct Replayer {
+    meter: Meter<Place>,
+    memory: usize,
+    gap: u64,
+    concurrency: usize,
+}
+
+type Open = Reader<Meter<Place>, PositionEval>;
+
+impl Replayer {
+    async fn open(&self) -> Result<(Open, Tally), ReadError> {
+        // No bound, so that what is asked for together is seen to be.
+        let options = Options { memory: self.memory, concurrency: usize::MAX, gap: self.gap };
+        let reader = Reader::open(self.meter.clone(), options).await?;
+        Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
+    }
+
+    async fn look_up(&self, reader: &Open, positions: &[Position]) -> Result<Tally, ReadError> {
+        let before = reader.stats();
+        let mut hits = 0;
+        for answer in reader.lookup_many(positions).await {
+            hits += u64::from(answer?.is_some());
+        }
+        let after = reader.stats();
+        Ok(Tally {
+            requests: self.meter.take(),
+            fetched: after.network_blocks - before.network_blocks,
+            remembered: after.memory_hits - before.memory_hits,
+            hits,
+            positions: positions.len() as u64,
+        })
+    }
+
+    async fn replay(&self, games: &Games, way: Way, work: &Work) -> Result<Replay, ReadError> {
+        let Way { at_once, warm } = way;
+        let (mut reader, _) = self.open().await?;
+        let (mut by_game, mut by_position) = (Vec::new(), Vec::new());
+        for game in &games.games {
+            let mut tally = Tally::default();
+            if !warm {
+                (reader, tally) = self.open().await?;
+            }
+            for positions in game.chunks(if at_once { game.len() } else { 1 }) {
+                let next = self.look_up(&reader, positions).await?;
+                if !at_once {
+                    by_position.push(next.clone());
+                }
+                tally.append(next);
+            }
+            by_game.push(tally);
+            work.done.fetch_add(1, Relaxed);
+            if let Some(positions) = &work.positions {
+                positions.fetch_add(game.len() as u64, Relaxed);
+            }
+        }
+        let hits: u64 = by_game.iter().map(|tally| tally.hits).sum();
+        let times = Link::all().map(|link| {
+            let time = |wanted: fn(&Request) -> bool| {
+                let time = |tally: &Tally| link.time(&tally.rounds(wanted), self.concurrency);
+                Summary::of(by_game.iter().map(time))
+            };
+            Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
+        });
+        Ok(Replay {
+            way,
+            hits,
+            misses: games.positions as u64 - hits,
+            times: times.collect(),
+            games: summaries(&by_game),
+            positions: summaries(&by_position),
+        })
+    }
+}
+
+fn summaries(tallies: &[Tally]) -> BTreeMap<&'static str, Summary> {
+    let summary = |(name, quantity): Quantity| (name, Summary::of(tallies.iter().map(quantity)));
+    if tallies.is_empty() { BTreeMap::new() } else { QUANTITIES.into_iter().map(summary).collect() }
+}
+
+impl Replay {
+    fn name(&self) -> String {
+        let how = if self.way.at_once { "looked up at once" } else { "looked up position by position" };
+        let reader = if self.way.warm { "a reader that lives on (warm)" } else { "a new reader for each (cold)" };
+        format!("games {how}, {reader}")
+    }
+}
+
+impl Finding for Traffic {
+    fn report(&self) -> Report {
+        let Database { positions, bytes, shards, pages, page_bytes, manifest_bytes } = self.database;
+        let [positions, bytes, page_bytes, manifest_bytes] =
+            [positions, bytes, page_bytes, manifest_bytes].map(HumanCount);
+        let mut report = Report::default();
+        report.notes.push(format!(
+            "database: {positions} positions, {bytes} bytes in {shards} shards; {pages} pages of {page_bytes} bytes, \
+             manifest of {manifest_bytes} bytes"
+        ));
+        report.notes.push(format!("games: {}", self.games));
+        if let Some(replay) = self.replays.first() {
+            let share = 100.0 * replay.hits as f64 / (replay.hits + replay.misses).max(1) as f64;
+            report.notes.push(format!("{share:.1} % of their positions are in the database"));
+        }
+        report.notes.push(format!(
+            "the reader keeps {} MiB of decoded pages and blocks and fetches over gaps of {} KiB; times are with {} \
+             requests in flight at most",
+            self.memory >> 20,
+            self.gap >> 10,
+            self.concurrency
+        ));
+        for replay in &self.replays {
+            for (what, summaries) in [("a game", &replay.games), ("a position", &replay.positions)] {
+                let mut table = Table::new(format!("{what}: {}", replay.name()), SUMMARY_COLUMNS);
+                for (name, _) in QUANTITIES {
+                    let summary = summaries.get(name).filter(|summary| summary.max > 0.0);
+                    summary.into_iter().for_each(|summary| table.row(name, summary_cells(summary)));
+                }
+                if !summaries.is_empty() {
+                    report.tables.push(table);
+                }
+            }
+        }
+        for replay in &self.replays {
+            let columns = ["median", "p95", "median, indexes cached", "p95, indexes cached"];
+            let mut table = Table::new(format!("milliseconds of waiting, reckoned: {}", replay.name()), columns);
+            for Time { link, all, blocks_only } in &replay.times {
+                table.row(link.to_string(), [all.median, all.p95, blocks_only.median, blocks_only.p95].map(figure));
+            }
+            report.tables.push(table);
+        }
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(round: usize, bytes: u64) -> Request {
+        Request { round, kind: Kind::Blocks, bytes }
+    }
+
+    #[test]
+    fn rounds_of_what_comes_next_follow_those_before() {
+        let mut tally = Tally { requests: vec![block(0, 1)], ..Tally::default() };
+        tally.append(Tally { requests: vec![block(0, 2), block(1, 4)], ..Tally::default() });
+        assert_eq!(tally.rounds(|_| true), [vec![1], vec![2], vec![4]]);
+        assert_eq!(tally.rounds(|request| request.bytes != 2), [vec![1], vec![4]]);
+    }
+}

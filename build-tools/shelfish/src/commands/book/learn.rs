@@ -1,0 +1,244 @@
+//! `shelfish book learn`: games into a book that learns.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use shakmaty::{CastlingMode, Color, Move, Position as _};
+use shelfish::position::Position;
+use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
+
+use crate::book::learning::{GameToLearn, Learned, Learning, Sides};
+use crate::games::result_of;
+use crate::input::dump::{Dump, How, Source};
+use crate::input::game_texts::{GameTexts, decoded};
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::report::{self, write_counts};
+use crate::terminal::shown::{beginning, shown};
+use crate::{Failure, Outcome};
+
+/// Games that are learned in one step; another program that writes waits so long.
+const STEP: usize = 500;
+/// Faults, and games of other variants, that are told one by one.
+const TOLD: u64 = 20;
+
+/// Add games to a book that learns; it is made where there is none.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish book learn games.pgn --player Alice --into my.sqlite
+  shelfish book learn lichess_alice.pgn.zst --player alice --player alice_otb --into my.sqlite --max-plies 40
+  shelfish book learn masters.pgn.bz2 --into masters.sqlite
+  tail -n +1 game.pgn | shelfish book learn - --player Shelfish --into my.sqlite --json
+
+With --player the moves of that player are learned, else those of both sides. Wins, draws and losses are those of the side
+that moves. A game counts once for a position, with the last move that it played from it, and is learned once, however
+often it is named: what was learned is never reset. Several runs may write to one book at a time. Of a game with a
+fault, such as an illegal move, what comes before it is learned; one without a result adds to the frequency alone.
+
+The book is a file of SQLite, with a table `moves`: position, move, frequency, wins, draws, losses.
+`shelfish book pick` and the option BookFile of `shelfish engine` play from it, `shelfish build my.sqlite -o DIR` makes a
+static book of it.
+
+Exit codes: 0 if the games were learned, whatever faults they had; 1 if not; 2 for wrong usage.")]
+pub struct LearnArgs {
+    /// Games in PGN, plain or compressed with zstd, gzip or bzip2: files, https:// URLs, or `-` for standard input
+    #[arg(required = true, value_name = "GAMES")]
+    games: Vec<PathBuf>,
+    /// The book
+    #[arg(long, value_name = "FILE")]
+    into: PathBuf,
+    /// Learn the moves of this player, as the games name them, in upper or lower case; may be given several times
+    #[arg(long, value_name = "NAME")]
+    player: Vec<String>,
+    /// Learn the first N moves of each game
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    max_plies: usize,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the summary but what is wrong with games
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What became of the games.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    /// Games found.
+    read: u64,
+    /// Games that were learned.
+    learned: u64,
+    /// Games that had been learned before.
+    known: u64,
+    /// Games of others.
+    others: u64,
+    /// Games without a move of chess or Chess960.
+    unusable: u64,
+    /// Games with a fault.
+    faults: u64,
+    /// Of the learned ones, games without a result, where none had been learned before.
+    without_result: u64,
+    /// Moves that were added up.
+    moves: u64,
+    /// What the book has now.
+    book: Holds,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Holds {
+    positions: u64,
+    moves: u64,
+    games: u64,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n| HumanCount(n).to_string();
+        writeln!(f, "games read   {:>15}", count(self.read))?;
+        writeln!(f, "learned      {:>15}   {} moves", count(self.learned), count(self.moves))?;
+        write_counts(
+            f,
+            [
+                ("games that had been learned before", self.known),
+                ("games of other players", self.others),
+                ("games that cannot be used", self.unusable),
+                ("games with a fault, learned up to there", self.faults),
+                ("games without a result", self.without_result),
+            ],
+        )?;
+        let Holds { positions, moves, games } = self.book;
+        writeln!(f, "the book has {:>15} positions, {} moves of {} games", count(positions), count(moves), count(games))
+    }
+}
+
+/// Learns, and prints a summary.
+///
+/// # Errors
+///
+/// A file cannot be read, or the book not written.
+pub fn learn(args: LearnArgs) -> Outcome {
+    let mut book = Learning::create(&args.into)?;
+    let mut summary = Summary::default();
+    let (mut waiting, mut told) = (Vec::new(), 0);
+    for path in &args.games {
+        let source = Source::from(path.as_path());
+        let failed = |error: io::Error| -> Failure { format!("cannot read {source}: {error}").into() };
+        let read = Arc::new(AtomicU64::new(0));
+        let dump = Dump::open(&source, read.clone(), How::default()).map_err(failed)?;
+        let work = Work { phase: "learning", done: read, total: dump.size, is_bytes: true, positions: None };
+        let _progress = Progress::start(work, args.quiet);
+        for game in GameTexts::new(dump.text().map_err(failed)?) {
+            let game = game.map_err(failed)?;
+            let game_line = game.line;
+            let text = decoded(&game.text);
+            let game = read_main_line(&text, game_line);
+            if let Some(fault) = &game.fault {
+                summary.faults += u64::from(!matches!(fault.fault, Fault::Variant(_)));
+                told += 1;
+                if told <= TOLD {
+                    eprintln!(
+                        "shelfish: {}",
+                        shown(&format!("{source}: line {}: {}", fault.line, beginning(&fault.fault.to_string())))
+                    );
+                }
+            }
+            summary.read += 1;
+            match to_learn(&game, &args, &mut summary) {
+                Some(game) => waiting.push(game),
+                None => continue,
+            }
+            if waiting.len() == STEP {
+                step(&mut book, &mut waiting, &mut summary)?;
+            }
+        }
+        // A pipe that a game is written to now and then shows them at once.
+        step(&mut book, &mut waiting, &mut summary)?;
+    }
+    let [positions, moves, games] = book.counts()?;
+    summary.book = Holds { positions, moves, games };
+    report::print(&summary, args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summary) -> Result<(), Failure> {
+    let Learned { games, moves, without_result } = book.learn(waiting)?;
+    summary.learned += games;
+    summary.known += waiting.len() as u64 - games;
+    summary.moves += moves;
+    summary.without_result += without_result;
+    waiting.clear();
+    Ok(())
+}
+
+/// What is learned of a game, if anything is.
+fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
+    let is_other = matches!(game.fault.as_ref().map(|fault| &fault.fault), Some(Fault::Variant(_)));
+    if is_other || game.game.moves().is_empty() {
+        summary.unusable += 1;
+        return None;
+    }
+    let is_ours = |tag: &str| {
+        let name = game.tag(tag).unwrap_or_default().trim().to_lowercase();
+        args.player.is_empty() || args.player.iter().any(|player| player.trim().to_lowercase() == name)
+    };
+    let sides = Sides::new(is_ours("White"), is_ours("Black"));
+    if sides.is_none() {
+        summary.others += 1;
+        return None;
+    }
+    let winner = result_of(game).map(|results| match (results.white, results.black) {
+        (1, _) => Some(Color::White),
+        (_, 1) => Some(Color::Black),
+        _ => None,
+    });
+    Some(GameToLearn { hash: hash(game), sides, moves: last_moves(game, args.max_plies), winner })
+}
+
+/// The positions of a game, in their order, each once, with the last move that was played from it; those aside in which it
+/// ends, as in a book that `shelfish build` makes.
+fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
+    let mut found: Vec<(Position, Move)> = Vec::new();
+    let mut numbers: HashMap<Position, usize> = HashMap::new();
+    let mut chess = game.game.start().clone();
+    for m in game.game.moves().iter().take(max_plies) {
+        let position = Position::from_chess(&chess);
+        match numbers.get(&position) {
+            Some(number) => found[*number].1 = *m,
+            None => {
+                numbers.insert(position.clone(), found.len());
+                found.push((position, *m));
+            }
+        }
+        chess.play_unchecked(*m);
+    }
+    // Where the game came back to a position to end there, that is what it did last.
+    if let Some(number) = numbers.get(&Position::from_chess(&chess)) {
+        found.remove(*number);
+    }
+    found
+}
+
+/// By which a game is known again: its moves, its result, and who played when and where.
+fn hash(game: &MainLine) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    };
+    for tag in ["Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "White", "Black"] {
+        add(game.tag(tag).unwrap_or_default().trim());
+    }
+    add(&Position::from_chess(game.game.start()).to_string());
+    game.game.moves().iter().for_each(|m| add(&m.to_uci(CastlingMode::Chess960).to_string()));
+    let result = result_of(game).map(|results| [results.white, results.draws, results.black]);
+    add(&format!("{result:?}"));
+    let digest = hash.finalize();
+    core::array::from_fn(|n| digest[n])
+}

@@ -1,0 +1,310 @@
+//! `shelfish dumps`: the months of games that a host publishes as Lichess does, and one of them by its name.
+//!
+//! A folder has `list.txt`, a URL a line, `sha256sums.txt` and `counts.txt`, each a name and a number of games.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use indicatif::{HumanBytes, HumanCount};
+use reqwest::Url;
+use serde::Serialize;
+
+use crate::input::dump::Source;
+use crate::input::remote::{Checksum, Patience, Remote, RemoteError, listed, sums_url};
+use crate::terminal::shown::{json, shown};
+use crate::{Failure, Outcome, database};
+
+/// Where Lichess lists its games.
+pub const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
+/// No list is longer.
+const MAX_LIST: u64 = 4 << 20;
+/// Sizes that are asked for at a time.
+const SIDE_BY_SIDE: usize = 8;
+
+/// List the months of games that can be had.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish dumps
+  shelfish dumps --json | jq -r 'select(.games < 1e6) | .name'
+  shelfish dumps --list https://database.lichess.org/chess960/list.txt
+  shelfish build --dump 2013-01 -o book
+
+Beside the list the host has sha256sums.txt and counts.txt. Of each dump its size is asked for.
+
+Exit codes: 0 if the list was read; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    /// The list
+    #[arg(long, value_name = "URL", default_value = STANDARD)]
+    list: String,
+    /// Do not ask for sizes, which takes a request each
+    #[arg(long)]
+    no_sizes: bool,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// A dump of games.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Month {
+    /// The month, as in `2013-01`.
+    pub name: String,
+    /// Where it is.
+    pub url: String,
+    /// Games, if the host counts them.
+    pub games: Option<u64>,
+    /// Bytes, if they were asked for and told.
+    pub bytes: Option<u64>,
+    /// The checksum in hexadecimal digits, if the host publishes it.
+    pub sha256: Option<String>,
+}
+
+/// Why there is no dump.
+#[derive(Debug)]
+pub enum DumpsError {
+    /// A file cannot be read.
+    Read {
+        /// Its URL.
+        url: String,
+        /// What is wrong.
+        error: io::Error,
+    },
+    /// The address of the list is none.
+    Address(String),
+    /// The list names no dump of its host.
+    Empty {
+        /// Its URL.
+        list: String,
+        /// Lines that name none.
+        lines: usize,
+    },
+    /// The list has no such month.
+    Unknown {
+        /// The month.
+        name: String,
+        /// The list.
+        list: String,
+        /// The first and the last month that it has.
+        known: (String, String),
+    },
+    /// The host publishes no checksum of it.
+    NoChecksum {
+        /// Its URL.
+        url: String,
+    },
+}
+
+impl fmt::Display for DumpsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DumpsError::Read { url, error } => write!(f, "cannot read {url}: {error}"),
+            DumpsError::Address(list) => write!(f, "{list}: expected the http:// or https:// URL of a list.txt"),
+            DumpsError::Empty { list, lines } => write!(
+                f,
+                "{list}: expected lines with URLs of the same host, with a month such as 2013-01 in their names; \
+                 none of {lines} is one"
+            ),
+            DumpsError::Unknown { name, list, known: (first, last) } => {
+                write!(f, "{list} has no dump {name:?}: it has {first} to {last}, `shelfish dumps` lists them")
+            }
+            DumpsError::NoChecksum { url } => {
+                write!(f, "the host publishes no checksum of {url}: name it by its URL to read it without")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DumpsError {}
+
+/// The dumps of a list, in the order of their months, sizes aside.
+///
+/// # Errors
+///
+/// It cannot be read, or names none.
+pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
+    let base = Url::parse(list).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
+    let beside = |name: &str| base.join(name).map_err(|_| DumpsError::Address(list.to_owned()));
+    let text = |url: &Url| text(url, patience).map_err(|error| DumpsError::Read { url: url.to_string(), error });
+    let names = text(&base)?.unwrap_or_default();
+    let sums = text(&beside("sha256sums.txt")?)?.unwrap_or_default();
+    let counts = text(&beside("counts.txt")?)?.unwrap_or_default();
+    let months = months(&base, &names, &sums, &counts);
+    if months.is_empty() {
+        return Err(DumpsError::Empty { list: list.to_owned(), lines: names.lines().count() });
+    }
+    Ok(months)
+}
+
+/// A dump by its month.
+///
+/// # Errors
+///
+/// There is none, or none whose checksum is known.
+pub fn find(name: &str, from: &str, patience: Patience) -> Result<Source, DumpsError> {
+    let months = list(from, patience)?;
+    let Some(month) = months.iter().find(|month| month.name == name) else {
+        let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
+        let known = (end(months.first()), end(months.last()));
+        return Err(DumpsError::Unknown { name: name.to_owned(), list: from.to_owned(), known });
+    };
+    let url = month.url.clone();
+    match month.sha256.clone() {
+        Some(sha256) => Ok(Source::Listed { url, checksum: Box::new(Checksum { sha256, sums: sums_url(from) }) }),
+        None => Err(DumpsError::NoChecksum { url }),
+    }
+}
+
+/// A file of a host; none where it has none.
+fn text(url: &Url, patience: Patience) -> io::Result<Option<String>> {
+    let read = || {
+        let mut bytes = Vec::new();
+        Remote::open(url.as_str(), None, patience)?.take(MAX_LIST).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let is_missing = |error: &io::Error| {
+        let error = error.get_ref().and_then(|error| error.downcast_ref::<RemoteError>());
+        matches!(error, Some(RemoteError::Status(404 | 410))) && !url.path().ends_with("list.txt")
+    };
+    match read() {
+        Err(error) if is_missing(&error) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// The dumps that lists tell of. What is not of the same host, or has no month in its name, is passed over.
+fn months(base: &Url, names: &str, sums: &str, counts: &str) -> Vec<Month> {
+    let dump = |line: &str| {
+        let url = base.join(line.trim()).ok().filter(|url| url.origin() == base.origin())?;
+        let file = url.path_segments()?.next_back()?.to_owned();
+        let count = |line: &str| -> Option<u64> {
+            let (name, games) = line.trim().split_once(char::is_whitespace)?;
+            if name == file { games.trim().parse().ok() } else { None }
+        };
+        Some(Month {
+            name: month(&file)?.to_owned(),
+            games: counts.lines().find_map(count),
+            bytes: None,
+            sha256: listed(sums.as_bytes(), &file),
+            url: url.into(),
+        })
+    };
+    let mut months: Vec<Month> = names.lines().filter(|line| !line.trim().is_empty()).filter_map(dump).collect();
+    months.sort_by(|a, b| (&a.name, &a.url).cmp(&(&b.name, &b.url)));
+    months.dedup();
+    months
+}
+
+/// The month in the name of a file: the last four digits, a hyphen and two digits by themselves.
+fn month(file: &str) -> Option<&str> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut parts = file.match_indices('-').filter_map(|(hyphen, _)| {
+        let start = hyphen.checked_sub(4)?;
+        let name = file.get(start..hyphen + 3)?;
+        let (year, month) = (file.get(start..hyphen)?, file.get(hyphen + 1..hyphen + 3)?);
+        let is_alone = !file[..start].ends_with(is_digit) && !file[hyphen + 3..].starts_with(is_digit);
+        let is_month = month.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
+        (year.chars().chain(month.chars()).all(is_digit) && is_alone && is_month).then_some(name)
+    });
+    parts.next_back()
+}
+
+/// Asks for the sizes of dumps.
+fn ask_sizes(months: &mut [Month]) -> Result<(), Failure> {
+    let client = reqwest::Client::builder()
+        .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
+        .timeout(Duration::from_secs(30))
+        .build()?;
+    let size = |url: String| {
+        let request = client.head(url);
+        async move {
+            let answer = request.send().await.ok().filter(|answer| answer.status().is_success())?;
+            answer.headers().get(reqwest::header::CONTENT_LENGTH)?.to_str().ok()?.parse::<u64>().ok()
+        }
+    };
+    let urls: Vec<String> = months.iter().map(|month| month.url.clone()).collect();
+    let sizes = database::wait(stream::iter(urls.into_iter().map(size)).buffered(SIDE_BY_SIDE).collect::<Vec<_>>())?;
+    months.iter_mut().zip(sizes).for_each(|(month, bytes)| month.bytes = bytes);
+    Ok(())
+}
+
+/// Lists them.
+///
+/// # Errors
+///
+/// The list cannot be read.
+pub fn run(args: &Args) -> Outcome {
+    let mut months = list(&args.list, Patience::default())?;
+    if !args.no_sizes {
+        ask_sizes(&mut months)?;
+    }
+    let mut out = io::stdout().lock();
+    let unknown = || "?".to_owned();
+    for month in &months {
+        if args.json {
+            writeln!(out, "{}", json(month)?)?;
+            continue;
+        }
+        let games = month.games.map_or_else(unknown, |games| HumanCount(games).to_string());
+        let bytes = month.bytes.map_or_else(unknown, |bytes| HumanBytes(bytes).to_string());
+        let sum = month.sha256.as_deref().unwrap_or("no checksum");
+        writeln!(out, "{}  {games:>12} games  {bytes:>11}  {sum}  {}", month.name, shown(&month.url))?;
+    }
+    if !args.json {
+        let games: u64 = months.iter().filter_map(|month| month.games).sum();
+        let bytes: u64 = months.iter().filter_map(|month| month.bytes).sum();
+        writeln!(out, "{} dumps, {} games, {}", months.len(), HumanCount(games), HumanBytes(bytes))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_month_is_that_of_the_name() {
+        for (file, expected) in [
+            ("lichess_db_standard_rated_2013-01.pgn.zst", Some("2013-01")),
+            ("lichess_db_broadcast_2020-12.pgn.zst", Some("2020-12")),
+            ("1999-01_to_2000-02", Some("2000-02")),
+            ("2013-13", None),
+            ("2013-00", None),
+            ("12013-01", None),
+            ("2013-012", None),
+            ("é2-01-", None),
+            ("-", None),
+            ("", None),
+        ] {
+            assert_eq!(month(file), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn any_list_is_read_and_dumps_elsewhere_are_none() -> Result<(), Box<dyn std::error::Error>> {
+        let base = Url::parse("https://x.org/standard/list.txt")?;
+        let sum = "a1".repeat(32);
+        let names = "https://x.org/standard/g_2013-02.pgn.zst\r\ng_2013-01.pgn.zst\n\nhttps://y.org/g_2013-03.pgn\n\
+            file:///etc/g_2013-04\nhttp://x.org/g_2013-05\nnothing\ng_2013-01.pgn.zst\n";
+        let found =
+            months(&base, names, &format!("{sum}  g_2013-01.pgn.zst"), "g_2013-01.pgn.zst 7\nx\ng_2013-02.pgn.zst y");
+        let month = |name: &str, games, sha256| {
+            let url = format!("https://x.org/standard/g_{name}.pgn.zst");
+            Month { name: name.to_owned(), url, games, bytes: None, sha256 }
+        };
+        assert_eq!(found, [month("2013-01", Some(7), Some(sum)), month("2013-02", None, None)]);
+        let mut random = fastrand::Rng::with_seed(1);
+        let parts =
+            ["2013-01", "https://", "x.org", "/", "\n", " ", "é", "%", "..", "-", "\0", "?", "#", "[", ":9", "@"];
+        for _ in 0..2_000 {
+            let mut text = || (0..random.usize(..12)).map(|_| parts[random.usize(..parts.len())]).collect::<String>();
+            for month in months(&base, &text(), &text(), &text()) {
+                assert!(month.url.starts_with("https://x.org/"), "{}", month.url);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What the engine knows between two commands.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, EnPassantMode, Move, Role, Square};
+use shelfish::eval::PositionEval;
+use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
+
+use super::command::{Command, Go};
+use super::options::{Change, Options};
+use super::worker::{Output, Task, Worker};
+use super::{output, print};
+use crate::book::Book;
+use crate::database::blocking::Database;
+
+/// The engine's side of a conversation.
+pub struct Session {
+    out: Output,
+    options: Options,
+    game: Game,
+    table: Arc<Table>,
+    histories: Vec<Histories>,
+    database: Option<Arc<Database<PositionEval>>>,
+    book: Option<Arc<Mutex<Book>>>,
+    worker: Option<Worker>,
+}
+
+impl Session {
+    /// An engine that answers to `out`.
+    pub fn new(out: Output) -> Session {
+        let options = Options::default();
+        Session {
+            out,
+            table: Arc::new(Table::new(options.hash << 20)),
+            options,
+            game: Game::new(Position::default()),
+            histories: Vec::new(),
+            database: None,
+            book: None,
+            worker: None,
+        }
+    }
+
+    /// Hears a line. False if it was the last.
+    pub fn say(&mut self, line: &str) -> bool {
+        match Command::parse(line) {
+            None => {}
+            Some(Command::Uci) => {
+                let about =
+                    concat!("id name Shelfish ", env!("CARGO_PKG_VERSION"), "\nid author the Shelfish authors\n");
+                print(&self.out, &format!("{about}{}uciok\n", Options::describe()));
+            }
+            Some(Command::IsReady) => print(&self.out, "readyok\n"),
+            Some(Command::NewGame) => {
+                self.halt();
+                self.table.clear();
+                self.histories.clear();
+            }
+            Some(Command::SetOption { name, value }) => {
+                self.halt();
+                match self.options.set(&name, &value) {
+                    Ok(Change::Hash) => {
+                        // The old table goes first: two might not fit.
+                        self.table = Arc::new(Table::new(0));
+                        self.table = Arc::new(Table::new(self.options.hash << 20));
+                    }
+                    Ok(Change::Database) => {
+                        self.database = None;
+                        if !self.options.database.is_empty() {
+                            match Database::begin(&self.options.database) {
+                                Ok(database) => self.database = Some(Arc::new(database)),
+                                Err(error) => self.complain(&format!("EvalDatabase: {error}")),
+                            }
+                        }
+                    }
+                    Ok(Change::Book) => {
+                        self.book = None;
+                        if !self.options.book.is_empty() {
+                            match Book::open_with(&self.options.book, Database::begin) {
+                                Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
+                                Err(error) => self.complain(&format!("BookFile: {error}")),
+                            }
+                        }
+                    }
+                    Ok(Change::ClearHash) => self.table.clear(),
+                    Ok(Change::Value) => {}
+                    Err(error) => self.complain(&error),
+                }
+            }
+            Some(Command::Position { fen, moves }) => {
+                self.halt();
+                match game(fen.as_deref(), &moves) {
+                    Ok(game) => self.game = game,
+                    Err(error) => self.complain(&error),
+                }
+            }
+            Some(Command::Go(go)) => self.go(&go),
+            Some(Command::Stop) => self.halt(),
+            Some(Command::PonderHit) => self.worker.iter().for_each(Worker::ponder_hit),
+            Some(Command::Quit) => {
+                self.halt();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits for a search; one that has no end is stopped.
+    pub fn wait(&mut self) {
+        if self.worker.as_ref().is_some_and(Worker::is_held) {
+            self.halt();
+        }
+        self.collect();
+    }
+
+    fn go(&mut self, go: &Go) {
+        self.halt();
+        let position = self.game.position();
+        let white = position.turn().is_white();
+        let side = usize::from(!white);
+        let moves = go.search_moves.iter().map(|text| {
+            legal(position.chess(), text).unwrap_or_else(|| {
+                self.complain(&format!("searchmoves: expected a legal move, found \"{text}\""));
+                // An empty list would mean all moves. This one is never legal.
+                Move::Put { role: Role::Pawn, to: Square::A1 }
+            })
+        });
+        let moves = moves.collect();
+        let mut limits = Limits {
+            depth: go.depth,
+            nodes: go.nodes,
+            mate: go.mate,
+            moves,
+            lines: self.options.lines,
+            ..Limits::default()
+        };
+        let overhead = Duration::from_millis(self.options.overhead);
+        if let Some(time) = go.time[side] {
+            let clock = Remaining { time, increment: go.increment[side], moves: go.moves_to_go };
+            limits = limits.on_clock(clock, overhead);
+        }
+        if let Some(time) = go.move_time {
+            limits = limits.within(time);
+        }
+        let bounded = limits.depth.is_some() || limits.nodes.is_some() || limits.mate.is_some();
+        let hold = go.infinite || go.ponder || !(bounded || limits.deadline.is_some());
+        let task = Task {
+            game: self.game.clone(),
+            limits,
+            hold,
+            mode: output::mode(self.options.chess960),
+            database: self.database.clone(),
+            book: self.book.clone().filter(|_| self.options.own_book),
+            level: self.options.limits_strength.then(|| Level::of(self.options.elo)),
+        };
+        let mut histories = std::mem::take(&mut self.histories);
+        histories.resize_with(self.options.threads, Histories::default);
+        self.worker = Some(Worker::start(task, Arc::clone(&self.table), histories, Arc::clone(&self.out)));
+    }
+
+    /// Ends what is going on.
+    fn halt(&mut self) {
+        self.worker.iter().for_each(Worker::stop);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            self.histories = worker.join();
+        }
+    }
+
+    fn complain(&self, error: &str) {
+        print(&self.out, &format!("info string {}\n", crate::terminal::shown::shown(error)));
+    }
+}
+
+/// The game that `position` tells of.
+fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
+    let mut game = Game::new(fen.map_or_else(|| Ok(Position::default()), position)?);
+    for text in moves {
+        let m = legal(game.position().chess(), text).ok_or_else(|| {
+            let fen = Fen::from_position(game.position().chess(), EnPassantMode::Legal);
+            format!("position: expected a legal move, found \"{text}\" in {fen}")
+        })?;
+        game.play(m);
+    }
+    Ok(game)
+}
+
+/// A position as the rest of the project takes it.
+fn position(fen: &str) -> Result<Position, String> {
+    let position: shelfish::position::Position = fen.parse().map_err(|error| format!("position: {error}"))?;
+    Ok(Position::counted(position.chess(), fen))
+}
+
+fn legal(chess: &Chess, text: &str) -> Option<Move> {
+    text.parse::<UciMove>().ok()?.to_move(chess).ok()
+}

@@ -1,0 +1,252 @@
+//! Searches in threads of their own, so that the engine always listens.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use shakmaty::{CastlingMode, Move};
+use shelfish::eval::PositionEval;
+use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search};
+use tokio::sync::watch;
+
+use super::database::lines;
+use super::{output, print};
+use crate::book::Book;
+use crate::book::choice::{Candidate, choose, sorted};
+use crate::database::blocking::{Database, Deadline, PATIENCE};
+
+/// Where answers go.
+pub type Output = Arc<Mutex<Box<dyn Write + Send>>>;
+
+/// What is to be searched, and how.
+pub struct Task {
+    /// The position and what led to it.
+    pub game: Game,
+    /// When to end.
+    pub limits: Limits,
+    /// Whether no answer is wanted before `stop` or `ponderhit`.
+    pub hold: bool,
+    /// How castling is written.
+    pub mode: CastlingMode,
+    /// What is asked first.
+    pub database: Option<Arc<Database<PositionEval>>>,
+    /// What is played from while it has moves.
+    pub book: Option<Arc<Mutex<Book>>>,
+    /// A player of less than full strength, who asks no database.
+    pub level: Option<Level>,
+}
+
+/// A search that is going on.
+pub struct Worker {
+    signals: Arc<Signals>,
+    thread: JoinHandle<Vec<Histories>>,
+}
+
+/// What the listening thread tells the searching ones.
+struct Signals {
+    stop: AtomicBool,
+    /// The same for what is waited for before the search.
+    stopped: watch::Sender<bool>,
+    /// The answer is held back, and no time counts.
+    held: Mutex<bool>,
+    released: Condvar,
+    /// When the time began to count.
+    since: Mutex<Instant>,
+    /// Nodes of the threads that help.
+    helped: Vec<AtomicU64>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Worker {
+    /// Begins a search with as many threads as there are histories.
+    pub fn start(task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
+        let signals = Arc::new(Signals {
+            stop: AtomicBool::new(false),
+            stopped: watch::Sender::new(false),
+            held: Mutex::new(task.hold),
+            released: Condvar::new(),
+            since: Mutex::new(Instant::now()),
+            helped: histories.iter().skip(1).map(|_| AtomicU64::new(0)).collect(),
+        });
+        let shared = Arc::clone(&signals);
+        let thread = thread::spawn(move || {
+            let deadline = Deadline::new(patience(&task.limits)).unless(shared.stopped.subscribe());
+            if let Some(best) = from_book(&task, &deadline, &out) {
+                print(&out, &output::best_move(&[best], task.mode));
+                return histories;
+            }
+            if task.level.is_none()
+                && let Some(best) = from_database(&task, &deadline, &out)
+            {
+                print(&out, &output::best_move(&best, task.mode));
+                return histories;
+            }
+            let (lines, chosen) = thread::scope(|scope| {
+                let Some((own, helpers)) = histories.split_first_mut() else { return (Vec::new(), 0) };
+                // A weaker player has no help.
+                let helpers = helpers.iter_mut().filter(|_| task.level.is_none());
+                for (index, histories) in helpers.enumerate() {
+                    let (task, table, signals) = (&task, &table, &shared);
+                    scope.spawn(move || {
+                        let limits = Limits { moves: task.limits.moves.clone(), lines: 1, ..Limits::default() };
+                        search(&task.game, table, histories, &limits, &mut Helper { index, signals })
+                    });
+                }
+                let mut main = Main { start: Instant::now(), task: &task, out: &out, signals: &shared };
+                let found = match task.level {
+                    Some(level) => play(&task.game, level, any_number(), &task.limits, &mut main),
+                    None => (search(&task.game, &table, own, &task.limits, &mut main), 0),
+                };
+                let mut held = locked(&shared.held);
+                while *held {
+                    held = shared.released.wait(held).unwrap_or_else(PoisonError::into_inner);
+                }
+                drop(held);
+                shared.stop.store(true, Relaxed);
+                found
+            });
+            let best = lines.get(chosen).map(|line| line.moves.as_slice()).unwrap_or_default();
+            print(&out, &output::best_move(best, task.mode));
+            histories
+        });
+        Worker { signals, thread }
+    }
+
+    /// Lets time count from now on.
+    pub fn ponder_hit(&self) {
+        *locked(&self.signals.since) = Instant::now();
+        self.release();
+    }
+
+    /// Ends the search, which then answers.
+    pub fn stop(&self) {
+        self.signals.stop.store(true, Relaxed);
+        self.signals.stopped.send_replace(true);
+        self.release();
+    }
+
+    /// Waits for the answer; what was learned comes back.
+    pub fn join(self) -> Vec<Histories> {
+        self.thread.join().unwrap_or_default()
+    }
+
+    /// Whether the answer waits for `stop` or `ponderhit`.
+    pub fn is_held(&self) -> bool {
+        *locked(&self.signals.held)
+    }
+
+    fn release(&self) {
+        *locked(&self.signals.held) = false;
+        self.signals.released.notify_all();
+    }
+}
+
+/// Another one each time.
+fn any_number() -> u64 {
+    RandomState::new().hash_one(())
+}
+
+/// A move of the book, if it has any. A search that has no end, or of certain moves, is an analysis: it asks no book.
+fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
+    let limits = &task.limits;
+    if task.hold || !limits.moves.is_empty() || limits.mate.is_some() {
+        return None;
+    }
+    let candidates = locked(task.book.as_ref()?).candidates(task.game.position().chess(), deadline);
+    match candidates {
+        Ok(candidates) => {
+            let candidates = sorted(candidates, 1);
+            let candidates: Vec<Candidate> =
+                candidates.into_iter().filter(|candidate| !leads_back(task, candidate.m)).collect();
+            let chosen = candidates.get(choose(&candidates, fastrand::f64())?)?;
+            print(out, &format!("info string from the book, {} moves\n", candidates.len()));
+            Some(chosen.m)
+        }
+        Err(error) => {
+            print(out, &format!("info string BookFile: {}\n", crate::terminal::shown::shown(&error)));
+            None
+        }
+    }
+}
+
+/// Whether the game was already where a move leads to. A book knows nothing of repetitions: it could go round.
+fn leads_back(task: &Task, m: Move) -> bool {
+    let mut game = task.game.clone();
+    game.play(m);
+    game.repeats()
+}
+
+/// How long book and database have for their answers.
+fn patience(limits: &Limits) -> Duration {
+    limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE))
+}
+
+/// What the database says of the position is told; its best line comes back if that ends the search.
+fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
+    let limits = &task.limits;
+    // A database knows nothing of what was played before, and what it knows is hardly the mate that is asked for.
+    if !limits.moves.is_empty() || limits.mate.is_some() || task.game.repeats() {
+        return None;
+    }
+    match task.database.as_ref()?.lookup(task.game.position().chess(), deadline) {
+        Ok(eval) => {
+            let lines = eval.as_ref().map(lines).unwrap_or_default();
+            let first = lines.first()?.moves.clone();
+            print(out, "info string from the database\n");
+            for line in lines.iter().take(limits.lines.max(1)) {
+                print(out, &output::info(line, line.nodes, Duration::ZERO, task.mode));
+            }
+            (!task.hold && lines.len() >= limits.lines).then_some(first)
+        }
+        Err(error) => {
+            print(out, &format!("info string {}\n", crate::terminal::shown::shown(&error)));
+            None
+        }
+    }
+}
+
+/// The thread that answers.
+struct Main<'a> {
+    start: Instant,
+    task: &'a Task,
+    out: &'a Output,
+    signals: &'a Signals,
+}
+
+impl Control for Main<'_> {
+    fn elapsed(&self) -> Duration {
+        if *locked(&self.signals.held) { Duration::ZERO } else { locked(&self.signals.since).elapsed() }
+    }
+
+    fn stopped(&self, _nodes: u64) -> bool {
+        self.signals.stop.load(Relaxed)
+    }
+
+    fn found(&mut self, lines: &[Line]) {
+        let helped: u64 = self.signals.helped.iter().map(|nodes| nodes.load(Relaxed)).sum();
+        for line in lines.iter().take(self.task.limits.lines.max(1)) {
+            print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.task.mode));
+        }
+    }
+}
+
+/// A thread that helps by filling the table.
+struct Helper<'a> {
+    index: usize,
+    signals: &'a Signals,
+}
+
+impl Control for Helper<'_> {
+    fn stopped(&self, nodes: u64) -> bool {
+        if let Some(count) = self.signals.helped.get(self.index) {
+            count.store(nodes, Relaxed);
+        }
+        self.signals.stop.load(Relaxed)
+    }
+}

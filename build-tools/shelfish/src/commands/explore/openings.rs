@@ -1,0 +1,74 @@
+//! Names of openings, by position: however it was reached, a position has one name.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Position as _};
+use shelfish::position::Position;
+
+/// The list of lichess-org/chess-openings, in the public domain: ECO code, name and moves with tabs between them.
+const LIST: [&str; 5] = [
+    include_str!("../../../openings/a.tsv"),
+    include_str!("../../../openings/b.tsv"),
+    include_str!("../../../openings/c.tsv"),
+    include_str!("../../../openings/d.tsv"),
+    include_str!("../../../openings/e.tsv"),
+];
+
+/// An opening of the Encyclopaedia of Chess Openings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Opening {
+    /// `B90`
+    pub eco: &'static str,
+    /// `Sicilian Defense: Najdorf Variation`
+    pub name: &'static str,
+}
+
+/// The openings that have a name.
+pub struct Openings(HashMap<Position, Opening>);
+
+impl Openings {
+    /// All of the list.
+    pub fn load() -> Openings {
+        let lines = LIST.iter().flat_map(|volume| volume.lines().skip(1));
+        Openings(lines.filter_map(named).collect())
+    }
+
+    /// The name of a position, if it has one.
+    pub fn of(&self, position: &Position) -> Option<Opening> {
+        self.0.get(position).copied()
+    }
+}
+
+/// The position and the name of a line of the list.
+fn named(line: &'static str) -> Option<(Position, Opening)> {
+    let mut columns = line.split('\t');
+    let (eco, name, moves) = (columns.next()?, columns.next()?, columns.next()?);
+    let mut chess = Chess::default();
+    for word in moves.split(' ').filter(|word| !word.ends_with('.')) {
+        let m = word.parse::<SanPlus>().ok()?.san.to_move(&chess).ok()?;
+        chess.play_unchecked(m);
+    }
+    Some((Position::from_chess(&chess), Opening { eco, name }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_list_names_a_position_of_its_own() {
+        let lines = LIST.iter().map(|volume| volume.lines().count() - 1).sum::<usize>();
+        assert!(lines > 3_500);
+        assert_eq!(Openings::load().0.len(), lines);
+    }
+
+    #[test]
+    fn a_position_has_its_name_whatever_its_moves_were() {
+        let openings = Openings::load();
+        let najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6".parse().expect("a position");
+        assert_eq!(openings.of(&najdorf).map(|opening| opening.eco), Some("B90"));
+        assert_eq!(openings.of(&"8/8/8/4k3/8/4K3/8/8 w - -".parse().expect("a position")), None);
+    }
+}

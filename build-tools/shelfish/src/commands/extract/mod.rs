@@ -1,0 +1,365 @@
+//! `shelfish extract`: a small database of a part of a large one, of which only that part is read.
+
+mod index;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+use shakmaty::Position as _;
+use shelfish::eval::PositionEval;
+use shelfish::position::{Key, KeyError, Position};
+use shelfish::source::integrity::Integrity;
+use shelfish::table::{Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriterOptions, encode_block};
+
+use super::analyse::games::{Entry, Games};
+use super::build::size;
+use crate::input::dump::{Dump, How, Source};
+use crate::system::ordered::{cores, ordered};
+use crate::system::workspace::Workspace;
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::report;
+use crate::terminal::shown::shown;
+use crate::{Failure, Outcome, database};
+use index::{Found, Index, Reads};
+
+/// Make a small database of an opening, a repertoire or games.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish extract -d https://example.org/evals --start 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
+  shelfish extract -d s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --plies 10 -o openings
+  shelfish extract -d db --pgn repertoire.pgn --plies 2 -o repertoire
+  shelfish extract -d db --pgn games.pgn -o pack --max-size 20MiB
+
+Taken is what the database has of the positions that begin (of --start, or all of the games), and whatever legal moves lead
+to from there, from one position of the database to the next. Of the database only blocks in which such a position would lie are
+read. The files are those that `shelfish build` would make of the same positions.
+
+Exit codes: 0 if the database was made; 1 if not, or if a game could not be read, though one was made of the others; 2 for
+wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Begin with this position, as FEN of four or six fields; may be given several times
+    #[arg(long, value_name = "FEN", alias = "from", required_unless_present = "pgn")]
+    start: Vec<Position>,
+    /// Begin with all positions of the games of a file: PGN, plain or compressed with zstd, gzip or bzip2; `-` is standard input
+    #[arg(long, value_name = "GAMES")]
+    pgn: Vec<PathBuf>,
+    /// Go on for N plies (moves of either side) from the beginning [default: to the end with --start alone, 0 with --pgn]
+    #[arg(long, value_name = "N")]
+    plies: Option<u32>,
+    /// The most that the files have together, without a unit: MiB; what is farthest from the beginning is left out
+    #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = max_size)]
+    max_size: Option<usize>,
+    /// The directory of the new database; a database that is there is replaced when the new one is complete
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn max_size(text: &str) -> Result<usize, String> {
+    size(text, 1)
+}
+
+/// What was extracted.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of the files.
+    pub bytes: u64,
+    /// Moves from the beginning to the farthest position.
+    pub plies: u32,
+    /// Positions that were left out for want of room.
+    pub left_out: u64,
+    /// The hash by which the manifest can be pinned.
+    pub integrity: String,
+    /// What was read of the database.
+    #[serde(flatten)]
+    pub reads: Reads,
+    /// Bytes of the database.
+    pub database_bytes: u64,
+    /// Games that could not be read.
+    pub refused_games: u64,
+    /// Seconds taken.
+    pub seconds: f64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { positions, bytes, plies, left_out, integrity, reads, seconds, .. } = self;
+        writeln!(
+            f,
+            "{} positions, {}, at most {plies} moves from the beginning; {} read in {} requests, {seconds:.1} s",
+            HumanCount(*positions),
+            HumanBytes(*bytes),
+            HumanBytes(reads.read_bytes),
+            reads.requests
+        )?;
+        writeln!(
+            f,
+            "{} blocks, {}, were opened; {}, {}, have any of the positions",
+            HumanCount(reads.blocks),
+            HumanBytes(reads.block_bytes),
+            HumanCount(reads.used_blocks),
+            HumanBytes(reads.used_block_bytes)
+        )?;
+        if *left_out > 0 {
+            writeln!(f, "{} positions farther on were left out for want of room", HumanCount(*left_out))?;
+        }
+        writeln!(f, "{integrity}")
+    }
+}
+
+/// Why nothing was extracted.
+#[derive(Debug)]
+enum ExtractError {
+    /// The database has none of the positions.
+    Nothing { asked: usize },
+    /// Not even the first positions fit.
+    NoRoom { room: u64 },
+    /// The database is to be written over by a part of itself.
+    Itself(PathBuf),
+}
+
+impl fmt::Display for ExtractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExtractError::Nothing { asked } => {
+                write!(f, "the database has none of the {asked} positions to begin with, and nothing was written")
+            }
+            ExtractError::NoRoom { room } => write!(f, "{room} bytes hold no database; give a larger --max-size"),
+            ExtractError::Itself(path) => {
+                write!(f, "{} is the database itself, which would be replaced by a part of it", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ExtractError {}
+
+/// Extracts, and prints a summary.
+///
+/// # Errors
+///
+/// The database cannot be read, has nothing of it, or the new one cannot be written.
+pub fn run(args: Args) -> Outcome {
+    let report = extract(&args)?;
+    report::print(&report, args.json)?;
+    Ok(if report.refused_games == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn extract(args: &Args) -> Result<Report, Failure> {
+    let start = Instant::now();
+    let place = args.database.source()?;
+    if place.is_directory() {
+        use shelfish::source::Source as _;
+        let same = Path::new(&place.locate("")).canonicalize().ok().zip(args.out.canonicalize().ok());
+        if same.is_some_and(|(from, to)| from == to) {
+            return Err(ExtractError::Itself(args.out.clone()).into());
+        }
+    }
+    let mut starts: Vec<Key> = args.start.iter().map(Position::key).collect();
+    let mut refused_games = 0;
+    for path in &args.pgn {
+        refused_games += positions_of_games(path, &mut starts)?;
+    }
+    let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
+
+    let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
+    let workspace = Workspace::open::<PositionEval>(&args.out)?;
+    #[cfg(unix)]
+    workspace.clean_up_on_signals()?;
+    let kept = tempfile::tempfile_in(workspace.dir())?;
+    let mut index = Index::new(place, manifest.clone(), kept);
+    let asked = starts.len();
+    database::wait(walk(&mut index, starts, plies, args.quiet))??;
+    let found = index.met().iter().sum();
+    if found == 0 {
+        return Err(ExtractError::Nothing { asked }.into());
+    }
+    let (written, kept) = write(args, &workspace, &manifest, &mut index, found)?;
+    let bytes = written.to_bytes::<PositionEval>()?;
+    Ok(Report {
+        positions: written.positions,
+        bytes: written.bytes() + bytes.len() as u64,
+        plies: index.plies_of(kept),
+        left_out: found - kept,
+        integrity: Integrity::of(&bytes).to_string(),
+        reads: index.reads(),
+        database_bytes: manifest.bytes(),
+        refused_games,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Positions of games, among which most come again and again, before they are sorted and each is kept once.
+const GATHERED: usize = 1 << 16;
+
+/// Adds the positions of the games of a file; how many games cannot be read.
+fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
+    let source = Source::from(path);
+    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
+    let text = Dump::open(&source, Arc::new(AtomicU64::new(0)), How::default()).and_then(Dump::text).map_err(named)?;
+    let (mut refused, mut room) = (0, GATHERED);
+    for entry in Games::new(text) {
+        let Entry { number, game, .. } = entry.map_err(named)?;
+        match game {
+            Ok(game) => keys.extend(game.game.positions().map(|chess| Position::from_chess(&chess).key())),
+            Err(error) => {
+                refused += 1;
+                eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
+            }
+        }
+        if keys.len() > room {
+            keys.sort_unstable();
+            keys.dedup();
+            room = GATHERED.max(2 * keys.len());
+        }
+    }
+    Ok(refused)
+}
+
+/// Positions whose children are made at a time.
+const BATCH: usize = 1 << 14;
+
+/// Goes from position to position, move by move.
+async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), Failure> {
+    let done = Arc::new(AtomicU64::new(0));
+    let _progress = Progress::start(Work::positions("extracting", &done, None), quiet);
+    starts.sort_unstable();
+    starts.dedup();
+    let met = index.meet(&starts, 0).await?;
+    done.fetch_add(met.len() as u64, Relaxed);
+    // The moves of a beginning count whether it is there or not.
+    let mut here = starts;
+    for ply in 1..=plies {
+        if here.is_empty() {
+            break;
+        }
+        let mut next = Vec::new();
+        for some in here.chunks(BATCH) {
+            next.extend(index.meet(&children(some)?, ply).await?);
+        }
+        done.fetch_add(next.len() as u64, Relaxed);
+        next.sort_unstable();
+        here = next;
+    }
+    Ok(())
+}
+
+/// The positions that legal moves lead to, ascending.
+fn children(keys: &[Key]) -> Result<Vec<Key>, Failure> {
+    let of_some = |keys: &[Key]| -> Result<Vec<Key>, KeyError> {
+        let mut children = Vec::new();
+        for key in keys {
+            let position = Key::decode(key.as_bytes())?;
+            children.extend(position.chess().legal_moves().into_iter().map(|m| {
+                let mut child = position.chess().clone();
+                child.play_unchecked(m);
+                Position::from_chess(&child).key()
+            }));
+        }
+        children.sort_unstable();
+        children.dedup();
+        Ok(children)
+    };
+    let share = keys.len().div_ceil(cores()).max(256);
+    let mut children = Vec::new();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = keys.chunks(share).map(|some| scope.spawn(move || of_some(some))).collect();
+        workers.into_iter().try_for_each(|worker| {
+            children.extend(worker.join().expect("a worker died").map_err(|error| error.to_string())?);
+            Ok::<_, Failure>(())
+        })
+    })?;
+    // Stable: it finds the runs that are sorted.
+    children.sort();
+    children.dedup();
+    Ok(children)
+}
+
+/// Writes as many of the positions found as there is room for, and says how many.
+fn write(
+    args: &Args,
+    workspace: &Workspace,
+    manifest: &Manifest,
+    index: &mut Index,
+    found: u64,
+) -> Result<(Manifest, u64), Failure> {
+    // What was left out of the database is left out of its part.
+    let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
+    let mut count = found;
+    loop {
+        let done = Arc::new(AtomicU64::new(0));
+        let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
+        let options = WriterOptions { info: info.clone(), ..WriterOptions::default() };
+        let mut writer = TableWriter::<PositionEval>::create(&args.out, workspace.dir(), options);
+        for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
+            let block = block?;
+            writer.append(&block)?;
+            done.fetch_add(block.positions, Relaxed);
+        }
+        let bytes = writer.bytes_at_most();
+        match args.max_size {
+            Some(room) if bytes > room as u64 => {
+                writer.discard()?;
+                let share = room as f64 / bytes as f64;
+                count = ((count as f64 * share * 0.98) as u64).min(count - 1);
+                if count == 0 {
+                    return Err(ExtractError::NoRoom { room: room as u64 }.into());
+                }
+            }
+            _ => return Ok((writer.finish()?, count)),
+        }
+    }
+}
+
+/// Records, keys ascending, cut into blocks as a build does.
+struct Blocks<I> {
+    records: I,
+    cutter: Option<Cutter<Found>>,
+}
+
+impl<I> Blocks<I> {
+    fn new(records: I) -> Blocks<I> {
+        Blocks { records, cutter: Some(Cutter::new(PositionEval::BLOCK_WEIGHT)) }
+    }
+}
+
+impl<I: Iterator<Item = Result<Found, Failure>>> Iterator for Blocks<I> {
+    type Item = Result<Vec<Found>, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let cutter = self.cutter.as_mut()?;
+            match self.records.next() {
+                None => return self.cutter.take().and_then(Cutter::finish).map(Ok),
+                Some(Err(error)) => return Some(Err(error)),
+                Some(Ok(found)) => {
+                    let (key, weight) = (found.key, found.weight);
+                    if let Some(block) = cutter.push(key.as_bytes(), weight, found) {
+                        return Some(Ok(block));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn encode(found: Vec<Found>) -> Result<EncodedBlock, Failure> {
+    let evals = found.iter().map(Found::record).collect::<Result<Vec<PositionEval>, TableError>>()?;
+    Ok(encode_block(&evals)?)
+}

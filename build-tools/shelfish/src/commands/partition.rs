@@ -1,0 +1,154 @@
+//! `shelfish partition`: lines of dumps to keyed records, for an engine to sort.
+
+use std::fmt;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use indicatif::HumanCount;
+
+use super::plan::open;
+use crate::Outcome;
+use crate::build::rejects::RejectFile;
+use crate::build::{BuildError, Counts};
+use crate::evaluations::kind::Evaluations;
+use crate::evaluations::parts::{Plan, lines};
+use crate::input::dump::{Chunk, Source};
+use crate::system::ordered::ordered;
+use crate::terminal::shown::json;
+
+/// Lines that are taken together where several share a dump.
+const TOGETHER: u64 = 1_000;
+
+/// Write the records of dumps as lines that can be sorted, for `shelfish encode`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish partition --plan plan.json dump.jsonl.zst | LC_ALL=C sort > sorted
+  shelfish partition --plan plan.json --share 3/8 dump.jsonl.zst > records-3
+  zstdcat more.jsonl.zst | shelfish partition --plan plan.json - --rejects rejects.tsv > records
+
+A line has the number of the part in five digits, the key in hexadecimal digits and the record with its checksum in
+Base64, with tabs between them. Sorted by their bytes, lines are in the order that `shelfish encode` takes; lines of the same
+key may be in any order. Which lines of a dump cannot be used, and why, is as in `shelfish build --help`.
+
+With --share I/N, every Nth thousand of lines is taken, from the Ith on, I from 0 to N - 1: N processes that read the same
+dump write each record once. Each of them decompresses all of it, which takes an eightieth of a build's processor time.
+
+Exit codes: 0 if all was written, whatever lines were rejected; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    /// Dumps as `shelfish build` reads them, evaluations alone
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// The plan, of `shelfish plan`
+    #[arg(long, value_name = "PLAN")]
+    plan: PathBuf,
+    /// Take one of N shares of each source
+    #[arg(long, value_name = "I/N", default_value = "0/1")]
+    share: Share,
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Write what cannot be used to FILE, as `shelfish build` does
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Print the summary, on standard error, as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// One of several equal shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    n: u64,
+    of: u64,
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Share, String> {
+        let share = text.split_once('/').and_then(|(n, of)| Some(Share { n: n.parse().ok()?, of: of.parse().ok()? }));
+        let share = share.ok_or_else(|| format!("expected I/N such as 0/8, found {text:?}"))?;
+        if share.n < share.of { Ok(share) } else { Err(format!("expected I below N, from 0 on, found {text:?}")) }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.n, self.of)
+    }
+}
+
+impl Share {
+    /// Whether a line, numbered from 1, is of this share.
+    fn has(self, line: u64) -> bool {
+        line.saturating_sub(1) / TOGETHER % self.of == self.n
+    }
+}
+
+/// Partitions, and prints a summary on standard error.
+///
+/// # Errors
+///
+/// A source cannot be read, or nothing can be written.
+pub fn run(args: Args) -> Outcome {
+    let plan = Plan::read(&args.plan)?;
+    let sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
+    let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
+    let kind = Evaluations { selection: plan.selection.clone(), gathered: plan.selection.min_depth };
+    let rejects = args.rejects.as_deref().map(|path| RejectFile::create(path, &sources)).transpose()?;
+    let mut sum = Counts::default();
+    let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
+    let mut number = 0;
+    for (source, dump) in sources.iter().zip(open(&sources, threads)?.dumps) {
+        let (kind, named, plan, share) = (kind.clone(), source.clone(), plan.clone(), args.share);
+        let parse = move |chunk: std::io::Result<Chunk>| {
+            let (mut text, mut counts, mut rows) = (String::new(), Counts::default(), String::new());
+            let push = |key: &shelfish::position::Key, payload: &[u8]| {
+                lines::push(&mut text, plan.part_of(key.as_bytes()), key.as_bytes(), payload);
+                Ok(())
+            };
+            kind.parse_lines((&named, &chunk?), |line| share.has(line), &mut counts, push, &mut rows)?;
+            Ok((text, counts, rows))
+        };
+        for parsed in ordered(dump.chunks(), threads, parse) {
+            let (text, counts, rows) = parsed.map_err(|error| BuildError::Source { source: source.clone(), error })?;
+            out.write_all(text.as_bytes())?;
+            sum.add(&counts);
+            if let Some(rejects) = &rejects {
+                rejects.put(number, rows)?;
+            }
+            number += 1;
+        }
+    }
+    out.flush()?;
+    rejects.as_ref().map_or(Ok(()), RejectFile::flush)?;
+    if args.json {
+        eprintln!("{}", json(&sum)?);
+    } else if !args.quiet {
+        let (records, rejected) = (HumanCount(sum.records - sum.left_out), HumanCount(sum.rejected()));
+        eprintln!("{} lines, {records} records, {rejected} lines rejected", HumanCount(sum.lines));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_of_one_share() {
+        let shares: Vec<Share> = (0..3).filter_map(|n| format!("{n}/3").parse().ok()).collect();
+        assert_eq!(shares.len(), 3);
+        for line in 1..10_000 {
+            assert_eq!(shares.iter().filter(|share| share.has(line)).count(), 1, "{line}");
+        }
+        for text in ["3/3", "0/0", "1", "a/b", "-1/2", "1/2/3"] {
+            assert!(text.parse::<Share>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `shelfish plan`: where a database is cut into parts that take about the same work.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use indicatif::HumanCount;
+use shelfish::table::{WriterOptions, separator};
+use twox_hash::XxHash64;
+
+use super::build::{SelectionArgs, inline_pages, shard_size};
+use crate::build::kind::Kind as _;
+use crate::build::{BuildError, Counts};
+use crate::evaluations::Selection;
+use crate::evaluations::kind::Evaluations;
+use crate::evaluations::parts::{MAX_PARTS, Plan};
+use crate::input::dump::{Chunk, DumpKind, Dumps, How, Source};
+use crate::input::frames;
+use crate::system::ordered::ordered;
+use crate::terminal::progress::{Progress, Work};
+use crate::{Failure, Outcome};
+
+/// Memory for decoding, about.
+const MEMORY: usize = 512 << 20;
+
+/// Say where a database is cut into parts, to build them on several machines.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish plan lichess_db_eval.jsonl.zst --parts 64 -o plan.json
+  shelfish plan january.jsonl.zst february.jsonl.zst --parts 8 --best-only --max-pvs 1 -o plan.json
+
+A part after the other, in a shell; on a cluster its own sort and its own machines take their place:
+  shelfish plan dump.jsonl.zst --parts 4 -o plan.json
+  shelfish partition --plan plan.json dump.jsonl.zst | LC_ALL=C sort > sorted
+  for i in 0 1 2 3; do grep ^0000$i sorted | shelfish encode --plan plan.json --part $i -o db; done
+  shelfish seal --plan plan.json db
+
+The keys of a sample tell where parts begin: those whose hashes are smallest, so that the same sources give the same plan,
+in whatever order. Keep the plan: with it a run can be repeated, in part or whole, byte for byte, and `shelfish build --plan`
+makes the same files on one machine. A plan fits other sources too, as a newer dump, but its parts may be less even.
+
+Exit codes: 0 if the plan was made; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    /// Dumps as `shelfish build` reads them; some of them will do, where they are like the others
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// How many parts
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PARTS as i64))]
+    parts: u32,
+    /// Write the plan to FILE [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Positions of the sample; each takes some 150 bytes of memory
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1..))]
+    sample: u32,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Size of a file of the database, about, without a unit: MiB
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
+    shard_size: usize,
+    /// Put the pages of the index into the manifest if they take no more than this, without a unit: MiB
+    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = inline_pages)]
+    inline_pages: usize,
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Say nothing
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Plans, and writes the plan.
+///
+/// # Errors
+///
+/// A source cannot be read, or has too few positions.
+pub fn run(args: Args) -> Outcome {
+    let selection = args.selection.selection();
+    let sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
+    let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
+    let sample = sample(&sources, &selection, args.sample as usize, threads, args.quiet)?;
+    let boundaries = boundaries(&sample.weights(), args.parts as usize).ok_or_else(|| {
+        let (parts, found) = (args.parts, sample.known.len());
+        format!("{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts, or --sample more")
+    })?;
+    let options = WriterOptions {
+        shard_bytes: args.shard_size as u64,
+        inline_page_bytes: args.inline_pages,
+        ..WriterOptions::default()
+    };
+    let plan = Plan::new(boundaries, sample.positions(), selection, &options);
+    let text = serde_json::to_string_pretty(&plan)? + "\n";
+    match &args.out {
+        Some(path) => {
+            crate::system::output::check(path, args.sources.iter().map(PathBuf::as_path))?;
+            crate::system::output::whole(path, |out| out.write_all(text.as_bytes()))?;
+        }
+        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+    }
+    if !args.quiet {
+        let positions = HumanCount(plan.positions);
+        eprintln!("some {positions} positions in {} parts; the plan is {}", plan.parts(), plan.id());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The sources of a plan, opened; evaluations, all of them.
+pub(super) fn open(sources: &[Source], threads: usize) -> Result<Dumps, Failure> {
+    let how = How { decoders: frames::decoders(threads, MEMORY), ..How::default() };
+    let dumps = Dumps::open(sources, how)?;
+    match dumps.kind(sources)? {
+        Some(DumpKind::Games) => {
+            Err("parts are made of evaluations, and these are games: `shelfish build` makes a book of them".into())
+        }
+        _ => Ok(dumps),
+    }
+}
+
+/// The positions whose keys have the smallest hashes.
+struct Sample {
+    most: usize,
+    hashes: BTreeSet<(u64, Vec<u8>)>,
+    /// The weight of each.
+    known: BTreeMap<Vec<u8>, usize>,
+    /// The hash that a key has to be below, once there are enough.
+    below: Arc<AtomicU64>,
+}
+
+impl Sample {
+    fn add(&mut self, hash: u64, key: Vec<u8>, weight: usize) {
+        if self.hashes.insert((hash, key.clone())) {
+            self.known.insert(key, weight);
+        } else if let Some(known) = self.known.get_mut(&key) {
+            *known = weight.max(*known);
+        }
+        while self.hashes.len() > self.most {
+            if let Some((hash, key)) = self.hashes.pop_last() {
+                self.known.remove(&key);
+                // What comes late may be far above.
+                self.below.fetch_min(hash, Relaxed);
+            }
+        }
+    }
+
+    /// An estimate of how many there are: as many as have the hashes, if they are spread evenly.
+    fn positions(&self) -> u64 {
+        match self.below.load(Relaxed) {
+            u64::MAX => self.known.len() as u64,
+            below => (self.known.len() as f64 / (below as f64 / u64::MAX as f64)) as u64,
+        }
+    }
+
+    fn weights(&self) -> Vec<(&[u8], usize)> {
+        self.known.iter().map(|(key, weight)| (&key[..], *weight)).collect()
+    }
+}
+
+fn sample(
+    sources: &[Source],
+    selection: &Selection,
+    most: usize,
+    threads: usize,
+    quiet: bool,
+) -> Result<Sample, Failure> {
+    let below = Arc::new(AtomicU64::new(u64::MAX));
+    let mut sample = Sample { most, hashes: BTreeSet::new(), known: BTreeMap::new(), below };
+    let dumps = open(sources, threads)?;
+    let total = dumps.dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
+    let work = Work { phase: "sampling", done: dumps.read, total, is_bytes: true, positions: None };
+    let _progress = Progress::start(work, quiet);
+    let kind = Evaluations { selection: selection.clone(), gathered: selection.min_depth };
+    for (source, dump) in sources.iter().zip(dumps.dumps) {
+        let (kind, named, below) = (kind.clone(), source.clone(), sample.below.clone());
+        let parse = move |chunk: std::io::Result<Chunk>| {
+            let chunk = chunk?;
+            let mut found: Vec<(u64, Vec<u8>, usize)> = Vec::new();
+            let push = |key: &shelfish::position::Key, payload: &[u8]| {
+                let hash = XxHash64::oneshot(2, key.as_bytes());
+                if hash <= below.load(Relaxed)
+                    && let Some(weight) = kind.weight(payload)?
+                {
+                    found.push((hash, key.as_bytes().to_vec(), weight));
+                }
+                Ok(())
+            };
+            kind.parse_lines((&named, &chunk), |_| true, &mut Counts::default(), push, &mut String::new())?;
+            Ok(found)
+        };
+        for found in ordered(dump.chunks(), threads, parse) {
+            let found = found.map_err(|error| BuildError::Source { source: source.clone(), error })?;
+            found.into_iter().for_each(|(hash, key, weight)| sample.add(hash, key, weight));
+        }
+    }
+    Ok(sample)
+}
+
+/// Where parts of about the same weight begin, the first aside. `None` if there are fewer keys than parts.
+fn boundaries(sample: &[(&[u8], usize)], parts: usize) -> Option<Vec<Vec<u8>>> {
+    let total: u64 = sample.iter().map(|(_, weight)| *weight as u64).sum();
+    let before = |sum: &mut u64, (_, weight): &(&[u8], usize)| {
+        *sum += *weight as u64;
+        Some(*sum - *weight as u64)
+    };
+    let sums: Vec<u64> = sample.iter().scan(0, before).collect();
+    let (mut last, mut boundaries) = (0, Vec::new());
+    for part in 1..parts {
+        let target = |tenths: u64| {
+            (u128::from(total) * (10 * part as u128 + u128::from(tenths) - 1) / (10 * parts as u128)) as u64
+        };
+        let index = |sum: u64| sums.partition_point(|before| *before < sum);
+        // Each of the parts that follow takes a key at least.
+        let (least, most) = (last + 1, sample.len().checked_sub(parts - part)?);
+        let window = index(target(0)).clamp(least, most.max(least))..=index(target(2)).clamp(least, most.max(least));
+        // Where neighbours have least in common games seldom cross, as for blocks.
+        let place = |n: usize| separator(sample[n - 1].0, sample[n].0);
+        let best = window.filter(|n| *n <= most && *n < sample.len()).min_by_key(|n| (place(*n).len(), *n))?;
+        boundaries.push(place(best));
+        last = best;
+    }
+    Some(boundaries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_weigh_about_the_same_and_begin_at_short_separators() {
+        let keys: Vec<[u8; 3]> = (0..1000u32).map(|n| [(n / 10) as u8, (n % 10) as u8, 9]).collect();
+        let sample: Vec<(&[u8], usize)> = keys.iter().map(|key| (&key[..], 10)).collect();
+        for parts in [1, 2, 4, 7] {
+            let boundaries = boundaries(&sample, parts).unwrap_or_default();
+            assert_eq!(boundaries.len(), parts - 1);
+            assert!(boundaries.is_sorted() && boundaries.iter().all(|boundary| boundary.len() == 1), "{boundaries:?}");
+            let mut counts = vec![0; parts];
+            sample.iter().for_each(|(key, _)| counts[boundaries.partition_point(|b| &b[..] <= *key)] += 1);
+            assert!(counts.iter().all(|count| (count * parts).abs_diff(1000) <= 250), "{counts:?}");
+        }
+        assert_eq!(boundaries(&sample[..5], 5).map(|boundaries| boundaries.len()), Some(4));
+        assert_eq!(boundaries(&sample[..4], 5), None);
+    }
+}

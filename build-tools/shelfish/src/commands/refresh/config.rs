@@ -1,0 +1,275 @@
+//! The file that says what is refreshed.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use serde::Deserialize;
+
+/// What `refresh.toml` says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Keys {
+    sources: Vec<String>,
+    to: String,
+    #[serde(default = "directory")]
+    directory: PathBuf,
+    base: Option<Base>,
+    #[serde(default)]
+    build: Vec<String>,
+    #[serde(default)]
+    publish: Vec<String>,
+    state: Option<PathBuf>,
+}
+
+fn directory() -> PathBuf {
+    "evals".into()
+}
+
+/// What a build goes on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Base {
+    Published,
+}
+
+/// What is refreshed, and how.
+pub struct Config {
+    /// The sources.
+    pub sources: Vec<PathBuf>,
+    /// The options of the build, as they were given.
+    pub options: Vec<String>,
+    /// Whether the build goes on from the database that is published.
+    pub on_published: bool,
+    /// Where the database is built.
+    pub directory: PathBuf,
+    /// Where it is remembered what was done.
+    pub state: PathBuf,
+    /// How it is published.
+    pub publish: crate::commands::publish::Args,
+}
+
+/// Why a file says nothing of use.
+#[derive(Debug)]
+pub enum ConfigError {
+    /// It cannot be read.
+    Io(PathBuf, std::io::Error),
+    /// It is not TOML, or not with these keys.
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// The line that is wrong, if it is one.
+        line: Option<usize>,
+        /// What is wrong with it.
+        error: Box<toml::de::Error>,
+    },
+    /// There is no source.
+    NoSources(PathBuf),
+    /// Standard input is read once.
+    Stdin(PathBuf),
+    /// The database is built where it is published, or not on this machine.
+    Directory(PathBuf, PathBuf),
+    /// An option does what a key is for, or nothing that a refresh is for.
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// The option.
+        option: &'static str,
+        /// What to do in place of it.
+        instead: &'static str,
+    },
+    /// A list of options is none of the command's.
+    Options {
+        /// The file.
+        path: PathBuf,
+        /// The key.
+        key: &'static str,
+        /// What the command says.
+        error: Box<clap::Error>,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            ConfigError::Toml { path, line, error } => {
+                write!(f, "{}", path.display())?;
+                line.map_or(Ok(()), |line| write!(f, ", line {line}"))?;
+                // As a whole it has the line as a picture.
+                write!(f, ": {}", error.message())
+            }
+            ConfigError::NoSources(path) => {
+                write!(f, "{}: `sources` is empty, expected a dump or more", path.display())
+            }
+            ConfigError::Stdin(path) => {
+                write!(f, "{}: `sources` has \"-\", expected files or URLs, which can be read again", path.display())
+            }
+            ConfigError::Directory(path, directory) => write!(
+                f,
+                "{}: `directory` is {}, expected a folder of this machine, and another one than `to`",
+                path.display(),
+                directory.display()
+            ),
+            ConfigError::Key { path, option, instead } => {
+                write!(f, "{}: the options have {option}: {instead}", path.display())
+            }
+            ConfigError::Options { path, key, error } => {
+                let text = error.to_string();
+                let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                write!(f, "{}: `{key}`: {first}; `shelfish {key} --help` names the options", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The arguments of a command, without its name.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Command<A: clap::Args> {
+    #[command(flatten)]
+    args: A,
+}
+
+impl Config {
+    /// Reads a file. Paths in it, those among options aside, are relative to where it is.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or says something that is not known.
+    pub fn read(path: &Path) -> Result<Config, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Io(path.to_owned(), error))?;
+        let keys: Keys = toml::from_str(&text).map_err(|error| {
+            let line = error.span().and_then(|span| Some(text.get(..span.start)?.matches('\n').count() + 1));
+            ConfigError::Toml { path: path.to_owned(), line, error: Box::new(error) }
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let place = |text: &str| match crate::database::scheme(text) {
+            Some(_) => text.to_owned(),
+            None => folder.join(text).display().to_string(),
+        };
+        if keys.sources.is_empty() {
+            return Err(ConfigError::NoSources(path.to_owned()));
+        }
+        if keys.sources.iter().any(|source| source == "-") {
+            return Err(ConfigError::Stdin(path.to_owned()));
+        }
+        let directory = folder.join(&keys.directory);
+        let to = [directory.display().to_string(), place(&keys.to)];
+        let publish = options("publish", path, to.iter().chain(&keys.publish))?;
+        let config = Config {
+            sources: keys.sources.iter().map(|source| place(source).into()).collect(),
+            options: keys.build,
+            on_published: keys.base == Some(Base::Published),
+            state: folder
+                .join(keys.state.unwrap_or_else(|| path.with_extension("json").file_name().unwrap_or_default().into())),
+            directory,
+            publish,
+        };
+        // What is wrong is told before anything is done.
+        let is_far = crate::database::scheme(&keys.directory.display().to_string()).is_some();
+        if is_far || config.publish.is_to(&config.directory) {
+            return Err(ConfigError::Directory(path.to_owned(), keys.directory));
+        }
+        let (build, publish) = (config.build(path, None)?, &config.publish);
+        let wrong = [
+            (
+                build.has_more_than(config.sources.len()),
+                "another source",
+                "name it in `sources`, else nobody sees it change",
+            ),
+            (build.has_base(), "--base", "`base = \"published\"` is the one that is looked at"),
+            (publish.is_dry_run(), "--dry-run", "give it to `shelfish refresh`"),
+        ];
+        match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
+            Some((_, option, instead)) => Err(ConfigError::Key { path: path.to_owned(), option, instead }),
+            None => Ok(config),
+        }
+    }
+
+    /// The build, on a base if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The options are none of a build's.
+    pub fn build(&self, path: &Path, base: Option<&str>) -> Result<crate::commands::build::Args, ConfigError> {
+        let sources = self.sources.iter().map(|source| source.display().to_string());
+        let out = ["-o".to_owned(), self.directory.display().to_string()];
+        let base = base.into_iter().flat_map(|base| ["--base".to_owned(), base.to_owned()]);
+        let all: Vec<String> = sources.chain(out).chain(base).chain(self.options.iter().cloned()).collect();
+        options("build", path, all.iter())
+    }
+}
+
+fn options<'a, A: clap::Args>(
+    key: &'static str,
+    path: &Path,
+    options: impl Iterator<Item = &'a String>,
+) -> Result<A, ConfigError> {
+    match Command::<A>::try_parse_from(options) {
+        Ok(command) => Ok(command.args),
+        Err(error) => Err(ConfigError::Options { path: path.to_owned(), key, error: Box::new(error) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
+    fn read(text: &str) -> Result<Result<Config, ConfigError>, std::io::Error> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("refresh.toml");
+        std::fs::write(&path, text)?;
+        Ok(Config::read(&path))
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_file_and_urls_are_as_they_are() -> Test {
+        let config = read("sources = ['https://x/a.zst', 'b.zst']\nto = 's3://b/x'\nbuild = ['--min-depth', '20']")??;
+        assert_eq!(config.sources[0], Path::new("https://x/a.zst"));
+        assert!(config.sources[1].is_absolute() && config.directory.ends_with("evals"));
+        assert!(config.state.ends_with("refresh.json") && config.state.is_absolute());
+        Ok(())
+    }
+
+    #[test]
+    fn the_files_that_workflows_use_are_understood() -> Test {
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+        for (file, state) in [("refresh.toml", "refresh.json"), ("refresh-pages.toml", "refresh-pages.json")] {
+            let config = Config::read(&deploy.join(file))?;
+            // The workflows commit it.
+            assert!(config.state.ends_with(state), "{file}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() -> Test {
+        for (text, words) in [
+            ("sources = ['a']", "missing field `to`"),
+            ("to = 'x'\nsources = []", "`sources` is empty"),
+            ("to = 'x'\nsources = ['-']", "can be read again"),
+            ("to = 'x'\nsources = ['a']\nbsae = 'published'", "bsae"),
+            ("to = 'x'\nsources = ['a']\nbsae = 'published'", "refresh.toml, line 3: "),
+            ("to = 'x'\nsources = ['a']\nbase = 'db'", "published"),
+            ("to = 'ftp://x'\nsources = ['a']", "`publish`"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']", "--min-deph"),
+            ("to = 'x'\nsources = ['a']\npublish = ['--keep', '0']", "--keep"),
+            ("to = 'evals'\nsources = ['a']", "another one than `to`"),
+            ("to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'", "a folder of this machine"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['b.zst']", "name it in `sources`"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['--dump', '2013-01']", "name it in `sources`"),
+            ("to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']", "published"),
+            ("to = 'x'\nsources = ['a']\npublish = ['--dry-run']", "--dry-run"),
+            ("to = ", "refresh.toml"),
+        ] {
+            let error = read(text)?.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        Ok(())
+    }
+}

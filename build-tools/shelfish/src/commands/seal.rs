@@ -1,0 +1,166 @@
+//! `shelfish seal`: the fragments of all parts to the manifest of the database.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::process::ExitCode;
+
+use futures_util::StreamExt;
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+use shelfish::eval::PositionEval;
+use shelfish::source::integrity::Integrity;
+use shelfish::table::{Manifest, Part};
+
+use crate::evaluations::OverLimit;
+use crate::evaluations::parts::fragment::Fragment;
+use crate::evaluations::parts::{Plan, Verb};
+use crate::store::{Address, Settings, Store};
+use crate::{Failure, Outcome, database, publish};
+
+/// Fragments that are asked for at a time.
+const AT_ONCE: usize = 16;
+/// The most bytes of all fragments: much more than a manifest says of as many shards.
+const MAX_BYTES: usize = 32 * Manifest::MAX_BYTES;
+/// Parts that an error names.
+const NAMED: usize = 20;
+
+/// Make the parts of a database one database, by its manifest.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish seal --plan plan.json db
+  shelfish seal --plan plan.json s3://my-bucket/evals
+
+All parts of the plan have to be there: each fragment is checked to be whole, of this plan and of its part, and each file
+to be there with its length. What is wrong is said of all parts at once, and the database that was there stays. The manifest
+is replaced in one step; one that was there is kept in `superseded`, for `shelfish publish --prune`. In a directory, what
+killed processes of `shelfish encode` left is removed. `shelfish verify` reads every byte.
+
+Exit codes: 0 if the database is there; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    /// Where the parts are: a directory or a folder of a bucket
+    #[arg(value_name = "DIR_OR_URL", value_parser = Address::parse)]
+    database: Address,
+    #[command(flatten)]
+    verb: Verb,
+    /// Replace the manifest whatever it is by now: for stores that know no conditions
+    #[arg(long)]
+    unconditional: bool,
+}
+
+/// What was sealed.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Where the manifest is.
+    pub manifest: String,
+    /// The hash by which it can be pinned.
+    pub integrity: String,
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of the files.
+    pub bytes: u64,
+    /// Parts.
+    pub parts: usize,
+    /// What was left out because one position had too much.
+    pub over_limit: OverLimit,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { manifest, integrity, parts, .. } = self;
+        let (positions, bytes) = (HumanCount(self.positions), HumanBytes(self.bytes));
+        write!(f, "{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}")
+    }
+}
+
+/// Seals, and prints a summary.
+///
+/// # Errors
+///
+/// A part is missing or wrong, or the manifest cannot be written.
+pub fn run(args: Args) -> Outcome {
+    let plan = Plan::read(&args.verb.plan)?;
+    let settings = Settings { unconditional: args.unconditional, ..Settings::default() };
+    let store = Store::open(&args.database, settings)?;
+    let report = database::wait(seal(&store, &plan))??;
+    if let Some(dir) = args.database.folder() {
+        remove_leftovers(&dir.join(plan.folder()));
+    }
+    args.verb.tell(&report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
+    let there: BTreeMap<String, u64> =
+        store.list("").await?.into_iter().map(|entry| (entry.name, entry.bytes)).collect();
+    let read = |part: usize| async move { store.read(&plan.fragment_name(part)).await };
+    let mut found = futures_util::stream::iter(0..plan.parts()).map(read).buffered(AT_ONCE).enumerate();
+    let (mut fragments, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bytes = 0;
+    while let Some((part, found)) = found.next().await {
+        let Some(found) = found? else {
+            missing.push(part.to_string());
+            continue;
+        };
+        bytes += found.bytes.len();
+        if bytes > MAX_BYTES {
+            let at = store.locate(&plan.folder());
+            return Err(
+                format!("{at}: the fragments have more than {MAX_BYTES} bytes, more than a manifest can tell").into()
+            );
+        }
+        let at = store.locate(&plan.fragment_name(part));
+        match Fragment::parse(&found.bytes, plan, part) {
+            Err(error) => wrong.push(format!("{at}: {error}")),
+            Ok(fragment) => {
+                for shard in &fragment.table.shards {
+                    let at = store.locate(&shard.file);
+                    match there.get(&shard.file) {
+                        None => wrong.push(format!("{at}, of part {part}, is missing: encode this part again")),
+                        Some(bytes) if *bytes != shard.bytes => wrong.push(format!(
+                            "{at}, of part {part}, has {bytes} bytes, expected {}: encode this part again",
+                            shard.bytes
+                        )),
+                        Some(_) => {}
+                    }
+                }
+                fragments.push(fragment);
+            }
+        }
+    }
+    if !missing.is_empty() {
+        let count = missing.len();
+        let more = if count > NAMED { ", …" } else { "" };
+        let named = missing[..count.min(NAMED)].join(", ");
+        wrong.insert(0, format!("{count} of {} parts are not encoded yet: {named}{more}", plan.parts()));
+    }
+    if !wrong.is_empty() {
+        wrong.truncate(NAMED);
+        return Err(wrong.join("; ").into());
+    }
+    let over_limit = fragments.iter().fold(OverLimit::default(), |sum, fragment| sum.and(fragment.over_limit));
+    let parts = fragments.len();
+    let tables = fragments.into_iter().map(|fragment| fragment.table);
+    let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;
+    let bytes = manifest.to_bytes::<PositionEval>()?;
+    publish::replace_manifest(store, &bytes).await?;
+    Ok(Report {
+        manifest: store.locate(Manifest::FILE),
+        integrity: Integrity::of(&bytes).to_string(),
+        positions: manifest.positions,
+        bytes: manifest.bytes(),
+        parts,
+        over_limit,
+    })
+}
+
+/// Removes the directories of killed processes. Those that are still at work are of no use any more.
+fn remove_leftovers(folder: &std::path::Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_string_lossy().ends_with(".tmp");
+        if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            // They are in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}

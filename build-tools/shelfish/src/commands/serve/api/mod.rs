@@ -1,0 +1,301 @@
+//! `shelfish serve --api`: answers to positions over HTTP, for those who want a server after all.
+//!
+//! `GET /api/cloud-eval?fen=&multiPv=` in the shape of Lichess' cloud evaluation, `/metrics` for Prometheus, `/healthz`.
+
+mod answers;
+mod metrics;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bytes::Bytes;
+use percent_encoding::percent_decode_str;
+use serde::Serialize;
+use shakmaty::CastlingMode;
+use shelfish::eval::{Evaluation, PositionEval, Score};
+use shelfish::position::Position;
+use shelfish::reader::{Options, Reader};
+use tokio::sync::Semaphore;
+use tower_http::cors::{Any, CorsLayer};
+
+use self::answers::Answers;
+use self::metrics::{Metrics, Outcome};
+use crate::Failure;
+use crate::database::cache::{self, DiskCache};
+use crate::database::{self, Place};
+use crate::lichess::uci;
+use crate::terminal::shown::{beginning, shown};
+
+/// The most PVs that may be asked for.
+const MAX_PVS: usize = 256;
+/// What an answer may be kept for: databases are published every month.
+const MAX_AGE: &str = "public, max-age=3600";
+
+/// What of the API is asked for.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[group(id = "api_args")]
+pub struct Args {
+    /// Answer `/api/cloud-eval?fen=FEN&multiPv=N` of the database in DIR as Lichess does, `/metrics` for Prometheus, and
+    /// `/healthz`. DIR may be a URL, too: https://, s3://, gs:// or az://
+    #[arg(long)]
+    pub api: bool,
+    /// Of the API: decoded pages and blocks to keep in memory
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = memory)]
+    memory: usize,
+    /// Of the API: answers to keep in memory
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = answers)]
+    answers: usize,
+    /// Of the API: questions at a time that have to wait for the disk or the network; one more is answered with 503
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    at_once: u16,
+    /// Of the API: seconds that a host has for an answer, and one more for every 16 KiB of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    #[command(flatten)]
+    cache: cache::Args,
+}
+
+fn memory(text: &str) -> Result<usize, String> {
+    crate::commands::build::size(text, 1 << 20)
+}
+
+fn answers(text: &str) -> Result<usize, String> {
+    crate::commands::build::size(text, 0)
+}
+
+/// The API of a database that is open.
+struct Api {
+    reader: Reader<Place, PositionEval, Option<DiskCache>>,
+    answers: Answers,
+    room: Semaphore,
+    metrics: Metrics,
+}
+
+/// Opens the database.
+///
+/// # Errors
+///
+/// It cannot be opened, or is none of evaluations.
+pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
+    let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
+    let cache = args.cache.open(&place)?;
+    let options = Options { memory: args.memory, ..Options::default() };
+    let reader = Reader::open_with(place, cache, options, None, None).await?;
+    let api = Arc::new(Api {
+        reader,
+        answers: Answers::new(args.answers),
+        room: Semaphore::new(args.at_once.into()),
+        metrics: Metrics::default(),
+    });
+    let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).max_age(Duration::from_secs(86_400));
+    Ok(Router::new()
+        .route("/api/cloud-eval", get(cloud_eval))
+        .route("/metrics", get(prometheus))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .layer(cors)
+        .with_state(api))
+}
+
+/// What is asked for.
+struct Question {
+    /// As it was given.
+    fen: String,
+    position: Position,
+    pvs: usize,
+}
+
+/// The answer, in the shape of Lichess.
+#[derive(Serialize)]
+struct Answer<'a> {
+    fen: &'a str,
+    knodes: u64,
+    depth: u16,
+    pvs: Vec<Pv>,
+}
+
+#[derive(Serialize)]
+struct Pv {
+    moves: String,
+    #[serde(flatten)]
+    score: ScoreField,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ScoreField {
+    Cp(i32),
+    Mate(i32),
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    error: &'a str,
+}
+
+async fn cloud_eval(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> Response {
+    let start = Instant::now();
+    let (outcome, response) = api.answer(query.as_deref().unwrap_or_default()).await;
+    api.metrics.count(outcome, start.elapsed());
+    response
+}
+
+async fn prometheus(State(api): State<Arc<Api>>) -> Response {
+    let text = api.metrics.text(&api.reader.stats(), api.reader.manifest().positions);
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+}
+
+impl Api {
+    async fn answer(&self, query: &str) -> (Outcome, Response) {
+        if let Some(body) = self.answers.get(query) {
+            return (Outcome::Hit, response(StatusCode::OK, body));
+        }
+        let question = match question(query) {
+            Ok(question) => question,
+            Err(why) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &why)),
+        };
+        // What is in memory needs no room.
+        let found = match self.reader.peek(&question.position) {
+            Some(found) => found,
+            None => {
+                let Ok(_room) = self.room.try_acquire() else {
+                    let mut response =
+                        refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time, try again");
+                    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                    return (Outcome::Busy, response);
+                };
+                self.reader.lookup(&question.position).await
+            }
+        };
+        match found {
+            Ok(eval) => match eval.as_ref().and_then(|eval| choose(&eval.evaluations, question.pvs)) {
+                Some(evaluation) => {
+                    let Some(body) = body(&answer(&question, evaluation)) else {
+                        return (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response());
+                    };
+                    self.answers.keep(query, body.clone());
+                    (Outcome::Hit, response(StatusCode::OK, body))
+                }
+                None => {
+                    (Outcome::Miss, refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position"))
+                }
+            },
+            Err(error) => {
+                eprintln!("shelfish: {}: {}", shown(&question.fen), shown(&error.to_string()));
+                (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, "the database cannot be read, see the server's log"))
+            }
+        }
+    }
+}
+
+fn question(query: &str) -> Result<Question, String> {
+    let (mut fen, mut pvs) = (None, 1);
+    for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
+        let value = value.replace('+', " ");
+        let value =
+            percent_decode_str(&value).decode_utf8().map_err(|_| format!("{name}: expected UTF-8"))?.into_owned();
+        match name {
+            "fen" => fen = Some(value),
+            "multiPv" => {
+                pvs = value.parse().ok().filter(|pvs| (1..=MAX_PVS).contains(pvs)).ok_or_else(|| {
+                    format!("multiPv: expected a number from 1 to {MAX_PVS}, found {:?}", beginning(&value))
+                })?;
+            }
+            "variant" if value != "standard" && value != "chess960" && value != "fromPosition" => {
+                return Err(format!("variant: expected standard or chess960, found {:?}", beginning(&value)));
+            }
+            _ => {}
+        }
+    }
+    let fen = fen.ok_or("fen: expected /api/cloud-eval?fen=FEN, found none")?;
+    let position = fen.parse().map_err(|error| format!("fen: {error}"))?;
+    Ok(Question { fen, position, pvs })
+}
+
+/// The deepest evaluation of so many PVs, or else of the most that there are.
+fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
+    let enough = evaluations.iter().find(|evaluation| evaluation.pvs.len() >= pvs);
+    // Of several with as many the first is the deepest.
+    enough.or_else(|| evaluations.iter().rev().max_by_key(|evaluation| evaluation.pvs.len()))
+}
+
+fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
+    let pv = |pv: &shelfish::eval::Pv| Pv {
+        moves: uci(&pv.line, CastlingMode::Chess960),
+        score: match pv.score {
+            Score::Cp(cp) => ScoreField::Cp(cp),
+            Score::Mate(mate) => ScoreField::Mate(mate),
+        },
+    };
+    Answer {
+        fen: &question.fen,
+        knodes: evaluation.knodes,
+        depth: evaluation.depth,
+        pvs: evaluation.pvs.iter().take(question.pvs).map(pv).collect(),
+    }
+}
+
+fn refuse(status: StatusCode, error: &str) -> Response {
+    match body(&Refusal { error }) {
+        Some(body) => response(status, body),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn body(value: &impl Serialize) -> Option<Bytes> {
+    serde_json::to_vec(value).ok().map(Bytes::from)
+}
+
+fn response(status: StatusCode, body: Bytes) -> Response {
+    let age = if status == StatusCode::OK || status == StatusCode::NOT_FOUND { MAX_AGE } else { "no-store" };
+    (status, [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, age)], body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(depth: u16, pvs: usize) -> Evaluation {
+        let pv = shelfish::eval::Pv { score: Score::Cp(1), line: Vec::new() };
+        Evaluation { depth, knodes: 1, pvs: vec![pv; pvs] }
+    }
+
+    #[test]
+    fn the_deepest_with_enough_lines_is_chosen_or_else_that_of_most_lines() {
+        let all = [evaluation(40, 1), evaluation(30, 3), evaluation(25, 3), evaluation(20, 5)];
+        for (pvs, depth) in [(1, 40), (2, 30), (3, 30), (4, 20), (5, 20), (9, 20)] {
+            assert_eq!(choose(&all, pvs).map(|found| found.depth), Some(depth), "{pvs}");
+        }
+        assert_eq!(choose(&all[..3], 9).map(|found| found.depth), Some(30));
+        assert_eq!(choose(&[], 1), None);
+    }
+
+    #[test]
+    fn questions_are_read_as_browsers_write_them() -> Result<(), String> {
+        let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        for query in [
+            format!("fen={}", fen.replace(' ', "%20")),
+            format!("multiPv=1&fen={}&x=y&z", fen.replace(' ', "+").replace('/', "%2F")),
+            format!("variant=standard&fen={fen}"),
+        ] {
+            let question = question(&query)?;
+            assert_eq!((question.fen.as_str(), question.pvs), (fen, 1));
+        }
+        for (query, words) in [
+            ("", "expected /api/cloud-eval?fen=FEN"),
+            ("fen=x", "fen: "),
+            ("fen=%ff", "UTF-8"),
+            ("multiPv=0&fen=x", "from 1 to 256"),
+            ("multiPv=999&fen=x", "from 1 to 256"),
+            ("variant=atomic&fen=x", "standard or chess960"),
+        ] {
+            assert!(question(query).is_err_and(|error| error.contains(words)), "{query}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,396 @@
+//! `shelfish stats`: what a database is made of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use indicatif::HumanCount;
+use serde::{Serialize, Serializer};
+use shakmaty::Position as _;
+use shelfish::eval::{Evaluation, PositionEval};
+use shelfish::leb128;
+use shelfish::played::Played;
+use shelfish::reader::ReadError;
+use shelfish::source::Source as _;
+use shelfish::source::integrity::Integrity;
+use shelfish::table::{Block, Manifest, Record};
+use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
+
+use crate::Outcome;
+use crate::database::scan::{RawBlock, Scan, ScanError};
+use crate::database::{self, Kind, Place};
+use crate::statistics::Summary;
+use crate::system::ordered::{cores, ordered};
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::report;
+use crate::terminal::shown::shown;
+
+/// Say what a database holds: what its manifest knows, and what a scan of all blocks finds.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish stats -d db
+  shelfish stats -d https://example.org/evals --manifest --json
+
+Exit codes: 0 if the database could be read; 1 if not; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Read the manifest alone
+    #[arg(long)]
+    manifest: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the result
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say what it took
+    #[arg(long)]
+    timing: bool,
+}
+
+/// What a manifest knows.
+#[derive(Debug, Serialize)]
+pub struct Known {
+    /// Version of the format.
+    pub format: u64,
+    /// The hash by which the manifest can be pinned.
+    #[serde(serialize_with = "crate::commands::stats::as_text")]
+    pub integrity: Integrity,
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations, PVs.
+    pub totals: BTreeMap<String, u64>,
+    /// How the database was made.
+    pub info: BTreeMap<String, String>,
+    /// Bytes of all shards.
+    pub bytes: u64,
+    /// Number of shards.
+    pub shards: usize,
+    /// Number of pages.
+    pub pages: usize,
+    /// Bytes of all pages.
+    pub page_bytes: u64,
+}
+
+/// What a scan finds.
+#[derive(Debug, Default, Serialize)]
+pub struct Scanned {
+    /// Positions.
+    pub positions: u64,
+    /// Evaluations, in a database of these.
+    #[serde(flatten)]
+    pub evaluations: Option<Evaluations>,
+    /// Moves that were played, in a book.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<u64>,
+    /// Positions by number of pieces, kings and pawns included.
+    pub pieces: BTreeMap<usize, u64>,
+    /// Compressed bytes by column of the blocks, what frames take besides under an empty name.
+    #[serde(serialize_with = "as_map")]
+    pub columns: Vec<(&'static str, u64)>,
+    /// Compressed bytes of blocks.
+    pub block_bytes: Summary,
+    /// Positions of blocks.
+    pub block_positions: Summary,
+}
+
+/// What a scan of evaluations finds.
+#[derive(Debug, Default, Serialize)]
+pub struct Evaluations {
+    /// Evaluations.
+    pub evaluations: u64,
+    /// PVs.
+    pub pvs: u64,
+    /// Moves of all PVs.
+    pub pv_moves: u64,
+    /// Evaluations by depth.
+    pub depths: BTreeMap<u16, u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Stats {
+    manifest: Known,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scan: Option<Scanned>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+}
+
+/// Scans and prints.
+///
+/// # Errors
+///
+/// The database cannot be read.
+pub fn run(args: Args) -> Outcome {
+    let start = Instant::now();
+    let place = args.database.source()?;
+    let bytes = database::wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))??;
+    let manifest = database::parse_manifest(&bytes);
+    let (manifest, kind) = manifest.map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })?;
+    let manifest = Arc::new(manifest);
+    let known = Known {
+        format: Manifest::FORMAT,
+        integrity: Integrity::of(&bytes),
+        positions: manifest.positions,
+        totals: manifest.totals.iter().cloned().collect(),
+        info: manifest.info.iter().cloned().collect(),
+        bytes: manifest.bytes(),
+        shards: manifest.shards().len(),
+        pages: manifest.pages().len(),
+        page_bytes: manifest.pages().map(|page| page.len() as u64).sum(),
+    };
+    let scan = match kind {
+        _ if args.manifest => None,
+        Kind::Moves => Some(scan::<Played>(place, manifest, args.quiet)?),
+        Kind::Evaluations => Some(scan::<PositionEval>(place, manifest, args.quiet)?),
+    };
+    let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
+    let stats = Stats { manifest: known, scan, seconds };
+    report::print(&stats, args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What one block adds.
+#[derive(Default)]
+struct Part {
+    bytes: u64,
+    columns: Vec<u64>,
+    positions: Vec<PositionCounts>,
+}
+
+/// What is counted of a position.
+struct PositionCounts {
+    pieces: usize,
+    record: RecordCounts,
+}
+
+enum RecordCounts {
+    Evaluations(Vec<EvaluationCounts>),
+    Moves(u64),
+}
+
+/// A record of which something is counted.
+trait Counted: Record {
+    fn counts(&self) -> RecordCounts;
+}
+
+impl Counted for PositionEval {
+    fn counts(&self) -> RecordCounts {
+        let counts = |evaluation: &Evaluation| EvaluationCounts {
+            depth: evaluation.depth,
+            pvs: evaluation.pvs.len() as u64,
+            moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
+        };
+        RecordCounts::Evaluations(self.evaluations.iter().map(counts).collect())
+    }
+}
+
+impl Counted for Played {
+    fn counts(&self) -> RecordCounts {
+        RecordCounts::Moves(self.moves.len() as u64)
+    }
+}
+
+/// What is counted of an evaluation.
+struct EvaluationCounts {
+    depth: u16,
+    pvs: u64,
+    moves: u64,
+}
+
+/// A zstd block of a frame: where its content is in that of the frame, and its compressed length.
+struct ZstdBlock {
+    at: usize,
+    bytes: u64,
+}
+
+fn scan<R: Counted>(
+    place: Place,
+    manifest: Arc<Manifest>,
+    quiet: bool,
+) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
+    let done = Arc::new(AtomicU64::new(0));
+    let _progress = Progress::start(Work::positions("scanning", &done, Some(manifest.positions)), quiet);
+    let mut scanned = Scanned {
+        columns: Block::<R>::column_names().chain([""]).map(|name| (name, 0)).collect(),
+        ..Scanned::default()
+    };
+    let (mut bytes, mut positions) = (Vec::new(), Vec::new());
+    for part in ordered(Scan::new(place, manifest)?, cores(), read::<R>) {
+        let part = part?;
+        bytes.push(part.bytes as f64);
+        let count = part.positions.len() as u64;
+        positions.push(count as f64);
+        done.fetch_add(count, Relaxed);
+        scanned.positions += count;
+        scanned.columns.iter_mut().zip(part.columns).for_each(|((_, sum), bytes)| *sum += bytes);
+        for PositionCounts { pieces, record } in part.positions {
+            *scanned.pieces.entry(pieces).or_default() += 1;
+            match record {
+                RecordCounts::Moves(moves) => *scanned.moves.get_or_insert_default() += moves,
+                RecordCounts::Evaluations(evaluations) => {
+                    let sum = scanned.evaluations.get_or_insert_default();
+                    for EvaluationCounts { depth, pvs, moves } in evaluations {
+                        sum.evaluations += 1;
+                        sum.pvs += pvs;
+                        sum.pv_moves += moves;
+                        *sum.depths.entry(depth).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+    scanned.block_bytes = Summary::of(bytes);
+    scanned.block_positions = Summary::of(positions);
+    Ok(scanned)
+}
+
+fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
+    let RawBlock { at, bytes, .. } = block?;
+    let mut part = Part { bytes: bytes.len() as u64, ..Part::default() };
+    for record in Block::<R>::open(&bytes, &at)?.records() {
+        let record = record?;
+        let pieces = record.position().chess().board().occupied().count();
+        part.positions.push(PositionCounts { pieces, record: record.counts() });
+    }
+    part.columns = column_bytes(&bytes, Block::<R>::column_names().count())?;
+    Ok(part)
+}
+
+/// Compressed bytes of each of the `count` columns of a block, which may lack the last ones, then of the rest of the frame:
+/// each column ends a zstd block.
+pub(crate) fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
+    let (content, blocks) = zstd_blocks(frame)?;
+    // The content begins with the number and the lengths of the columns.
+    let mut header = &content[..];
+    let number =
+        leb128::take(&mut header).filter(|&number| number <= count as u64).ok_or(io::ErrorKind::InvalidData)?;
+    let lengths = (0..number).map(|_| leb128::take(&mut header)).collect::<Option<Vec<u64>>>();
+    let lengths = lengths.ok_or(io::ErrorKind::InvalidData)?;
+    let start = content.len() - header.len();
+    let ends = lengths.iter().scan(start, |end, &length| {
+        *end += length as usize;
+        Some(*end)
+    });
+    let ends: Vec<usize> = ends.collect();
+    let mut columns = vec![0; count + 1];
+    for ZstdBlock { at, bytes } in blocks {
+        let column = if at < start { count } else { ends.partition_point(|&end| end <= at) };
+        columns[column] += bytes;
+    }
+    columns[count] += frame.len() as u64 - columns.iter().sum::<u64>();
+    Ok(columns)
+}
+
+/// The content of a frame that has no window descriptor, and its blocks.
+fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
+    let short = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    let size_bytes = [1, 2, 4, 8][usize::from(frame.get(4).ok_or_else(short)? >> 6)];
+    let size = frame.get(5..5 + size_bytes).ok_or_else(short)?;
+    let size = size.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte));
+    // A size of two bytes is told less 256.
+    let mut content = vec![0; size + if size_bytes == 2 { 256 } else { 0 }];
+    let mut decoder = zstd::stream::raw::Decoder::new()?;
+    let mut output = OutBuffer::around(&mut content[..]);
+    let (mut fed, mut end) = (0, 5 + size_bytes);
+    let mut blocks = Vec::new();
+    loop {
+        let &[low, middle, high] = frame.get(end..).and_then(<[u8]>::first_chunk).ok_or_else(short)?;
+        let header = u32::from_le_bytes([low, middle, high, 0]);
+        // A run of one byte is told as its length and that byte.
+        let length = if header >> 1 & 3 == 1 { 1 } else { (header >> 3) as usize };
+        let (at, start) = (output.pos(), end);
+        end += 3 + length;
+        let mut input = InBuffer::around(frame.get(fed..end).ok_or_else(short)?);
+        while input.pos() < input.src.len() {
+            let before = (input.pos(), output.pos());
+            decoder.run(&mut input, &mut output)?;
+            if before == (input.pos(), output.pos()) {
+                return Err(short());
+            }
+        }
+        blocks.push(ZstdBlock { at, bytes: (end - start) as u64 });
+        fed = end;
+        if header & 1 == 1 {
+            return Ok((content, blocks));
+        }
+    }
+}
+
+/// Writes a value as its text.
+pub(crate) fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Numbers by name as an object, their order kept.
+pub(crate) fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(numbers.iter().copied())
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Known { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } = &self.manifest;
+        let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
+        writeln!(f, "manifest, format {format}")?;
+        writeln!(f, "  {integrity}")?;
+        writeln!(f, "  positions   {:>15}", HumanCount(*positions).to_string())?;
+        for (name, total) in totals {
+            writeln!(f, "  {:<12}{:>15}", shown(name), HumanCount(*total).to_string())?;
+        }
+        writeln!(f, "  bytes       {:>15}   {:.3} a position", HumanCount(*bytes).to_string(), each(*bytes))?;
+        writeln!(f, "  of it pages {:>15}   {:.3} a position", HumanCount(*page_bytes).to_string(), each(*page_bytes))?;
+        writeln!(f, "  {shards} shards, {pages} pages")?;
+        for (name, value) in info {
+            writeln!(f, "  {}: {}", shown(name), shown(value))?;
+        }
+        if let Some(scan) = &self.scan {
+            scan.fmt(f)?;
+        }
+        self.seconds.map_or(Ok(()), |seconds| writeln!(f, "{seconds:.2} s"))
+    }
+}
+
+impl fmt::Display for Scanned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "scan")?;
+        let evaluations = self.evaluations.iter().flat_map(|found| {
+            [("evaluations", found.evaluations), ("PV rows", found.pvs), ("PV moves", found.pv_moves)]
+        });
+        let moves = self.moves.map(|moves| ("moves", moves));
+        for (name, count) in [("positions", self.positions)].into_iter().chain(evaluations).chain(moves) {
+            writeln!(f, "  {name:<12}{:>15}", HumanCount(count).to_string())?;
+        }
+        for (name, summary) in [("bytes", &self.block_bytes), ("positions", &self.block_positions)] {
+            let Summary { count, min, p5, median, mean, p95, max, .. } = summary;
+            writeln!(
+                f,
+                "  {name} of {count} blocks: min {min}, 5 % {p5:.0}, median {median:.0}, mean {mean:.0}, 95 % {p95:.0}, max {max}"
+            )?;
+        }
+        writeln!(f, "  bytes a position by column")?;
+        for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
+            let name = if name.is_empty() { "(frames)" } else { name };
+            writeln!(f, "    {name:<22} {:>8.3}", *bytes as f64 / self.positions.max(1) as f64)?;
+        }
+        if let Some(Evaluations { depths, .. }) = &self.evaluations {
+            writeln!(f, "  evaluations by depth")?;
+            histogram(f, depths.iter().map(|(&depth, &count)| (depth.to_string(), count)))?;
+        }
+        writeln!(f, "  positions by number of pieces")?;
+        histogram(f, self.pieces.iter().map(|(&pieces, &count)| (pieces.to_string(), count)))
+    }
+}
+
+fn histogram(f: &mut fmt::Formatter<'_>, rows: impl Iterator<Item = (String, u64)> + Clone) -> fmt::Result {
+    let most = rows.clone().map(|(_, count)| count).max().unwrap_or(1).max(1);
+    for (name, count) in rows {
+        let bar = "#".repeat((count * 40).div_ceil(most) as usize);
+        writeln!(f, "    {name:>5} {:>13} {bar}", HumanCount(count).to_string())?;
+    }
+    Ok(())
+}

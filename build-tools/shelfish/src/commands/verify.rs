@@ -1,0 +1,376 @@
+//! `shelfish verify`: whether a database is whole and says what it said when it was built.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use serde::Serialize;
+use shelfish::eval::{Evaluation, PositionEval};
+use shelfish::played::Played;
+use shelfish::position::Key;
+use shelfish::reader::ReadError;
+use shelfish::source::{Source, SourceErrorKind};
+use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
+
+use crate::Outcome;
+use crate::database::scan::{RawBlock, Scan, ScanError};
+use crate::database::{self, Kind, Place};
+use crate::games::Said;
+use crate::system::ordered::{cores, ordered};
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::report;
+use crate::terminal::shown::shown;
+
+/// Read every byte of a database and check it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish verify -d db
+  shelfish verify -d https://example.org/evals --json
+
+Checked are the names of shards against their content, the checksums of the manifest, pages and blocks, the order and
+uniqueness of positions, that they are canonical and their lines legal, and all totals against the manifest; of a book its
+buckets, ratings and references against it, too.
+
+Exit codes: 0 if all is well; 1 if a problem was found, each is named; 2 for wrong usage.")]
+pub struct Args {
+    #[command(flatten)]
+    database: database::Args,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing before the result
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Name of the file.
+    pub file: String,
+    /// The bytes of the block or page, both ends included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<(u64, u64)>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What was read and found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Whether there are no problems.
+    pub ok: bool,
+    /// Positions.
+    pub positions: u64,
+    /// What else the manifest totals, by name: evaluations and PVs, or moves.
+    #[serde(flatten)]
+    pub totals: BTreeMap<&'static str, u64>,
+    /// Blocks.
+    pub blocks: u64,
+    /// Shards that the manifest names.
+    pub shards: u64,
+    /// Bytes of blocks.
+    pub block_bytes: u64,
+    /// Problems in the order of the files.
+    pub problems: Vec<Problem>,
+    /// Seconds taken.
+    pub seconds: f64,
+}
+
+/// Verifies and prints.
+///
+/// # Errors
+///
+/// Standard output fails; what is wrong with the database is no error but the result.
+pub fn run(args: Args) -> Outcome {
+    let report = verify(&args.database.source()?, args.quiet)?;
+    report::print(&report, args.json)?;
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { positions, totals, blocks, shards, problems, seconds, .. } = self;
+        for Problem { file, bytes, what } in problems {
+            let (file, what) = (shown(file), shown(what));
+            match bytes {
+                Some((first, last)) => writeln!(f, "{file} bytes {first}-{last}: {what}")?,
+                None => writeln!(f, "{file}: {what}")?,
+            }
+        }
+        write!(f, "{positions} positions")?;
+        for (name, total) in totals {
+            write!(f, ", {total} {}", if *name == "pvs" { "PV rows" } else { name })?;
+        }
+        let verdict = match problems.len() {
+            0 => "all is well".to_owned(),
+            1 => "1 problem".to_owned(),
+            count => format!("{count} problems"),
+        };
+        writeln!(f, " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}")
+    }
+}
+
+/// Reads everything.
+///
+/// # Errors
+///
+/// The system does not give what it takes to wait for a host.
+pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
+    let start = Instant::now();
+    let mut report = Report::default();
+    match database::kind(place)? {
+        Kind::Evaluations => verify_as::<PositionEval>(place, &mut report, quiet)?,
+        Kind::Moves => verify_as::<Played>(place, &mut report, quiet)?,
+    }
+    report.ok = report.problems.is_empty();
+    report.seconds = start.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// What is asked of a record beyond what a reader asks.
+trait Checked: Record {
+    /// What the manifest says of all records.
+    type Said: Send + Sync + 'static;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    fn said(manifest: &Manifest) -> Result<Self::Said, String>;
+
+    /// What is wrong with it.
+    fn fault(&self, said: &Self::Said) -> Option<&'static str>;
+}
+
+impl Checked for PositionEval {
+    type Said = ();
+
+    fn said(_: &Manifest) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn fault(&self, (): &()) -> Option<&'static str> {
+        (!is_normal(&self.evaluations)).then_some("its evaluations are not in order")
+    }
+}
+
+impl Checked for Played {
+    type Said = Said;
+
+    fn said(manifest: &Manifest) -> Result<Said, String> {
+        Said::of(manifest)
+    }
+
+    fn fault(&self, said: &Said) -> Option<&'static str> {
+        if self.results().is_none() {
+            return Some("it has too many games");
+        }
+        let moves = self.moves.iter().map(|played| &played.details);
+        moves.chain([&self.ended_details]).find_map(|details| said.fault(details))
+    }
+}
+
+fn verify_as<R: Checked>(place: &Place, report: &mut Report, quiet: bool) -> io::Result<()> {
+    match database::wait(database::manifest::<R>(place))? {
+        Ok(manifest) => read_all::<R>(place, Arc::new(manifest), report, quiet),
+        Err(error) => {
+            report.problems.push(read_problem(&error, Manifest::FILE));
+            Ok(())
+        }
+    }
+}
+
+fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
+    let done = Arc::new(AtomicU64::new(0));
+    let progress = Progress::start(Work::positions("verifying", &done, Some(manifest.positions)), quiet);
+    report.shards = manifest.shards().len() as u64;
+    let said = match R::said(&manifest) {
+        Ok(said) => said,
+        Err(what) => {
+            report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
+            return Ok(());
+        }
+    };
+    let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &said));
+    let mut last: Option<Key> = None;
+    let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
+    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, cores(), check) {
+        let checked = match checked {
+            Ok(checked) => checked,
+            Err(error) => {
+                report.problems.push(scan_problem(&error));
+                continue;
+            }
+        };
+        report.blocks += 1;
+        report.block_bytes += checked.chunk.len() as u64;
+        report.positions += checked.positions;
+        *by_shard.entry(checked.chunk.file.clone()).or_default() += checked.positions;
+        for (name, total) in R::TOTALS.iter().zip(&checked.totals) {
+            *report.totals.entry(name).or_default() += total;
+        }
+        done.fetch_add(checked.positions, Relaxed);
+        if let (Some(last), Some(first)) = (&last, &checked.first)
+            && last >= first
+        {
+            report.problems.push(problem(&checked.chunk, "its positions are not above those of the block before"));
+        }
+        last = checked.last.or(last);
+        report.problems.extend(checked.problem);
+    }
+    drop(progress);
+    // Totals say something only if all could be read.
+    if report.problems.is_empty() {
+        let totals = report.totals.iter().map(|(name, found)| (*name, manifest.total(name), *found));
+        let totals: Vec<_> = totals.chain([("positions", manifest.positions, report.positions)]).collect();
+        for (name, told, found) in totals {
+            if told != found {
+                let name = if name == "pvs" { "PV rows" } else { name };
+                let what = format!("it tells of {told} {name}, the shards hold {found}");
+                report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
+            }
+        }
+        for shard in manifest.shards() {
+            let found = by_shard.get(&shard.file).copied().unwrap_or_default();
+            if shard.positions != found {
+                let what = format!("the manifest tells of {} positions, found {found}", shard.positions);
+                report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
+            }
+        }
+    }
+    for shard in manifest.shards() {
+        let behind = database::wait(place.range(&shard.file, shard.bytes..shard.bytes + 1))?;
+        if behind.is_ok() {
+            let what = format!("longer than the {} bytes that the manifest tells", shard.bytes);
+            report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
+        }
+    }
+    // A host does not tell what else it has.
+    if place.is_directory() {
+        report.problems.extend(foreign(Path::new(&place.locate("")), &manifest)?);
+    }
+    Ok(())
+}
+
+/// Shards that the manifest does not name.
+fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
+    let mut problems = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let file = entry?.file_name().to_string_lossy().into_owned();
+        if file.ends_with(Manifest::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
+            problems.push(Problem { file, bytes: None, what: "foreign: the manifest does not name it".to_owned() });
+        }
+    }
+    problems.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(problems)
+}
+
+/// What a block holds.
+struct CheckedBlock {
+    chunk: Chunk,
+    positions: u64,
+    /// In the order of [`Record::TOTALS`].
+    totals: Vec<u64>,
+    first: Option<Key>,
+    last: Option<Key>,
+    /// The first problem: with one, the rest of a block says little.
+    problem: Option<Problem>,
+}
+
+fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, said: &R::Said) -> CheckedBlock {
+    let totals = vec![0; R::TOTALS.len()];
+    let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
+    let mut read = || -> Result<(), Problem> {
+        let block = Block::<R>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.file))?;
+        for record in block.records() {
+            let record = record.map_err(|error| table_problem(&error, &at.file))?;
+            let key = record.position().key();
+            let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
+            if !is_in_place {
+                return Err(problem(&at, &format!("{} stands where no lookup finds it", record.position())));
+            }
+            if let Some(fault) = record.fault(said) {
+                return Err(problem(&at, &format!("{}: {fault}", record.position())));
+            }
+            checked.first.get_or_insert(key);
+            checked.last = Some(key);
+            checked.positions += 1;
+            record.count(&mut checked.totals);
+        }
+        Ok(())
+    };
+    let problem = read().err();
+    checked.problem = problem;
+    checked
+}
+
+fn is_normal(evaluations: &[Evaluation]) -> bool {
+    let is_ordered = || {
+        let mut normal = evaluations.to_vec();
+        PositionEval::normalise(&mut normal);
+        normal == evaluations
+    };
+    let has_pvs = evaluations.iter().all(|evaluation| !evaluation.pvs.is_empty());
+    !evaluations.is_empty() && has_pvs && (evaluations.len() == 1 || is_ordered())
+}
+
+fn problem(chunk: &Chunk, what: &str) -> Problem {
+    let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
+    Problem { file: chunk.file.to_string(), bytes, what: what.to_owned() }
+}
+
+fn table_problem(error: &TableError, file: &str) -> Problem {
+    match error {
+        TableError::Chunk { chunk, kind } => problem(chunk, &kind.to_string()),
+        _ => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
+    }
+}
+
+fn file_name(at: &str) -> String {
+    at.rsplit(['/', '\\']).next().unwrap_or(at).to_owned()
+}
+
+fn read_problem(error: &ReadError, file: &str) -> Problem {
+    match error {
+        ReadError::Table { error, .. } => table_problem(error, file),
+        ReadError::Source(error) => {
+            let what = match &error.kind {
+                SourceErrorKind::Short { expected, found } => {
+                    format!("truncated: expected {expected} bytes, found {found}")
+                }
+                kind => kind.to_string(),
+            };
+            Problem { file: file_name(&error.at), bytes: None, what }
+        }
+        ReadError::Stale(error) => read_problem(error, file),
+        error => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
+    }
+}
+
+fn scan_problem(error: &ScanError) -> Problem {
+    match error {
+        ScanError::Read(error) => read_problem(error, ""),
+        ScanError::Layout { at, range } => Problem {
+            file: file_name(at),
+            bytes: Some((range.start, range.end.saturating_sub(1))),
+            what: "bytes that belong to no block or to several".to_owned(),
+        },
+        ScanError::InlinePage(page) => {
+            let what = format!("its inline page differs from {page}");
+            Problem { file: Manifest::FILE.to_owned(), bytes: None, what }
+        }
+        ScanError::Name { at, found } => Problem {
+            file: file_name(at),
+            bytes: None,
+            what: format!("the SHA-256 of its content begins {found}: not the content that gave it its name"),
+        },
+    }
+}

@@ -1,0 +1,294 @@
+//! What was read of databases far away, kept on disk between runs.
+//!
+//! An entry is a file, named by the hash of what it is, in a folder named by the hash of where it came from. What is in it
+//! is checked by the reader like what a host sends, so that processes need no locks: files come whole, by a rename, and
+//! whatever is not as it should be is fetched again. Each run notes how much it wrote; when that comes to an eighth of the
+//! room, the files that were read longest ago go.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+use shelfish::reader::{Cache, Keep};
+use shelfish::source::Source as _;
+
+use super::Place;
+use crate::terminal::shown::hexadecimal;
+
+/// Larger entries are not read: no part of a database is as large.
+const MAX_ENTRY: u64 = 9 << 20;
+/// What a file takes on disk, about, beside its bytes.
+const BLOCK: u64 = 4096;
+/// Notes of what was written since the room was last looked at.
+const NOTES: &str = "written";
+/// What the names of manifests begin with: they are given up last.
+const MANIFEST: &str = "m-";
+
+/// What is kept on disk of databases that are read over the network.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[group(id = "cache_args")]
+pub struct Args {
+    /// Where to keep what is read of a database over the network [default: shelfish in $XDG_CACHE_HOME or ~/.cache]
+    #[arg(long, value_name = "DIR")]
+    cache_dir: Option<PathBuf>,
+    /// The most that is kept there, of all databases, without a unit: MiB; 0: nothing
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    cache_size: usize,
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    if text == "0" { Ok(0) } else { crate::commands::build::size(text, 1 << 20) }
+}
+
+impl Args {
+    /// The cache of a database; a directory needs none.
+    ///
+    /// # Errors
+    ///
+    /// The directory that was named cannot be had. Without the usual one there is no cache.
+    pub fn open(&self, place: &Place) -> io::Result<Option<DiskCache>> {
+        if self.cache_size == 0 || place.is_directory() {
+            return Ok(None);
+        }
+        let source = &place.locate("");
+        match &self.cache_dir {
+            Some(dir) => DiskCache::open(dir, source, self.cache_size as u64).map(Some).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}; name another --cache-dir", dir.display()))
+            }),
+            None => Ok(usual().and_then(|dir| DiskCache::open(&dir, source, self.cache_size as u64).ok())),
+        }
+    }
+}
+
+/// Where caches are by convention.
+fn usual() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let dir = named("XDG_CACHE_HOME");
+    let dir = if cfg!(windows) { dir.or_else(|| named("LOCALAPPDATA")) } else { dir };
+    Some(dir.or_else(|| Some(named("HOME")?.join(".cache")))?.join("shelfish"))
+}
+
+/// The part of a cache that belongs to one database.
+#[derive(Debug)]
+pub struct DiskCache {
+    /// The folder of all databases.
+    root: PathBuf,
+    /// The folder of this one.
+    dir: PathBuf,
+    room: u64,
+    /// Bytes written since they were last noted.
+    written: AtomicU64,
+    /// Numbers temporary files.
+    next: AtomicU64,
+}
+
+impl DiskCache {
+    /// Opens the part of the cache in `root` that belongs to the database at `source`.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made.
+    pub fn open(root: &Path, source: &str, room: u64) -> io::Result<DiskCache> {
+        let dir = root.join(hex(source));
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        // What somebody looks at is nobody else's business.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&dir)?;
+        let (written, next) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(DiskCache { root: root.to_owned(), dir, room, written, next })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let kind = if name == shelfish::table::Manifest::FILE { MANIFEST } else { "" };
+        self.dir.join(format!("{kind}{}", hex(name)))
+    }
+
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let file = File::open(self.path(name))?;
+        let mut bytes = Vec::new();
+        (&file).take(MAX_ENTRY + 1).read_to_end(&mut bytes)?;
+        // Whoever has just been read is given up last.
+        let _ = file.set_modified(SystemTime::now());
+        Ok(bytes)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let temporary = self.dir.join(format!("t-{}-{}", std::process::id(), self.next.fetch_add(1, Relaxed)));
+        let written = File::create(&temporary).and_then(|mut file| file.write_all(bytes));
+        let moved = written.and_then(|()| fs::rename(&temporary, self.path(name)));
+        if moved.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        let written = taken(bytes.len() as u64) + self.written.fetch_add(taken(bytes.len() as u64), Relaxed);
+        if written > self.room / 8 {
+            self.note()?;
+        }
+        moved
+    }
+
+    /// Notes what was written, and makes room if that is much.
+    fn note(&self) -> io::Result<()> {
+        let written = self.written.swap(0, Relaxed);
+        if written == 0 {
+            return Ok(());
+        }
+        let path = self.root.join(NOTES);
+        let mut notes = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
+        notes.write_all(&written.to_le_bytes())?;
+        let mut all = Vec::new();
+        File::open(&path)?.take(1 << 20).read_to_end(&mut all)?;
+        let number = |eight: &[u8]| eight.try_into().map_or(0, u64::from_le_bytes);
+        let sum = all.chunks_exact(8).map(number).fold(0, u64::saturating_add);
+        if sum > self.room / 8 || all.len() >= 1 << 20 {
+            make_room(&self.root, self.room - self.room / 8)?;
+            notes.set_len(0)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for DiskCache {
+    fn drop(&mut self) {
+        let _ = self.note();
+    }
+}
+
+impl Cache for DiskCache {
+    async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
+        names.iter().map(|name| self.read(name).ok()).collect()
+    }
+
+    fn put(&self, name: &str, bytes: &[u8], _: Keep) {
+        // A full disk is no reason not to answer.
+        let _ = self.write(name, bytes);
+    }
+
+    fn remove(&self, name: &str) {
+        let _ = fs::remove_file(self.path(name));
+    }
+}
+
+/// What a file takes on disk.
+fn taken(bytes: u64) -> u64 {
+    bytes.next_multiple_of(BLOCK)
+}
+
+/// Removes entries, those that were read longest ago first and manifests last, until the rest fits.
+fn make_room(root: &Path, room: u64) -> io::Result<()> {
+    let (mut entries, mut sum) = (Vec::new(), 0);
+    for dir in fs::read_dir(root)?.flatten() {
+        // Only what this made: folders with the name of a hash.
+        if !dir.file_type()?.is_dir() || !is_hex(&dir.file_name().to_string_lossy()) {
+            continue;
+        }
+        for entry in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_ours = name.starts_with("t-") || is_hex(name.trim_start_matches(MANIFEST));
+            // Another process may have removed it.
+            if let (true, Ok(metadata)) = (is_ours, entry.metadata()) {
+                sum += taken(metadata.len());
+                let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                entries.push((name.starts_with(MANIFEST), modified, taken(metadata.len()), entry.path()));
+            }
+        }
+    }
+    entries.sort_unstable();
+    for (_, _, bytes, path) in entries {
+        if sum <= room {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            sum -= bytes;
+        }
+    }
+    Ok(())
+}
+
+/// The first 32 digits of the SHA-256 of a name.
+fn hex(name: &str) -> String {
+    hexadecimal(&Sha256::digest(name)[..16])
+}
+
+fn is_hex(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
+    fn size_of(root: &Path) -> io::Result<u64> {
+        let mut sum = 0;
+        for dir in fs::read_dir(root)?.flatten().filter(|entry| entry.path().is_dir()) {
+            for entry in fs::read_dir(dir.path())?.flatten() {
+                sum += taken(entry.metadata()?.len());
+            }
+        }
+        Ok(sum)
+    }
+
+    fn get(cache: &DiskCache, name: &str) -> io::Result<Option<Vec<u8>>> {
+        Ok(crate::database::wait(cache.get(vec![name.to_owned()]))?.pop().flatten())
+    }
+
+    #[test]
+    fn what_was_kept_is_found_again_for_its_own_source_only() -> Test {
+        let root = tempfile::tempdir()?;
+        let open = |source: &str| DiskCache::open(root.path(), source, 1 << 20);
+        open("https://a/")?.put("x.silo:0-3", b"abc", Keep::Recent);
+        assert_eq!(get(&open("https://a/")?, "x.silo:0-3")?.as_deref(), Some(&b"abc"[..]));
+        assert_eq!(get(&open("https://a/")?, "x.silo:0-4")?, None);
+        assert_eq!(get(&open("https://b/")?, "x.silo:0-3")?, None);
+        let cache = open("https://a/")?;
+        cache.remove("x.silo:0-3");
+        assert_eq!(get(&cache, "x.silo:0-3")?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn the_room_is_kept_to_within_a_run_and_over_many_and_manifests_stay() -> Test {
+        let (root, room) = (tempfile::tempdir()?, 1 << 20);
+        for run in 0..60 {
+            let cache = DiskCache::open(root.path(), &format!("https://{}/", run % 3), room)?;
+            cache.put("manifest.json", b"{}", Keep::Longest);
+            for n in 0..if run == 0 { 1_000 } else { 10 } {
+                cache.put(&format!("{run}.silo:{n}"), &[7; 5_000], Keep::Recent);
+            }
+            drop(cache);
+            assert!(size_of(root.path())? <= room, "after run {run}: {} of {room}", size_of(root.path())?);
+        }
+        let cache = DiskCache::open(root.path(), "https://0/", room)?;
+        assert!(get(&cache, "manifest.json")?.is_some());
+        assert!(get(&cache, "59.silo:9")?.is_none() && get(&cache, "57.silo:9")?.is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn processes_that_write_at_a_time_spoil_nothing() -> Test {
+        let root = tempfile::tempdir()?;
+        let caches: Vec<DiskCache> =
+            (0..4).map(|_| DiskCache::open(root.path(), "s3://b/", 1 << 20)).collect::<io::Result<_>>()?;
+        std::thread::scope(|scope| {
+            for (n, cache) in caches.iter().enumerate() {
+                // As processes have their own numbers.
+                cache.next.store(n as u64 * 1_000_000, Relaxed);
+                scope.spawn(move || {
+                    for round in 0..200u64 {
+                        let byte = (round % 7) as u8;
+                        cache.put(&format!("x:{byte}"), &[byte; 20_000], Keep::Recent);
+                        let found = get(cache, &format!("x:{}", (byte + 3) % 7)).ok().flatten();
+                        assert!(found.is_none_or(|found| found == [(byte + 3) % 7; 20_000]));
+                    }
+                });
+            }
+        });
+        Ok(())
+    }
+}

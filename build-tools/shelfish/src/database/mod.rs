@@ -1,0 +1,282 @@
+//! A database wherever it is: a directory, a host, or a bucket.
+
+pub mod blocking;
+pub mod cache;
+pub mod scan;
+
+use std::fmt;
+use std::future::Future;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use shelfish::eval::PositionEval;
+use shelfish::played::Played;
+use shelfish::reader::ReadError;
+use shelfish::source::file::Directory;
+use shelfish::source::host::{self, Host, HostError};
+use shelfish::source::integrity::Integrity;
+use shelfish::source::{Source, SourceError, SourceErrorKind};
+use shelfish::table::{Manifest, Record, TableError};
+
+use crate::store::{Address, AddressError, Objects, Settings, StoreError};
+
+/// Where a database is.
+#[derive(clap::Args, Clone, Debug)]
+#[group(id = "database_args")]
+pub struct Args {
+    /// The database: a directory, or the URL of one: https://, s3://, gs:// or az://
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
+    pub database: String,
+    /// Seconds that a host has for an answer, and one more for every 16 KiB of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+    /// Take no manifest but the one with this hash: sha256-..., as `shelfish build` and `stats` print it
+    #[arg(long, value_name = "HASH")]
+    pub integrity: Option<Integrity>,
+}
+
+/// A text that names no place of a database.
+#[derive(Debug)]
+pub enum PlaceError {
+    /// The scheme of a URL that no database has.
+    Scheme(String),
+    /// The URL of a bucket, but not a whole one.
+    Bucket(AddressError),
+    /// The host cannot be asked.
+    Host(HostError),
+    /// The bucket cannot be opened.
+    Store(StoreError),
+}
+
+impl fmt::Display for PlaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlaceError::Scheme(found) => {
+                write!(f, "found {found}://, expected http://, https://, s3://, gs://, az:// or a directory")
+            }
+            PlaceError::Bucket(error) => error.fmt(f),
+            PlaceError::Host(error) => error.fmt(f),
+            PlaceError::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PlaceError {}
+
+/// Where a database is, as a person names it.
+///
+/// # Errors
+///
+/// It is a URL, but of no host and no bucket.
+pub fn address(text: &str) -> Result<String, PlaceError> {
+    match scheme(text) {
+        Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
+        Some(found) if !is_http(found) => return Err(PlaceError::Scheme(found.to_owned())),
+        _ => {}
+    }
+    Ok(text.to_owned())
+}
+
+/// The scheme of a URL. A letter alone is that of a drive, and what is there is a directory.
+pub fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let is_scheme =
+        scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_plain);
+    (is_scheme && (is_http(scheme) || !Path::new(text).exists())).then_some(scheme)
+}
+
+fn is_http(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+fn is_store(scheme: &str) -> bool {
+    ["s3", "gs", "az", "azure", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+impl Args {
+    /// A database by its name alone.
+    pub fn of(database: &str) -> Args {
+        Args { database: database.to_owned(), timeout: 20, integrity: None }
+    }
+
+    /// The source of its files.
+    ///
+    /// # Errors
+    ///
+    /// Its URL is none, the system's certificates cannot be loaded, or the environment does not say what a bucket takes.
+    pub fn source(&self) -> Result<Place, PlaceError> {
+        let folder = self.database.strip_suffix(Manifest::FILE);
+        let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
+        let text = folder.unwrap_or(&self.database);
+        let timeout = Duration::from_secs(self.timeout);
+        let files = match scheme(text) {
+            Some(found) if is_store(found) => {
+                let address = Address::parse(text).map_err(PlaceError::Bucket)?;
+                let settings = Settings { timeout: Some(timeout), ..Settings::default() };
+                match address.folder() {
+                    Some(folder) => Files::Directory(Directory::new(folder)),
+                    None => Files::Bucket(Objects::open(&address, settings).map_err(PlaceError::Store)?),
+                }
+            }
+            Some(_) => {
+                let options = host::Options { timeout, ..Default::default() };
+                Files::Host(Host::new(text, options).map_err(PlaceError::Host)?)
+            }
+            None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
+        };
+        Ok(Place { files, integrity: self.integrity })
+    }
+}
+
+/// The source of a database's files.
+#[derive(Clone, Debug)]
+pub struct Place {
+    files: Files,
+    integrity: Option<Integrity>,
+}
+
+#[derive(Clone, Debug)]
+enum Files {
+    Directory(Directory),
+    Host(Host),
+    Bucket(Objects),
+}
+
+impl Place {
+    /// Whether it is a directory, which tells what else is in it.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.files, Files::Directory(_))
+    }
+}
+
+impl Source for Place {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        match &self.files {
+            Files::Directory(directory) => directory.range(file, range).await,
+            Files::Host(host) => host.range(file, range).await,
+            Files::Bucket(bucket) => bucket.range(file, range).await,
+        }
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        let bytes = match &self.files {
+            Files::Directory(directory) => directory.whole(file, cap).await,
+            Files::Host(host) => host.whole(file, cap).await,
+            Files::Bucket(bucket) => bucket.whole(file, cap).await,
+        }?;
+        match self.integrity {
+            Some(expected) if file == Manifest::FILE && Integrity::of(&bytes) != expected => {
+                let (expected, found) = (expected.to_string(), Integrity::of(&bytes).to_string());
+                Err(SourceError::new(self.locate(file), SourceErrorKind::Integrity { expected, found }))
+            }
+            _ => Ok(bytes),
+        }
+    }
+
+    fn locate(&self, file: &str) -> String {
+        match &self.files {
+            Files::Directory(directory) => directory.locate(file),
+            Files::Host(host) => host.locate(file),
+            Files::Bucket(bucket) => bucket.locate(file),
+        }
+    }
+}
+
+/// Reads the manifest of a database.
+///
+/// # Errors
+///
+/// It is missing, or not a manifest.
+pub async fn manifest<R: Record>(place: &Place) -> Result<Manifest, ReadError> {
+    let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
+    Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
+}
+
+/// The kind of records that a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Evaluations.
+    Evaluations,
+    /// Played moves.
+    Moves,
+}
+
+/// Reads a manifest of either kind.
+///
+/// # Errors
+///
+/// The bytes are not a manifest of Shelfish.
+pub fn parse_manifest(bytes: &[u8]) -> Result<(Manifest, Kind), TableError> {
+    match Manifest::parse::<PositionEval>(bytes) {
+        Err(TableError::Kind { found, .. }) if found == Played::KIND => {
+            Manifest::parse::<Played>(bytes).map(|manifest| (manifest, Kind::Moves))
+        }
+        manifest => manifest.map(|manifest| (manifest, Kind::Evaluations)),
+    }
+}
+
+/// The kind of a database; that of one that cannot be read is evaluations, and whoever reads it is told what is wrong.
+///
+/// # Errors
+///
+/// The system does not give what it takes to wait.
+pub fn kind(place: &Place) -> std::io::Result<Kind> {
+    let bytes = wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
+    let kind = bytes.ok().and_then(|bytes| parse_manifest(&bytes).ok());
+    Ok(kind.map_or(Kind::Evaluations, |(_, kind)| kind))
+}
+
+/// Waits for what a source does.
+///
+/// # Errors
+///
+/// The system does not give what it takes to wait.
+pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let output = runtime.block_on(future);
+    // What is given up may still ask for the address of a host; nobody waits for that.
+    runtime.shutdown_background();
+    Ok(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
+    #[test]
+    fn schemes_are_known_in_any_case_and_others_are_named() -> Test {
+        let place = |database: &str| Args { timeout: 1, ..Args::of(database) }.source();
+        for (url, base) in [
+            ("http://x", "http://x/"),
+            ("HTTP://x/", "HTTP://x/"),
+            ("Https://x/db/manifest.json", "Https://x/db/"),
+            ("https://x/my-manifest.json", "https://x/my-manifest.json/"),
+        ] {
+            assert_eq!(place(&address(url)?)?.locate(""), base);
+        }
+        for url in ["ftp://x", "letters://", "files:///db", "s3+http://x", "HTTPX://x"] {
+            let error = address(url).err().ok_or(url)?.to_string();
+            let (scheme, _) = url.split_once("://").ok_or(url)?;
+            assert_eq!(
+                error,
+                format!("found {scheme}://, expected http://, https://, s3://, gs://, az:// or a directory")
+            );
+        }
+        for url in ["s3://", "gs:///x", "az://c/../d"] {
+            assert!(address(url).is_err(), "{url}");
+        }
+        for dir in
+            [".", "C:\\db", "C://db", "c:/db", "a b/ü://x", "./ftp://x", "://", "1a://x", "http:", "ftp:x", "http"]
+        {
+            assert!(place(&address(dir)?)?.is_directory(), "{dir}");
+        }
+        let locate = |dir: &str| place(dir).map(|place| place.locate(Manifest::FILE));
+        assert_eq!(locate("manifest.json")?, locate(".")?);
+        assert!(locate("old-manifest.json")?.contains("old-manifest.json"));
+        Ok(())
+    }
+}

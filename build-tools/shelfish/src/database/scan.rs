@@ -1,0 +1,217 @@
+//! Reads a whole database in the order of its files, all of its bytes.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use shelfish::reader::ReadError;
+use shelfish::source::Source;
+use shelfish::table::{Chunk, Manifest, Page};
+use tokio::runtime::{Builder, Runtime};
+
+use super::Place;
+use crate::terminal::shown::hexadecimal;
+
+/// The most bytes that are asked for at a time, one block aside.
+const REQUEST: u64 = 1 << 20;
+
+/// A block as it is in its file.
+#[derive(Clone, Debug)]
+pub struct RawBlock {
+    /// Where it is.
+    pub at: Chunk,
+    /// Its bytes, not checked.
+    pub bytes: Vec<u8>,
+}
+
+/// What is wrong with a file, apart from its blocks.
+#[derive(Clone, Debug)]
+pub enum ScanError {
+    /// It cannot be read, or is not as its manifest or page says.
+    Read(ReadError),
+    /// Bytes that belong to no block or page, or to several.
+    Layout {
+        /// Path or URL of the shard.
+        at: String,
+        /// The bytes.
+        range: Range<u64>,
+    },
+    /// An inline page of the manifest has other bytes than the page in the shard; readers use the inline one.
+    InlinePage(Chunk),
+    /// The content is not that by which the file is named.
+    Name {
+        /// Path or URL of the shard.
+        at: String,
+        /// SHA-256 of its content, as many digits as its name has.
+        found: String,
+    },
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScanError::Read(error) => error.fmt(f),
+            ScanError::Layout { at, range } => {
+                write!(
+                    f,
+                    "{at}: bytes {}-{} belong to no block or to several",
+                    range.start,
+                    range.end.saturating_sub(1)
+                )
+            }
+            ScanError::InlinePage(page) => write!(f, "the inline page of the manifest differs from {page}"),
+            ScanError::Name { at, found } => {
+                write!(f, "{at}: the SHA-256 of its content begins {found}: not the content that gave it its name")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ScanError {}
+
+/// Blocks in ascending order of keys. After an error it goes on with what can be read.
+pub struct Scan {
+    place: Place,
+    manifest: Arc<Manifest>,
+    runtime: Runtime,
+    /// The number of the next shard.
+    next: usize,
+    shard: Option<OpenShard>,
+    ready: VecDeque<Result<RawBlock, ScanError>>,
+}
+
+/// A shard whose pages have been read.
+struct OpenShard {
+    file: String,
+    /// Blocks that are still to be read.
+    blocks: VecDeque<Chunk>,
+    pages: Vec<u8>,
+    /// Of what has been read in order and whole.
+    hash: Option<Sha256>,
+    at: u64,
+}
+
+impl Scan {
+    /// Begins with the first shard.
+    ///
+    /// # Errors
+    ///
+    /// The system does not give what it takes to wait for a host.
+    pub fn new(place: Place, manifest: Arc<Manifest>) -> io::Result<Scan> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Scan { place, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })
+    }
+
+    fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, ScanError> {
+        self.runtime.block_on(self.place.range(file, range)).map_err(|error| ScanError::Read(error.into()))
+    }
+
+    fn read_error(&self, chunk: &Chunk, error: shelfish::table::TableError) -> ScanError {
+        ScanError::Read(ReadError::Table { at: self.place.locate(&chunk.file), error })
+    }
+
+    /// Reads the pages of shard `n`.
+    fn open(&mut self, n: usize) {
+        let manifest = self.manifest.clone();
+        let shard = &manifest.shards()[n];
+        let pages: Vec<Chunk> = manifest.pages_of(n).collect();
+        let start = pages.first().map_or(shard.bytes, |page| page.range.start);
+        let bytes = match self.range(&shard.file, start..shard.bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.ready.push_back(Err(error)),
+        };
+        let mut blocks: VecDeque<Chunk> = VecDeque::new();
+        for page in &pages {
+            let found = page.within(&bytes, start);
+            match Page::parse(found, page) {
+                Ok(page) => blocks.extend(page.blocks()),
+                Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
+            }
+            if manifest.inline_page(page).is_some_and(|inline| inline != found) {
+                self.ready.push_back(Err(ScanError::InlinePage(page.clone())));
+            }
+        }
+        let mut at = 0;
+        for Chunk { range, .. } in &blocks {
+            if range.start != at {
+                self.layout_error(&shard.file, at.min(range.start)..at.max(range.start));
+            }
+            at = range.end;
+        }
+        if at != start {
+            self.layout_error(&shard.file, at.min(start)..at.max(start));
+        }
+        self.shard =
+            Some(OpenShard { file: shard.file.clone(), blocks, pages: bytes, hash: Some(Sha256::new()), at: 0 });
+    }
+
+    fn layout_error(&mut self, file: &str, range: Range<u64>) {
+        let at = self.place.locate(file);
+        self.ready.push_back(Err(ScanError::Layout { at, range }));
+    }
+
+    /// Reads some blocks of the open shard; its end checks its name.
+    fn advance(&mut self, mut shard: OpenShard) {
+        let Some(first) = shard.blocks.front() else {
+            if let Some(mut hash) = shard.hash {
+                hash.update(&shard.pages);
+                let digits = shard.file.trim_end_matches(Manifest::SHARD_ENDING);
+                let found = hexadecimal(&hash.finalize());
+                if !found.starts_with(digits) {
+                    let (at, found) = (self.place.locate(&shard.file), found[..digits.len()].to_owned());
+                    self.ready.push_back(Err(ScanError::Name { at, found }));
+                }
+            }
+            return;
+        };
+        let start = first.range.start;
+        let mut end = start;
+        let mut some = Vec::new();
+        while let Some(Chunk { range, .. }) = shard.blocks.front() {
+            if !some.is_empty() && (range.start != end || range.end - start > REQUEST) {
+                break;
+            }
+            end = range.end;
+            some.extend(shard.blocks.pop_front());
+        }
+        match self.range(&shard.file, start..end) {
+            Ok(bytes) => {
+                shard.hash = shard.hash.filter(|_| start == shard.at);
+                shard.at = end;
+                if let Some(hash) = &mut shard.hash {
+                    hash.update(&bytes);
+                }
+                let cut = |at: Chunk| Ok(RawBlock { bytes: at.within(&bytes, start).to_vec(), at });
+                self.ready.extend(some.into_iter().map(cut));
+            }
+            Err(error) => {
+                shard.hash = None;
+                self.ready.push_back(Err(error));
+            }
+        }
+        self.shard = Some(shard);
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<RawBlock, ScanError>;
+
+    fn next(&mut self) -> Option<Result<RawBlock, ScanError>> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            if let Some(shard) = self.shard.take() {
+                self.advance(shard);
+            } else if self.next < self.manifest.shards().len() {
+                self.next += 1;
+                self.open(self.next - 1);
+            } else {
+                return None;
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A fragment of a manifest: what `shelfish encode` made of a part.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use shelfish::table::Part;
+use twox_hash::XxHash64;
+
+use super::Plan;
+use crate::evaluations::OverLimit;
+
+/// What a fragment says of itself.
+const FORMAT: &str = "shelfish-fragment-1";
+
+/// What was made of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fragment {
+    format: String,
+    /// The id of the plan.
+    plan: String,
+    /// Its number.
+    part: usize,
+    /// What was left out of its positions.
+    pub over_limit: OverLimit,
+    /// Positions that were left out.
+    pub left_out: u64,
+    /// Its shards.
+    pub table: Part,
+}
+
+/// A fragment and the checksum of its text.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    fragment: Box<serde_json::value::RawValue>,
+    checksum: String,
+}
+
+/// Why a part cannot go into the manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FragmentError {
+    /// It is no fragment, or was changed.
+    Damaged(String),
+    /// It was made by another plan.
+    Plan {
+        /// The id of that plan.
+        found: String,
+    },
+    /// It is that of another part.
+    Part {
+        /// The number of that part.
+        found: usize,
+    },
+    /// A page is not within the keys of the part, or out of order.
+    Keys,
+}
+
+impl fmt::Display for FragmentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FragmentError::Damaged(why) => write!(f, "it is damaged ({why}): encode this part again"),
+            FragmentError::Plan { found } => {
+                write!(f, "it is of another plan, {found}: encode this part again by this plan")
+            }
+            FragmentError::Part { found } => write!(f, "it is that of part {found}, a copy: encode this part again"),
+            FragmentError::Keys => f.write_str("its pages are not within the keys of its part: encode this part again"),
+        }
+    }
+}
+
+impl Fragment {
+    /// Of what was made of a part.
+    pub fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
+        Fragment { format: FORMAT.to_owned(), plan: plan.id(), part, over_limit, left_out, table }
+    }
+
+    /// Its text, with the checksum.
+    ///
+    /// # Errors
+    ///
+    /// It has no form in JSON.
+    pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let fragment = serde_json::value::to_raw_value(self)?;
+        let checksum = checksum(fragment.get());
+        serde_json::to_vec(&Sealed { fragment, checksum })
+    }
+
+    /// Reads the fragment of a part, and checks that it is that.
+    ///
+    /// # Errors
+    ///
+    /// It is not.
+    pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
+        let damaged = |error: serde_json::Error| FragmentError::Damaged(error.to_string());
+        let Sealed { fragment, checksum: told } = serde_json::from_slice(bytes).map_err(damaged)?;
+        if checksum(fragment.get()) != told {
+            return Err(FragmentError::Damaged("its checksum is wrong".to_owned()));
+        }
+        let fragment: Fragment = serde_json::from_str(fragment.get()).map_err(damaged)?;
+        if fragment.format != FORMAT {
+            return Err(FragmentError::Damaged(format!("its format is {:?}, expected {FORMAT:?}", fragment.format)));
+        }
+        if fragment.plan != plan.id() {
+            return Err(FragmentError::Plan { found: fragment.plan });
+        }
+        if fragment.part != part {
+            return Err(FragmentError::Part { found: fragment.part });
+        }
+        let keys = plan.keys_of(part);
+        let pages = || fragment.table.shards.iter().flat_map(|shard| &shard.pages).map(|(separator, _)| separator);
+        let begins = pages().next().is_none_or(|separator| *separator == keys.from);
+        if !begins || !pages().all(|separator| keys.contains(separator)) || !pages().is_sorted_by(|a, b| a < b) {
+            return Err(FragmentError::Keys);
+        }
+        Ok(fragment)
+    }
+}
+
+fn checksum(text: &str) -> String {
+    format!("{:016x}", XxHash64::oneshot(0, text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+    use shelfish::table::WriterOptions;
+
+    use super::*;
+    use crate::evaluations::Selection;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_fragment_is_taken_if_its_pages_are_those_of_its_part_and_by_no_other_part_or_plan(
+            boundaries in btree_set(vec(0..4u8, 1..4), 1..8), pages in btree_set(vec(0..4u8, 0..4), 0..8), part in 0..9usize
+        ) {
+            let plan = |boundaries: Vec<Vec<u8>>| Plan::new(boundaries, 7, Selection::default(), &WriterOptions::default());
+            let other = plan(boundaries.iter().skip(1).cloned().collect());
+            let plan = plan(boundaries.into_iter().collect());
+            let (part, next) = (part % plan.parts(), (part + 1) % plan.parts());
+            let keys = plan.keys_of(part);
+            let is_right = pages.first().is_none_or(|first| *first == keys.from) && pages.iter().all(|page| keys.contains(page));
+            let pages = serde_json::to_string(&pages.iter().map(|page| (page, 7)).collect::<Vec<_>>())?;
+            let table = format!(r#"{{"shards":[{{"file":"a.silo","bytes":77,"positions":9,"pages":{pages},"inline_pages":[]}}],
+                "positions":9,"totals":[9,9]}}"#);
+            let fragment = Fragment::new(&plan, part, serde_json::from_str(&table)?, OverLimit::default(), 0);
+            let bytes = fragment.to_bytes()?;
+            prop_assert_eq!(Fragment::parse(&bytes, &plan, part), is_right.then_some(fragment).ok_or(FragmentError::Keys));
+            prop_assert_eq!(Fragment::parse(&bytes, &plan, next), Err(FragmentError::Part { found: part }));
+            prop_assert_eq!(Fragment::parse(&bytes, &other, part), Err(FragmentError::Plan { found: plan.id() }));
+        }
+    }
+
+    #[test]
+    fn a_changed_fragment_is_refused_and_a_forged_one_has_its_pages_within_its_part() {
+        let plan = Plan::new(vec![b"b".to_vec(), b"d".to_vec()], 7, Selection::default(), &WriterOptions::default());
+        let text = r#"{"shards":[{"file":"0123456789abcdef0123456789abcdef.silo","bytes":77,"positions":9,"pages":[[[98],70],[[99],7]],
+            "inline_pages":[]}],"positions":9,"totals":[9,9]}"#;
+        let table: Part = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+        let fragment = Fragment::new(&plan, 1, table, OverLimit::default(), 0);
+        let bytes = fragment.to_bytes().unwrap_or_default();
+        assert_eq!(Fragment::parse(&bytes, &plan, 1), Ok(fragment.clone()));
+        let mut random = fastrand::Rng::with_seed(12);
+        for _ in 0..1_000 {
+            let mut changed = bytes.clone();
+            changed[random.usize(..bytes.len())] = random.u8(..);
+            let found = Fragment::parse(&changed, &plan, 1);
+            assert!(found.is_err() || found == Ok(fragment.clone()), "{}", String::from_utf8_lossy(&changed));
+        }
+        for pages in [&[b"a"][..], &[b"c"], &[b"b", b"d"], &[b"b", b"b"]] {
+            let mut forged = fragment.clone();
+            forged.table.shards[0].pages = pages.iter().map(|key| (key.to_vec(), 7)).collect();
+            let bytes = forged.to_bytes().unwrap_or_default();
+            assert_eq!(Fragment::parse(&bytes, &plan, 1), Err(FragmentError::Keys), "{pages:?}");
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! One line of a dump, or the rows of a position: to a canonical position with legal lines, or the reason why not.
+//!
+//! Lenient where nothing is lost (unknown fields, `20.0` for `20`, castling as `e1g1` or `e1h1`), strict elsewhere: what
+//! cannot be read as it was meant is rejected, never guessed.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
+use shelfish::position::{FenError, Position};
+
+use crate::build::spool::Surplus;
+use crate::input::rows::{Row, Rows};
+use crate::terminal::shown::shown;
+
+/// The most bytes of a PV: some thousand moves.
+pub const MAX_PV_BYTES: usize = 5 << 10;
+
+/// What a line gave.
+#[derive(Debug)]
+pub struct Record {
+    /// The position, canonical.
+    pub position: Position,
+    /// As in the source, best first, illegal moves cut, as far as a record has room. Never empty.
+    pub evaluations: Vec<Evaluation>,
+    /// Evaluations for which a record has no room.
+    pub surplus: Surplus,
+    /// PVs that turned illegal after their first move and were kept up to there.
+    pub cut: u64,
+    /// PVs that were dropped because their first move is illegal.
+    pub dropped: u64,
+    /// PVs that were cut because a record does not have room for all moves of their evaluation.
+    pub shortened: u64,
+}
+
+/// Why a line cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reject {
+    /// Not JSON, or not the JSON of an evaluation.
+    Json(String),
+    /// Longer than [`super::dump::MAX_LINE`].
+    TooLong,
+    /// The FEN is malformed.
+    Fen(FenError),
+    /// The position has no legal play.
+    Unplayable(FenError),
+    /// A score that no database holds.
+    Score(String),
+    /// A depth or node count that no database holds.
+    Effort(String),
+    /// No PV has a legal first move; the first of these moves.
+    IllegalMove(String),
+    /// There is no PV at all.
+    Empty,
+    /// More of something than a database holds.
+    TooMuch(String),
+}
+
+impl Reject {
+    /// The reasons, as they are counted.
+    pub const REASONS: [&str; 9] = [
+        "broken JSON",
+        "line over 16 MiB",
+        "malformed FEN",
+        "position without legal play",
+        "score out of range",
+        "depth or node count out of range",
+        "illegal PV move",
+        "no evaluation",
+        "too many evaluations, PVs or moves",
+    ];
+
+    /// The place of this reason in [`Reject::REASONS`].
+    pub fn reason(&self) -> usize {
+        match self {
+            Reject::Json(_) => 0,
+            Reject::TooLong => 1,
+            Reject::Fen(_) => 2,
+            Reject::Unplayable(_) => 3,
+            Reject::Score(_) => 4,
+            Reject::Effort(_) => 5,
+            Reject::IllegalMove(_) => 6,
+            Reject::Empty => 7,
+            Reject::TooMuch(_) => 8,
+        }
+    }
+}
+
+/// The fact behind the reason; may be empty.
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reject::TooLong | Reject::Empty => Ok(()),
+            Reject::Fen(error) | Reject::Unplayable(error) => error.fmt(f),
+            Reject::Json(fact)
+            | Reject::Score(fact)
+            | Reject::Effort(fact)
+            | Reject::IllegalMove(fact)
+            | Reject::TooMuch(fact) => f.write_str(fact),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct RawRecord<'a> {
+    #[serde(borrow)]
+    fen: Cow<'a, str>,
+    #[serde(borrow)]
+    evals: AtMost<RawEvaluation<'a>, { PositionEval::MAX_EVALUATIONS }>,
+}
+
+#[derive(Deserialize)]
+struct RawEvaluation<'a> {
+    #[serde(borrow)]
+    pvs: AtMost<RawPv<'a>, { PositionEval::MAX_EVALUATION_PVS }>,
+    knodes: Int,
+    depth: Int,
+}
+
+#[derive(Deserialize)]
+struct RawPv<'a> {
+    cp: Option<Int>,
+    mate: Option<Int>,
+    #[serde(borrow)]
+    line: Cow<'a, str>,
+}
+
+/// An array of which no more than `N` items are kept.
+struct AtMost<T, const N: usize> {
+    items: Vec<T>,
+    /// How many there are.
+    found: usize,
+}
+
+impl<T, const N: usize> AtMost<T, N> {
+    /// The items, if all were kept.
+    fn all(&self, what: &str) -> Result<&[T], Reject> {
+        match self.found > N {
+            true => Err(Reject::TooMuch(format!("{} {what}, expected at most {N}", self.found))),
+            false => Ok(&self.items),
+        }
+    }
+}
+
+impl<T, const N: usize> FromIterator<T> for AtMost<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> AtMost<T, N> {
+        let mut all = items.into_iter();
+        let items: Vec<T> = all.by_ref().take(N).collect();
+        let found = items.len() + all.count();
+        AtMost { items, found }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AtMost<T, N>, D::Error> {
+        struct Items<T, const N: usize>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Items<T, N> {
+            type Value = AtMost<T, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<AtMost<T, N>, A::Error> {
+                let mut most = AtMost { items: Vec::new(), found: 0 };
+                // What is beyond is read all the same: it, too, has to be what it should be.
+                while let Some(item) = items.next_element()? {
+                    most.found += 1;
+                    if most.found <= N {
+                        most.items.push(item);
+                    }
+                }
+                Ok(most)
+            }
+        }
+
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+/// A whole number of any size, however JSON writes it; beyond 64 bits it saturates, out of every range here.
+#[derive(Clone, Copy)]
+struct Int(i128);
+
+impl<'de> Deserialize<'de> for Int {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Int, D::Error> {
+        deserializer.deserialize_any(IntVisitor)
+    }
+}
+
+struct IntVisitor;
+
+impl Visitor<'_> for IntVisitor {
+    type Value = Int;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number")
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Int, E> {
+        Ok(Int(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Int, E> {
+        Ok(Int(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Int, E> {
+        if value.fract() == 0.0 { Ok(Int(value as i128)) } else { Err(E::custom(format!("{value} is not whole"))) }
+    }
+}
+
+/// Reads a line.
+///
+/// # Errors
+///
+/// The line cannot be used.
+pub fn parse(line: &[u8]) -> Result<Record, Reject> {
+    read(&serde_json::from_slice(line).map_err(|error| Reject::Json(error.to_string()))?)
+}
+
+/// Reads the rows of a position.
+///
+/// # Errors
+///
+/// They cannot be used.
+pub fn parse_rows(rows: &Rows) -> Result<Record, Reject> {
+    let pv = |row: &Row| RawPv { cp: row.cp.map(Int), mate: row.mate.map(Int), line: row.line.clone().into() };
+    let evaluation = |rows: &&[Row]| {
+        let (knodes, depth) = rows.first().map_or((0, 0), |row| (row.knodes, row.depth));
+        RawEvaluation { pvs: rows.iter().map(pv).collect(), knodes: Int(knodes), depth: Int(depth) }
+    };
+    read(&RawRecord { fen: (&*rows.fen).into(), evals: rows.evaluations().iter().map(evaluation).collect() })
+}
+
+fn read(raw: &RawRecord) -> Result<Record, Reject> {
+    let position: Position = raw.fen.parse().map_err(|error| match error {
+        FenError::Unplayable(_) => Reject::Unplayable(error),
+        _ => Reject::Fen(error),
+    })?;
+    let mut record =
+        Record { position, evaluations: Vec::new(), surplus: Surplus::default(), cut: 0, dropped: 0, shortened: 0 };
+    let mut ranked = Vec::with_capacity(raw.evals.items.len());
+    for raw in raw.evals.all("evaluations")? {
+        let pvs = raw.pvs.all("PVs of an evaluation")?;
+        for pv in pvs {
+            score(pv)?;
+            if pv.line.len() > MAX_PV_BYTES {
+                let found = pv.line.len();
+                return Err(Reject::TooMuch(format!("{found} bytes of a PV, expected at most {MAX_PV_BYTES}")));
+            }
+        }
+        let depth = u16::try_from(raw.depth.0).map_err(|_| Reject::Effort(format!("depth {}", raw.depth.0)))?;
+        let knodes = u64::try_from(raw.knodes.0).map_err(|_| Reject::Effort(format!("knodes {}", raw.knodes.0)))?;
+        ranked.push((depth, pvs.iter().collect::<Vec<_>>(), knodes));
+    }
+    let mut illegal = None;
+    let all = || ranked.iter().flat_map(|(_, pvs, _)| pvs);
+    // Where there may not be room for all, the best have to be told first, and a PV that is none takes no room.
+    if all().count() > PositionEval::MAX_PVS
+        || all().map(|pv| pv.line.len() / 4).sum::<usize>() > PositionEval::SAFE_PLIES
+    {
+        for (_, pvs, _) in &mut ranked {
+            pvs.retain(|pv| match play(record.position.chess(), &pv.line, 1) {
+                Line::Illegal(found) => {
+                    record.dropped += 1;
+                    illegal.get_or_insert_with(|| beginning(found));
+                    false
+                }
+                _ => true,
+            });
+        }
+        ranked.sort_by_key(|(depth, pvs, knodes)| Reverse((*depth, pvs.len(), *knodes)));
+    }
+    let mut shortened = Vec::new();
+    let (mut count, mut plies) = (0, 0);
+    for (depth, raw, knodes) in ranked {
+        count += raw.len();
+        if count > PositionEval::MAX_PVS || plies > PositionEval::MAX_PLIES {
+            if !raw.is_empty() {
+                record.surplus.add(raw.len());
+            }
+            continue;
+        }
+        let mut pvs = Vec::with_capacity(raw.len());
+        for pv in raw {
+            let score = score(pv)?;
+            match play(record.position.chess(), &pv.line, usize::MAX) {
+                Line::Legal(line) => pvs.push(Pv { score, line }),
+                Line::Cut(line) => {
+                    record.cut += 1;
+                    pvs.push(Pv { score, line });
+                }
+                Line::Illegal(found) => {
+                    record.dropped += 1;
+                    illegal.get_or_insert_with(|| beginning(found));
+                }
+            }
+        }
+        if !pvs.is_empty() {
+            let mut evaluation = Evaluation { depth, knodes, pvs };
+            shortened.push(evaluation.shorten(&record.position));
+            plies += evaluation.plies();
+            record.evaluations.push(evaluation);
+        }
+    }
+    let fit = PositionEval::fit(&record.position, &record.evaluations);
+    record.shortened = shortened[..fit].iter().sum::<usize>() as u64;
+    for evaluation in record.evaluations.drain(fit..) {
+        record.surplus.add(evaluation.pvs.len());
+    }
+    match illegal {
+        _ if !record.evaluations.is_empty() => Ok(record),
+        Some(found) => Err(Reject::IllegalMove(found)),
+        None => Err(Reject::Empty),
+    }
+}
+
+fn score(pv: &RawPv) -> Result<Score, Reject> {
+    let (score, name, value) = match (pv.cp, pv.mate) {
+        (Some(Int(cp)), None) => (i32::try_from(cp).map(Score::Cp), "cp", cp),
+        (None, Some(Int(mate))) => (i32::try_from(mate).map(Score::Mate), "mate", mate),
+        (Some(_), Some(_)) => return Err(Reject::Json(serde_json::Error::custom("both cp and mate").to_string())),
+        (None, None) => return Err(Reject::Json(serde_json::Error::custom("neither cp nor mate").to_string())),
+    };
+    score.ok().filter(|score| score.is_in_range()).ok_or_else(|| Reject::Score(format!("{name} {value}")))
+}
+
+enum Line<'a> {
+    Legal(Vec<Move>),
+    Cut(Vec<Move>),
+    Illegal(&'a str),
+}
+
+/// Plays at most so many moves of a line.
+fn play<'a>(chess: &Chess, text: &'a str, most: usize) -> Line<'a> {
+    let mut line = Vec::with_capacity((text.len() / 5 + 1).min(most));
+    let mut chess = chess.clone();
+    for word in text.split_ascii_whitespace().take(most) {
+        match UciMove::from_ascii(word.as_bytes()).ok().and_then(|uci| uci.to_move(&chess).ok()) {
+            Some(m) => {
+                chess.play_unchecked(m);
+                line.push(m);
+            }
+            None if line.is_empty() => return Line::Illegal(word),
+            None => return Line::Cut(line),
+        }
+    }
+    Line::Legal(line)
+}
+
+/// Enough of a text to recognise it by, on one line.
+pub fn beginning(text: &str) -> String {
+    shown(&text.chars().take(100).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::CastlingMode;
+
+    use super::*;
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    const CASTLE: &str = "4k3/8/8/8/8/8/8/R3K2R w KQ -";
+
+    fn line(fen: &str, pvs: &str) -> String {
+        format!(r#"{{"fen":"{fen}","evals":[{{"pvs":[{pvs}],"knodes":7,"depth":20}}]}}"#)
+    }
+
+    fn lines_of(text: &str) -> Vec<String> {
+        let record = parse(text.as_bytes()).expect("usable");
+        let pvs = record.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
+        pvs.map(|pv| pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+
+    #[track_caller]
+    fn rejected(text: &str, reason: &str) {
+        match parse(text.as_bytes()) {
+            Err(reject) => assert_eq!(Reject::REASONS[reject.reason()], reason, "{reject} of {text}"),
+            Ok(_) => panic!("used: {text}"),
+        }
+    }
+
+    #[test]
+    fn castling_is_understood_either_way() {
+        for uci in ["e1g1", "e1h1"] {
+            assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1h1 e8e7"]);
+        }
+        for uci in ["e1c1", "e1a1"] {
+            assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1a1 e8e7"]);
+        }
+    }
+
+    #[test]
+    fn a_line_is_kept_up_to_its_first_illegal_move() {
+        for illegal in ["e2e4 e7e5 e4e5", "e2e4 e7e5 e9e5", "e2e4 e7e5 0000", "e2e4 e7e5 N@d3", "e2e4 e7e5 \u{2654}e2"]
+        {
+            let text = line(START, &format!(r#"{{"cp":1,"line":"{illegal} a2a3"}}"#));
+            assert_eq!(lines_of(&text), ["e2e4 e7e5"]);
+            assert_eq!(parse(text.as_bytes()).map(|record| (record.cut, record.dropped)).ok(), Some((1, 0)));
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_legal_move_is_dropped_and_a_record_without_lines_rejected() {
+        let text = line(START, r#"{"cp":1,"line":"e2e5"},{"cp":2,"line":"d2d4"}"#);
+        assert_eq!(lines_of(&text), ["d2d4"]);
+        assert_eq!(parse(text.as_bytes()).map(|record| (record.cut, record.dropped)).ok(), Some((0, 1)));
+        rejected(&line(START, r#"{"cp":1,"line":"e2e5"}"#), "illegal PV move");
+        rejected(&line(START, r#"{"cp":1,"line":"e7e5"}"#), "illegal PV move");
+    }
+
+    #[test]
+    fn an_empty_line_is_a_score_without_moves() {
+        assert_eq!(lines_of(&line(START, r#"{"mate":-3,"line":""}"#)), [""]);
+    }
+
+    #[test]
+    fn whole_numbers_are_read_however_they_are_written() {
+        for cp in ["20", "20.0", "2e1", "2.0E+1"] {
+            let record = parse(line(START, &format!(r#"{{"cp":{cp},"line":"e2e4"}}"#)).as_bytes()).expect("usable");
+            assert_eq!(record.evaluations[0].pvs[0].score, Score::Cp(20));
+        }
+    }
+
+    #[test]
+    fn unknown_fields_null_and_escapes_are_no_hindrance() {
+        let text = r#"{"site":{"a":[1,2.5]},"fen":"rnbqkbnr\/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1","evals":
+            [{"pvs":[{"cp":null,"mate":3,"line":"e2e4","wdl":[1,2,3]}],"knodes":1,"depth":2,"seldepth":30}],"x":null}"#;
+        assert_eq!(lines_of(text), ["e2e4"]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_rejected_by_its_reason() {
+        let pv = r#"{"cp":1,"line":"e2e4"}"#;
+        for broken in [
+            "",
+            "x",
+            "{",
+            "[]",
+            "null",
+            "{}",
+            r#"{"fen":1,"evals":[]}"#,
+            &line(START, pv)[1..],
+            &line(START, pv).replace("}]}", "}"),
+            &format!("{} {{}}", line(START, pv)),
+            &line(START, r#"{"line":"e2e4"}"#),
+            &line(START, r#"{"cp":1,"mate":1,"line":"e2e4"}"#),
+            &line(START, r#"{"cp":1,"cp":2,"line":"e2e4"}"#),
+            &line(START, r#"{"cp":1.5,"line":"e2e4"}"#),
+            &line(START, r#"{"cp":"1","line":"e2e4"}"#),
+            &line(START, r#"{"cp":1}"#),
+            &line(START, r#"{"cp":1e999,"line":"e2e4"}"#),
+            &"[".repeat(100_000),
+        ] {
+            rejected(broken, "broken JSON");
+        }
+        assert!(matches!(parse(b"\xff\xfe{}"), Err(Reject::Json(_))));
+        assert!(matches!(parse(b"{\"fen\":\"\xff\",\"evals\":[]}"), Err(Reject::Json(_))));
+        rejected(&line("", pv), "malformed FEN");
+        rejected(&line("8/8/8/8/8/8/8/8/8 w - -", pv), "malformed FEN");
+        rejected(&line(&"k".repeat(10_000), pv), "malformed FEN");
+        rejected(&line("8/8/8/8/8/8/8/K7 w - -", pv), "position without legal play");
+        rejected(&line("4k3/4R3/8/8/8/8/8/4K3 w - -", pv), "position without legal play");
+        for score in [r#""mate":0"#, r#""cp":2147483648"#, r#""cp":-99999999999999999999999"#, r#""mate":1e6"#] {
+            rejected(&line(START, &format!(r#"{{{score},"line":"e2e4"}}"#)), "score out of range");
+        }
+        for effort in [r#""knodes":-1,"depth":1"#, r#""knodes":1,"depth":-1"#, r#""knodes":1,"depth":65536"#] {
+            let text = line(START, pv).replace(r#""knodes":7,"depth":20"#, effort);
+            rejected(&text, "depth or node count out of range");
+        }
+        let many = |n| vec![pv; n].join(",");
+        rejected(&line(START, &many(257)), "too many evaluations, PVs or moves");
+        rejected(&line(START, &many(1).replace("e2e4", &"e2e4 ".repeat(2000))), "too many evaluations, PVs or moves");
+        assert!(parse(line(START, &many(256)).as_bytes()).is_ok());
+        rejected(&line(START, ""), "no evaluation");
+        rejected(&format!(r#"{{"fen":"{START}","evals":[]}}"#), "no evaluation");
+    }
+
+    #[test]
+    fn positions_that_no_game_reaches_are_used() {
+        for fen in [
+            "QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -",
+            "4k3/8/8/8/8/8/8/4K3 w KQkq -",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e6",
+        ] {
+            let text = line(fen, r#"{"cp":1,"line":""}"#);
+            assert!(parse(text.as_bytes()).is_ok(), "{fen}: {:?}", parse(text.as_bytes()).err());
+        }
+    }
+}

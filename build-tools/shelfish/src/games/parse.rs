@@ -1,0 +1,359 @@
+//! Games of PGN to positions, each with the move that was played and the result.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex};
+
+use indicatif::HumanCount;
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::played::Results;
+use shelfish::position::{Key, Position};
+use shelfish_analysis::pgn::{self, Fault, MainLine, read_main_line};
+
+use super::counted::{self, BookCounts, Counted};
+use super::tally::{self, END, Tally};
+use super::{LeftOut, Selection};
+use crate::build::gather::Parse;
+use crate::build::named;
+use crate::build::rejects;
+use crate::build::sort::Sorter;
+use crate::build::spool::move_code;
+use crate::input::dump::{Dump, Source};
+use crate::input::game_texts::{GameText, GameTexts, decoded};
+use crate::terminal::report::write_counts;
+use crate::terminal::shown::hexadecimal;
+
+/// How much text goes to a worker at a time.
+const CHUNK: usize = 1 << 20;
+
+/// What became of the games of the sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Games found.
+    pub read: u64,
+    /// Games that the book is made of.
+    pub games: u64,
+    /// Of these, games that were used whatever they are, to their end.
+    pub whole_games: u64,
+    /// Of [`games`](Self::games), games that were kept up to a fault.
+    pub cut: u64,
+    /// Games of other variants than chess and Chess960.
+    pub other_variants: u64,
+    /// Games without a result.
+    pub without_result: u64,
+    /// Games that the selection left out, by [`LeftOut::NAMES`].
+    #[serde(serialize_with = "left_out")]
+    pub left_out: [u64; LeftOut::NAMES.len()],
+    /// Games with a fault, by `FAULTS`.
+    #[serde(serialize_with = "faults")]
+    pub faults: [u64; FAULTS.len()],
+    /// What became of the moves of books of engines.
+    #[serde(skip_serializing_if = "BookCounts::is_empty")]
+    pub books: BookCounts,
+}
+
+/// What may be wrong with a game.
+pub const FAULTS: [&str; 6] =
+    ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
+
+fn fault_number(fault: &Fault) -> usize {
+    match fault {
+        Fault::Move { .. } => 1,
+        Fault::Tag(_) => 2,
+        Fault::Comment | Fault::Parenthesis | Fault::TooDeep => 3,
+        Fault::Fen(_) => 4,
+        Fault::TooLong | Fault::TooManyMoves => 5,
+        _ => 0,
+    }
+}
+
+fn left_out<S: Serializer>(counts: &[u64; LeftOut::NAMES.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(named(&LeftOut::NAMES, counts))
+}
+
+fn faults<S: Serializer>(counts: &[u64; FAULTS.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(named(&FAULTS, counts))
+}
+
+impl Counts {
+    /// Adds the counts of another worker.
+    pub fn add(&mut self, other: &Counts) {
+        self.read += other.read;
+        self.games += other.games;
+        self.whole_games += other.whole_games;
+        self.cut += other.cut;
+        self.other_variants += other.other_variants;
+        self.without_result += other.without_result;
+        self.left_out.iter_mut().zip(other.left_out).for_each(|(sum, count)| *sum += count);
+        self.faults.iter_mut().zip(other.faults).for_each(|(sum, count)| *sum += count);
+        self.books.add(other.books);
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n| HumanCount(n).to_string();
+        writeln!(f, "games read   {:>15}", count(self.read))?;
+        write_counts(
+            f,
+            [
+                ("games used whole", self.whole_games),
+                ("games without a result, not used", self.without_result),
+                ("games of other variants, not used", self.other_variants),
+            ],
+        )?;
+        for (name, n) in named(&LeftOut::NAMES, &self.left_out) {
+            writeln!(f, "games left out by the selection ({name}): {}", count(n))?;
+        }
+        let faults = self.faults.iter().sum::<u64>();
+        if faults > 0 {
+            writeln!(f, "games with a fault: {}, of which {} are kept up to there", count(faults), count(self.cut))?;
+        }
+        for (name, n) in named(&FAULTS, &self.faults) {
+            writeln!(f, "  {name}: {}", count(n))?;
+        }
+        self.books.fmt(f)
+    }
+}
+
+/// What games are parsed for.
+pub struct Games {
+    selection: Selection,
+    /// The sources, by their numbers in references to their games.
+    sources: Vec<Source>,
+    /// The number of the first of them.
+    first_source: usize,
+    /// Hashes of the texts of the sources that were read to their end.
+    hashes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Games {
+    /// Parses games of sources for what `selection` leaves in; in references, the first source has the number `first_source`.
+    pub fn new(selection: Selection, sources: &[Source], first_source: usize) -> Games {
+        Games { selection, sources: sources.to_vec(), first_source, hashes: Arc::default() }
+    }
+
+    /// The number of a source in references to its games.
+    fn source_number(&self, source: &Source) -> Option<u16> {
+        let n = self.sources.iter().position(|other| other == source)?;
+        u16::try_from(self.first_source + n).ok()
+    }
+
+    /// The hashes of the sources' texts, in their order.
+    pub fn into_hashes(self) -> Vec<String> {
+        self.hashes.lock().map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
+    }
+
+    /// Why the book is not made of a game.
+    fn leaves_out(&self, game: &MainLine) -> Option<LeftOut> {
+        let last = match self.selection.ending {
+            super::Ending::Any => None,
+            _ => game.game.positions().last(),
+        };
+        self.selection.leaves_out(game, last.as_ref().unwrap_or(game.game.start()))
+    }
+
+    /// Whether and how the book is made of a game.
+    fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
+        let fault = game.fault.as_ref().map(|fault| &fault.fault);
+        if let Some(Fault::Variant(_)) = fault {
+            counts.other_variants += 1;
+            return None;
+        }
+        if let Some(fault) = fault {
+            counts.faults[fault_number(fault)] += 1;
+            if game.game.moves().is_empty() {
+                return None;
+            }
+        }
+        let Some(results) = result_of(game) else {
+            counts.without_result += 1;
+            return None;
+        };
+        if is_whole {
+            counts.whole_games += 1;
+        } else if let Some(why) = self.leaves_out(game) {
+            counts.left_out[why as usize] += 1;
+            return None;
+        }
+        counts.games += 1;
+        counts.cut += u64::from(fault.is_some());
+        Some(results)
+    }
+
+    /// Each position of a game's first moves once, with the code of the last move that was played from it.
+    fn positions(game: &MainLine, max_plies: usize) -> Vec<(Key, [u8; 2])> {
+        let mut positions: Vec<(Key, [u8; 2])> = Vec::new();
+        let mut chess: Chess = Position::from_chess(game.game.start()).chess().clone();
+        // Before this no position is the same as one after it.
+        let mut since = 0;
+        let mut visit = |chess: &Chess, m: Option<Move>| {
+            let key = Key::of_game(chess);
+            if let Some(before) = positions[since..].iter().position(|(other, _)| *other == key) {
+                positions.remove(since + before);
+            }
+            positions.push((key, m.map_or(END, move_code)));
+            if m.is_some_and(Move::is_zeroing) {
+                since = positions.len();
+            }
+        };
+        for m in game.game.moves().iter().take(max_plies) {
+            visit(&chess, Some(*m));
+            chess.play_unchecked(*m);
+        }
+        visit(&chess, None);
+        positions
+    }
+}
+
+/// The result of a game: the one behind its moves, or else that of the tag.
+pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
+    let known = |result: &str| match result {
+        "1-0" => Some(Results { white: 1, ..Results::default() }),
+        "1/2-1/2" => Some(Results { draws: 1, ..Results::default() }),
+        "0-1" => Some(Results { black: 1, ..Results::default() }),
+        _ => None,
+    };
+    game.result.and_then(known).or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
+}
+
+/// A part of a source.
+pub enum Chunk {
+    /// Some games.
+    Games(Vec<GameText>),
+    /// Some positions of a book whose moves are counted already.
+    Counted(Counted),
+}
+
+impl Parse for Games {
+    type Chunk = Chunk;
+    type Counts = Counts;
+    type Merging = Tally;
+
+    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
+        if let Some(book) = dump.book() {
+            let chunks = counted::chunks(book, &self.selection.starts, self.hashes.clone());
+            return Box::new(chunks.map(|chunk| chunk.map(Chunk::Counted)));
+        }
+        let text: Box<dyn Read + Send> = match dump.text() {
+            Ok(text) => text,
+            Err(error) => return Box::new(core::iter::once(Err(error))),
+        };
+        let hash = Arc::new(Mutex::new(Sha256::new()));
+        let hashes = self.hashes.clone();
+        let mut texts = GameTexts::new(Hashed { text, hash: hash.clone() });
+        let mut is_over = false;
+        Box::new(core::iter::from_fn(move || {
+            if is_over {
+                return None;
+            }
+            let (mut games, mut bytes) = (Vec::new(), 0);
+            while bytes < CHUNK {
+                match texts.next() {
+                    Some(Ok(game)) => {
+                        bytes += game.text.len();
+                        games.push(game);
+                    }
+                    Some(Err(error)) => {
+                        is_over = true;
+                        return Some(Err(error));
+                    }
+                    None => {
+                        is_over = true;
+                        if let (Ok(hash), Ok(mut hashes)) = (hash.lock(), hashes.lock()) {
+                            hashes.push(hexadecimal(&hash.clone().finalize()[..16]));
+                        }
+                        break;
+                    }
+                }
+            }
+            (!games.is_empty()).then_some(Ok(Chunk::Games(games)))
+        }))
+    }
+
+    fn bytes(chunk: &Chunk) -> usize {
+        match chunk {
+            Chunk::Games(games) => games.iter().map(|game| game.text.len()).sum(),
+            // Few.
+            Chunk::Counted(_) => 0,
+        }
+    }
+
+    fn parse(
+        &self,
+        source: &Source,
+        chunk: &Chunk,
+        counts: &mut Counts,
+        sorter: &mut Sorter<Tally>,
+        rows: &mut String,
+    ) -> io::Result<u64> {
+        let mut count = 0;
+        let mut payload = Vec::new();
+        let games = match chunk {
+            Chunk::Games(games) => games,
+            Chunk::Counted(counted) => {
+                counts.games += counted.games;
+                counts.books.add(counted.counts);
+                for (position, moves) in &counted.positions {
+                    payload.clear();
+                    for played in moves {
+                        match self.selection.details.unknown() {
+                            None => tally::push(&mut payload, move_code(played.m), played.results),
+                            Some(told) => {
+                                let wanted = &self.selection.details;
+                                tally::push_told(&mut payload, move_code(played.m), played.results, told, wanted);
+                            }
+                        }
+                    }
+                    sorter.push(&position.key(), &payload)?;
+                }
+                return Ok(counted.positions.len() as u64);
+            }
+        };
+        let source_number = self.source_number(source);
+        let is_whole = self.selection.whole.contains(source);
+        let max_plies = if is_whole { usize::MAX } else { self.selection.max_plies };
+        for text in games {
+            counts.read += 1;
+            let game = read_main_line(&decoded(&text.text), text.line);
+            let used = self.use_of(&game, is_whole, counts);
+            if let Some(fault) = &game.fault {
+                rows.push_str(&rejects::game_row(source, fault, &text.text));
+            }
+            let Some(results) = used else { continue };
+            let wanted = &self.selection.details;
+            let told = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
+            for (key, code) in Games::positions(&game, max_plies) {
+                payload.clear();
+                if is_whole {
+                    tally::push_kept(&mut payload);
+                }
+                match told {
+                    None => tally::push(&mut payload, code, results),
+                    Some(told) => tally::push_told(&mut payload, code, results, told, wanted),
+                }
+                sorter.push(&key, &payload)?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// A text that is hashed as it is read.
+struct Hashed<R> {
+    text: R,
+    hash: Arc<Mutex<Sha256>>,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.text.read(buffer)?;
+        if let Ok(mut hash) = self.hash.lock() {
+            hash.update(&buffer[..length]);
+        }
+        Ok(length)
+    }
+}

@@ -1,0 +1,356 @@
+//! Which games a book is made of, and how far.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use shakmaty::{Chess, Position as _};
+use shelfish::played::SPEEDS;
+use shelfish::position::Position;
+use shelfish_analysis::pgn::MainLine;
+
+use super::details::{Wanted, rating};
+use crate::input::dump::Source;
+
+/// What a book is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The first moves of each game.
+    pub max_plies: usize,
+    /// Positions that so many games reached.
+    pub min_games: u64,
+    /// Games whose players' ratings have such a mean.
+    pub ratings: Option<Range<u32>>,
+    /// Games of these speeds; all if there are none.
+    pub speeds: Vec<Speed>,
+    /// Games played on such dates.
+    pub dates: Option<Range<Date>>,
+    /// Games that end so.
+    pub ending: Ending,
+    /// Whether games of bots are left out.
+    pub no_bots: bool,
+    /// Sources whose games are used to their end, whatever they are, with all of their positions.
+    pub whole: Vec<Source>,
+    /// Where walks through books of Polyglot begin; at the initial position if there are none.
+    pub starts: Vec<Position>,
+    /// What is told of them beside results.
+    pub details: Wanted,
+}
+
+impl Default for Selection {
+    fn default() -> Selection {
+        Selection {
+            max_plies: 50,
+            min_games: 1,
+            ratings: None,
+            speeds: Vec::new(),
+            dates: None,
+            ending: Ending::Any,
+            no_bots: false,
+            whole: Vec::new(),
+            starts: Vec::new(),
+            details: Wanted::default(),
+        }
+    }
+}
+
+/// A range of which both ends are part and either may be open: `1600-2200`, `2000-`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range<T> {
+    /// The least.
+    pub least: Option<T>,
+    /// The most.
+    pub most: Option<T>,
+}
+
+impl<T: PartialOrd> Range<T> {
+    fn contains(&self, value: &T) -> bool {
+        self.least.as_ref().is_none_or(|least| least <= value) && self.most.as_ref().is_none_or(|most| value <= most)
+    }
+}
+
+impl FromStr for Range<u32> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Range<u32>, String> {
+        let fault = || "expected two ratings such as 1600-2200, 2000- or -1500".to_owned();
+        let (least, most) = text.split_once('-').ok_or_else(fault)?;
+        let end = |text: &str| (!text.is_empty()).then(|| text.parse().map_err(|_| fault())).transpose();
+        let range = Range { least: end(least)?, most: end(most)? };
+        if range.least.zip(range.most).is_some_and(|(least, most)| least > most) || text == "-" {
+            return Err(fault());
+        }
+        Ok(range)
+    }
+}
+
+impl fmt::Display for Range<u32> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = |end: Option<u32>| end.map_or_else(String::new, |end| end.to_string());
+        write!(f, "{}-{}", end(self.least), end(self.most))
+    }
+}
+
+/// A year, a month of it, a day of that; 0 where it is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Date {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Date {
+    /// Reads a date as PGN has it, `2013.01.31`, with `??` for what is not known.
+    fn of_pgn(text: &str) -> Option<Date> {
+        let mut parts = text.split('.');
+        let mut number = || parts.next().map(|part| part.trim().parse::<u16>().unwrap_or(0)).unwrap_or(0);
+        let (year, month, day) = (number(), number(), number());
+        (year > 0).then(|| Date { year, month: month.min(12) as u8, day: day.min(31) as u8 })
+    }
+
+    /// The last date that begins as this one.
+    pub fn last(self) -> Date {
+        let full = |part: u8| if part == 0 { u8::MAX } else { part };
+        let day = if self.month == 0 { u8::MAX } else { full(self.day) };
+        Date { month: full(self.month), day, ..self }
+    }
+}
+
+impl FromStr for Date {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Date, String> {
+        let fault = || "expected a date such as 2013, 2013-01 or 2013-01-31".to_owned();
+        let parts = text.split('-').map(|part| part.parse::<u16>().map_err(|_| fault()));
+        let parts = parts.collect::<Result<Vec<u16>, String>>()?;
+        let (year, month, day) = match parts[..] {
+            [year] => (year, 0, 0),
+            [year, month @ 1..=12] => (year, month, 0),
+            [year, month @ 1..=12, day @ 1..=31] => (year, month, day),
+            _ => return Err(fault()),
+        };
+        Ok(Date { year, month: month as u8, day: day as u8 })
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}", self.year)?;
+        for part in [self.month, self.day] {
+            if (1..=31).contains(&part) {
+                write!(f, "-{part:02}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How fast a game was played: base time and 40 increments, cut where Lichess cuts
+/// (<https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Speed.scala>).
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[value(rename_all = "camelCase")]
+pub enum Speed {
+    /// Below 30 s
+    UltraBullet,
+    /// Below 180 s
+    Bullet,
+    /// Below 480 s
+    Blitz,
+    /// Below 1,500 s
+    Rapid,
+    /// Below 21,600 s
+    Classical,
+    /// More
+    Correspondence,
+}
+
+impl Speed {
+    const CUTS: [(u64, Speed); 5] = [
+        (30, Speed::UltraBullet),
+        (180, Speed::Bullet),
+        (480, Speed::Blitz),
+        (1_500, Speed::Rapid),
+        (21_600, Speed::Classical),
+    ];
+
+    /// The speed of a time control such as `180+2`; `-` is none at all.
+    pub fn of(control: &str) -> Option<Speed> {
+        if control == "-" {
+            return Some(Speed::Correspondence);
+        }
+        let (base, increment) = control.split_once('+').unwrap_or((control, "0"));
+        let (base, increment): (u64, u64) = (base.parse().ok()?, increment.parse().ok()?);
+        let seconds = increment.checked_mul(40)?.checked_add(base)?;
+        Some(Speed::CUTS.iter().find(|(cut, _)| seconds < *cut).map_or(Speed::Correspondence, |(_, speed)| *speed))
+    }
+
+    fn name(self) -> &'static str {
+        SPEEDS[self as usize]
+    }
+}
+
+/// How games end on the board.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// However they end
+    #[default]
+    Any,
+    /// In checkmate
+    Mate,
+    /// In stalemate
+    Stalemate,
+}
+
+/// Why a game is not part of a book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Its players' ratings, or one is missing.
+    Rating,
+    /// Its speed, or its time control is missing.
+    Speed,
+    /// Its date, or that is missing.
+    Date,
+    /// Its end.
+    Ending,
+    /// A player is a bot.
+    Bot,
+}
+
+impl LeftOut {
+    /// What they are called.
+    pub const NAMES: [&'static str; 5] = ["rating", "speed", "date", "ending", "bots"];
+}
+
+impl Selection {
+    /// Why a game is not part of the book, if it is not. `last` is its last position.
+    pub fn leaves_out(&self, game: &MainLine, last: &Chess) -> Option<LeftOut> {
+        let is_bot = |name| game.tag(name).is_some_and(|title| title == "BOT");
+        if self.no_bots && (is_bot("WhiteTitle") || is_bot("BlackTitle")) {
+            return Some(LeftOut::Bot);
+        }
+        let mean = || rating(game).map(|mean| mean as u32);
+        if self.ratings.is_some_and(|ratings| !mean().is_some_and(|mean| ratings.contains(&mean))) {
+            return Some(LeftOut::Rating);
+        }
+        let speed = || Speed::of(game.tag("TimeControl")?);
+        if !self.speeds.is_empty() && !speed().is_some_and(|speed| self.speeds.contains(&speed)) {
+            return Some(LeftOut::Speed);
+        }
+        let date = || game.tag("UTCDate").and_then(Date::of_pgn).or_else(|| Date::of_pgn(game.tag("Date")?));
+        if self.dates.is_some_and(|dates| !date().is_some_and(|date| dates.contains(&date))) {
+            return Some(LeftOut::Date);
+        }
+        let is_so = match self.ending {
+            Ending::Any => true,
+            Ending::Mate => last.is_checkmate(),
+            Ending::Stalemate => last.is_stalemate(),
+        };
+        (!is_so).then_some(LeftOut::Ending)
+    }
+
+    /// Whether it chooses by what games are.
+    pub fn chooses_games(&self) -> bool {
+        let usual = Selection::default();
+        let [own, usual] = [self, &usual].map(|selection| {
+            let details = Wanted::default();
+            Selection { min_games: 1, whole: Vec::new(), starts: Vec::new(), details, ..selection.clone() }
+        });
+        own != usual
+    }
+
+    /// What the manifest says of the selection.
+    pub fn describe(&self) -> BTreeMap<String, String> {
+        let mut speeds = self.speeds.clone();
+        speeds.sort_unstable();
+        speeds.dedup();
+        let speeds: Vec<&str> = speeds.into_iter().map(Speed::name).collect();
+        let date = |date: Option<Date>| date.map(|date| date.to_string());
+        [
+            ("max_plies", Some(self.max_plies.to_string()).filter(|_| self.max_plies != usize::MAX)),
+            ("min_games", Some(self.min_games.to_string()).filter(|_| self.min_games > 1)),
+            ("ratings", self.ratings.map(|ratings| ratings.to_string())),
+            ("speeds", Some(speeds.join(",")).filter(|speeds| !speeds.is_empty())),
+            ("since", date(self.dates.and_then(|dates| dates.least))),
+            ("until", date(self.dates.and_then(|dates| dates.most))),
+            (
+                "ending",
+                match self.ending {
+                    Ending::Any => None,
+                    Ending::Mate => Some("mate".to_owned()),
+                    Ending::Stalemate => Some("stalemate".to_owned()),
+                },
+            ),
+            ("bots", self.no_bots.then(|| "none".to_owned())),
+        ]
+        .into_iter()
+        .chain(self.details.describe())
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shelfish_analysis::pgn::read_main_line;
+
+    use super::*;
+
+    #[test]
+    fn speeds_are_cut_where_lichess_cuts() {
+        for (control, speed) in [
+            ("15+0", Some(Speed::UltraBullet)),
+            ("29+0", Some(Speed::UltraBullet)),
+            ("30", Some(Speed::Bullet)),
+            ("60+2", Some(Speed::Bullet)),
+            ("60+3", Some(Speed::Blitz)),
+            ("479", Some(Speed::Blitz)),
+            ("480", Some(Speed::Rapid)),
+            ("900+15", Some(Speed::Classical)),
+            ("21599", Some(Speed::Classical)),
+            ("21600", Some(Speed::Correspondence)),
+            ("-", Some(Speed::Correspondence)),
+            ("?", None),
+            ("40/9000", None),
+            ("1+99999999999999999999", None),
+        ] {
+            assert_eq!(Speed::of(control), speed, "{control}");
+        }
+    }
+
+    #[test]
+    fn games_are_left_out_for_a_reason() -> Result<(), String> {
+        let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[Date \"2013.02.??\"]\n\n";
+        let game = read_main_line(&format!("{tags}1. f3 e5 2. g4 Qh4# 0-1"), 1);
+        let last = game.game.positions().last().ok_or("no position")?;
+        let all = Selection::default();
+        let dates = |least: &str, most: &str| -> Result<Option<Range<Date>>, String> {
+            Ok(Some(Range { least: Some(least.parse()?), most: Some(most.parse::<Date>()?.last()) }))
+        };
+        for (selection, expected) in [
+            (all.clone(), None),
+            (Selection { ratings: Some("1900-".parse()?), ..all.clone() }, None),
+            (Selection { ratings: Some("1901-".parse()?), ..all.clone() }, Some(LeftOut::Rating)),
+            (Selection { speeds: vec![Speed::Blitz], ..all.clone() }, None),
+            (Selection { speeds: vec![Speed::Rapid], ..all.clone() }, Some(LeftOut::Speed)),
+            (Selection { dates: dates("2013", "2013-02")?, ..all.clone() }, None),
+            (Selection { dates: dates("2013-03", "2014")?, ..all.clone() }, Some(LeftOut::Date)),
+            (Selection { ending: Ending::Mate, ..all.clone() }, None),
+            (Selection { ending: Ending::Stalemate, ..all.clone() }, Some(LeftOut::Ending)),
+        ] {
+            assert_eq!(selection.leaves_out(&game, &last), expected, "{selection:?}");
+        }
+        let bot = read_main_line("[WhiteTitle \"BOT\"]\n\n1. e4 *", 1);
+        assert_eq!(Selection { no_bots: true, ..all }.leaves_out(&bot, &Chess::default()), Some(LeftOut::Bot));
+        Ok(())
+    }
+
+    #[test]
+    fn ranges_and_dates_that_are_none_are_refused() {
+        for text in ["", "-", "5", "9-1", "a-b", "1-2-3"] {
+            assert!(text.parse::<Range<u32>>().is_err(), "{text}");
+        }
+        for text in ["", "x", "2013-13", "2013-01-32", "2013-01-01-01", "2013-0"] {
+            assert!(text.parse::<Date>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Files of `pzstd`, decoded by several threads.
+//!
+//! Such a file is a sequence of independent zstd frames, each behind a skippable frame of twelve bytes that holds its
+//! compressed length. Whatever is not as `pzstd` writes it, or larger, is read like any other zstd file.
+
+use std::io::{self, Cursor, Read};
+
+use super::dump::MAX_WINDOW_LOG;
+use crate::system::ordered::{Ordered, ordered};
+
+/// The least threads with which it is worth while: decoding takes an eightieth of what is done with the text.
+const MIN_THREADS: usize = 4;
+/// A frame's bytes, at most, compressed; those of Lichess have some 5 MB.
+const MAX_COMPRESSED: usize = 8 << 20;
+/// And decompressed: as many as `pzstd` takes by default.
+const MAX_TEXT: usize = 32 << 20;
+/// The memory that a frame takes.
+const FRAME: usize = MAX_COMPRESSED + MAX_TEXT;
+
+/// The length of the skippable frame.
+const HEADER: usize = 12;
+/// What it begins with: the mark of a skippable frame, and that it holds four bytes.
+const MARK: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
+
+/// How many threads decode, of those that a build has with so much memory; none if a stream does as well.
+pub fn decoders(threads: usize, memory: usize) -> usize {
+    let room = (memory / 4).saturating_sub(FRAME) / (2 * FRAME);
+    if threads < MIN_THREADS || room < 2 { 0 } else { room.min(threads / 2).min(8) }
+}
+
+/// The memory that so many decoders take.
+pub fn memory(decoders: usize) -> usize {
+    // Two frames at each, and one that is read.
+    (2 * decoders + 1) * FRAME
+}
+
+/// Whether a file begins as `pzstd` writes it.
+pub fn is_pzstd(head: &[u8]) -> bool {
+    head.starts_with(&MARK)
+}
+
+/// The text of such a file.
+pub struct Text {
+    pieces: Ordered<Frames, io::Result<Piece>, io::Result<Reader>>,
+    piece: Reader,
+}
+
+type Reader = Box<dyn Read + Send>;
+
+impl Text {
+    /// Reads a file from its beginning.
+    pub fn new(file: impl Read + Send + 'static, decoders: usize) -> Text {
+        let frames = Frames { file: Some(Box::new(file)), header: None };
+        let pieces = ordered(frames, decoders, |piece: io::Result<Piece>| piece?.decode());
+        Text { pieces, piece: Box::new(io::empty()) }
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let length = self.piece.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            match self.pieces.next() {
+                Some(piece) => self.piece = piece?,
+                None => return Ok(0),
+            }
+        }
+    }
+}
+
+/// A part of a file.
+enum Piece {
+    /// A frame.
+    Frame(Vec<u8>),
+    /// All that is left, which is not as `pzstd` writes it.
+    Rest(Reader),
+}
+
+impl Piece {
+    fn decode(self) -> io::Result<Reader> {
+        let frame = match self {
+            Piece::Frame(frame) => frame,
+            Piece::Rest(rest) => return stream(rest),
+        };
+        let mut text = Vec::new();
+        // A frame in memory needs no window, so that one larger than `MAX_WINDOW_LOG`, which a stream refuses, does no harm.
+        let fits = text.try_reserve_exact(MAX_TEXT).is_ok()
+            && zstd::bulk::Decompressor::new()?.decompress_to_buffer(&frame, &mut text).is_ok();
+        // A stream takes what is larger, and says what is wrong with what is damaged.
+        if fits { Ok(Box::new(Cursor::new(text))) } else { stream(Cursor::new(frame)) }
+    }
+}
+
+fn stream(file: impl Read + Send + 'static) -> io::Result<Reader> {
+    let mut decoder = zstd::Decoder::new(file)?;
+    decoder.window_log_max(MAX_WINDOW_LOG)?;
+    Ok(Box::new(decoder))
+}
+
+/// Cuts a file into frames.
+struct Frames {
+    /// The file from the next header on; `None` at its end.
+    file: Option<Reader>,
+    /// What was read of the next header.
+    header: Option<Vec<u8>>,
+}
+
+impl Frames {
+    fn next_piece(&mut self) -> io::Result<Option<Piece>> {
+        let Some(mut file) = self.file.take() else { return Ok(None) };
+        let header = match self.header.take() {
+            Some(header) => header,
+            None => up_to(&mut file, HEADER)?,
+        };
+        if header.is_empty() {
+            return Ok(None);
+        }
+        let rest = |read: Vec<u8>, file| Ok(Some(Piece::Rest(Box::new(Cursor::new(read).chain(file)))));
+        let length = match header.strip_prefix(&MARK) {
+            Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as usize,
+            _ => return rest(header, file),
+        };
+        if length > MAX_COMPRESSED {
+            return rest(header, file);
+        }
+        let frame = up_to(&mut file, length)?;
+        let next = up_to(&mut file, HEADER)?;
+        // What the header says is believed if the next one stands where it says.
+        if frame.len() < length || !(next.is_empty() || is_pzstd(&next)) {
+            return rest([frame, next].concat(), file);
+        }
+        (self.file, self.header) = (Some(file), Some(next));
+        Ok(Some(Piece::Frame(frame)))
+    }
+}
+
+impl Iterator for Frames {
+    type Item = io::Result<Piece>;
+
+    fn next(&mut self) -> Option<io::Result<Piece>> {
+        self.next_piece().transpose()
+    }
+}
+
+/// Reads so many bytes, fewer at the end.
+fn up_to(file: &mut Reader, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length);
+    file.take(length as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    type Test = Result<(), Box<dyn std::error::Error>>;
+
+    /// A header that tells so many bytes.
+    fn header(length: usize) -> Vec<u8> {
+        [&MARK[..], &(length as u32).to_le_bytes()].concat()
+    }
+
+    /// A file as `pzstd` writes it, its frames of the given texts.
+    fn pzstd(texts: &[&[u8]]) -> io::Result<Vec<u8>> {
+        let mut file = Vec::new();
+        for text in texts {
+            let frame = zstd::encode_all(*text, 1)?;
+            file.extend([header(frame.len()), frame].concat());
+        }
+        Ok(file)
+    }
+
+    /// What is read of a file, and whether it ends well.
+    fn read(mut reader: impl Read) -> (Vec<u8>, bool) {
+        let mut text = Vec::new();
+        let is_whole = reader.read_to_end(&mut text).is_ok();
+        (text, is_whole)
+    }
+
+    fn texts() -> Vec<Vec<u8>> {
+        let text = |n: u32| (0..3000 * (n % 7)).flat_map(|m| (n ^ m.wrapping_mul(m)).to_le_bytes()).collect();
+        (0..40).map(text).collect()
+    }
+
+    #[test]
+    fn frames_come_in_their_order_from_however_many_threads() -> Test {
+        let texts = texts();
+        let file = pzstd(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        for decoders in [1, 2, 5] {
+            assert!(read(Text::new(Cursor::new(file.clone()), decoders)) == (texts.concat(), true), "{decoders}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_is_not_as_pzstd_writes_it_is_read_like_any_other() -> Test {
+        let [one, two] = [&b"one\n"[..], &b"two\n"[..]].map(|text| zstd::encode_all(text, 1));
+        let (one, two) = (one?, two?);
+        let none = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+        for file in [
+            [&header(one.len())[..], &one, &two].concat(),
+            [&header(one.len())[..], &one, &none, &two].concat(),
+            [&header(one.len() - 3)[..], &one, &header(two.len()), &two].concat(),
+            [&header(one.len() + two.len())[..], &one, &two].concat(),
+            [&header(u32::MAX as usize)[..], &one, &two].concat(),
+            [&header(0)[..], &one, &header(two.len()), &two].concat(),
+        ] {
+            assert_eq!(read(Text::new(Cursor::new(file), 2)), (b"one\ntwo\n".to_vec(), true));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_frame_of_more_text_than_memory_is_set_aside_for_is_streamed() -> Test {
+        let long = vec![b'x'; MAX_TEXT + 5];
+        let file = pzstd(&[b"a\n", &long, b"b\n"])?;
+        let (text, is_whole) = read(Text::new(Cursor::new(file), 2));
+        assert!(is_whole && text == [b"a\n", &long[..], b"b\n"].concat());
+        Ok(())
+    }
+
+    #[test]
+    fn a_frame_whose_window_is_too_large_for_a_stream_is_read_as_it_fits_in_memory() -> Test {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1)?;
+        encoder.window_log(MAX_WINDOW_LOG + 1)?;
+        encoder.write_all(b"one\n")?;
+        let frame = encoder.finish()?;
+        assert!(!read(stream(Cursor::new(frame.clone()))?).1);
+        let file = [header(frame.len()), frame].concat();
+        assert_eq!(read(Text::new(Cursor::new(file), 2)), (b"one\n".to_vec(), true));
+        Ok(())
+    }
+
+    #[test]
+    fn damage_is_an_error_wherever_a_stream_finds_one_and_nothing_is_lost_otherwise() -> Test {
+        let texts = texts();
+        let file = pzstd(&texts[..9].iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let mut random = fastrand::Rng::with_seed(14);
+        for n in 0..300 {
+            let mut file = file.clone();
+            if n % 3 > 0 {
+                file.truncate(random.usize(13..file.len()));
+            }
+            if n % 3 < 2 {
+                let at = random.usize(0..file.len());
+                file[at] ^= 1 << random.u8(0..8);
+            }
+            let (expected, is_whole) = read(stream(Cursor::new(file.clone()))?);
+            let (found, is_found_whole) = read(Text::new(Cursor::new(file), 2));
+            // A stream gives the beginning of a frame whose end is damaged.
+            assert!(is_found_whole == is_whole, "{n}");
+            assert!(if is_whole {
+                found == expected
+            } else {
+                expected.starts_with(&found) || found.starts_with(&expected)
+            });
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn few_threads_and_little_memory_get_a_stream() {
+        for (threads, memory, expected) in
+            [(2, 1 << 30, 0), (4, 64 << 20, 0), (4, 1 << 30, 2), (64, 1 << 30, 2), (64, 16 << 30, 8)]
+        {
+            assert_eq!(decoders(threads, memory), expected, "{threads} threads, {memory}");
+            assert!(expected == 0 || super::memory(expected) <= memory / 4);
+        }
+    }
+}
