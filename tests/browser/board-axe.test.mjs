@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -11,7 +12,7 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const known = (/** @type {Page} */ page) => page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Depth"));
+const known = (/** @type {Page} */ page) => until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
 
 /** @type {Record<string, { hash: string, act?: (page: Page) => Promise<unknown> }>} */
 const STATES = {
@@ -19,7 +20,7 @@ const STATES = {
   "a game": { hash: "#game=kasparov-topalov-1999&ply=46" },
   "a position that is not in the database": {
     hash: "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1",
-    act: (page) => page.waitForFunction(() => /^Engine, depth/.test(document.querySelector("#facts")?.textContent ?? "")),
+    act: (page) => until(() => page.evaluate(() => /^Engine, depth/.test(document.querySelector("#facts")?.textContent ?? ""))),
   },
   "the settings": { hash: "", act: (page) => page.evaluate(() => document.getElementById("settings")?.click()).then(() => page.getByTestId("settings-dialog").waitFor()) },
   "the help": { hash: "", act: (page) => page.keyboard.press("?").then(() => page.getByTestId("help-dialog").waitFor()) },
@@ -49,7 +50,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     for (const [name, ready] of Object.entries(PAGES)) {
       test(`axe finds nothing on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
         const page = await shelf.page(t, { path: `site/${name}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
-        await page.waitForFunction(ready);
+        await until(() => page.evaluate(ready));
         assert.deepEqual(await findings(page), []);
       });
     }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
+import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -19,14 +20,6 @@ const SIZES = [
 ];
 
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-
-/** Waits until an element's text matches. */
-async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
-  await page.waitForFunction(
-    ([id, source]) => new RegExp(String(source)).test(document.querySelector(`[data-testid=${id}]`)?.textContent ?? ""),
-    [id, pattern.source],
-  );
-}
 
 async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
   await at(page, "open").click();
@@ -58,7 +51,7 @@ for (const { width, height, touch } of SIZES) {
     const page = await shelf.page(t, { path: "site/", context });
     await paste(page, UNSEEN);
     await reads(page, "coverage", /from the engine/);
-    await page.waitForFunction(() => document.querySelectorAll("#graph .gap").length === 0);
+    await until(() => page.evaluate(() => document.querySelectorAll("#graph .gap").length === 0));
     await reads(page, "report-share", /positions of these are the engine’s, not the database’s/);
     await reads(page, "report-share", /17 of 17 positions are known/);
     assert.equal(await at(page, "filling").count(), 0);
@@ -77,10 +70,10 @@ test("what the engine does to a game is seen and stopped, and the next game is f
   const stop = await at(page, "stop-engine").elementHandle();
   await stop?.focus();
   const told = String(await at(page, "filling").textContent());
-  await page.waitForFunction((told) => document.querySelector("[data-testid=filling]")?.textContent !== told, told);
+  await until(() => page.evaluate((told) => document.querySelector("[data-testid=filling]")?.textContent !== told, told));
   assert.ok(await stop?.evaluate((stop) => stop === document.activeElement), "its progress leaves the focus alone");
   await stop?.click();
-  await page.waitForFunction(() => !document.querySelector("[data-testid=filling]"));
+  await until(() => page.evaluate(() => !document.querySelector("[data-testid=filling]")));
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Report");
   await page.keyboard.press("ArrowRight");
   assert.equal(await at(page, "filling").count(), 0, "it is not begun again");
@@ -104,7 +97,7 @@ test("an engine that cannot be had is asked for each gap once", async (t) => {
     }).observe(document.querySelector("#report") ?? document.body, { childList: true });
   });
   await paste(page, UNSEEN);
-  await page.waitForFunction(() => document.body.dataset.begun !== "0" && !document.querySelector("[data-testid=filling]"));
+  await until(() => page.evaluate(() => document.body.dataset.begun !== "0" && !document.querySelector("[data-testid=filling]")));
   for (let times = 0; times < 10; times++) await page.clock.runFor(100);
   assert.equal(await page.evaluate(() => document.body.dataset.begun), "1");
 });
@@ -115,16 +108,15 @@ test("who has the focus on a move of a line keeps it while the engine goes deepe
   const move = page.locator("#lines ol > li:nth-child(2) button").first();
   await move.focus();
   const told = String(await at(page, "facts").textContent());
-  await page.waitForFunction((told) => document.querySelector("#facts")?.textContent !== told, told);
+  await until(() => page.evaluate((told) => document.querySelector("#facts")?.textContent !== told, told));
   assert.ok(await move.evaluate((move) => move === document.activeElement));
-  // What is found during a press is drawn after it.
-  const box = await move.boundingBox();
-  await page.mouse.move(Number(box?.x) + 4, Number(box?.y) + 4);
+  // The page draws new lines after the press. The engine may replace the button before the press: the pointer stays on its place.
+  await move.hover();
   await page.mouse.down();
   const first = await at(page, "position-text").textContent();
-  await page.waitForFunction(() => document.querySelector("#lines button:active"));
+  await until(() => page.evaluate(() => document.querySelector("#lines button:active")));
   await page.mouse.up();
-  await page.waitForFunction((first) => document.querySelector("[data-testid=position-text]")?.textContent !== first, first);
+  await until(() => page.evaluate((first) => document.querySelector("[data-testid=position-text]")?.textContent !== first, first));
 });
 
 test("the engine is turned off in the settings, and then nothing of it is loaded", async (t) => {
@@ -147,7 +139,7 @@ test("where the database fails the alert stands first, and the engine's score be
   assert.equal(await page.locator("#lines > :first-child").getAttribute("role"), "alert");
   await at(page, "retry").focus();
   const told = (await at(page, "lines").textContent()) ?? "";
-  await page.waitForFunction((told) => document.querySelector("#lines")?.textContent !== told, told);
+  await until(() => page.evaluate((told) => document.querySelector("#lines")?.textContent !== told, told));
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "retry", "the next iteration does not take the focus away");
 });
 
@@ -156,7 +148,7 @@ test("without a connection the engine answers all the same, after one visit", as
   await reads(page, "facts", /^Depth/);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   // All files of a version are kept before it is active.
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+  await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   await page.context().setOffline(true);
   await paste(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
   await reads(page, "facts", /^Engine, depth/);

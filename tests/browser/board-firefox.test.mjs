@@ -1,9 +1,10 @@
 // The analysis board in Firefox, at the size of a phone and of a desk: real clicks and keys, an unbroken layout.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { By, Key, until } from "selenium-webdriver";
+import { By, Key } from "selenium-webdriver";
 import { suiteIn } from "./support/engines.mjs";
 import { shelf } from "./support/lab.mjs";
+import { readsIn, until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof shelf>>} */
 let ground;
@@ -17,9 +18,7 @@ const SIZES = [
 
 suiteIn(["Firefox"], (session) => {
   const find = (/** @type {string} */ id) => session.driver.findElement(By.css(`[data-testid=${id}]`));
-  const text = async (/** @type {string} */ id) => (await find(id).getAttribute("textContent")) ?? "";
-  /** Waits until an element's text matches. */
-  const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => session.driver.wait(async () => pattern.test(await text(id)), 20_000, `${id}: ${pattern}`);
+  const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => readsIn(session.driver, id, pattern);
   /** What a function gives in the page; the page's policy allows no script elements, so it runs as the driver's. */
   const evaluate = (/** @type {() => any} */ body) => session.driver.executeScript(`return (${body})();`);
   const press = (/** @type {string[]} */ ...keys) => session.driver.actions().sendKeys(...keys).perform();
@@ -54,7 +53,7 @@ suiteIn(["Firefox"], (session) => {
       );
       assert.deepEqual(outside, []);
       await find("help").isDisplayed().then((shown) => (shown ? find("help").click() : press("?")));
-      await session.driver.wait(until.elementIsVisible(await session.driver.wait(until.elementLocated(By.css("[data-testid=help-dialog]")), 10_000)), 10_000);
+      await until(() => find("help-dialog").isDisplayed());
       await press(Key.ESCAPE);
       await find("move-input").sendKeys("e5", Key.ENTER);
       await reads("move-error", /e5 is not legal/);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
 import { SIZES } from "./support/sizes.mjs";
+import { until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -14,8 +15,8 @@ const GAME = "site/#game=kasparov-topalov-1999";
 /** Opens a game at a size, and waits until it was looked up. */
 async function open(/** @type {import("node:test").TestContext} */ t, /** @type {typeof SIZES[number]} */ { width, height, touch }, /** @type {string} */ path = GAME) {
   const page = await shelf.page(t, { path, context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
-  await page.waitForFunction(() => /\d+ of \d+ positions known/.test(document.querySelector("#coverage")?.textContent ?? ""));
-  await page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Depth"));
+  await until(() => page.evaluate(() => /\d+ of \d+ positions known/.test(document.querySelector("#coverage")?.textContent ?? "")));
+  await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
   return page;
 }
 
@@ -46,7 +47,7 @@ for (const size of SIZES) {
   test(`nothing moves while one steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
     // The report puts glyphs into the list once, whenever it is made.
-    await page.waitForFunction(() => document.querySelector("#report")?.textContent?.includes("Accuracy"));
+    await until(() => page.evaluate(() => document.querySelector("#report")?.textContent?.includes("Accuracy")));
     await page.evaluate(() => {
       /** @type {any} */ (globalThis).shifts = [];
       new PerformanceObserver((list) => {

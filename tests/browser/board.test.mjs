@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { parseFen } from "chessops/fen";
 import { lab } from "./support/lab.mjs";
 import { longGame } from "./support/long.mjs";
+import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -16,14 +17,6 @@ const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTes
 
 /** The engine would fill the gaps that a test is about. */
 const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
-
-/** Waits until an element's text matches. */
-async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
-  await page.waitForFunction(
-    ([id, source, flags]) => new RegExp(String(source), String(flags)).test(document.querySelector(`[data-testid=${id}]`)?.textContent ?? ""),
-    [id, pattern.source, pattern.flags],
-  );
-}
 
 /** The move that the list marks. */
 const current = (/** @type {Page} */ page) => page.locator("#moves [aria-current] .san").textContent();
@@ -45,7 +38,7 @@ test("the score of a line stays when the line leaves the database, and says wher
     if (/^From the line, depth \d+/.test((await at(page, "facts").textContent()) ?? "")) break;
     const before = await at(page, "moves").innerHTML();
     await page.keyboard.press("Space");
-    await page.waitForFunction((before) => document.querySelector("#moves")?.innerHTML !== before, before);
+    await until(() => page.evaluate((before) => document.querySelector("#moves")?.innerHTML !== before, before));
     await reads(page, "facts", /^(Depth|From the line)/);
   }
   await reads(page, "facts", /^From the line, depth \d+/);
@@ -68,7 +61,7 @@ test("a score of the PGN stands while the database is asked, and where it cannot
   await at(page, "error").waitFor();
   await page.unroute(/\/site\/db\//);
   await at(page, "retry").click();
-  await page.waitForFunction(() => !document.querySelector("[data-testid=error]"));
+  await until(() => page.evaluate(() => !document.querySelector("[data-testid=error]")));
   await reads(page, "facts", /^(Depth|From the PGN)/);
 });
 
@@ -78,11 +71,11 @@ test("a part of the page that cannot be loaded is told of, and the page goes on"
   await page.route(/\/(fold|help-dialog)-/, (route) => route.abort());
   for (const name of ["explorer.html", ""]) {
     await page.goto(new URL(`site/${name}#pgnz=q1bKTS1W0lFKTiwoBgA`, shelf.server.url).href);
-    await page.waitForFunction((id) => /A part of this page cannot be loaded/.test(document.getElementById(id)?.textContent ?? ""), name ? "status" : "notice");
+    await until(() => page.evaluate((id) => /A part of this page cannot be loaded/.test(document.getElementById(id)?.textContent ?? ""), name ? "status" : "notice"));
     await page.locator("#board piece").first().waitFor();
   }
   await page.goto(new URL("site/#moves=e2e4&ply=1", shelf.server.url).href);
-  await page.waitForFunction(() => document.querySelector("#notice")?.textContent === "");
+  await until(() => page.evaluate(() => document.querySelector("#notice")?.textContent === ""));
   await page.keyboard.press("?");
   await reads(page, "notice", /^A part of this page cannot be loaded/);
 });
@@ -197,18 +190,18 @@ test("the graph is a slider: keys, clicks and words, and what is unknown is hatc
   await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
   // The answers come block by block; the opening alone is in the sample.
   await reads(page, "coverage", /^([4-9]|1[0-2]) of 13 positions known/);
-  await page.waitForFunction(() => {
+  await until(() => page.evaluate(() => {
     const width = (/** @type {Element} */ element) => element.getBoundingClientRect().width;
     const [graph, gaps] = [document.getElementById("graph"), [...document.querySelectorAll("#graph .gap")]];
     const hatched = gaps.reduce((sum, gap) => sum + width(gap), 0) / (graph ? width(graph) : 0);
     return hatched > 0.4 && hatched < 1;
-  });
+  }));
   const box = await at(page, "graph").boundingBox();
   assert.ok(box);
   const graph = page.getByRole("slider", { name: "Position of the game" });
   await graph.focus();
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => /^1\. e4, [+-]?\d/.test(document.querySelector("[role=slider]")?.getAttribute("aria-valuetext") ?? ""));
+  await until(() => page.evaluate(() => /^1\. e4, [+-]?\d/.test(document.querySelector("[role=slider]")?.getAttribute("aria-valuetext") ?? "")));
   assert.equal(await graph.getAttribute("aria-valuenow"), "1");
   await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
   assert.equal(await graph.getAttribute("aria-valuetext"), "6… h6, not known");

@@ -3,12 +3,12 @@
 // is clicked, in Chromium the navigation that a bookmark makes. What real pages look like next year no test can know.
 import assert from "node:assert/strict";
 import { after, afterEach, before, suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { chromiumWith, firefoxWith, missing, stage } from "./support/bookmarks.mjs";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { withLimit, until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -21,10 +21,10 @@ let emptyLink = "";
 let empty = "";
 before(async () => {
   [shelf, fixtures] = await Promise.all([lab(), stage()]);
-  const page = await shelf.browser.newPage();
+  const page = await withLimit(await shelf.browser.newContext()).newPage();
   await page.goto(new URL("site/bookmarklet.html", shelf.server.url).href);
   link = String(await page.getAttribute("#bookmarklet", "href"));
-  await page.close();
+  await page.context().close();
   board = new URL("site/", shelf.server.url).href;
   empty = new URL("/", shelf.server.url).href;
   emptyLink = link.replace(encodeURIComponent(board), encodeURIComponent(empty));
@@ -167,8 +167,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       await browser.visit("http://www.chess.com/game/live/123456789?chess-com-finished");
       await browser.press("Open in Shelfish");
       const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
-      for (let tries = 0; tries < 100 && (await browser.inTab(moves)) !== OPERA; tries++) await sleep(100);
-      assert.equal(await browser.inTab(moves), OPERA);
+      await until(async () => (await browser.inTab(moves)) === OPERA);
       assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
     });
 
@@ -176,11 +175,9 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       await browser.visit("http://blog.test/?any-viewers");
       await browser.press("Open in Shelfish");
       const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
-      for (let tries = 0; tries < 100 && !(await browser.inTab(notice)); tries++) await sleep(100);
-      assert.equal(await browser.inTab(notice), "2 games opened: the menu has them.");
+      await until(async () => (await browser.inTab(notice)) === "2 games opened: the menu has them.");
       const menu = `[...document.querySelectorAll("[data-testid=games] option")].map(({ textContent }) => textContent).filter((name) => /^[AB] –/.test(name)).length`;
-      for (let tries = 0; tries < 100 && (await browser.inTab(menu)) < 2; tries++) await sleep(100);
-      assert.equal(await browser.inTab(menu), 2);
+      await until(async () => (await browser.inTab(menu)) === 2);
     });
 
     test("a page that is isolated from others does not keep it from opening the board", async () => {
@@ -252,7 +249,7 @@ test("its code is copied with the keyboard", async (t) => {
   const page = await shelf.page(t, { path: PAGE, context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await page.getByTestId("copy").focus();
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => /Copied/.test(document.querySelector("[data-testid=copied]")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /Copied/.test(document.querySelector("[data-testid=copied]")?.textContent ?? "")));
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
 });
 

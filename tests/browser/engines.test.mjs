@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { evaluate, suiteIn } from "./support/engines.mjs";
 import { faults, host } from "./support/host.mjs";
 import { START, askWorker, shelf } from "./support/lab.mjs";
 import { DUMPS } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 import { best, plain, truth } from "./support/truth.mjs";
+import { until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof shelf>>} */
 let ground;
@@ -39,15 +39,6 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     return evaluate(session.driver, body, manifest, fens, indexedDB);
   }
 
-  /** Tries something again and again, as writes to IndexedDB come to rest unseen. */
-  async function soon(/** @type {() => Promise<boolean>} */ holds, /** @type {string} */ what) {
-    for (let tries = 0; tries < 50; tries++) {
-      if (await holds()) return;
-      await sleep(100);
-    }
-    assert.fail(`not in time: ${what}`);
-  }
-
   test("every position of the famous games is answered as its source says", async () => {
     await visit();
     const source = truth(String(DUMPS[1]));
@@ -71,7 +62,8 @@ suiteIn(["Firefox", "WebKit"], (session) => {
       const { stats } = await ask("db/manifest.json", [START]);
       return stats?.requests === 1 && stats.indexedDBHits === 1;
     };
-    await soon(again, "the block comes from IndexedDB");
+    // No event reports that IndexedDB has stored a block.
+    await until(again, "the block comes from IndexedDB");
     const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/db/"));
     assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
   });
@@ -86,7 +78,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
       const [answer] = (await ask(manifest, [START])).answers ?? [];
       return typeof answer === "object" && answer?.fen === START;
     };
-    await soon(seen, "an answer without a host");
+    await until(seen, "an answer without a host");
     assert.deepEqual((await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers, ["network"]);
   });
 
@@ -116,6 +108,6 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     await session.driver.get(`${ground.server.url}site/`);
     const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");
     const wanted = `Depth ${evaluation?.depth} `;
-    await session.driver.wait(async () => (await facts())?.startsWith(wanted), 10_000, `facts begin with ${wanted}`);
+    await until(async () => (await facts())?.startsWith(wanted), `facts begin with ${wanted}`);
   });
 });

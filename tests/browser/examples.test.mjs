@@ -15,6 +15,7 @@ import { host } from "./support/host.mjs";
 import { FLAGS, START, watch } from "./support/lab.mjs";
 import { CHROMIUM, DUMPS, ROOT, SHELFISH } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
+import { withLimit } from "./support/until.mjs";
 
 const EXAMPLES = "../../../crate/js/examples";
 const FAMOUS = String(DUMPS.find((dump) => dump.includes("famous")));
@@ -53,7 +54,7 @@ async function example(/** @type {string} */ name, change = (/** @type {string} 
 
 /** A page of what was built, with the database; its console has to be empty. */
 async function opened(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ directory) {
-  const context = await browser.newContext();
+  const context = withLimit(await browser.newContext());
   const page = /** @type {import("./support/lab.mjs").Page} */ (await context.newPage());
   watch(page);
   t.after(async () => {

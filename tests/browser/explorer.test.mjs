@@ -8,6 +8,7 @@ import { By, Key } from "selenium-webdriver";
 import { suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { ROOT, SHELFISH } from "./support/paths.mjs";
+import { equals, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -36,10 +37,8 @@ async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
     (white + draws + black).toLocaleString("en"),
     !e ? "" : e.mate !== undefined ? `#${e.mate}` : `${e.cp > 0 ? "+" : ""}${(e.cp / 100).toFixed(2)}`,
   ]);
-  const words = JSON.stringify(expected);
-  await page.waitForFunction((count) => document.querySelectorAll("#moves tr").length === count && !document.querySelector("#played.stale"), expected.length);
-  for (const end = Date.now() + 10_000; JSON.stringify(await rows(page)) !== words && Date.now() < end; ) await page.waitForTimeout(20);
-  assert.deepEqual(await rows(page), expected);
+  await until(() => page.evaluate((count) => document.querySelectorAll("#moves tr").length === count && !document.querySelector("#played.stale"), expected.length));
+  await equals(() => rows(page), expected);
 }
 
 const explorer = (/** @type {import("node:test").TestContext} */ t, query = "", context = {}) => shelf.page(t, { path: `site/explorer.html${query}`, context });
@@ -52,7 +51,7 @@ for (const [name, viewport] of Object.entries(SIZES)) {
     const row = page.locator("#moves tr", { has: page.getByText("e4", { exact: true }) });
     await (name === "a phone" ? row.tap() : row.click());
     await shows(page, AFTER_E4);
-    await page.waitForFunction(() => document.querySelector("#opening")?.textContent === "B00 King's Pawn Game");
+    await until(() => page.evaluate(() => document.querySelector("#opening")?.textContent === "B00 King's Pawn Game"));
     await page.waitForURL(/#moves=e2e4/);
     assert.match((await page.getByTestId("analyse").getAttribute("href")) ?? "", /^\.\/#moves=e2e4/);
     await page.getByTestId("previous").click();
@@ -83,7 +82,7 @@ test("the board and the keys play moves too", async (t) => {
   await page.mouse.click(...at(4, 3));
   await shows(page, AFTER_E4);
   await page.keyboard.press("1");
-  await page.waitForFunction(() => document.querySelectorAll("#line button").length === 3);
+  await until(() => page.evaluate(() => document.querySelectorAll("#line button").length === 3));
   await page.keyboard.press("Home");
   await shows(page, START);
 });
@@ -98,7 +97,7 @@ test("buckets are chosen, ratings stand beside the moves, games are links", asyn
   const link = page.getByTestId("games").getByRole("link", { name: "Lichess Ab3xYz09" });
   assert.equal(await link.getAttribute("href"), "https://lichess.org/Ab3xYz09");
   assert.match(await page.getByTestId("games").innerText(), /e4 0–1 \(2675\) games\.pgn, game 4/);
-  const shows = (/** @type {string[][]} */ rows) => page.waitForFunction((rows) => JSON.stringify([...document.querySelectorAll("#moves tr")].map((row) => [row.querySelector(".san")?.textContent, row.querySelector(".games")?.firstChild?.textContent])) === rows, JSON.stringify(rows));
+  const shows = (/** @type {string[][]} */ rows) => until(() => page.evaluate((rows) => JSON.stringify([...document.querySelectorAll("#moves tr")].map((row) => [row.querySelector(".san")?.textContent, row.querySelector(".games")?.firstChild?.textContent])) === rows, JSON.stringify(rows)));
   const rapid = page.getByRole("button", { name: "Rapid" });
   await rapid.click();
   assert.equal(await rapid.getAttribute("aria-pressed"), "false");
@@ -107,17 +106,17 @@ test("buckets are chosen, ratings stand beside the moves, games are links", asyn
   await page.keyboard.press("Space");
   await shows([["e4", "2"]]);
   for (const name of ["Blitz", "Correspondence", "No time control"]) await page.getByRole("button", { name }).click();
-  await page.waitForFunction(() => document.querySelector("#status")?.textContent === "No game of these buckets reached this position.");
+  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "No game of these buckets reached this position."));
   await page.getByRole("button", { name: "Blitz" }).click();
   await shows([["e4", "1"]]);
 });
 
 test("a position that no game of the book reached, and one that is over, are told as such", async (t) => {
   const page = await explorer(t, "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1");
-  await page.waitForFunction(() => /^No game of the book/.test(document.querySelector("#status")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /^No game of the book/.test(document.querySelector("#status")?.textContent ?? "")));
   assert.equal(await page.getByTestId("played").isVisible(), false);
   await page.goto(new URL("site/explorer.html?2#moves=f2f3,e7e5,g2g4,d8h4&ply=4", shelf.server.url).href);
-  await page.waitForFunction(() => document.querySelector("#status")?.textContent === "Checkmate.");
+  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "Checkmate."));
 });
 
 test("a book that cannot be read is told with what to do, and asked for again", async (t) => {
@@ -125,7 +124,7 @@ test("a book that cannot be read is told with what to do, and asked for again", 
   await page.getByTestId("retry").waitFor();
   assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*"evaluations"[^]*shelfish build GAMES\.pgn/);
   const other = await shelf.page(t, { path: "site/explorer.html?db=book/manifest.json", allow: /./ });
-  await other.waitForFunction(() => document.querySelector("#status")?.textContent === "The evaluations cannot be looked up now.");
+  await until(() => other.evaluate(() => document.querySelector("#status")?.textContent === "The evaluations cannot be looked up now."));
   assert.ok((await rows(other)).length > 10, "the counts are there");
 });
 
@@ -133,14 +132,14 @@ test("what was seen is there without a connection", async (t) => {
   const page = await shelf.page(t, { path: "site/explorer.html", allow: /ERR_INTERNET_DISCONNECTED/ });
   await shows(page, START);
   await page.locator("#moves tr").first().click();
-  await page.waitForFunction(() => document.querySelectorAll("#line button").length === 2 && !document.querySelector("#played.stale"));
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated", null, { timeout: 60_000 });
+  await until(() => page.evaluate(() => document.querySelectorAll("#line button").length === 2 && !document.querySelector("#played.stale")));
+  await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   const seen = await rows(page);
   await page.context().setOffline(true);
   await page.reload();
-  await page.waitForFunction((count) => document.querySelectorAll("#moves tr").length === count, seen.length);
+  await until(() => page.evaluate((count) => document.querySelectorAll("#moves tr").length === count, seen.length));
   await page.keyboard.press("Home");
-  await page.waitForFunction(() => document.querySelectorAll("#moves tr").length > 10 && !document.querySelector("#played.stale"));
+  await until(() => page.evaluate(() => document.querySelectorAll("#moves tr").length > 10 && !document.querySelector("#played.stale")));
 });
 
 suiteIn(["Firefox"], (session) => {
@@ -149,7 +148,7 @@ suiteIn(["Firefox"], (session) => {
     const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves tr")].map((row) => row.querySelector(".san").textContent + " " + row.querySelector(".games").firstChild.textContent)`);
     const shown = async (/** @type {string} */ fen) => {
       const expected = told(fen).moves.map((/** @type {any} */ { san, white, draws, black }) => `${san} ${(white + draws + black).toLocaleString("en")}`);
-      await driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, fen);
+      await until(async () => JSON.stringify(await moves()) === JSON.stringify(expected), fen);
     };
     await driver.get(`${shelf.server.url}site/explorer.html`);
     await shown(START);

@@ -12,6 +12,7 @@ import { ENGINES, evaluate } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -70,7 +71,7 @@ async function show(/** @type {import("node:test").TestContext} */ t, /** @type 
 
 const facts = (/** @type {Page} */ page) => page.locator("shelfish-game .facts").first();
 /** Waits until the database has answered. */
-const answered = (/** @type {Page} */ page) => page.waitForFunction(() => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""));
+const answered = (/** @type {Page} */ page) => until(() => page.evaluate(() => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
 const ply = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("shelfish-game")?.ply);
 
 test("it shows the moves of a game with the scores of the database, and each position as one steps", async (t) => {
@@ -156,7 +157,7 @@ test("what could not be looked up is told apart from what is not in the database
     return Number(start) < middle ? route.fulfill({ status: 404 }) : route.continue();
   });
   await page.locator("shelfish-game").evaluate((game) => game.setAttribute("database", "db/"));
-  await page.waitForFunction(() => /Depth|not in|could not/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /Depth|not in|could not/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
   const [all, some] = [await steps(whole), await steps(page)];
   const failed = some.filter((words) => words === "Could not be looked up").length;
   assert.ok(failed > 0 && failed < some.length, some.join("\n"));
@@ -165,14 +166,14 @@ test("what could not be looked up is told apart from what is not in the database
 
 test("several on a page share one open database", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }, { pgn: STRANGE, database: "db/manifest.json" }, { fen: played(PGN)[1]?.fen ?? "", database: "db/" }], { context: { viewport: { width: 600, height: 3000 } } });
-  await page.waitForFunction(() => [...document.querySelectorAll("shelfish-game")].every((game) => /Depth|database/.test(game.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
+  await until(() => page.evaluate(() => [...document.querySelectorAll("shelfish-game")].every((game) => /Depth|database/.test(game.shadowRoot?.querySelector(".facts")?.textContent ?? ""))));
   const manifests = (await shelf.server.requests()).filter(({ path }) => path === "/db/manifest.json");
   assert.equal(manifests.length, 1);
 });
 
 test("it loads the package and the database when it comes into view", async (t) => {
   const page = await shelf.page(t, { path: "below.html" });
-  await page.waitForFunction(() => customElements.get("shelfish-game"));
+  await until(() => page.evaluate(() => customElements.get("shelfish-game") !== undefined));
   await page.waitForLoadState("networkidle");
   const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname).filter((path) => path.includes("/")));
   assert.deepEqual((await loaded()).sort(), ["/pkg/game.js"]);
@@ -187,7 +188,7 @@ test("the game may be the element's text, or come from a URL", async (t) => {
   assert.equal(await page.locator("shelfish-game .moves button").count(), 33);
   assert.match(await page.locator("shelfish-game .player.below").innerText(), /Morphy/);
   const other = await show(t, [{ src: "famous.pgn", database: "db/" }]);
-  await other.waitForFunction(() => Number(document.querySelector("shelfish-game")?.plies) > 10);
+  await until(() => other.evaluate(() => Number(document.querySelector("shelfish-game")?.plies) > 10));
 });
 
 test("a change of its attributes is shown", async (t) => {
@@ -200,7 +201,7 @@ test("a change of its attributes is shown", async (t) => {
     game.orientation = "black";
     game.setAttribute("theme", "dark");
   }, STRANGE);
-  await page.waitForFunction(() => document.querySelector("shelfish-game")?.plies === 15);
+  await until(() => page.evaluate(() => document.querySelector("shelfish-game")?.plies === 15));
   assert.ok(await page.locator("shelfish-game .bar").evaluate((bar) => bar.classList.contains("flipped")));
   assert.equal(await page.locator("shelfish-game").evaluate((game) => getComputedStyle(game).colorScheme), "dark");
   await page.evaluate(() => void (/** @type {any} */ (document.querySelector("shelfish-game")).ply = 99));
@@ -258,7 +259,7 @@ test("it takes the room that it has", async (t) => {
     });
   assert.equal(await isBeside(), true);
   await page.evaluate(() => void (/** @type {HTMLElement} */ (document.querySelector("shelfish-game")).style.width = "320px"));
-  await page.waitForFunction(() => Number(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".place")?.getBoundingClientRect().width) < 320);
+  await until(() => page.evaluate(() => Number(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".place")?.getBoundingClientRect().width) < 320));
   assert.equal(await isBeside(), false);
 });
 
@@ -311,7 +312,7 @@ test("the page that shows it says how it was copied, and fits a phone", async (t
   const page = await shelf.page(t, { path: "site/embed.html", context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, permissions: ["clipboard-read", "clipboard-write"] } });
   await answered(page);
   await page.getByTestId("copy").click();
-  await page.waitForFunction(() => document.querySelector("[data-testid=copied]")?.textContent === "Copied");
+  await until(() => page.evaluate(() => document.querySelector("[data-testid=copied]")?.textContent === "Copied"));
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.getByTestId("code").evaluate((code) => code.textContent));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 });
@@ -320,14 +321,13 @@ for (const { name, missing, launch } of ENGINES) {
   test(`${name} shows a game and steps through it`, { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` }, async (t) => {
     const { driver, close } = await launch();
     t.after(close);
-    await driver.manage().setTimeouts({ script: 30_000 });
     await driver.get(new URL("text.html", shelf.server.url).href);
+    await until(() => evaluate(driver, () => /Depth/.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
     const shown = await evaluate(driver, async () => {
       await customElements.whenDefined("shelfish-game");
       const game = document.querySelector("shelfish-game");
       const part = (/** @type {string} */ name) => game?.shadowRoot?.querySelector(name);
       const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-      for (let tries = 0; tries < 600 && !/Depth/.test(part(".facts")?.textContent ?? ""); tries++) await frame();
       const first = [part(".score")?.textContent, part(".facts")?.textContent];
       part(".graph")?.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
       await frame();

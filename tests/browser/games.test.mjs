@@ -7,6 +7,7 @@ import { ENGINES } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
 import { ROOT } from "./support/paths.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -56,10 +57,7 @@ const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTes
 
 /** Waits until the main line is this. */
 async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
-  await page.waitForFunction(
-    (expected) => [...document.querySelectorAll("[data-testid=move] .san")].map((each) => each.textContent?.match(/[\w-]+/)?.[0]).join(" ") === expected,
-    expected,
-  );
+  await until(() => page.evaluate((expected) => [...document.querySelectorAll("[data-testid=move] .san")].map((each) => each.textContent?.match(/[\w-]+/)?.[0]).join(" ") === expected, expected));
 }
 
 /** Waits until a text is in an element. */
@@ -111,12 +109,12 @@ test("of a file the good games open and the others are listed with the reason; a
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => /pgnz?=.*ply=2/.test(location.hash));
+  await until(() => page.evaluate(() => /pgnz?=.*ply=2/.test(location.hash)));
   await page.reload();
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   assert.match(await page.title(), /Anna – Bert, 2024/);
-  await page.waitForFunction(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e5"));
-  await page.waitForFunction(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 6);
+  await until(() => page.evaluate(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e5")));
+  await until(() => page.evaluate(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 6));
   assert.deepEqual((await opened(page)).sort(), labels.sort());
 });
 
@@ -149,13 +147,13 @@ test("a game of Lichess is fetched by its address, once, and names itself in the
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   assert.match(await page.title(), /Anna – Bert/);
   assert.ok(await page.locator("#board.orientation-black").count());
-  await page.waitForFunction(() => location.hash === "#lichess=q7ZvsdUF&ply=3");
+  await until(() => page.evaluate(() => location.hash === "#lichess=q7ZvsdUF&ply=3"));
   assert.deepEqual(server.asked, ["/game/export/q7ZvsdUF?pgnInJson=true&clocks=true&evals=true&opening=true&literate=false"]);
-  await page.waitForFunction(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
+  await until(() => page.evaluate(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2));
   await page.reload();
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   assert.equal(server.asked.length, 1, "it is kept");
-  await page.waitForFunction(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("Nf3"));
+  await until(() => page.evaluate(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("Nf3")));
 });
 
 for (const [id, reason] of /** @type {const} */ ([
@@ -192,26 +190,26 @@ test("a link carries the game with its names and the ply, and back and forward w
   await open(page, PGN);
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => /^#pgnz=.*&ply=1$/.test(location.hash));
+  await until(() => page.evaluate(() => /^#pgnz=.*&ply=1$/.test(location.hash)));
   const link = page.url();
   await page.locator('#games optgroup[label="Famous games"] option').first().waitFor({ state: "attached" });
   await at(page, "games").selectOption({ index: 1 });
-  await page.waitForFunction(() => location.hash.startsWith("#game="));
+  await until(() => page.evaluate(() => location.hash.startsWith("#game=")));
   await page.goBack();
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   assert.match(await page.title(), /Anna – Bert/);
   await page.goForward();
-  await page.waitForFunction(() => location.hash.startsWith("#game="));
+  await until(() => page.evaluate(() => location.hash.startsWith("#game=")));
   assert.doesNotMatch(await page.title(), /Anna/);
 
   const other = await shelf.page(t, { path: `site/${new URL(link).hash}` });
   await moves(other, "e4 e5 Nf3 Nc6 Bc4");
   assert.match(await other.title(), /Anna – Bert, 2024/);
   assert.equal(new URL(other.url()).hash, new URL(link).hash);
-  await other.waitForFunction(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e4"));
+  await until(() => other.evaluate(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e4")));
 
   const plain = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(PGN)}&ply=2&line=b1c3` });
-  await plain.waitForFunction(() => document.querySelector("[data-testid=variation-move]")?.textContent?.includes("Nc3"));
+  await until(() => plain.evaluate(() => document.querySelector("[data-testid=variation-move]")?.textContent?.includes("Nc3")));
   const old = await shelf.page(t, { path: "site/#moves=e2e4,e7e5&ply=1" });
   await moves(old, "e4 e5");
 });
@@ -244,7 +242,7 @@ test("the list of games is searched, walked through and cleared by keyboard; a g
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await at(page, "games-dialog").waitFor({ state: "hidden" });
-  await page.waitForFunction(() => /Kasparov – Topalov/.test(document.title));
+  await until(() => page.evaluate(() => /Kasparov – Topalov/.test(document.title)));
   await page.keyboard.press("g");
   await at(page, "games-dialog").waitFor();
   assert.match(await at(page, "stored-game").first().innerText(), /Kasparov/, "the newest comes first");
@@ -282,7 +280,7 @@ test("a file of thousands of games opens its first at once, and the page stays a
   });
   await at(page, "open").click();
   await at(page, "open-file").setInputFiles({ name: "many.pgn", mimeType: "text/plain", buffer: Buffer.from(text) });
-  await page.waitForFunction(() => /Player 0 – Bert|0 – Bert/.test(document.title) && /so far/.test(document.querySelector("[data-testid=notice]")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /Player 0 – Bert|0 – Bert/.test(document.title) && /so far/.test(document.querySelector("[data-testid=notice]")?.textContent ?? "")));
   await says(page, "notice", /3,000 games opened/);
   const [longest, total] = await page.evaluate(() => {
     const { longest, start } = document.documentElement.dataset;
@@ -302,7 +300,7 @@ test("the opening is named", async (t) => {
   const page = await shelf.page(t, { path: "site/#moves=e2e4,c7c5,g1f3,d7d6,d2d4,c5d4,f3d4,g8f6,b1c3,a7a6&ply=10" });
   await says(page, "opening", /^B90 Sicilian Defense: Najdorf Variation$/);
   await page.keyboard.press("Home");
-  await page.waitForFunction(() => document.querySelector("[data-testid=opening]")?.textContent === "");
+  await until(() => page.evaluate(() => document.querySelector("[data-testid=opening]")?.textContent === ""));
 });
 
 const firefox = ENGINES.find(({ name }) => name === "Firefox");
@@ -310,28 +308,26 @@ test("Firefox opens games, links to them and keeps them", { skip: firefox?.missi
   assert.ok(firefox);
   const { driver, close } = await firefox.launch();
   try {
-    const until = async (/** @type {string} */ what, /** @type {() => boolean} */ condition) => {
-      await driver.wait(async () => driver.executeScript(`return (${condition})()`), 20_000, what);
-    };
+    const shows = (/** @type {string} */ what, /** @type {() => boolean} */ condition) => until(() => driver.executeScript(`return (${condition})()`), what);
     await driver.get(new URL("site/", shelf.server.url).href);
     await driver.findElement({ css: "[data-testid=open]" }).click();
-    await until("the dialog is open", () => Boolean(document.querySelector("[data-testid=open-text]")));
+    await shows("the dialog is open", () => Boolean(document.querySelector("[data-testid=open-text]")));
     await driver.findElement({ css: "[data-testid=open-text]" }).sendKeys("[White \"Karl\"]\n[Black \"Lisa\"]\n\n1. e4 e5 2. Sf3 Sc6 *");
     await driver.findElement({ css: "[data-testid=open-submit]" }).click();
-    await until("the game is on the board", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
-    await until("the link has it", () => /^#pgnz?=/.test(location.hash));
-    await until("it is kept", () => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
+    await shows("the game is on the board", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
+    await shows("the link has it", () => /^#pgnz?=/.test(location.hash));
+    await shows("it is kept", () => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
     await driver.navigate().refresh();
-    await until("a reload keeps it", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
+    await shows("a reload keeps it", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
     await driver.findElement({ css: "[data-testid=open]" }).click();
-    await until("the dialog is open", () => Boolean(document.querySelector("[data-testid=open-text]")));
+    await shows("the dialog is open", () => Boolean(document.querySelector("[data-testid=open-text]")));
     await driver.findElement({ css: "[data-testid=open-text]" }).sendKeys("https://lichess.org/q7ZvsdUF");
     await driver.findElement({ css: "[data-testid=open-submit]" }).click();
-    await until("Lichess' game is on the board", () => location.hash === "#lichess=q7ZvsdUF" && document.querySelectorAll("[data-testid=move]").length === 5);
+    await shows("Lichess' game is on the board", () => location.hash === "#lichess=q7ZvsdUF" && document.querySelectorAll("[data-testid=move]").length === 5);
     await driver.navigate().back();
-    await until("back leads to the game before", () => /Karl – Lisa/.test(document.title));
+    await shows("back leads to the game before", () => /Karl – Lisa/.test(document.title));
     await driver.findElement({ css: "body" }).sendKeys("g");
-    await until("the list has both", () => document.querySelectorAll("[data-testid=stored-game]").length === 2);
+    await shows("the list has both", () => document.querySelectorAll("[data-testid=stored-game]").length === 2);
   } finally {
     await close();
   }

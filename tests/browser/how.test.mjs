@@ -7,6 +7,7 @@ import { ENGINES } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -94,7 +95,7 @@ test("what is no position is refused with a reason, a game that is over is told"
   const page = await how(t);
   await page.getByTestId("fen").fill("8/8/8/8/8/8/8/8 w - - 0 1");
   await page.getByTestId("fen").press("Enter");
-  await page.waitForFunction(() => /no position/.test(document.querySelector("#fen-error")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /no position/.test(document.querySelector("#fen-error")?.textContent ?? "")));
   await ask(page, "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3");
   assert.match(await steps(page).nth(6).innerText(), /over/);
   assert.equal(await page.locator("#fen-error").innerText(), "");
@@ -109,7 +110,7 @@ test("the page fits a phone", async (t) => {
 
 test("a database that is not there is explained", async (t) => {
   const page = await shelf.page(t, { path: "site/how.html?db=missing/manifest.json", allow: /404/ });
-  await page.waitForFunction(() => /no readable database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /no readable database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
 });
 
 for (const { name, missing, launch } of ENGINES) {
@@ -120,7 +121,7 @@ for (const { name, missing, launch } of ENGINES) {
     // The page's policy lets no script in but its own; a driver may look at the document.
     const read = (/** @type {string} */ script) => driver.executeScript(`return ${script}`);
     const dots = "document.querySelectorAll('[data-testid=order] circle').length";
-    await driver.wait(async () => Number(await read(dots)) > 0, 30_000);
+    await until(async () => Number(await read(dots)) > 0);
     const shown = {
       steps: await read("document.querySelectorAll('[data-testid=steps] li').length"),
       request: await read("document.querySelector('.http').textContent"),

@@ -4,6 +4,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -25,7 +26,7 @@ async function openGame(/** @type {Page} */ page) {
   await page.getByTestId("games").locator("optgroup option").first().waitFor({ state: "attached" });
   const labels = await page.getByTestId("games").locator("option").allInnerTexts();
   await page.getByTestId("games").selectOption({ label: String(labels.find((label) => label.includes("Opera"))) });
-  await page.waitForFunction(() => Number(document.querySelector(".inspector .strip")?.getAttribute("data-ranges")) >= 4);
+  await until(() => page.evaluate(() => Number(document.querySelector(".inspector .strip")?.getAttribute("data-ranges")) >= 4));
   await page.waitForLoadState("networkidle");
 }
 
@@ -42,7 +43,7 @@ test("the panel says which bytes were read, and they are those that the host has
   await openGame(page);
   const asked = await seen();
   const ranges = asked.flatMap(({ range }) => (range ? [range.replace("bytes=", "")] : []));
-  await page.waitForFunction((count) => document.querySelector(".inspector .strip")?.getAttribute("data-ranges") === count, String(ranges.length + 1));
+  await until(() => page.evaluate((count) => document.querySelector(".inspector .strip")?.getAttribute("data-ranges") === count, String(ranges.length + 1)));
   const database = join(shelf.root, "site/db");
   const whole = readdirSync(database).filter((file) => file.endsWith(".silo")).reduce((sum, file) => sum + statSync(join(database, file)).size, 0);
   const bytes = statSync(join(database, "manifest.json")).size + ranges.map((range) => range.split("-").map(Number)).reduce((sum, [start = 0, end = 0]) => sum + end + 1 - start, 0);
@@ -66,15 +67,15 @@ test("after a reload the blocks come from IndexedDB, and the panel says so", asy
   const page = await shelf.page(t, SITE);
   await panel(page);
   await openGame(page);
-  await page.waitForFunction(async () => {
+  await until(() => page.evaluate(async () => {
     const [entry] = await indexedDB.databases();
     return entry !== undefined;
-  });
+  }));
   await page.reload();
   await panel(page);
-  await page.waitForFunction(() => /IndexedDB\s*[1-9]/.test(document.querySelector(".inspector .figures")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /IndexedDB\s*[1-9]/.test(document.querySelector(".inspector .figures")?.textContent ?? "")));
   await page.locator(".inspector summary").click();
-  await page.waitForFunction(() => /IndexedDB/.test(document.querySelector(".inspector tbody")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /IndexedDB/.test(document.querySelector(".inspector tbody")?.textContent ?? "")));
 });
 
 test("stepping through a game that was looked up draws nothing", async (t) => {
@@ -82,10 +83,10 @@ test("stepping through a game that was looked up draws nothing", async (t) => {
   await panel(page);
   await openGame(page);
   // The whole game was answered, and nothing is left to be drawn when the page is idle.
-  await page.waitForFunction(() => {
+  await until(() => page.evaluate(() => {
     const [known, all] = document.querySelector("#coverage")?.textContent?.match(/\d+/g) ?? [];
     return known !== undefined && known === all;
-  });
+  }));
   await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
   await page.evaluate(() => {
     Object.assign(globalThis, { drawn: 0 });

@@ -11,6 +11,7 @@ import { ENGINES } from "./support/engines.mjs";
 import { entries, FLAGS, kept } from "./support/lab.mjs";
 import { CHROMIUM, SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
+import { withLimit, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -39,7 +40,7 @@ async function host(/** @type {import("node:test").TestContext} */ t) {
 }
 
 async function visit(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ url) {
-  const context = await browser.newContext();
+  const context = withLimit(await browser.newContext());
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(url);
@@ -48,10 +49,10 @@ async function visit(/** @type {import("node:test").TestContext} */ t, /** @type
 
 /** Waits until the page shows an evaluation. */
 const answered = (/** @type {Page} */ page) =>
-  page.waitForFunction(() => /^Depth \d/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""), null, { timeout: 60_000 });
+  until(() => page.evaluate(() => /^Depth \d/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
 
 /** Waits until the service worker has all files and the page. */
-const controlled = (/** @type {Page} */ page) => page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+const controlled = (/** @type {Page} */ page) => until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
 
 /**
  * Waits until a version has taken over. What is asked of the service worker itself would put its update off.
@@ -64,11 +65,7 @@ async function renewed(page, title) {
     const registration = await navigator.serviceWorker.getRegistration();
     return isKept && !registration?.installing && !registration?.waiting && registration?.active?.state === "activated";
   };
-  for (let tries = 0; tries < 600; tries++) {
-    if (await page.evaluate(taken, title)) return;
-    await page.waitForTimeout(100);
-  }
-  assert.fail(`${title} has not taken over`);
+  await until(() => page.evaluate(taken, title), `the version ${title} has taken over`);
 }
 
 const integrity = (/** @type {string} */ file) => `sha256-${createHash("sha256").update(readFileSync(file)).digest("base64")}`;
@@ -206,7 +203,7 @@ test("Chromium offers to install the site", async (t) => {
   const site = await host(t);
   const folder = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
   // A browser context of its own is incognito, where nothing is installed.
-  const context = await chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: FLAGS });
+  const context = withLimit(await chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: FLAGS }));
   t.after(async () => {
     await context.close();
     rmSync(folder, { recursive: true, force: true });
@@ -230,19 +227,19 @@ test("in Firefox, too, the page opens without a connection", { skip: firefox?.mi
   t.after(() => session.close());
   const { driver } = session;
   const facts = () => driver.executeScript("return document.querySelector('[data-testid=facts]')?.textContent ?? ''");
-  const known = () => driver.wait(async () => /^Depth \d/.test(String(await facts())), 60_000, "no evaluation");
+  const known = () => until(async () => /^Depth \d/.test(String(await facts())), "the page shows an evaluation");
   await driver.get(site.url);
   await known();
-  await driver.wait(() => driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'"), 60_000, "no service worker");
-  await driver.wait(async () => Number(await driver.executeAsyncScript(`const done = arguments[0]; (${entries})().then(done, () => done(0));`)) >= 2, 60_000, "IndexedDB is empty");
+  await until(() => driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'"), "the service worker is active");
+  await until(async () => Number(await driver.executeAsyncScript(`const done = arguments[0]; (${entries})().then(done, () => done(0));`)) >= 2, "IndexedDB has entries");
   await site.leave();
   // A driver's own reload passes the service worker by, as one with the shift key does.
   const origin = () => driver.executeScript("return performance.timeOrigin");
   const former = await origin();
   await driver.executeScript("location.reload()");
-  await driver.wait(async () => (await origin()) !== former, 60_000, "not reloaded");
+  await until(async () => (await origin()) !== former, "the page is loaded again");
   await known();
   await driver.executeScript("location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'");
   const panel = () => driver.executeScript("return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`");
-  await driver.wait(async () => /still answer/.test(String(await panel())), 60_000).catch(async () => assert.fail(`no word of it: ${await panel()}`));
+  await until(async () => /still answer/.test(String(await panel())), async () => `the panel says which positions still answer, not: ${await panel()}`);
 });

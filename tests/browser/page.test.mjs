@@ -9,6 +9,7 @@ import { parseSan } from "chessops/san";
 import { START, kept, lab } from "./support/lab.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -32,14 +33,10 @@ function expected(/** @type {string} */ fen) {
 /** Waits until the page shows what the dumps say of a position. */
 async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
   const { score, depth } = expected(fen);
-  await page.waitForFunction(
-    ([score, depth]) => {
+  await until(() => page.evaluate(([score, depth]) => {
       const text = (/** @type {string} */ id) => document.querySelector(`[data-testid=${id}]`)?.textContent ?? "";
       return text("score").replace("−", "-").replace(/^\+?(0\.00)$/, "$1") === score && text("facts").startsWith(`Depth ${depth} `);
-    },
-    /** @type {const} */ ([score, depth]),
-    { timeout: 10_000 },
-  );
+    }, /** @type {const} */ ([score, depth])));
 }
 
 /** The positions of a famous game, before and after every move. */
@@ -75,7 +72,7 @@ test("the page opens on the starting position with its evaluation, its lines and
   const lines = best(source.get(START) ?? [])?.pvs ?? [];
   assert.equal(await at(page, "line").count(), lines.length);
   assert.match(await at(page, "line-move").first().innerText(), /^[a-hNBRQKO]/);
-  await page.waitForFunction(() => /\d+ requests? · [\d.]+ k?B · \d+ ms/.test(document.querySelector("[data-testid=cost]")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /\d+ requests? · [\d.]+ k?B · \d+ ms/.test(document.querySelector("[data-testid=cost]")?.textContent ?? "")));
   assert.match(await text(page, "cost"), /network/);
   assert.ok((await page.locator("#board .cg-shapes g, #board .cg-custom-svgs g").count()) > 0, "arrows");
   assert.match(await text(page, "database"), new RegExp(`${source.size.toLocaleString("en")} positions`));
@@ -99,7 +96,7 @@ for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["
     }
     if (over) {
       await page.keyboard.press("ArrowRight");
-      await page.waitForFunction(() => /1-0/.test(document.querySelector("[data-testid=score]")?.textContent ?? ""));
+      await until(() => page.evaluate(() => /1-0/.test(document.querySelector("[data-testid=score]")?.textContent ?? "")));
     }
     await page.keyboard.press("Home");
     await shows(page, START);
@@ -139,7 +136,7 @@ test("a line of the evaluation is shown on a small board while the mouse is on i
   await page.mouse.move(1, 1);
   await at(page, "preview").waitFor({ state: "hidden" });
   await at(page, "line-move").first().click();
-  await page.waitForFunction(() => document.querySelectorAll("[data-testid=move]").length === 1);
+  await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 1));
 });
 
 test("a FEN can be pasted, and a bad one is refused with a reason", async (t) => {
@@ -149,7 +146,7 @@ test("a FEN can be pasted, and a bad one is refused with a reason", async (t) =>
   await page.keyboard.press("o");
   await at(page, "open-text").fill("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -");
   await at(page, "open-submit").click();
-  await page.waitForFunction(() => (document.querySelector("[data-testid=open-error]")?.textContent ?? "").length > 5);
+  await until(() => page.evaluate(() => (document.querySelector("[data-testid=open-error]")?.textContent ?? "").length > 5));
   await at(page, "open-text").fill(fen);
   await at(page, "open-submit").click();
   await shows(page, fen);
@@ -161,7 +158,7 @@ test("a PGN can be pasted and stepped through", async (t) => {
   await at(page, "open").click();
   await at(page, "open-text").fill('[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *');
   await at(page, "open-submit").click();
-  await page.waitForFunction(() => document.querySelectorAll("[data-testid=move]").length === 4);
+  await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 4));
   await page.keyboard.press("End");
   await shows(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -");
   await at(page, "move").first().click();
@@ -174,7 +171,7 @@ test("a position that is not there is said to be absent", async (t) => {
   await page.keyboard.press("o");
   await at(page, "open-text").fill("8/8/8/3k4/8/8/3K4/N7 w - - 0 1");
   await at(page, "open-submit").click();
-  await page.waitForFunction(() => /Not in this database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /Not in this database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
 });
 
 test("after a reload the page is where it was, and nothing but the manifest is asked for", async (t) => {
@@ -189,10 +186,10 @@ test("after a reload the page is where it was, and nothing but the manifest is a
   const fetched = (await shelf.server.requests()).filter(({ range }) => range);
   await kept(page, 2 + fetched.length);
   // The address follows a moment after the move.
-  await page.waitForFunction(() => location.hash.includes("e2e4"));
+  await until(() => page.evaluate(() => location.hash.includes("e2e4")));
   await page.reload();
   await shows(page, fen);
-  await page.waitForFunction(() => /IndexedDB/.test(document.querySelector("[data-testid=cost]")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /IndexedDB/.test(document.querySelector("[data-testid=cost]")?.textContent ?? "")));
   const asked = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/site/db/"));
   assert.ok(asked.some(({ status, path }) => path.endsWith("manifest.json") && status === 304));
 });

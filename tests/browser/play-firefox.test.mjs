@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { By, Key } from "selenium-webdriver";
 import { suiteIn } from "./support/engines.mjs";
 import { shelf } from "./support/lab.mjs";
+import { readsIn } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof shelf>>} */
 let ground;
@@ -14,8 +15,7 @@ suiteIn(["Firefox"], (session) => {
   test("a game is played by clicks and keys", async () => {
     const { driver } = session;
     const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
-    const text = async (/** @type {string} */ id) => (await find(id).getAttribute("textContent")) ?? "";
-    const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => driver.wait(async () => pattern.test(await text(id)), 20_000, `${id}: ${pattern}`);
+    const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => readsIn(driver, id, pattern);
     await driver.get(`${ground.server.url}site/play.html`);
     await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message));');
     await find("start").click();

@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { SHELFISH } from "./support/paths.mjs";
+import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -18,14 +19,6 @@ after(() => shelf.close());
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1_w_-_-_0_1";
 
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-
-/** Waits until an element's text matches. */
-async function reads(/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ pattern) {
-  await page.waitForFunction(
-    ([id, source]) => new RegExp(String(source)).test(document.querySelector(`[data-testid=${id}]`)?.textContent ?? ""),
-    [id, pattern.source],
-  );
-}
 
 /** Clicks or taps a square, White below. */
 async function touch(/** @type {Page} */ page, /** @type {string} */ square, isTap = false, below = "white") {
@@ -224,7 +217,7 @@ test("a wrong FEN is told, and an engine that cannot be had, with a way to try a
 
 test("without a connection one plays all the same, after one visit", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html", allow: /ERR_INTERNET_DISCONNECTED/ });
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+  await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   await page.context().setOffline(true);
   await page.reload();
   await at(page, "start").click();
@@ -234,7 +227,7 @@ test("without a connection one plays all the same, after one visit", async (t) =
 
 test("the board leads to the game that goes on from it", async (t) => {
   const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=5" });
-  await page.waitForFunction(() => document.querySelector("#facts")?.textContent?.startsWith("Depth"));
+  await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
   const href = (await page.locator("#play").getAttribute("href")) ?? "";
   assert.match(href, /^\.\/play\.html#fen=rn1qkbnr\/ppp2ppp\/3p4\/4p3\/3PP1b1\/5N2\/PPP2PPP\/RNBQKB1R_b|^\.\/play\.html#fen=[^ ]+_b_/);
   await page.goto(new URL(href, page.url()).href);
@@ -265,8 +258,9 @@ test("the engine plays from the book of the site, and learns from the result", a
       database.close();
       return rows.map((/** @type {any} */ { uci, frequency, wins, losses }) => `${uci} ${frequency} ${wins} ${losses}`).sort();
     });
-  for (const end = Date.now() + 10_000; (await learned()).length === 0 && Date.now() < end; ) await page.waitForTimeout(50);
-  const rows = await learned();
-  assert.equal(rows.length, 6, rows.join());
+  const rows = await until(async () => {
+    const rows = await learned();
+    return rows.length === 6 && rows;
+  }, "six moves are learned");
   for (const row of ["a2a3 1 0 1", "h7h5 1 1 0", "b2b3 1 0 1", "h8h6 1 1 0"]) assert.ok(rows.includes(row), `${row}: ${rows.join()}`);
 });

@@ -8,6 +8,7 @@ import { By, Key } from "selenium-webdriver";
 import { suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { SHELFISH } from "./support/paths.mjs";
+import { equals, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -35,8 +36,7 @@ const list = (/** @type {Page} */ page) => page.$$eval("#moves:not(.stale) butto
 
 /** Waits until these are the moves that may be played, and gives the number of games that is told. */
 async function shows(/** @type {Page} */ page, /** @type {string[]} */ moves) {
-  for (const end = Date.now() + 15_000; JSON.stringify(await list(page)) !== JSON.stringify(moves) && Date.now() < end; ) await page.waitForTimeout(20);
-  assert.deepEqual(await list(page), moves);
+  await equals(() => list(page), moves);
   return page.getByTestId("odometer").getAttribute("aria-label");
 }
 
@@ -60,7 +60,7 @@ test("only moves of the book are played, the only one plays itself, and the end 
   await page.mouse.click(...(await square(page, "c2")));
   await page.mouse.click(...(await square(page, "c4")));
   await page.mouse.click(...(await square(page, "e2")));
-  await page.waitForFunction(() => document.querySelectorAll("#board .cg-custom-svgs text").length === 1);
+  await until(() => page.evaluate(() => document.querySelectorAll("#board .cg-custom-svgs text").length === 1));
   await page.mouse.click(...(await square(page, "e4")));
   assert.equal(await shows(page, ["Bb5 3", "Bc4 1"]), "4 games");
   assert.equal(await page.getByTestId("line").innerText(), "1. e4 e5 2. Nf3 Nc6");
@@ -132,9 +132,9 @@ test("by keys alone", async (t) => {
   await page.keyboard.press("f");
   await page.locator(".cg-wrap.orientation-black").waitFor();
   await page.keyboard.press("u");
-  await page.waitForFunction(() => document.querySelectorAll("#moves:not(.stale) button").length === 18);
+  await until(() => page.evaluate(() => document.querySelectorAll("#moves:not(.stale) button").length === 18));
   await page.reload();
-  await page.waitForFunction(() => document.querySelectorAll("#moves:not(.stale) button").length === 18);
+  await until(() => page.evaluate(() => document.querySelectorAll("#moves:not(.stale) button").length === 18));
   assert.equal(await page.getByTestId("sound").getAttribute("aria-pressed"), "true");
 });
 
@@ -142,7 +142,7 @@ test("without precedent every other move may be played", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   await shows(page, ["d4 12", "e4 4"]);
   await page.getByTestId("unprecedented").check();
-  await page.waitForFunction(() => /^White to move: 18 of 20 moves were never played\.$/.test(document.querySelector("#status")?.textContent ?? ""));
+  await until(() => page.evaluate(() => /^White to move: 18 of 20 moves were never played\.$/.test(document.querySelector("#status")?.textContent ?? "")));
   const moves = await list(page);
   assert.ok(!moves.includes("e4") && !moves.includes("d4") && moves.includes("Nf3"), moves.join());
   await page.mouse.click(...(await square(page, "f2")));
@@ -165,7 +165,7 @@ for (const [name, viewport] of Object.entries({ "a phone": { width: 390, height:
     const e4 = page.getByTestId("choice").filter({ hasText: /^e4/ });
     await (hasTouch ? e4.tap() : e4.click());
     await shows(page, told("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -"));
-    await page.waitForFunction(() => document.querySelector("#opening")?.textContent === "B00 King's Pawn Game");
+    await until(() => page.evaluate(() => document.querySelector("#opening")?.textContent === "B00 King's Pawn Game"));
     const outside = await page.evaluate(() => [...document.querySelectorAll("#board, #moves button, .controls button, .rules label, #odometer")].filter((part) => {
       const box = part.getBoundingClientRect();
       return box.width < 4 || box.left < 0 || box.right > innerWidth + 0.5;
@@ -183,7 +183,7 @@ test("what was seen can be played without a connection", async (t) => {
   await shows(page, ["d4 12", "e4 4"]);
   await page.keyboard.press("2");
   await shows(page, ["Bb5 3", "Bc4 1"]);
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated", null, { timeout: 60_000 });
+  await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   await page.context().setOffline(true);
   await page.goto(new URL(TINY, shelf.server.url).href);
   await shows(page, ["d4 12", "e4 4"]);
@@ -201,13 +201,13 @@ suiteIn(["Firefox"], (session) => {
   test("clicks and keys play as in Chromium", async () => {
     const { driver } = session;
     const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves:not(.stale) button")].map((each) => [".san", ".games"].map((part) => each.querySelector(part)?.textContent ?? "").join(" "))`);
-    const shown = (/** @type {string[]} */ expected) => driver.wait(async () => JSON.stringify(await moves()) === JSON.stringify(expected), 20_000, expected.join());
+    const shown = (/** @type {string[]} */ expected) => equals(moves, expected);
     await driver.get(`${shelf.server.url}${TINY}`);
     await shown(["d4 12", "e4 4"]);
     await driver.findElement(By.css("#moves li:nth-child(2) button")).click();
     await shown(["Bb5 3", "Bc4 1"]);
     await driver.actions().sendKeys("1").perform();
-    await driver.wait(async () => /3 games ended exactly here/.test(await driver.findElement(By.id("end")).getText()), 20_000);
+    await until(async () => /3 games ended exactly here/.test(await driver.findElement(By.id("end")).getText()));
     await driver.actions().sendKeys(Key.ARROW_LEFT).perform();
     await shown(["Bb5 3", "Bc4 1"]);
   });

@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { host } from "./support/host.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { ROOT } from "./support/paths.mjs";
+import { until } from "./support/until.mjs";
 
 const ROUNDS = Number(process.env.SHELFISH_ROUNDS ?? 1);
 
@@ -34,8 +35,7 @@ async function load(/** @type {import("node:test").TestContext} */ t, /** @type 
   writeFileSync(join(shelf.root, "preload.html"), `<!doctype html><meta charset="utf-8">${icon}${links.join("\n")}<script type="module" src="app.mjs"></script>`);
   const page = await shelf.page(t, { path: "about:blank" });
   await page.goto(`${shelf.server.url}preload.html`);
-  const took = await page.waitForFunction(() => /** @type {any} */ (globalThis).took);
-  const milliseconds = /** @type {number} */ (await took.jsonValue());
+  const milliseconds = await until(() => page.evaluate(() => Number(/** @type {any} */ (globalThis).took)));
   await page.context().close();
   return milliseconds;
 }

@@ -6,6 +6,7 @@ import { chromium } from "playwright-core";
 import { FLAGS } from "./support/lab.mjs";
 import { CHROMIUM, SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
+import { withLimit } from "./support/until.mjs";
 
 /** Lighthouse's phone and desktop. */
 const DEVICES = {
@@ -42,7 +43,7 @@ after(async () => {
 for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
   for (const [device, options] of Object.entries(DEVICES)) {
     test(`${name} on a ${device}`, async (t) => {
-      const context = await browser.newContext({ ...options, serviceWorkers: "block" });
+      const context = withLimit(await browser.newContext({ ...options, serviceWorkers: "block" }));
       t.after(() => context.close());
       const page = await context.newPage();
       const tools = await context.newCDPSession(page);

@@ -10,6 +10,7 @@ import { host } from "./support/host.mjs";
 import { FLAGS, START, kept, lab, watch } from "./support/lab.mjs";
 import { ATTACK, CHROMIUM, DUMPS } from "./support/paths.mjs";
 import { truth } from "./support/truth.mjs";
+import { LIMIT, withLimit, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -119,7 +120,7 @@ test("the cache survives the end of the browser", async (t) => {
   const profile = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
   t.after(() => rmSync(profile, { recursive: true, force: true }));
   for (const expected of [2, 1]) {
-    const context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, args: FLAGS });
+    const context = withLimit(await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, args: FLAGS }));
     const page = /** @type {import("./support/lab.mjs").Page} */ (await context.newPage());
     watch(page);
     await page.goto(shelf.server.url);
@@ -237,7 +238,7 @@ test("what a forger's database left in the cache is never an answer of the hones
   assert.deepEqual([blocks(honest), blocks(forged)], [1, 1], "and both are kept");
 });
 
-test("deleting the cache while it is in use neither waits nor breaks anything", { timeout: 60_000 }, async (t) => {
+test("deleting the cache while it is in use neither waits nor breaks anything", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t);
   await page.evaluate(async (path) => void (globalThis.database = await shelfish.open(path)), MANIFEST);
   assert.ok(await page.evaluate((fen) => database.lookup(fen), START));
@@ -254,7 +255,7 @@ test("deleting the cache while it is in use neither waits nor breaks anything", 
   assert.ok(answers.every((answer) => answer && "fen" in answer));
 });
 
-test("a lookup that is aborted while it reads the cache does not stop what is written afterwards", { timeout: 60_000 }, async (t) => {
+test("a lookup that is aborted while it reads the cache does not stop what is written afterwards", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t);
   const code = await page.evaluate(
     async ([path, fen]) => {
@@ -279,7 +280,7 @@ test("a lookup that is aborted while it reads the cache does not stop what is wr
   await kept(page, 1);
 });
 
-test("no connection is left behind, whether opening is aborted or what was looked up is still to be written", { timeout: 60_000 }, async (t) => {
+test("no connection is left behind, whether opening is aborted or what was looked up is still to be written", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t, {
     before: () => {
       globalThis.connections = new Set();
@@ -300,7 +301,7 @@ test("no connection is left behind, whether opening is aborted or what was looke
   });
   await lookUp(page, [START]);
   await kept(page, 2);
-  await page.waitForFunction(() => connections.size === 0);
+  await until(() => page.evaluate(() => connections.size === 0));
   const code = await page.evaluate(async (path) => {
     const controller = new AbortController();
     const { open } = IDBFactory.prototype;
@@ -314,7 +315,7 @@ test("no connection is left behind, whether opening is aborted or what was looke
     return code;
   }, MANIFEST);
   assert.equal(code, "aborted");
-  await page.waitForFunction(() => connections.size === 0);
+  await until(() => page.evaluate(() => connections.size === 0));
 });
 
 test("two tabs share the cache", async (t) => {

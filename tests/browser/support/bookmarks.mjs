@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { Builder, By } from "selenium-webdriver";
 import firefox from "selenium-webdriver/firefox.js";
 import { program } from "./engines.mjs";
 import { FLAGS } from "./lab.mjs";
 import { CHROMIUM, ROOT } from "./paths.mjs";
+import { withLimit, until } from "./until.mjs";
 
 /**
  * What came of pressing the bookmark: a new tab, the same tab with another address, or a message.
@@ -75,7 +75,7 @@ export async function stage() {
  */
 export async function chromiumWith({ bookmarks, port }) {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  const context = await browser.newContext();
+  const context = withLimit(await browser.newContext());
   // Not by the resolver: a browser that is up to date knows hosts that it asks by HTTPS alone.
   await context.route(({ hostname }) => HOSTS.includes(hostname), async (route) => {
     const { pathname, search } = new URL(route.request().url());
@@ -157,15 +157,6 @@ export async function firefoxWith({ bookmarks, port }) {
   );
   await driver.setContext(Context.CONTENT);
 
-  /** What is there once it is there; a dialog that opens while one looks is seen at the next look. */
-  const soon = async (/** @type {() => Promise<any>} */ look) => {
-    for (let tries = 0; tries < 200; tries++) {
-      const found = await look().catch(() => undefined);
-      if (found) return found;
-      await sleep(50);
-    }
-    return undefined;
-  };
   const other = async () => (await driver.getAllWindowHandles()).find((handle) => handle !== first);
 
   return {
@@ -179,7 +170,7 @@ export async function firefoxWith({ bookmarks, port }) {
       await driver.findElement(By.css(`#PlacesToolbarItems toolbarbutton[label="${bookmark}"]`)).click();
       await driver.setContext(Context.CONTENT);
       return (
-        (await soon(async () => {
+        (await until(async () => {
           const dialog = await driver.switchTo().alert().then((alert) => alert, () => undefined);
           if (dialog) {
             const said = await dialog.getText();
@@ -189,10 +180,10 @@ export async function firefoxWith({ bookmarks, port }) {
           const handle = await other();
           if (handle) {
             await driver.switchTo().window(handle);
-            const tab = await soon(async () => {
+            const tab = await until(async () => {
               const url = await driver.getCurrentUrl();
               return /^http/.test(url) ? url : undefined;
-            });
+            }, "the new tab has an address");
             await driver.switchTo().window(first);
             return { tab };
           }

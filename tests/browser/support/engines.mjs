@@ -6,9 +6,9 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, suite } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Builder } from "selenium-webdriver";
 import firefox from "selenium-webdriver/firefox.js";
+import { LIMIT, until } from "./until.mjs";
 
 /** @typedef {import("selenium-webdriver").WebDriver} WebDriver */
 /** @typedef {{ driver: WebDriver, close: () => Promise<void> }} Session */
@@ -87,7 +87,7 @@ export const ENGINES = [
       const stop = () => [service, screen].forEach((child) => child.kill());
       try {
         const url = `http://127.0.0.1:${port}`;
-        await listening(`${url}/status`);
+        await until(() => fetch(`${url}/status`), `${url} answers`);
         const browser = { browserName: "MiniBrowser", "webkitgtk:browserOptions": { binary: MiniBrowser, args: ["--automation"] } };
         const driver = await new Builder().usingServer(url).withCapabilities(browser).build();
         return { driver, close: () => driver.quit().finally(stop) };
@@ -98,15 +98,6 @@ export const ENGINES = [
     },
   ),
 ];
-
-/** Waits until a server answers. */
-async function listening(/** @type {string} */ url) {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await fetch(url).catch(() => undefined)) return;
-    await sleep(50);
-  }
-  throw new Error(`no answer from ${url}`);
-}
 
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
@@ -160,7 +151,7 @@ export function suiteIn(names, body) {
       let session;
       before(async () => {
         session = await launch();
-        await session.driver.manage().setTimeouts({ script: 60_000, pageLoad: 60_000 });
+        await session.driver.manage().setTimeouts({ script: LIMIT, pageLoad: LIMIT });
       });
       after(() => session?.close());
       body({

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { CHROMIUM, DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
 import { serve } from "./serve.mjs";
+import { withLimit, until } from "./until.mjs";
 
 /** @typedef {import("playwright-core").Page & { console: string[] }} Page */
 
@@ -73,7 +74,7 @@ export async function lab(...options) {
      * @returns {Promise<Page>}
      */
     async page(test, { path = "", allow, before, context: contextOptions } = {}) {
-      const context = await browser.newContext(contextOptions);
+      const context = withLimit(await browser.newContext(contextOptions));
       const page = /** @type {Page} */ (await context.newPage());
       watch(page);
       if (before) await page.addInitScript(before);
@@ -137,11 +138,7 @@ export async function entries() {
  * @param {number} count
  */
 export async function kept(page, count) {
-  for (let tries = 0; tries < 500; tries++) {
-    if ((await page.evaluate(entries)) >= count) return;
-    await page.waitForTimeout(20);
-  }
-  assert.fail(`IndexedDB has fewer than ${count} entries`);
+  await until(async () => (await page.evaluate(entries)) >= count, `IndexedDB has ${count} entries`);
 }
 
 /**

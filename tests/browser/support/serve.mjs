@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { SHELFISH } from "./paths.mjs";
+import { until } from "./until.mjs";
 
 /** @typedef {{ status: number, method: string, path: string, range: string | null }} Served */
 
@@ -35,7 +36,7 @@ export async function serve(directory, ...options) {
       // Lines come through a pipe: all earlier ones are here when that of a request of our own is.
       const mark = `/mark-${asked++}`;
       await fetch(new URL(mark, url)).then((answer) => answer.arrayBuffer());
-      while (!log.some(({ path }) => path === mark)) await new Promise((done) => setTimeout(done, 5));
+      await until(() => log.some(({ path }) => path === mark), "the log has the last request");
       const served = log.filter(({ path }) => !path.startsWith("/mark-"));
       log = [];
       return served;
