@@ -1,4 +1,4 @@
-//! `shelfish export`: a database back to a dump.
+//! `shelfish export`: a database converted to other formats.
 
 mod polyglot;
 
@@ -20,7 +20,7 @@ use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
 use crate::{Failure, Outcome, lichess};
 
-/// Write a database as a dump, in the order of the database.
+/// Convert a database to JSON lines, Parquet or a Polyglot book.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish export -d db | zstd > dump.jsonl.zst
@@ -28,55 +28,59 @@ use crate::{Failure, Outcome, lichess};
   shelfish export -d https://example.org/evals -o dump.jsonl
   shelfish export -d book --format polyglot --min-games 5 -o book.bin
 
-What is written of evaluations holds every position, evaluation, PV, depth and node count; `shelfish build` makes the same
-database of it. Parquet has one row a PV, as Lichess publishes it, and cannot tell two evaluations of a position from one if they
-stand behind one another and have the same depth and node count and no first move in common: positions of which that is
-so are counted on standard error.
+Of a database of evaluations, JSON lines contain every position, evaluation, PV, depth and node count; `shelfish build` makes
+the same database of them. Parquet has one row per PV, as Lichess publishes it. Parquet cannot separate two consecutive
+evaluations of a position that have the same depth and node count but no first move in common. The command counts such
+positions on standard error.
 
-Of a book JSON lines, which `shelfish build` does not read, have for each position fen, ended and moves: White's wins, draws
-and Black's wins of the games that end there, and by move (castling as e1h1) of the games that played it. If the book tells of more, details has by move, and for
-`end`, its buckets by number (White's wins, draws, Black's wins, games with a rating, the sum of the ratings) and its games (id on
-Lichess, or number of the source and of the game in it; rating, 0 for none; result). Polyglot's format is read by most engines: weights of 16 bits, those of a
-position made smaller alike where they do not fit; what is written is sorted in memory, 16 bytes a move.
+Of a book, JSON lines contain fen, ended and moves for each position. `ended` counts White's wins, draws and Black's wins of
+the games that end there. `moves` contains the same counts by move (castling as e1h1). `details` is present if the book
+contains ratings, buckets or references to games. For each move, and for `end`, `details` contains:
+  buckets  by number: White's wins, draws, Black's wins, games with a rating, sum of the ratings
+  games    id on Lichess, or numbers of source and game; rating (0 if unknown); result
+`shelfish build` does not read these lines.
 
-Exit codes: 0 if the dump was written; 1 if not; 2 for wrong usage.")]
+Most engines read Polyglot books. Weights have 16 bits; if a weight does not fit, all weights of the position are scaled down.
+The command sorts the entries in memory, which takes 16 bytes per move.
+
+Exit codes: 0 if the file was written; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Write to FILE in place of standard output; a file that is there is replaced when the new one is complete
+    /// Write to FILE instead of standard output; an existing file is replaced when the new file is complete
     #[arg(short, long, value_name = "FILE", alias = "output")]
     out: Option<PathBuf>,
-    /// What to write
+    /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Of Polyglot: what weights are
+    /// Polyglot: set what weights express
     #[arg(long, value_enum)]
     weights: Option<polyglot::Weights>,
-    /// Of Polyglot: leave out moves that fewer than N games played
+    /// Polyglot: leave out moves that fewer than N games played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     min_games: Option<u64>,
-    /// Do not say how far it is
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
 enum Format {
-    /// One JSON object a line, in the format of the Lichess evaluation database
+    /// One JSON object per line, in the format of the Lichess evaluation database
     #[default]
     Jsonl,
-    /// One row a PV: fen, line, depth, knodes, cp, mate
+    /// One row per PV: fen, line, depth, knodes, cp, mate
     #[cfg(feature = "parquet")]
     Parquet,
-    /// A book for engines: entries of 16 bytes
+    /// Book for engines, with entries of 16 bytes
     Polyglot,
 }
 
-/// Exports.
+/// Exports a database.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or the dump cannot be written.
+/// Returns an error if the database cannot be read or the output cannot be written.
 pub fn run(args: Args) -> Outcome {
     if (args.weights.is_some() || args.min_games.is_some()) && !matches!(args.format, Format::Polyglot) {
         let why = "--weights and --min-games are options of --format polyglot\n";
@@ -92,7 +96,7 @@ pub fn run(args: Args) -> Outcome {
 fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     match args.format {
         Format::Jsonl => match database::kind(&args.database.source()?)? {
-            Kind::Evaluations => write_lines(blocks(args, lines)?, out)?,
+            Kind::Evaluations => write_lines(blocks(args, eval_lines)?, out)?,
             Kind::Moves => write_lines(blocks(args, played_lines)?, out)?,
         },
         #[cfg(feature = "parquet")]
@@ -113,7 +117,7 @@ fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, Failure>>, out: &mut 
     Ok(())
 }
 
-/// What `map` makes of the records of each block. How far it is is said on standard error.
+/// Applies `map` to the records of each block, and prints progress on standard error.
 fn blocks<K: Record, R: Send + 'static>(
     args: &Args,
     map: fn(&[K]) -> R,
@@ -127,14 +131,14 @@ fn blocks<K: Record, R: Send + 'static>(
         mapped.map_err(|error| -> Failure { Box::new(error) })
     };
     let done = Arc::new(AtomicU64::new(0));
-    // A dump on a terminal is progress enough, and a bar would run through it.
+    // On a terminal, the exported lines show the progress, and a bar would interrupt them.
     let quiet = args.quiet || (args.out.is_none() && io::stdout().is_terminal());
     let progress = Progress::start(Work::positions("exporting", &done, Some(manifest.positions)), quiet);
     let blocks = ordered(Scan::new(place, manifest)?, cores(), open);
     Ok(Reported { blocks, done, _progress: progress })
 }
 
-/// Blocks, each with the number of its positions, which are reported as they come.
+/// Blocks with their number of positions, which is added to the progress.
 struct Reported<I> {
     blocks: I,
     done: Arc<AtomicU64>,
@@ -153,20 +157,22 @@ impl<R, I: Iterator<Item = Result<(u64, R), Failure>>> Iterator for Reported<I> 
     }
 }
 
-fn lines(evals: &[PositionEval]) -> Vec<u8> {
+fn eval_lines(evals: &[PositionEval]) -> Vec<u8> {
     let mut lines = Vec::new();
     evals.iter().for_each(|eval| lichess::push_line(&mut lines, eval));
     lines
 }
 
-/// One JSON object for each position: its FEN, the results of games that end there, and by move (castling as the king's move
-/// to the rook's square) those of games that played it: White's wins, draws, Black's wins.
+/// Formats one JSON object for each position: its FEN, the results of games that end there, and the results of each
+/// move.
+///
+/// Results are White's wins, draws and Black's wins. Castling is the move of the king to the square of the rook.
 fn played_lines(records: &[Played]) -> Vec<u8> {
     let mut lines = String::new();
     let counts = |results: Results| format!("[{},{},{}]", results.white, results.draws, results.black);
     for Played { position, ended, ended_details, moves } in records {
         let uci = |played: &PlayedMove| played.m.to_uci(CastlingMode::Chess960).to_string();
-        let told: Vec<String> =
+        let results: Vec<String> =
             moves.iter().map(|played| format!("\"{}\":{}", uci(played), counts(played.results))).collect();
         let details = moves.iter().map(|played| (uci(played), &played.details));
         let details =
@@ -174,14 +180,14 @@ fn played_lines(records: &[Played]) -> Vec<u8> {
         let details: Vec<String> = details.collect();
         let details =
             if details.is_empty() { String::new() } else { format!(",\"details\":{{{}}}", details.join(",")) };
-        let (ended, told) = (counts(*ended), told.join(","));
-        let line = format!("{{\"fen\":\"{position}\",\"ended\":{ended},\"moves\":{{{told}}}{details}}}\n");
+        let (ended, results) = (counts(*ended), results.join(","));
+        let line = format!("{{\"fen\":\"{position}\",\"ended\":{ended},\"moves\":{{{results}}}{details}}}\n");
         lines.push_str(&line);
     }
     lines.into_bytes()
 }
 
-/// A member of `details`, if there is anything to tell.
+/// Formats a member of `details`, unless it would be empty.
 fn details_of(name: &str, Details { buckets, games }: &Details) -> Option<String> {
     if games.is_empty() && buckets.iter().all(|bucket| *bucket == Bucket::default()) {
         return None;
@@ -213,20 +219,22 @@ mod parquet {
 
     pub fn write(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let mut writer = Writer::new(out)?;
-        let mut fused = 0u64;
+        let mut ambiguous = 0u64;
         for block in blocks(args, |evals| evals.iter().map(rows).collect::<Vec<_>>())? {
-            for (rows, is_told_apart) in block? {
-                fused += u64::from(!is_told_apart);
+            for (rows, is_unambiguous) in block? {
+                ambiguous += u64::from(!is_unambiguous);
                 writer.push(rows)?;
             }
         }
-        if fused > 0 {
-            eprintln!("shelfish: {fused} positions have evaluations that Parquet cannot tell apart; JSON lines can");
+        if ambiguous > 0 {
+            eprintln!(
+                "shelfish: Parquet merges evaluations of {ambiguous} positions; use --format jsonl to keep them separate"
+            );
         }
         Ok(writer.finish()?)
     }
 
-    /// The rows of a position, and whether they tell its evaluations apart.
+    /// Returns the rows of a position, and whether a reader can recover the separate evaluations.
     fn rows(eval: &PositionEval) -> (Rows, bool) {
         let row = |evaluation: &Evaluation, pv: &Pv| {
             let (cp, mate) = score(pv.score);
@@ -242,8 +250,8 @@ mod parquet {
         let evaluations = || eval.evaluations.iter();
         let all = evaluations().flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));
         let rows = Rows { fen: eval.position.to_string(), rows: all.collect() };
-        let is_told_apart =
+        let is_unambiguous =
             rows.evaluations().iter().map(|rows| rows.len()).eq(evaluations().map(|evaluation| evaluation.pvs.len()));
-        (rows, is_told_apart)
+        (rows, is_unambiguous)
     }
 }

@@ -1,4 +1,4 @@
-//! `shelfish lookup`: what a database knows of positions.
+//! `shelfish lookup`: evaluations of positions.
 
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -17,57 +17,58 @@ use crate::database::{self, Place};
 use crate::lichess::{score, uci};
 use crate::terminal::shown::{self, beginning, shown};
 
-/// Positions from standard input that are looked up together, if they are there already.
+/// Maximum number of positions from standard input that are looked up together.
 const BATCH: usize = 256;
 
-/// Bytes of a line that are kept: more than any FEN has, with spaces around it.
+/// Maximum number of bytes of a line that are kept. It exceeds the length of every FEN with spaces around it.
 const MAX_LINE: usize = 1024;
 
-/// Look positions up.
+/// Look up positions.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish lookup -d db 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
   shelfish lookup -d https://example.org/evals --json --timing - < fens.txt
   shelfish lookup -d s3://my-bucket/evals --cache-size 2GiB - < fens.txt
 
-Over the network, what was read is kept on disk and serves the next time; where no answer comes, it serves alone.
+Over the network, a cache on the disk keeps the data that was read. If the host is unavailable, answers come from the cache
+alone.
 
-Exit codes: 0 if every position could be looked up, found or not; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if every position could be looked up, found or not; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
     #[command(flatten)]
     cache: cache::Args,
-    /// Positions as FEN of four or six fields, each quoted as one argument; `-` reads one a line from standard input
+    /// FEN with four or six fields, quoted as one argument; `-` reads one FEN per line from standard input
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
     /// Print every evaluation, not only the best
     #[arg(long)]
     all: bool,
-    /// Print moves as UCI (castling as e1g1) in place of SAN
+    /// Print moves as UCI (castling as e1g1) instead of SAN
     #[arg(long)]
     uci: bool,
-    /// Print moves as UCI_Chess960 (castling as e1h1) in place of SAN
+    /// Print moves as UCI_Chess960 (castling as e1h1) instead of SAN
     #[arg(long, conflicts_with = "uci")]
     chess960: bool,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
-    /// Look positions up one by one and say what each took
+    /// Look up positions one by one and print the time that each lookup takes
     #[arg(long)]
     timing: bool,
 }
 
 /// A text to look up.
 struct Question {
-    /// Where it stands in standard input.
+    /// Line number in standard input.
     line: Option<u64>,
     text: String,
-    /// All bytes of a line of which only the beginning was kept.
+    /// Length of the line in bytes if the line was truncated.
     too_long: Option<usize>,
 }
 
-/// Reads a line, without its end, of which at most [`MAX_LINE`] bytes are kept; nothing at the end of the input.
+/// Reads a line without its line ending and keeps at most [`MAX_LINE`] bytes. Returns `None` at the end of the input.
 fn read_line(input: &mut impl BufRead, number: u64) -> io::Result<Option<Question>> {
     let mut line = Vec::new();
     let mut length = 0;
@@ -87,14 +88,14 @@ fn read_line(input: &mut impl BufRead, number: u64) -> io::Result<Option<Questio
         length += part.len();
         input.consume(taken);
         if is_end {
-            // What is no text is no FEN, as its answer says.
+            // Text that is not UTF-8 is not a FEN either, and is reported as an invalid FEN.
             let text = String::from_utf8_lossy(&line).trim().to_owned();
             return Ok(Some(Question { line: Some(number), text, too_long: (length > MAX_LINE).then_some(length) }));
         }
     }
 }
 
-/// What one lookup took.
+/// Cost of one lookup.
 #[derive(Serialize)]
 struct Timing {
     requests: u64,
@@ -132,11 +133,11 @@ struct AnswerPv {
     san: String,
 }
 
-/// Looks up and prints.
+/// Looks up positions and prints the answers.
 ///
 /// # Errors
 ///
-/// The database cannot be opened, or standard input or output fails.
+/// Returns an error if the database cannot be opened, or if standard input or output fails.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     database::wait(look_up(place, &args))?
@@ -166,7 +167,7 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
                 if !question.text.is_empty() || question.too_long.is_some() {
                     batch.push(question);
                 }
-                // Whoever waits for an answer before the next question gets it.
+                // An interactive user gets each answer before the next question.
                 if args.timing || batch.len() == BATCH || !input.buffer().contains(&b'\n') {
                     break;
                 }
@@ -191,7 +192,7 @@ struct Session<'a, W: Write> {
 }
 
 impl<W: Write> Session<'_, W> {
-    /// What was done since the last call.
+    /// Returns the costs since the last call.
     fn timing(&mut self, started: Instant) -> Timing {
         let stats = self.reader.stats();
         let seen = std::mem::replace(&mut self.seen, stats);
@@ -309,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_line_without_end_a_beginning_is_kept() -> io::Result<()> {
+    fn a_line_without_end_is_truncated() -> io::Result<()> {
         let long = "x".repeat(10_000_000);
         let mut input = io::BufReader::new(io::Cursor::new(format!(" one \n{long}\r\n\nfour\n{}", &long[..MAX_LINE])));
         let mut found = Vec::new();

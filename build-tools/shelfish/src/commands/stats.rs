@@ -1,4 +1,4 @@
-//! `shelfish stats`: what a database is made of.
+//! `shelfish stats`: contents of a database.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,103 +29,103 @@ use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-/// Say what a database holds: what its manifest knows, and what a scan of all blocks finds.
+/// Print what a database contains, from its manifest and from a scan of all blocks.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish stats -d db
   shelfish stats -d https://example.org/evals --manifest --json
 
-Exit codes: 0 if the database could be read; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the database could be read; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Read the manifest alone
+    /// Read only the manifest
     #[arg(long)]
     manifest: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing before the result
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
-    /// Say what it took
+    /// Print the time taken
     #[arg(long)]
     timing: bool,
 }
 
-/// What a manifest knows.
+/// Contents of a manifest.
 #[derive(Debug, Serialize)]
-pub struct Known {
+pub struct ManifestFacts {
     /// Version of the format.
     pub format: u64,
-    /// The hash by which the manifest can be pinned.
+    /// Hash that pins the manifest.
     #[serde(serialize_with = "crate::commands::stats::as_text")]
     pub integrity: Integrity,
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Evaluations, PVs.
+    /// Other totals by name, for example evaluations and PVs.
     pub totals: BTreeMap<String, u64>,
-    /// How the database was made.
+    /// Values that the build recorded, by name.
     pub info: BTreeMap<String, String>,
-    /// Bytes of all shards.
+    /// Size of all shards, in bytes.
     pub bytes: u64,
     /// Number of shards.
     pub shards: usize,
     /// Number of pages.
     pub pages: usize,
-    /// Bytes of all pages.
+    /// Size of all pages, in bytes.
     pub page_bytes: u64,
 }
 
-/// What a scan finds.
+/// Results of a scan.
 #[derive(Debug, Default, Serialize)]
 pub struct Scanned {
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Evaluations, in a database of these.
+    /// Counts of a database of evaluations.
     #[serde(flatten)]
     pub evaluations: Option<Evaluations>,
-    /// Moves that were played, in a book.
+    /// Number of moves in a book.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<u64>,
-    /// Positions by number of pieces, kings and pawns included.
+    /// Number of positions by number of pieces, including kings and pawns.
     pub pieces: BTreeMap<usize, u64>,
-    /// Compressed bytes by column of the blocks, what frames take besides under an empty name.
+    /// Compressed bytes by column. The empty name counts the headers of frames.
     #[serde(serialize_with = "as_map")]
     pub columns: Vec<(&'static str, u64)>,
-    /// Compressed bytes of blocks.
+    /// Sizes of compressed blocks, in bytes.
     pub block_bytes: Summary,
-    /// Positions of blocks.
+    /// Number of positions of blocks.
     pub block_positions: Summary,
 }
 
-/// What a scan of evaluations finds.
+/// Counts of a database of evaluations.
 #[derive(Debug, Default, Serialize)]
 pub struct Evaluations {
-    /// Evaluations.
+    /// Number of evaluations.
     pub evaluations: u64,
-    /// PVs.
+    /// Number of PVs.
     pub pvs: u64,
-    /// Moves of all PVs.
+    /// Number of moves of all PVs.
     pub pv_moves: u64,
-    /// Evaluations by depth.
+    /// Number of evaluations by depth.
     pub depths: BTreeMap<u16, u64>,
 }
 
 #[derive(Debug, Serialize)]
 struct Stats {
-    manifest: Known,
+    manifest: ManifestFacts,
     #[serde(skip_serializing_if = "Option::is_none")]
     scan: Option<Scanned>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
 }
 
-/// Scans and prints.
+/// Scans a database and prints the results.
 ///
 /// # Errors
 ///
-/// The database cannot be read.
+/// Returns an error if the database cannot be read.
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let place = args.database.source()?;
@@ -133,7 +133,7 @@ pub fn run(args: Args) -> Outcome {
     let manifest = database::parse_manifest(&bytes);
     let (manifest, kind) = manifest.map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })?;
     let manifest = Arc::new(manifest);
-    let known = Known {
+    let known = ManifestFacts {
         format: Manifest::FORMAT,
         integrity: Integrity::of(&bytes),
         positions: manifest.positions,
@@ -155,7 +155,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What one block adds.
+/// Counts of one block.
 #[derive(Default)]
 struct Part {
     bytes: u64,
@@ -163,7 +163,7 @@ struct Part {
     positions: Vec<PositionCounts>,
 }
 
-/// What is counted of a position.
+/// Counts of a position.
 struct PositionCounts {
     pieces: usize,
     record: RecordCounts,
@@ -174,7 +174,7 @@ enum RecordCounts {
     Moves(u64),
 }
 
-/// A record of which something is counted.
+/// Record whose contents can be counted.
 trait Counted: Record {
     fn counts(&self) -> RecordCounts;
 }
@@ -196,14 +196,14 @@ impl Counted for Played {
     }
 }
 
-/// What is counted of an evaluation.
+/// Counts of an evaluation.
 struct EvaluationCounts {
     depth: u16,
     pvs: u64,
     moves: u64,
 }
 
-/// A zstd block of a frame: where its content is in that of the frame, and its compressed length.
+/// zstd block of a frame: the offset of its content in the content of the frame, and its compressed length.
 struct ZstdBlock {
     at: usize,
     bytes: u64,
@@ -262,8 +262,10 @@ fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn 
     Ok(part)
 }
 
-/// Compressed bytes of each of the `count` columns of a block, which may lack the last ones, then of the rest of the frame:
-/// each column ends a zstd block.
+/// Returns the compressed bytes of each of the `count` columns of a block, followed by those of the headers of the
+/// frame.
+///
+/// Each column ends a zstd block. A block can lack the last columns.
 pub(crate) fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
     let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.
@@ -287,13 +289,13 @@ pub(crate) fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
     Ok(columns)
 }
 
-/// The content of a frame that has no window descriptor, and its blocks.
+/// Decompresses a frame without window descriptor, and lists its zstd blocks.
 fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
     let short = || io::Error::from(io::ErrorKind::UnexpectedEof);
     let size_bytes = [1, 2, 4, 8][usize::from(frame.get(4).ok_or_else(short)? >> 6)];
     let size = frame.get(5..5 + size_bytes).ok_or_else(short)?;
     let size = size.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte));
-    // A size of two bytes is told less 256.
+    // A size of two bytes is stored minus 256.
     let mut content = vec![0; size + if size_bytes == 2 { 256 } else { 0 }];
     let mut decoder = zstd::stream::raw::Decoder::new()?;
     let mut output = OutBuffer::around(&mut content[..]);
@@ -302,7 +304,7 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
     loop {
         let &[low, middle, high] = frame.get(end..).and_then(<[u8]>::first_chunk).ok_or_else(short)?;
         let header = u32::from_le_bytes([low, middle, high, 0]);
-        // A run of one byte is told as its length and that byte.
+        // A run-length block contains the repeated byte once.
         let length = if header >> 1 & 3 == 1 { 1 } else { (header >> 3) as usize };
         let (at, start) = (output.pos(), end);
         end += 3 + length;
@@ -322,19 +324,20 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
     }
 }
 
-/// Writes a value as its text.
+/// Serializes a value as its text.
 pub(crate) fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
-/// Numbers by name as an object, their order kept.
+/// Serializes named numbers as an object in their order.
 pub(crate) fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(numbers.iter().copied())
 }
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Known { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } = &self.manifest;
+        let ManifestFacts { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } =
+            &self.manifest;
         let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
         writeln!(f, "manifest, format {format}")?;
         writeln!(f, "  {integrity}")?;

@@ -1,4 +1,4 @@
-//! `shelfish verify`: whether a database is whole and says what it said when it was built.
+//! `shelfish verify`: checks of the integrity and the contents of a database.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,67 +27,67 @@ use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-/// Read every byte of a database and check it.
+/// Check every byte of a database.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish verify -d db
   shelfish verify -d https://example.org/evals --json
 
-Checked are the names of shards against their content, the checksums of the manifest, pages and blocks, the order and
-uniqueness of positions, that they are canonical and their lines legal, and all totals against the manifest; of a book its
-buckets, ratings and references against it, too.
+The command checks the names of shards against their content, the checksums of the manifest, pages and blocks, the order and
+uniqueness of positions, the legality of moves, and all totals. For a book, it also checks buckets, ratings and references
+to games.
 
-Exit codes: 0 if all is well; 1 if a problem was found, each is named; 2 for wrong usage.")]
+Exit codes: 0 if no problem was found; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing before the result
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// What is wrong, and where.
+/// A problem and its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Name of the file.
     pub file: String,
-    /// The bytes of the block or page, both ends included.
+    /// First and last byte of the block or page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u64, u64)>,
-    /// What is wrong.
+    /// Description of the problem.
     pub what: String,
 }
 
-/// What was read and found.
+/// Results of a verification.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Whether there are no problems.
     pub ok: bool,
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// What else the manifest totals, by name: evaluations and PVs, or moves.
+    /// Other totals by name: evaluations and PVs, or moves.
     #[serde(flatten)]
     pub totals: BTreeMap<&'static str, u64>,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Shards that the manifest names.
+    /// Number of shards in the manifest.
     pub shards: u64,
-    /// Bytes of blocks.
+    /// Size of all blocks, in bytes.
     pub block_bytes: u64,
     /// Problems in the order of the files.
     pub problems: Vec<Problem>,
-    /// Seconds taken.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// Verifies and prints.
+/// Verifies a database and prints the results.
 ///
 /// # Errors
 ///
-/// Standard output fails; what is wrong with the database is no error but the result.
+/// Returns an error if standard output fails. Problems of the database are results, not errors.
 pub fn run(args: Args) -> Outcome {
     let report = verify(&args.database.source()?, args.quiet)?;
     report::print(&report, args.json)?;
@@ -117,11 +117,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// Reads everything.
+/// Reads and checks a whole database.
 ///
 /// # Errors
 ///
-/// The system does not give what it takes to wait for a host.
+/// Returns an error if the system cannot start the threads or the runtime.
 pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
     let start = Instant::now();
     let mut report = Report::default();
@@ -134,47 +134,47 @@ pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
     Ok(report)
 }
 
-/// What is asked of a record beyond what a reader asks.
+/// Checks of a record that a reader does not make.
 trait Checked: Record {
-    /// What the manifest says of all records.
-    type Said: Send + Sync + 'static;
+    /// Facts about all records, from the manifest.
+    type Facts: Send + Sync + 'static;
 
-    /// Reads it.
+    /// Reads the facts from the manifest.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
-    fn said(manifest: &Manifest) -> Result<Self::Said, String>;
+    /// Returns a description of the problem if the manifest is invalid.
+    fn facts(manifest: &Manifest) -> Result<Self::Facts, String>;
 
-    /// What is wrong with it.
-    fn fault(&self, said: &Self::Said) -> Option<&'static str>;
+    /// Returns the problem of a record.
+    fn problem(&self, facts: &Self::Facts) -> Option<&'static str>;
 }
 
 impl Checked for PositionEval {
-    type Said = ();
+    type Facts = ();
 
-    fn said(_: &Manifest) -> Result<(), String> {
+    fn facts(_: &Manifest) -> Result<(), String> {
         Ok(())
     }
 
-    fn fault(&self, (): &()) -> Option<&'static str> {
+    fn problem(&self, (): &()) -> Option<&'static str> {
         (!is_normal(&self.evaluations)).then_some("its evaluations are not in order")
     }
 }
 
 impl Checked for Played {
-    type Said = Said;
+    type Facts = Said;
 
-    fn said(manifest: &Manifest) -> Result<Said, String> {
+    fn facts(manifest: &Manifest) -> Result<Said, String> {
         Said::of(manifest)
     }
 
-    fn fault(&self, said: &Said) -> Option<&'static str> {
+    fn problem(&self, facts: &Said) -> Option<&'static str> {
         if self.results().is_none() {
             return Some("it has too many games");
         }
         let moves = self.moves.iter().map(|played| &played.details);
-        moves.chain([&self.ended_details]).find_map(|details| said.fault(details))
+        moves.chain([&self.ended_details]).find_map(|details| facts.fault(details))
     }
 }
 
@@ -192,14 +192,14 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     let done = Arc::new(AtomicU64::new(0));
     let progress = Progress::start(Work::positions("verifying", &done, Some(manifest.positions)), quiet);
     report.shards = manifest.shards().len() as u64;
-    let said = match R::said(&manifest) {
-        Ok(said) => said,
+    let facts = match R::facts(&manifest) {
+        Ok(facts) => facts,
         Err(what) => {
             report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
             return Ok(());
         }
     };
-    let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &said));
+    let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &facts));
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
     for checked in ordered(Scan::new(place.clone(), manifest.clone())?, cores(), check) {
@@ -227,21 +227,21 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
         report.problems.extend(checked.problem);
     }
     drop(progress);
-    // Totals say something only if all could be read.
+    // Totals of a database with unreadable blocks are meaningless.
     if report.problems.is_empty() {
         let totals = report.totals.iter().map(|(name, found)| (*name, manifest.total(name), *found));
         let totals: Vec<_> = totals.chain([("positions", manifest.positions, report.positions)]).collect();
-        for (name, told, found) in totals {
-            if told != found {
+        for (name, expected, found) in totals {
+            if expected != found {
                 let name = if name == "pvs" { "PV rows" } else { name };
-                let what = format!("it tells of {told} {name}, the shards hold {found}");
+                let what = format!("the manifest says {expected} {name}, the shards contain {found}");
                 report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
             }
         }
         for shard in manifest.shards() {
             let found = by_shard.get(&shard.file).copied().unwrap_or_default();
             if shard.positions != found {
-                let what = format!("the manifest tells of {} positions, found {found}", shard.positions);
+                let what = format!("the manifest says {} positions, found {found}", shard.positions);
                 report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
             }
         }
@@ -249,18 +249,18 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     for shard in manifest.shards() {
         let behind = database::wait(place.range(&shard.file, shard.bytes..shard.bytes + 1))?;
         if behind.is_ok() {
-            let what = format!("longer than the {} bytes that the manifest tells", shard.bytes);
+            let what = format!("longer than the {} bytes in the manifest", shard.bytes);
             report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
         }
     }
-    // A host does not tell what else it has.
+    // A host does not list its files.
     if place.is_directory() {
         report.problems.extend(foreign(Path::new(&place.locate("")), &manifest)?);
     }
     Ok(())
 }
 
-/// Shards that the manifest does not name.
+/// Lists shards that are missing from the manifest.
 fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -273,19 +273,19 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// What a block holds.
+/// Results for one block.
 struct CheckedBlock {
     chunk: Chunk,
     positions: u64,
-    /// In the order of [`Record::TOTALS`].
+    /// Totals in the order of [`Record::TOTALS`].
     totals: Vec<u64>,
     first: Option<Key>,
     last: Option<Key>,
-    /// The first problem: with one, the rest of a block says little.
+    /// First problem. The rest of the block is not checked.
     problem: Option<Problem>,
 }
 
-fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, said: &R::Said) -> CheckedBlock {
+fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> CheckedBlock {
     let totals = vec![0; R::TOTALS.len()];
     let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
     let mut read = || -> Result<(), Problem> {
@@ -295,9 +295,9 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, said: &R::Said) -> Checke
             let key = record.position().key();
             let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
-                return Err(problem(&at, &format!("{} stands where no lookup finds it", record.position())));
+                return Err(problem(&at, &format!("no lookup can find {} at this place", record.position())));
             }
-            if let Some(fault) = record.fault(said) {
+            if let Some(fault) = record.problem(facts) {
                 return Err(problem(&at, &format!("{}: {fault}", record.position())));
             }
             checked.first.get_or_insert(key);
@@ -361,16 +361,16 @@ fn scan_problem(error: &ScanError) -> Problem {
         ScanError::Layout { at, range } => Problem {
             file: file_name(at),
             bytes: Some((range.start, range.end.saturating_sub(1))),
-            what: "bytes that belong to no block or to several".to_owned(),
+            what: "bytes that belong to no block or to several blocks".to_owned(),
         },
         ScanError::InlinePage(page) => {
-            let what = format!("its inline page differs from {page}");
+            let what = format!("the inline page differs from {page}");
             Problem { file: Manifest::FILE.to_owned(), bytes: None, what }
         }
         ScanError::Name { at, found } => Problem {
             file: file_name(at),
             bytes: None,
-            what: format!("the SHA-256 of its content begins {found}: not the content that gave it its name"),
+            what: format!("its name does not match its content, whose SHA-256 begins with {found}"),
         },
     }
 }

@@ -23,7 +23,7 @@ fn a_taken_port_is_named_with_the_way_out() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let run = shelfish(["serve", FOLDER, "--port", &port]);
-    run.fails(&[&format!("port {port} of 127.0.0.1 is taken"), "--port 0"]);
+    run.fails(&[&format!("port {port} of 127.0.0.1 is in use"), "--port 0"]);
 }
 
 #[cfg(unix)]

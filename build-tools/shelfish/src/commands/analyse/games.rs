@@ -1,4 +1,4 @@
-//! The games of a file, one after another, without more than one of them in memory.
+//! Games of a file, read one at a time.
 
 use std::io::{self, Read};
 
@@ -6,17 +6,17 @@ use shelfish_analysis::pgn::{Fault, MAX_BYTES, PgnError, PgnGame, read};
 
 use crate::input::game_texts::{GameText, GameTexts, decoded};
 
-/// A game of a file.
+/// Game of a file.
 pub struct Entry {
-    /// Its number, from 1.
+    /// Number of the game in the file, from 1.
     pub number: u64,
-    /// The line that it begins in, from 1.
+    /// Number of the line in which the game begins, from 1.
     pub line: u64,
-    /// What it is.
+    /// The game, or the reason why it cannot be read.
     pub game: Result<PgnGame, PgnError>,
 }
 
-/// Reads the games of a text.
+/// Iterator over the games of a text.
 pub struct Games<R>(GameTexts<R>);
 
 impl<R: Read> Games<R> {
@@ -44,15 +44,15 @@ impl<R: Read> Iterator for Games<R> {
 mod tests {
     use super::*;
 
-    /// The number of a game, its line, and its moves or what is wrong.
-    type Told = (u64, u64, Result<usize, String>);
+    /// Number of a game, its line, and the number of its moves or its error.
+    type Summary = (u64, u64, Result<usize, String>);
 
-    fn games(text: &[u8]) -> io::Result<Vec<Told>> {
-        let told = |entry: Entry| {
+    fn games(text: &[u8]) -> io::Result<Vec<Summary>> {
+        let summary = |entry: Entry| {
             let game = entry.game.map(|game| game.game.moves().len()).map_err(|error| error.to_string());
             (entry.number, entry.line, game)
         };
-        Games::new(text).map(|entry| entry.map(told)).collect()
+        Games::new(text).map(|entry| entry.map(summary)).collect()
     }
 
     #[test]
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_game_that_never_ends_only_a_part_is_kept() -> io::Result<()> {
+    fn a_game_without_end_is_an_error_and_the_next_game_is_read() -> io::Result<()> {
         let mut pgn = b"[White \"A\"]\n\n{".to_vec();
         pgn.extend_from_slice(&b"long ".repeat(2 << 20));
         pgn.extend_from_slice(b"}\n*\n\n[Event \"B\"]\n\n1. e4 *\n");

@@ -1,4 +1,4 @@
-//! Reports for programs: one object a game.
+//! Reports as JSON, one object per game.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -53,12 +53,12 @@ impl Evaluation {
 }
 
 /// Writes the report of a game.
-pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
+pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
     let Analysed { number, line, game, known, origins } = analysed;
     let played = game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string());
     let evaluations =
         known.iter().zip(origins).map(|(known, origin)| Some(Evaluation::new(known.as_ref()?, (*origin)?)));
-    let told = Game {
+    let game = Game {
         game: *number,
         line: *line,
         tags: game.tags.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
@@ -70,10 +70,10 @@ pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::R
         known: report.known,
         evaluations: evaluations.collect(),
     };
-    writeln!(out, "{}", json(&told)?)
+    writeln!(out, "{}", json(&game)?)
 }
 
-/// Writes why a game could not be read.
+/// Writes the reason why a game could not be read.
 pub fn refused(out: &mut impl Write, game: u64, line: u64, error: &str) -> io::Result<()> {
     #[derive(Serialize)]
     struct Refused<'a> {

@@ -1,4 +1,4 @@
-//! `shelfish analyse`: reports on whole games, by what a database knows of their positions.
+//! `shelfish analyse`: reports on games, from the evaluations of a database.
 
 pub(crate) mod games;
 mod json;
@@ -28,10 +28,10 @@ use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::shown;
 use crate::{Failure, Outcome};
 
-/// Games whose positions are looked up together: requests to a host take their time, however much they bring.
+/// Number of games whose positions are looked up together. Batches reduce the effect of the latency of a host.
 const BATCH: usize = 16;
 
-/// Report on games: mistakes, accuracy, average centipawn loss.
+/// Report mistakes, accuracy and average centipawn loss of games.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish analyse game.pgn -d db
@@ -39,43 +39,44 @@ const BATCH: usize = 16;
   shelfish analyse games.pgn -d db --pgn -o annotated.pgn
   curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
 
-Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss are by the formulas that Lichess
-publishes. What the database does not have is a gap, and every figure says how many moves it rests on; where two evaluations
-contradict each other nothing is said of the move between them.
+Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss follow the formulas that Lichess
+publishes. The report says how many moves have evaluations and contribute to each figure. A move between two evaluations that
+contradict each other is not judged.
 
---json prints an object a game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
+--json prints one object per game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
 chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"withheld\", \"best\"), \"phases\", \"white\" and \"black\"
 (\"moves\", \"judged\", \"withheld\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\"), \"positions\",
-\"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\"); or of
-a game that cannot be read \"game\", \"line\" and \"error\".
+\"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\").
+For a game that cannot be read, the object contains \"game\", \"line\" and \"error\".
 
-Exit codes: 0 if every game could be read and looked up; 1 if not, the others are told all the same; 2 for wrong usage.")]
+Exit codes: 0 if every game could be read and looked up; 1 otherwise (the other games are still reported); 2 if the usage is
+wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
     #[command(flatten)]
     cache: cache::Args,
-    /// PGN, plain or compressed with zstd, gzip or bzip2; `-` is standard input
+    /// PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
-    /// Print one JSON object a game
+    /// Print one JSON object per game
     #[arg(long)]
     json: bool,
-    /// Print the games as PGN with [%eval], glyphs, and better lines as variations; comments and variations stay
+    /// Print the games as PGN with [%eval], glyphs, and better lines as variations; comments and variations are kept
     #[arg(long, conflicts_with = "json")]
     pgn: bool,
-    /// Where the database has nothing, take the evaluations in the games' comments, [%eval 0.17]
+    /// Use evaluations in the comments of the games ([%eval 0.17]) for positions that the database lacks
     #[arg(long)]
     use_pgn_evals: bool,
-    /// Write to FILE in place of standard output; a file that is there is replaced when the new one is complete
+    /// Write to FILE instead of standard output; an existing file is replaced when the new file is complete
     #[arg(short, long, value_name = "FILE", alias = "output")]
     out: Option<PathBuf>,
-    /// Say nothing but what cannot be read or looked up
+    /// Print only errors
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Where an evaluation comes from.
+/// Origin of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Origin {
@@ -83,18 +84,18 @@ enum Origin {
     Pgn,
 }
 
-/// A game with what is known of its positions.
+/// Game with the evaluations of its positions.
 struct Analysed {
-    /// Its number in the file, from 1.
+    /// Number of the game in the file, from 1.
     number: u64,
-    /// The line of the file that it begins in.
+    /// Number of the line in which the game begins.
     line: u64,
     game: PgnGame,
     known: Vec<Option<Known>>,
     origins: Vec<Option<Origin>>,
 }
 
-/// What was done.
+/// Counts for the final message.
 #[derive(Default)]
 struct Totals {
     games: u64,
@@ -104,11 +105,11 @@ struct Totals {
     failed: u64,
 }
 
-/// Analyses and prints.
+/// Analyses games and prints the reports.
 ///
 /// # Errors
 ///
-/// The database cannot be opened, a file of games cannot be read, or the output cannot be written.
+/// Returns an error if the database cannot be opened, a file of games cannot be read, or the output cannot be written.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     let totals = match &args.out {
@@ -144,7 +145,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
         is_bytes: true,
         positions: Some(positions.clone()),
     };
-    // Reports on a terminal are progress enough, and a bar would run through them.
+    // On a terminal, the reports show the progress, and a bar would interrupt them.
     let progress = Progress::start(work, args.quiet || is_terminal);
     let mut totals = Totals::default();
     for source in &sources {
@@ -156,7 +157,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
             if batch.is_empty() {
                 break;
             }
-            tell(args, &reader, source, batch, &mut totals, out).await?;
+            analyse_batch(args, &reader, source, batch, &mut totals, out).await?;
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;
@@ -171,8 +172,8 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
     Ok(totals)
 }
 
-/// Looks up the positions of some games and tells what is known of each game.
-async fn tell(
+/// Looks up the positions of some games and writes a report of each game.
+async fn analyse_batch(
     args: &Args,
     reader: &Reader<Place, PositionEval, Option<DiskCache>>,
     source: &Source,
@@ -230,9 +231,9 @@ async fn tell(
         } else {
             let report = report(&analysed.game.game, &analysed.known)?;
             if args.json {
-                json::tell(out, &analysed, &report)?
+                json::write(out, &analysed, &report)?
             } else {
-                people::tell(out, &analysed, &report)?
+                people::write(out, &analysed, &report)?
             }
             report
         };
@@ -242,7 +243,7 @@ async fn tell(
     Ok(())
 }
 
-/// The best line of the best evaluation.
+/// Returns the first line of the best evaluation.
 fn best(eval: &PositionEval) -> Option<Known> {
     let evaluation = eval.best()?;
     let pv = evaluation.pvs.first()?;
@@ -250,7 +251,7 @@ fn best(eval: &PositionEval) -> Option<Known> {
     Some(Known { score: pv.score, depth: Some(evaluation.depth), line })
 }
 
-/// The evaluations in the comments of a game, one for each position.
+/// Returns the evaluations in the comments of a game, one for each position.
 fn given(game: &PgnGame) -> impl Iterator<Item = Option<Known>> {
     let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
     notes.map(|notes| {
@@ -268,6 +269,6 @@ impl std::fmt::Display for Totals {
         if *refused > 0 {
             write!(f, ", {refused} games could not be read")?;
         }
-        if *failed > 0 { write!(f, ", {failed} games could not be looked up in whole") } else { Ok(()) }
+        if *failed > 0 { write!(f, ", {failed} games could not be looked up completely") } else { Ok(()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Reports for people.
+//! Reports as text for people.
 
 use std::io::{self, Write};
 
@@ -11,11 +11,11 @@ use shelfish_analysis::{Judgment, Known, MoveReport, Report, SideReport};
 use super::Analysed;
 use crate::terminal::shown::shown;
 
-/// Moves of a better line that are told.
+/// Maximum number of moves of a better line in the report.
 const LINE: usize = 6;
 
 /// Writes the report of a game.
-pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
+pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
     let Analysed { number, game, known, .. } = analysed;
     let tag = |name: &str| game.tag(name).filter(|value| !matches!(*value, "" | "?" | "????.??.??"));
     let player = |name: &str| shown(tag(name).unwrap_or("?"));
@@ -44,28 +44,28 @@ pub fn tell(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::R
     }
 
     let places = game.game.positions().zip(known.windows(2)).zip(&report.moves).enumerate();
-    for (n, ((position, known), told)) in places {
-        if let Some(judgment) = told.judgment {
-            writeln!(out, "   {}", mistake(ply + n, &position, known, told, judgment))?;
+    for (n, ((position, known), played)) in places {
+        if let Some(judgment) = played.judgment {
+            writeln!(out, "   {}", mistake(ply + n, &position, known, played, judgment))?;
         }
     }
     writeln!(out)
 }
 
-/// The number of plies before the first move.
+/// Returns the number of plies before the first move.
 fn first_ply(analysed: &Analysed) -> usize {
     2 * (analysed.game.fullmoves as usize - 1) + analysed.game.start().turn().fold_wb(0, 1)
 }
 
-/// `12... Qe7??  +0.20 to +3.10; better 12... Nf6 13. Bg5`
-fn mistake(ply: usize, position: &Chess, known: &[Option<Known>], told: &MoveReport, judgment: Judgment) -> String {
+/// Formats a mistake, for example `12... Qe7??  +0.20 to +3.10; better 12... Nf6 13. Bg5`.
+fn mistake(ply: usize, position: &Chess, known: &[Option<Known>], report: &MoveReport, judgment: Judgment) -> String {
     let score = |known: &Option<Known>| known.as_ref().map(|known| known.score.to_string());
     let (before, after) = (score(&known[0]), score(&known[1]));
-    let played = format!("{}{}{}", number(ply), told.san, judgment.glyph());
-    // Without an evaluation the starting position may be known, and the last one by the rules.
+    let played = format!("{}{}{}", number(ply), report.san, judgment.glyph());
+    // The starting position may lack an evaluation, and so may a final position that is a draw by the rules.
     let before = before.unwrap_or_else(|| Score::Cp(INITIAL).to_string());
     let scores = format!("{before} to {}", after.as_deref().unwrap_or("a draw"));
-    let better = known[0].as_ref().filter(|_| told.best.is_some()).map(|known| line(ply, position, known));
+    let better = known[0].as_ref().filter(|_| report.best.is_some()).map(|known| line(ply, position, known));
     let better = better.map_or_else(String::new, |better| format!("; better {better}"));
     format!("{played:<14} {scores}{better}")
 }
@@ -74,7 +74,7 @@ fn number(ply: usize) -> String {
     format!("{}{} ", ply / 2 + 1, if ply.is_multiple_of(2) { "." } else { "..." })
 }
 
-/// The beginning of a best line, with numbers.
+/// Formats the first moves of a line with their numbers.
 fn line(ply: usize, position: &Chess, known: &Known) -> String {
     let mut position = position.clone();
     let mut text = String::new();

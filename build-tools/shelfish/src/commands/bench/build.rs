@@ -1,4 +1,4 @@
-//! `shelfish bench build`: what a build takes, of a process of its own, into a directory that is thrown away.
+//! `shelfish bench build`: time, memory and disk space of a build in a separate process.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use super::report::{Finding, Report, Style, Table, figure};
 use crate::Outcome;
 
-/// Between two looks at the directory.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval between two measurements of the directory.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Build a database and throw it away: time, memory, disk.
+/// Measure the time, memory and disk space of a build.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish bench build lichess_db_eval.jsonl.zst
@@ -27,15 +27,15 @@ const LOOK: Duration = Duration::from_millis(100);
   shelfish bench build january.jsonl.zst february.jsonl.zst --dir /mnt/scratch -- --max-memory 4GiB --max-pvs 1
   shelfish bench build dump.jsonl.zst --json -- --threads 1 --max-memory 64MiB
 
-The build is a process of its own, `shelfish build`, with the options after `--`. Processor time and memory are what the
-system says of it (getrusage); disk is the largest sum of the lengths of its files, looked at ten times a second.
+The command runs `shelfish build` with the options after `--` and deletes the database. The system reports processor time and
+memory (getrusage). Disk space is the largest total size of the files; it is measured ten times a second.
 
-Exit codes: 0 if it could be measured; 1 if not, or that of a build that failed; 2 for wrong usage.")]
+Exit codes: 0 if the build was measured; 1 otherwise, or the exit code of a build that failed; 2 if the usage is wrong.")]
 pub struct Args {
     /// Dumps or games, as for `shelfish build`
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// Make the temporary directory in DIR [default: the system's]
+    /// Create the temporary directory in DIR [default: directory of the system]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Options of `shelfish build`
@@ -45,41 +45,40 @@ pub struct Args {
     style: Style,
 }
 
-/// What a build takes.
+/// Results of the measurement.
 #[derive(Debug, Serialize)]
 struct Build {
     positions: u64,
-    /// Evaluations and PVs, which a book has none of.
+    /// Number of evaluations, except for books. The number of PVs is similar.
     #[serde(skip_serializing_if = "Option::is_none")]
     evaluations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pvs: Option<u64>,
-    /// Seconds from beginning to end.
+    /// Duration of the build in seconds.
     seconds: f64,
-    /// Positions a second.
+    /// Positions per second.
     rate: f64,
-    /// Bytes of the sources, compressed as they are; none for standard input.
+    /// Size of the sources in bytes, or 0 for standard input.
     source_bytes: u64,
-    /// Bytes of the database.
+    /// Size of the database in bytes.
     bytes: u64,
-    /// The same, a position.
     bytes_a_position: f64,
-    /// The largest sum of the lengths of all files at a time, those of the database included.
+    /// Largest total size of all files during the build, in bytes, including the database.
     peak_disk_bytes: u64,
     #[serde(flatten)]
     usage: Option<Usage>,
 }
 
-/// What the system says of a process that has ended.
+/// Resources of a finished process, as the system reports them.
 #[derive(Debug, Serialize)]
 struct Usage {
-    /// Seconds of processor time, the system's included.
+    /// Processor time in seconds, including the time of the system.
     processor_seconds: f64,
     /// Largest resident set in bytes.
     peak_memory_bytes: u64,
 }
 
-/// What `shelfish build --json` says.
+/// Output of `shelfish build --json`.
 #[derive(Deserialize)]
 struct Summary {
     positions: u64,
@@ -87,17 +86,17 @@ struct Summary {
     pvs: Option<u64>,
 }
 
-/// Builds and prints.
+/// Runs the build and prints the results.
 ///
 /// # Errors
 ///
-/// The build fails.
+/// Returns an error if the build fails.
 pub fn run(args: Args) -> Outcome {
     let dir = match &args.dir {
         Some(dir) => tempfile::tempdir_in(dir),
         None => tempfile::tempdir(),
     }?;
-    // SIGINT comes to the build as well, which ends; then the directory is removed.
+    // The build receives SIGINT too and ends. Then this process removes the directory.
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, std::sync::Arc::<std::sync::atomic::AtomicBool>::default())?;
@@ -108,7 +107,7 @@ pub fn run(args: Args) -> Outcome {
     build.args(&args.sources).stdout(Stdio::piped());
 
     let started = Instant::now();
-    let (output, peak_disk_bytes) = watched(dir.path(), || build.spawn()?.wait_with_output())?;
+    let (output, peak_disk_bytes) = with_peak_size(dir.path(), || build.spawn()?.wait_with_output())?;
     let seconds = started.elapsed().as_secs_f64();
     if !output.status.success() {
         return Ok(output.status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, Into::into));
@@ -130,14 +129,14 @@ pub fn run(args: Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does `work` and says how large `dir` was at most meanwhile, in bytes.
-fn watched<T>(dir: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<(T, u64)> {
+/// Runs `work`, and returns the largest size of `dir` during that time, in bytes.
+fn with_peak_size<T>(dir: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<(T, u64)> {
     let peak = AtomicU64::new(0);
     let done = thread::scope(|scope| {
         let (stop, stopped) = channel::<()>();
         let peak = &peak;
         scope.spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(LOOK) {
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(SAMPLE_INTERVAL) {
                 peak.fetch_max(size(dir), Relaxed);
             }
         });
@@ -148,7 +147,7 @@ fn watched<T>(dir: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<(T
     Ok((done, peak.into_inner().max(size(dir))))
 }
 
-/// Bytes of all files in `dir` and below; files come and go meanwhile.
+/// Returns the size of all files in `dir` and its subdirectories. Ignores files that disappear.
 fn size(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let bytes = entries.map(|entry| match entry.metadata() {
@@ -158,7 +157,7 @@ fn size(dir: &Path) -> u64 {
     bytes.sum()
 }
 
-/// What the system says of the build, the one child that there was.
+/// Returns the resources of the build, which is the only child process.
 #[cfg(unix)]
 fn usage() -> io::Result<Option<Usage>> {
     use nix::sys::resource::{UsageWho, getrusage};
@@ -166,7 +165,7 @@ fn usage() -> io::Result<Option<Usage>> {
 
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
-    // In kibibytes, but by Apple in bytes.
+    // The unit is KiB, except on Apple's systems.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1 << 10 };
     Ok(Some(Usage {
         processor_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),

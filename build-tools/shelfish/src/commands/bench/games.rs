@@ -1,8 +1,8 @@
-//! The positions of games from PGN, plain or compressed.
+//! Positions of games from a PGN file, plain or compressed.
 //!
-//! Of a file those games are taken whose number, from 0, is `skip`, `skip` + `every`, `skip` + 2 `every` and so on: the
-//! same ones each time. Games of other variants than chess and Chess960, games without moves and games with an illegal
-//! move are passed over, and told. Variations are not followed.
+//! The sample contains the games with the numbers `skip`, `skip + every`, `skip + 2 * every` and so on, counted from 0.
+//! Unusable games are skipped and counted: games of variants other than chess and Chess960, games without moves and
+//! games with an illegal move. Variations are ignored.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,43 +16,43 @@ use shelfish_analysis::pgn::is_chess;
 
 use crate::input::dump::{Dump, How, Source};
 
-/// Which games.
+/// Options for games.
 #[derive(clap::Args, Debug)]
 #[group(id = "games_args")]
 pub struct Args {
-    /// Games to replay: PGN, plain or compressed with zstd, gzip or bzip2
+    /// PGN file with games to replay, plain or compressed with zstd, gzip or bzip2
     #[arg(long, value_name = "FILE")]
     pub games: PathBuf,
-    /// Which of them.
+    /// Options for the sample.
     #[command(flatten)]
     pub sample: Sample,
 }
 
-/// Which games of a file.
+/// Options for a sample of the games of a file.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Sample {
-    /// Take N games at most
+    /// Use at most N games
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Take every K-th game: the sample is the same each time
+    /// Use every K-th game; the sample is the same each time
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
-    /// Pass the first N games over
+    /// Skip the first N games
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
 }
 
-/// Games, sampled.
+/// Sample of games.
 #[derive(Debug, Default, Serialize)]
 pub struct Games {
-    /// The positions of each game in order, first and last included. Never empty.
+    /// Positions of each game in order, including the first and the last. No game is empty.
     #[serde(skip)]
     pub games: Vec<Vec<Position>>,
-    /// Games.
+    /// Number of games.
     pub count: usize,
-    /// Positions of all games.
+    /// Number of positions of all games.
     pub positions: usize,
-    /// Games that were to be taken but cannot be replayed.
+    /// Number of selected games that cannot be replayed.
     pub unusable: usize,
 }
 
@@ -60,7 +60,7 @@ impl std::fmt::Display for Games {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mean = self.positions as f64 / self.count.max(1) as f64;
         write!(f, "{} games of {mean:.1} positions on average", self.count)?;
-        if self.unusable > 0 { write!(f, " ({} passed over)", self.unusable) } else { Ok(()) }
+        if self.unusable > 0 { write!(f, " ({} skipped)", self.unusable) } else { Ok(()) }
     }
 }
 
@@ -69,13 +69,13 @@ impl Args {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or has no game.
+    /// Returns an error if the file cannot be read or contains no usable game.
     pub fn read(&self) -> io::Result<Games> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
         let dump = Dump::open(&Source::from(self.games.as_path()), Default::default(), How::default());
         let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
         if games.count == 0 {
-            let why = format!("no game that can be replayed, {} that cannot", games.unusable);
+            let why = format!("no game can be replayed ({} games cannot)", games.unusable);
             return Err(named(io::Error::new(io::ErrorKind::InvalidData, why)));
         }
         Ok(games)
@@ -83,7 +83,7 @@ impl Args {
 }
 
 impl Games {
-    /// These games.
+    /// Wraps games that were already read.
     pub fn of(games: Vec<Vec<Position>>) -> Games {
         let positions = games.iter().map(Vec::len).sum();
         Games { count: games.len(), positions, unusable: 0, games }
@@ -94,14 +94,14 @@ impl Sample {
     fn read(&self, pgn: impl io::Read) -> io::Result<Games> {
         let mut reader = Reader::new(pgn);
         let mut games = Games::default();
-        let mut pass_over = self.skip;
+        let mut skipped = self.skip;
         while games.count < self.limit as usize {
-            for _ in 0..pass_over {
+            for _ in 0..skipped {
                 if !reader.skip_game()? {
                     break;
                 }
             }
-            pass_over = u64::from(self.every) - 1;
+            skipped = u64::from(self.every) - 1;
             match reader.read_game(&mut Replay)? {
                 Some(Some(positions)) => {
                     games.count += 1;
@@ -116,7 +116,7 @@ impl Sample {
     }
 }
 
-/// Plays a game; nothing comes of one that cannot be played.
+/// Replays a game. Returns `None` if the game cannot be played.
 struct Replay;
 
 impl Visitor for Replay {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_the_main_line_first_and_last_included() {
+    fn positions_include_the_first_and_the_last_of_the_main_line() {
         let games = read(1, 1, 0).games;
         let fens: Vec<String> = games[0].iter().map(Position::to_string).collect();
         assert_eq!(fens.len(), 4);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replayed_is_passed_over_and_told() {
+    fn unusable_games_are_skipped_and_counted() {
         let games = read(9, 1, 0);
         assert_eq!((games.count, games.positions, games.unusable), (2, 6, 3));
         assert_eq!(games.games[1][0].to_string(), "8/8/8/4k3/8/4K3/4P3/8 w - -");

@@ -1,18 +1,20 @@
-//! How long requests take on a network, reckoned and not measured, so that it is the same everywhere.
+//! Model of the time that requests take on a network. A model gives the same results on all machines.
 //!
-//! A request first takes a round trip, during which nothing arrives; then its bytes arrive. Of a round as many requests
-//! are in flight as a reader allows, the next begins when one ends, and those whose bytes arrive share the bandwidth
-//! evenly. A round begins when the last request of the round before has ended. Connections are open (no TCP or TLS
-//! handshake, no slow start); hosts answer at once; heads of requests and answers, and decoding, take no time.
+//! A request first takes a round trip, during which no data arrives; then its bytes arrive. A reader limits the number
+//! of requests in flight: when one request ends, the next request of the round begins. Requests whose bytes arrive
+//! share the bandwidth evenly. A round begins when all requests of the previous round have ended.
+//!
+//! Connections are open (no TCP or TLS handshake, no slow start). Hosts answer at once. Heads of requests and answers,
+//! and decoding, take no time.
 
 use std::collections::VecDeque;
 
 use serde::Serialize;
 
-/// A network.
+/// Network with a latency and a bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Link {
-    /// From a request to the first byte of its answer, in milliseconds.
+    /// Time from a request to the first byte of its answer, in milliseconds.
     #[serde(rename = "round_trip_ms")]
     pub round_trip: f64,
     /// Bandwidth in Mbit/s.
@@ -20,13 +22,15 @@ pub struct Link {
 }
 
 impl Link {
-    /// Networks from a good one to a poor one: each round trip at each bandwidth.
+    /// Returns networks from good to poor: each round trip at each bandwidth.
     pub fn all() -> impl Iterator<Item = Link> {
         let round_trips = [20.0, 50.0, 150.0];
         round_trips.into_iter().flat_map(|round_trip| [100.0, 20.0, 5.0].map(|mbit| Link { round_trip, mbit }))
     }
 
-    /// Milliseconds that rounds take, each of requests for so many bytes, with `at_a_time` requests in flight at most.
+    /// Returns the duration of rounds in milliseconds, with at most `at_a_time` requests in flight.
+    ///
+    /// A round contains the number of bytes of each request.
     pub fn time(&self, rounds: &[Vec<u64>], at_a_time: usize) -> f64 {
         rounds.iter().map(|round| self.round(round, at_a_time)).sum()
     }
@@ -34,7 +38,7 @@ impl Link {
     fn round(&self, requests: &[u64], at_a_time: usize) -> f64 {
         let bytes_a_millisecond = self.mbit * 125.0;
         let mut waiting: VecDeque<f64> = requests.iter().map(|&bytes| bytes as f64).collect();
-        // When the first byte arrives, and how many are still to come.
+        // Time when the first byte arrives, and number of bytes still to come.
         let mut flying: Vec<(f64, f64)> = Vec::new();
         let mut now = 0.0;
         loop {
@@ -53,7 +57,8 @@ impl Link {
             let next_first = flying.iter().map(|(first, _)| *first).filter(|first| *first > now);
             let next_first = next_first.fold(f64::INFINITY, f64::min);
             let is_end = now + least / rate <= next_first;
-            // Where something ends, what it had left is what all got: no rest of a rounding is left to wait for.
+            // When a request ends, every request has received its remaining bytes exactly. This avoids rests from
+            // rounding.
             let (next, got) =
                 if is_end { (now + least / rate, least) } else { (next_first, rate * (next_first - now)) };
             flying.retain_mut(|(first, left)| {
@@ -67,7 +72,7 @@ impl Link {
     }
 }
 
-/// As `50 ms, 20 Mbit/s`.
+/// Formats a network like `50 ms, 20 Mbit/s`.
 impl std::fmt::Display for Link {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ms, {} Mbit/s", self.round_trip, self.mbit)
@@ -78,7 +83,7 @@ impl std::fmt::Display for Link {
 mod tests {
     use super::*;
 
-    /// A kilobyte a millisecond.
+    /// Network that transfers 1,000 bytes per millisecond.
     const LINK: Link = Link { round_trip: 50.0, mbit: 8.0 };
 
     #[track_caller]
@@ -102,21 +107,22 @@ mod tests {
     #[test]
     fn requests_of_a_round_share_the_bandwidth() {
         takes(&[vec![10_000; 6]], 6, 110.0);
-        // The short ones end first: the long one then has all of it.
+        // The short requests end first. Then the long request has the whole bandwidth.
         takes(&[vec![1_000, 1_000, 10_000]], 6, 62.0);
     }
 
     #[test]
     fn a_request_beyond_the_bound_begins_when_one_ends() {
-        // One of 1,000 and one of 9,000 bytes until 52, then 9,000 - 1,000 alone, while the third waits until 102.
+        // Two requests share the bandwidth until 52 ms. Then 8,000 bytes remain, while the third request waits until
+        // 102 ms.
         takes(&[vec![1_000, 9_000, 5_000]], 2, 107.0);
         takes(&[vec![1_000; 3]], 1, 153.0);
-        // Both arrive from 102 on; by then 50 kB of the long one have come.
+        // Two requests arrive from 102 ms on. By then 50 kB of the long request have arrived.
         takes(&[vec![1_000, 59_000, 5_000]], 2, 115.0);
     }
 
     #[test]
-    fn any_sizes_come_to_an_end_with_nothing_lost() {
+    fn requests_of_all_sizes_end_and_no_byte_is_lost() {
         let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..1_000 {
             let round: Vec<u64> = (0..random.usize(1..60)).map(|_| random.u64(0..20_000)).collect();

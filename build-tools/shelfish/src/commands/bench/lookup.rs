@@ -1,8 +1,8 @@
-//! `shelfish bench lookup`: how long a lookup takes on this machine, network aside.
+//! `shelfish bench lookup`: duration of lookups on this machine, without the network.
 //!
-//! *Cold* is a reader that has just been opened: it reads a page and a block, checks and decodes them and finds the
-//! record. *Warm* is the same reader asked again: everything is in memory. Each stands beside what nobody could do
-//! without: cold beside reading and decompressing the same bytes, warm beside a hash map that has the records themselves.
+//! A *cold* reader was just opened: it reads a page and a block, checks and decodes them, and finds the record. A
+//! *warm* reader has all data in memory. Each time has a baseline. The baseline of a cold lookup reads and decompresses
+//! the same bytes. The baseline of a warm lookup is a hash map of records.
 
 use std::collections::HashMap;
 use std::fs;
@@ -25,10 +25,10 @@ use crate::database::{self, Place};
 use crate::statistics::Summary;
 use crate::{Failure, Outcome};
 
-/// Warm lookups that are timed together: one alone is too short for a clock.
-const AGAIN: u32 = 16;
+/// Number of warm lookups that are timed together, because a single lookup is too short for the clock.
+const REPETITIONS: u32 = 16;
 
-/// Time lookups on this machine.
+/// Measure the duration of lookups on this machine.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish bench lookup -d db
@@ -36,56 +36,56 @@ const AGAIN: u32 = 16;
   shelfish bench lookup -d db --games games.pgn.zst --limit 100
   shelfish bench lookup -d db --fens fens.txt --markdown
 
-Without --games and --fens positions of the database are taken, from blocks at even distances.
+Without --games and --fens, the command looks up positions from evenly spaced blocks of the database.
 
-Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the lookups were measured; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Look up N positions at most
+    /// Look up at most N positions
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Look up the positions of games: PGN, plain or compressed
+    /// Look up the positions of the games in a PGN file, plain or compressed
     #[arg(long, value_name = "FILE", conflicts_with = "fens")]
     games: Option<PathBuf>,
     #[command(flatten)]
     sample: Sample,
-    /// Look up the positions of a file, one FEN a line
+    /// Look up the positions of a file with one FEN per line
     #[arg(long, value_name = "FILE")]
     fens: Option<PathBuf>,
     #[command(flatten)]
     style: Style,
 }
 
-/// How long lookups take; all in microseconds.
+/// Durations of lookups, in microseconds.
 #[derive(Debug, Serialize)]
 struct Lookup {
-    /// Positions looked up.
+    /// Number of positions looked up.
     positions: usize,
-    /// Of these, those that the database has.
+    /// Number of positions found.
     hits: usize,
-    /// Opening a reader: the manifest is read, checked and parsed.
+    /// Opening a reader: reading, checking and parsing the manifest.
     #[serde(rename = "open_microseconds")]
     open: Summary,
-    /// The first lookup of a reader.
+    /// First lookup of a reader.
     #[serde(rename = "cold_microseconds")]
     cold: Summary,
     /// Reading and decompressing the same page and block.
     #[serde(rename = "cold_baseline_microseconds")]
     cold_baseline: Summary,
-    /// The same lookup again.
+    /// Repeated lookup.
     #[serde(rename = "warm_microseconds")]
     warm: Summary,
-    /// The same record from a hash map of positions.
+    /// Reading the same record from a hash map.
     #[serde(rename = "warm_baseline_microseconds")]
     warm_baseline: Summary,
 }
 
-/// Times and prints.
+/// Measures lookups and prints the results.
 ///
 /// # Errors
 ///
-/// The positions or the database cannot be read.
+/// Returns an error if the positions or the database cannot be read.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     let finding = database::wait(measure(&place, &args))??;
@@ -116,10 +116,10 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
         let found = black_box(reader.lookup(position).await?);
         cold.push(microseconds(started));
         let started = Instant::now();
-        for _ in 0..AGAIN {
+        for _ in 0..REPETITIONS {
             black_box(reader.lookup(black_box(position)).await?);
         }
-        warm.push(microseconds(started) / f64::from(AGAIN));
+        warm.push(microseconds(started) / f64::from(REPETITIONS));
         if let Some(at) = block_of(place, &manifest, position).await? {
             cold_baseline.push(decompress(place, &manifest, position, &at).await?);
         }
@@ -127,10 +127,10 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
     }
     for position in &positions {
         let started = Instant::now();
-        for _ in 0..AGAIN {
+        for _ in 0..REPETITIONS {
             black_box(records.get(black_box(position)).cloned());
         }
-        warm_baseline.push(microseconds(started) / f64::from(AGAIN));
+        warm_baseline.push(microseconds(started) / f64::from(REPETITIONS));
     }
     let hits = positions.iter().filter(|position| records.contains_key(position)).count();
     let [open, cold, cold_baseline, warm, warm_baseline] =
@@ -149,7 +149,7 @@ impl Args {
     }
 }
 
-/// The positions of a file, one FEN a line.
+/// Reads the positions of a file with one FEN per line.
 fn parse(path: &Path) -> Result<Vec<Position>, Failure> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -158,7 +158,7 @@ fn parse(path: &Path) -> Result<Vec<Position>, Failure> {
     Ok(positions.collect::<Result<_, _>>()?)
 }
 
-/// Positions from blocks at even distances, from each as many, at even distances again.
+/// Returns positions from evenly spaced blocks, and evenly spaced positions of each block.
 async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<Position>, Failure> {
     let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
@@ -179,7 +179,7 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
     Ok(positions)
 }
 
-/// The block where a position is or would be.
+/// Returns the block that can contain a position.
 async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<Chunk>, Failure> {
     let key = position.key();
     let Some(at) = manifest.page_of(&key) else { return Ok(None) };
@@ -187,7 +187,7 @@ async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Re
     Ok(Page::parse(&bytes, &at)?.block_of(&key))
 }
 
-/// Microseconds to read and decompress the page and the block of a position, and to do nothing with them.
+/// Measures reading and decompressing the page and the block of a position, in microseconds.
 async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Failure> {
     let started = Instant::now();
     for chunk in manifest.page_of(&position.key()).iter().chain([block]) {
@@ -201,7 +201,7 @@ impl Finding for Lookup {
     fn report(&self) -> Report {
         let mut report = Report::default();
         let (positions, hits) = (HumanCount(self.positions as u64), HumanCount(self.hits as u64));
-        report.notes.push(format!("{positions} positions, of which the database has {hits}"));
+        report.notes.push(format!("{positions} positions, {hits} of them in the database"));
         let columns = SUMMARY_COLUMNS.into_iter().chain(["× baseline"]);
         let mut table = Table::new("microseconds", columns);
         let mut row = |name: &str, summary: &Summary, baseline: Option<&Summary>| {
@@ -214,7 +214,7 @@ impl Finding for Lookup {
         row("warm: page and block in memory", &self.warm, Some(&self.warm_baseline));
         row("baseline: hash map of records", &self.warm_baseline, None);
         report.tables.push(table);
-        report.notes.push("ratios are of medians".to_owned());
+        report.notes.push("ratios compare medians".to_owned());
         report
     }
 }

@@ -1,8 +1,8 @@
-//! A source that writes down what is asked of another.
+//! Source that records the requests to another source.
 //!
-//! Requests belong to *rounds*: a request is of the round after the last one of which a request had been answered when
-//! it was made. Requests of one round did not wait for each other; a later round needs what an earlier one brought. For
-//! this a reader must have no bound on its requests in flight: [`Link`](super::link::Link) brings that in afterwards.
+//! Requests belong to *rounds*. When a request is made, its round follows the last round that has an answered request.
+//! Requests of a round do not wait for each other; a later round depends on an earlier round. The reader must not limit
+//! its requests in flight: [`Link`](super::link::Link) models the limit later.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,33 +10,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use shelfish::source::{Source, SourceError};
 use shelfish::table::Manifest;
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The manifest.
     Manifest,
-    /// A page, or several that touch.
+    /// Adjacent pages.
     Pages,
-    /// A block, or several that are near each other.
+    /// Blocks that are close together.
     Blocks,
 }
 
-/// A request that was answered.
+/// Request that was answered.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Requests of the same round were in flight together.
+    /// Number of the round.
     pub round: usize,
-    /// What it is for.
+    /// Purpose of the request.
     pub kind: Kind,
-    /// Bytes of the answer.
+    /// Size of the answer in bytes.
     pub bytes: u64,
 }
 
-/// A source that counts. Clones share the count.
+/// Source that counts requests. Clones share the counts.
 #[derive(Clone, Debug)]
 pub struct Meter<S> {
     source: S,
-    /// Where the pages of each shard begin.
+    /// Offset of the first page of each shard.
     pages: Arc<[(String, u64)]>,
     log: Arc<Mutex<Log>>,
 }
@@ -44,12 +44,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct Log {
     requests: Vec<Request>,
-    /// Rounds of which a request has been answered.
+    /// Number of rounds with an answered request.
     answered: usize,
 }
 
 impl<S> Meter<S> {
-    /// Counts what is asked of `source`, which has the database of `manifest`.
+    /// Wraps `source`, which contains the database of `manifest`.
     pub fn new(source: S, manifest: &Manifest) -> Meter<S> {
         let pages = manifest.shards().iter().enumerate().map(|(n, shard)| {
             let start = manifest.pages_of(n).next().map_or(shard.bytes, |page| page.range.start);
@@ -58,7 +58,7 @@ impl<S> Meter<S> {
         Meter { source, pages: pages.collect(), log: Arc::default() }
     }
 
-    /// The requests since the last call.
+    /// Returns the requests since the last call.
     pub fn take(&self) -> Vec<Request> {
         std::mem::take(&mut *self.log()).requests
     }
@@ -72,16 +72,16 @@ impl<S> Meter<S> {
         if is_page { Kind::Pages } else { Kind::Blocks }
     }
 
-    /// Writes down what becomes of an answer.
+    /// Records an answer.
     async fn count(
         &self,
         kind: Kind,
         answer: impl Future<Output = Result<Vec<u8>, SourceError>> + Send,
     ) -> Result<Vec<u8>, SourceError> {
         let round = self.log().answered;
-        // What is asked for at the same time is asked for before the first answer, however quick the source: a task
-        // of its own runs once all who wait for anything have been polled. (To yield does not do: who is waited for
-        // by several is polled several times at once.)
+        // Even if the source is fast, all simultaneous requests must be counted before the first answer. A spawned task
+        // runs after all waiting futures have been polled. Yielding does not suffice, because a shared future is polled
+        // several times per round.
         let _ = tokio::spawn(async {}).await;
         let bytes = answer.await?;
         let mut log = self.log();
@@ -109,7 +109,7 @@ impl<S: Source> Source for Meter<S> {
 mod tests {
     use super::*;
 
-    /// Every file is zeros.
+    /// Source whose files contain only zeros.
     struct Zeros;
 
     impl Source for Zeros {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_made_together_are_of_one_round_and_those_after_an_answer_of_the_next() -> std::io::Result<()> {
+    fn simultaneous_requests_share_a_round_and_later_requests_belong_to_the_next_round() -> std::io::Result<()> {
         let pages = Arc::new([("shard".to_owned(), 100)]);
         let meter = Meter { source: Zeros, pages, log: Arc::default() };
         crate::database::wait(async {

@@ -1,7 +1,7 @@
-//! `shelfish bench`: what lookups and builds cost, measured so that anyone can measure it again.
+//! `shelfish bench`: repeatable measurements of lookups and builds.
 //!
-//! Each measurement is a sub-command and gives the same figures whenever it is given the same data, but for those that
-//! are times. All of them print a table for people, `--markdown` for a document, `--json` for a program.
+//! A measurement is a subcommand and returns the same numbers for the same data, except for times. Each measurement
+//! prints a table, Markdown (`--markdown`) or JSON (`--json`).
 
 mod build;
 pub mod games;
@@ -15,14 +15,14 @@ use clap::Subcommand;
 
 use crate::Outcome;
 
-/// Measure what lookups and builds cost.
+/// Measure the cost of lookups and builds.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish bench traffic -d db --games games.pgn.zst
   shelfish bench build lichess_db_eval.jsonl.zst -- --max-memory 4GiB
   shelfish bench lookup -d db --markdown
 
-Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the measurement succeeded; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -30,19 +30,19 @@ pub struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Replay games against a database: requests, bytes, blocks, cache hits, and what they take on some networks
+    /// Measure requests, bytes, blocks and cache hits of replayed games, and their time on several networks
     Traffic(traffic::Args),
-    /// Build a database and throw it away: time, memory, disk
+    /// Measure the time, memory and disk space of a build
     Build(build::Args),
-    /// Time lookups on this machine
+    /// Measure the duration of lookups on this machine
     Lookup(lookup::Args),
 }
 
-/// Measures, and prints a report.
+/// Measures and prints a report.
 ///
 /// # Errors
 ///
-/// What is to be measured cannot be read.
+/// Returns an error if the measurement fails.
 pub fn run(args: Args) -> Outcome {
     match args.command {
         Command::Traffic(args) => traffic::run(args),

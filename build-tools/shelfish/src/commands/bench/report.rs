@@ -1,4 +1,4 @@
-//! What a measurement found, as text, Markdown or JSON.
+//! Results of measurements as text, Markdown or JSON.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::statistics::Summary;
 
-/// How to print.
+/// Options for the output format.
 #[derive(clap::Args, Debug)]
 pub struct Style {
     /// Print JSON
@@ -18,18 +18,18 @@ pub struct Style {
     markdown: bool,
 }
 
-/// What a measurement found: its fields are its JSON.
+/// Results of a measurement. The fields are the members of the JSON output.
 pub trait Finding: Serialize {
-    /// The same for people.
+    /// Formats the results for people.
     fn report(&self) -> Report;
 }
 
 impl Style {
-    /// Prints `finding` to standard output.
+    /// Prints results to standard output.
     ///
     /// # Errors
     ///
-    /// Standard output cannot be written to.
+    /// Returns an error if standard output fails.
     pub fn print(&self, finding: &impl Finding) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if self.json {
@@ -42,16 +42,16 @@ impl Style {
     }
 }
 
-/// Sentences and tables.
+/// Notes and tables.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What was measured, a sentence each.
+    /// Descriptions of the measurement, a sentence each.
     pub notes: Vec<String>,
-    /// The figures.
+    /// Tables of the results.
     pub tables: Vec<Table>,
 }
 
-/// A table; the first column names its rows.
+/// Table whose first column contains the names of the rows.
 #[derive(Debug)]
 pub struct Table {
     title: String,
@@ -59,7 +59,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows; `columns` are those beside the names.
+    /// Creates a table without rows. `columns` lists all columns after the first.
     pub fn new(title: impl Into<String>, columns: impl IntoIterator<Item = impl Into<String>>) -> Table {
         let head = std::iter::once(String::new()).chain(columns.into_iter().map(Into::into)).collect();
         Table { title: title.into(), rows: vec![head] }
@@ -70,7 +70,7 @@ impl Table {
         self.rows.push(std::iter::once(name.into()).chain(cells.into_iter().map(Into::into)).collect());
     }
 
-    /// Characters of each column.
+    /// Returns the width of each column in characters.
     fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let width = |n: usize| self.rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.chars().count()).max();
@@ -110,7 +110,7 @@ impl Report {
     }
 }
 
-/// A figure as people read it: thousands told apart, three digits that count.
+/// Formats a number with thousands separators and three significant digits.
 pub fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
@@ -135,7 +135,7 @@ pub fn figure(value: f64) -> String {
 /// Headings for [`summary_cells`].
 pub const SUMMARY_COLUMNS: [&str; 5] = ["mean", "median", "p90", "p95", "max"];
 
-/// A summary as figures.
+/// Formats a summary as the cells of a row.
 pub fn summary_cells(summary: &Summary) -> [String; 5] {
     [summary.mean, summary.median, summary.p90, summary.p95, summary.max].map(figure)
 }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn text_lines_figures_up() {
+    fn text_aligns_numbers_to_the_right() {
         assert_eq!(
             report().text(),
             "Two teas.\n\nTea\n         cups  price\n  green    12   3.50\n  black     1  12.00\n"
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn markdown_is_a_table_that_can_be_pasted() {
+    fn markdown_is_a_table() {
         let expected = "- Two teas.\n\n**Tea**\n\n|  | cups | price |\n|---|---:|---:|\n| green | 12 | 3.50 |\n| black | 1 | 12.00 |\n";
         assert_eq!(report().markdown(), expected);
     }
 
     #[test]
-    fn figures_have_the_digits_that_count() {
+    fn numbers_have_their_significant_digits() {
         let figures = [0.0, 0.0456, 1.239, 12.34, 123.4, -1234.5, 1_234_567.0].map(figure);
         assert_eq!(figures, ["0", "0.046", "1.24", "12.3", "123", "-1,234", "1,234,567"]);
     }

@@ -1,8 +1,8 @@
-//! `shelfish bench traffic`: what replaying games asks of a host.
+//! `shelfish bench traffic`: requests to a host that replayed games cause.
 //!
-//! The games are real, the database is real, and so is the reader: only its source is wrapped, in one that counts. Each
-//! game is looked up at once (`lookup_many`) and position by position, both with a reader that has just been opened for
-//! the game (*cold*) and with one that lives on through all games (*warm*).
+//! The measurement uses real games, a real database and the real reader. Only the source is wrapped to count requests.
+//! The positions of each game are looked up together (`lookup_many`) or one by one. A *cold* reader is opened for each
+//! game; a *warm* reader serves all games.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -24,19 +24,21 @@ use crate::database::{self, Place};
 use crate::statistics::Summary;
 use crate::terminal::progress::{Progress, Work};
 
-/// Replay games against a database: requests, bytes, blocks, cache hits, and what they take on some networks.
+/// Measure requests, bytes, blocks and cache hits of replayed games, and their time on several networks.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish bench traffic -d db --games games.pgn.zst
   shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64 --markdown
   shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
 
-A round is what is asked for at the same time: a game looked up at once takes three, for the manifest, pages and blocks,
-or two where the pages are inline in the manifest. Times are reckoned, not measured: each request takes a round trip, then its bytes, which share the bandwidth with the
-other requests of the round, of which no more are in flight at a time than a reader allows; connections are open, hosts
-answer at once. To see games that a database does not have, keep some out of it: see Scale in ARCHITECTURE.md.
+A round is a set of simultaneous requests. A game whose positions are looked up together takes three rounds: manifest, pages
+and blocks. If the manifest contains the pages, it takes two rounds.
 
-Exit codes: 0 if it could be measured; 1 if not; 2 for wrong usage.")]
+Times are computed, not measured. Each request takes a round trip; then its bytes share the bandwidth with other requests of
+the round. The number of requests in flight is limited as in a reader. Connections are open, and hosts answer at once. To
+measure games that the database lacks, build a database without them: see Scale in ARCHITECTURE.md.
+
+Exit codes: 0 if the games were replayed; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
@@ -45,124 +47,124 @@ pub struct Args {
     /// Memory of the reader for decoded pages and blocks, in MiB
     #[arg(long, value_name = "MIB", default_value_t = (Options::default().memory >> 20) as u32)]
     memory: u32,
-    /// Fetch what lies between two blocks with them, up to so many KiB, to save a request
+    /// Fetch two blocks with one request if the gap between them is at most this many KiB
     #[arg(long, value_name = "KIB", default_value_t = (Options::default().gap >> 10) as u32)]
     gap: u32,
-    /// Requests in flight at most, for times; browsers send six by HTTP/1.1
+    /// Limit of requests in flight for computed times; browsers send six with HTTP/1.1
     #[arg(long, value_name = "N", default_value_t = Options::default().concurrency as u32,
         value_parser = clap::value_parser!(u32).range(1..))]
     concurrency: u32,
     #[command(flatten)]
     style: Style,
-    /// Say nothing before the result
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// What replaying games takes.
+/// Results of the measurement.
 #[derive(Debug, Serialize)]
 pub struct Traffic {
-    /// What the games were replayed against.
+    /// Database that was measured.
     pub database: Database,
-    /// What was replayed.
+    /// Games that were replayed.
     pub games: Games,
     /// Memory of the reader in bytes.
     #[serde(rename = "memory_bytes")]
     pub memory: usize,
-    /// Bytes between two blocks that are fetched with them at most.
+    /// Maximum gap in bytes between two blocks that share a request.
     #[serde(rename = "gap_bytes")]
     pub gap: u64,
-    /// Requests in flight at most, for times.
+    /// Maximum number of requests in flight for computed times.
     pub concurrency: usize,
-    /// One for each way.
+    /// Results for each mode.
     pub replays: Vec<Replay>,
 }
 
-/// What was measured.
+/// Size of a database.
 #[derive(Debug, Serialize)]
 pub struct Database {
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Bytes of all shards.
+    /// Size of all shards in bytes.
     pub bytes: u64,
-    /// Shards.
+    /// Number of shards.
     pub shards: usize,
-    /// Pages of the index.
+    /// Number of pages of the index.
     pub pages: usize,
-    /// Their bytes.
+    /// Size of all pages in bytes.
     pub page_bytes: u64,
-    /// Bytes of the manifest.
+    /// Size of the manifest in bytes.
     pub manifest_bytes: u64,
 }
 
-/// A way to replay games.
+/// Mode of a replay.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Way {
+pub struct Mode {
     /// Whether the positions of a game are looked up together.
     pub at_once: bool,
-    /// Whether the reader lives on through all games.
+    /// Whether one reader serves all games.
     pub warm: bool,
 }
 
-impl Way {
-    /// Every way.
-    pub const ALL: [Way; 4] = [
-        Way { at_once: true, warm: false },
-        Way { at_once: true, warm: true },
-        Way { at_once: false, warm: false },
-        Way { at_once: false, warm: true },
+impl Mode {
+    /// All modes.
+    pub const ALL: [Mode; 4] = [
+        Mode { at_once: true, warm: false },
+        Mode { at_once: true, warm: true },
+        Mode { at_once: false, warm: false },
+        Mode { at_once: false, warm: true },
     ];
 }
 
-/// What it takes to replay the games one way.
+/// Results for one mode.
 #[derive(Debug, Serialize)]
 pub struct Replay {
-    /// How.
+    /// Mode of the replay.
     #[serde(flatten)]
-    pub way: Way,
-    /// Positions that the database has, of those looked up.
+    pub mode: Mode,
+    /// Number of positions that the database has.
     pub hits: u64,
-    /// Positions that it does not have.
+    /// Number of positions that the database lacks.
     pub misses: u64,
-    /// What a game takes, by quantity.
+    /// Cost of a game by quantity.
     pub games: BTreeMap<&'static str, Summary>,
-    /// What a position takes, by quantity, if they are looked up one by one.
+    /// Cost of a position by quantity, if positions are looked up one by one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub positions: BTreeMap<&'static str, Summary>,
-    /// What a game takes, by network.
+    /// Duration of a game by network.
     pub times: Vec<Time>,
 }
 
-/// What a game takes on a network, in milliseconds.
+/// Duration of a game on a network, in milliseconds.
 #[derive(Debug, Serialize)]
 pub struct Time {
-    /// The network.
+    /// Network.
     #[serde(flatten)]
     pub link: Link,
-    /// With nothing in a cache; for a warm reader, with what it has.
+    /// Duration with the cache that the reader has.
     #[serde(rename = "all_ms")]
     pub all: Summary,
-    /// With the manifest and the pages in a cache.
+    /// Duration with the manifest and all pages in a cache.
     #[serde(rename = "blocks_only_ms")]
     pub blocks_only: Summary,
 }
 
-/// What something asked of the source.
+/// Requests of a part of the measurement.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     requests: Vec<Request>,
-    /// Blocks that came from the source.
+    /// Number of blocks from the source.
     fetched: u64,
-    /// Blocks that were in memory.
-    remembered: u64,
+    /// Number of blocks from memory.
+    from_memory: u64,
     hits: u64,
     positions: u64,
 }
 
-/// What a tally tells, by name.
+/// Quantity of a tally with its name.
 type Quantity = (&'static str, fn(&Tally) -> f64);
 
-/// The quantities of a tally, in the order of tables.
+/// Quantities of a tally, in the order of tables.
 const QUANTITIES: [Quantity; 12] = [
     ("requests", |tally| tally.requests.len() as f64),
     ("bytes", |tally| tally.bytes(None)),
@@ -170,7 +172,7 @@ const QUANTITIES: [Quantity; 12] = [
     ("requests for blocks", |tally| tally.count(Kind::Blocks)),
     ("bytes of blocks", |tally| tally.bytes(Some(Kind::Blocks))),
     ("blocks fetched", |tally| tally.fetched as f64),
-    ("blocks in memory", |tally| tally.remembered as f64),
+    ("blocks in memory", |tally| tally.from_memory as f64),
     ("requests for pages", |tally| tally.count(Kind::Pages)),
     ("bytes of pages", |tally| tally.bytes(Some(Kind::Pages))),
     ("bytes of the manifest", |tally| tally.bytes(Some(Kind::Manifest))),
@@ -188,7 +190,7 @@ impl Tally {
         wanted.map(|request| request.bytes).sum::<u64>() as f64
     }
 
-    /// Bytes of the requests that are `wanted`, by round; rounds without any are left out.
+    /// Returns the bytes of the `wanted` requests by round. Rounds without such requests are omitted.
     fn rounds(&self, wanted: impl Fn(&Request) -> bool) -> Vec<Vec<u64>> {
         let mut rounds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for request in self.requests.iter().filter(|request| wanted(request)) {
@@ -197,23 +199,23 @@ impl Tally {
         rounds.into_values().collect()
     }
 
-    /// Adds what came next, its rounds after those so far.
+    /// Adds a tally. Its rounds follow the rounds of this tally.
     fn append(&mut self, next: Tally) {
         let rounds = self.requests.iter().map(|request| request.round + 1).max().unwrap_or_default();
         self.requests
             .extend(next.requests.into_iter().map(|request| Request { round: request.round + rounds, ..request }));
         self.fetched += next.fetched;
-        self.remembered += next.remembered;
+        self.from_memory += next.from_memory;
         self.hits += next.hits;
         self.positions += next.positions;
     }
 }
 
-/// Replays and prints.
+/// Replays games and prints the results.
 ///
 /// # Errors
 ///
-/// The games or the database cannot be read.
+/// Returns an error if the games or the database cannot be read.
 pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
     let place = args.database.source()?;
@@ -222,20 +224,20 @@ pub fn run(args: Args) -> Outcome {
         concurrency: args.concurrency as usize,
         gap: u64::from(args.gap) << 10,
     };
-    let finding = database::wait(measure(place, games, &Way::ALL, options, args.quiet))??;
+    let finding = database::wait(measure(place, games, &Mode::ALL, options, args.quiet))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Replays `games` in each of `ways`, with readers of these options.
+/// Replays `games` in each of `modes` with the given options of the reader.
 ///
 /// # Errors
 ///
-/// The database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn measure(
     place: Place,
     games: Games,
-    ways: &[Way],
+    modes: &[Mode],
     options: Options,
     quiet: bool,
 ) -> Result<Traffic, ReadError> {
@@ -256,19 +258,19 @@ pub async fn measure(
     let work = Work {
         phase: "replaying",
         done: Arc::new(AtomicU64::new(0)),
-        total: Some((ways.len() * games.count) as u64),
+        total: Some((modes.len() * games.count) as u64),
         is_bytes: false,
         positions: Some(Arc::new(AtomicU64::new(0))),
     };
     let _progress = Progress::start(work.clone(), quiet);
     let mut replays = Vec::new();
-    for &way in ways {
-        replays.push(replayer.replay(&games, way, &work).await?);
+    for &mode in modes {
+        replays.push(replayer.replay(&games, mode, &work).await?);
     }
     Ok(Traffic { database, games, memory, gap, concurrency, replays })
 }
 
-/// Opens readers and replays games with them.
+/// Opens readers and replays games.
 struct Replayer {
     meter: Meter<Place>,
     memory: usize,
@@ -280,7 +282,7 @@ type Open = Reader<Meter<Place>, PositionEval>;
 
 impl Replayer {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {
-        // No bound, so that what is asked for together is seen to be.
+        // Without a limit, all simultaneous requests are in the same round.
         let options = Options { memory: self.memory, concurrency: usize::MAX, gap: self.gap };
         let reader = Reader::open(self.meter.clone(), options).await?;
         Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
@@ -296,14 +298,14 @@ impl Replayer {
         Ok(Tally {
             requests: self.meter.take(),
             fetched: after.network_blocks - before.network_blocks,
-            remembered: after.memory_hits - before.memory_hits,
+            from_memory: after.memory_hits - before.memory_hits,
             hits,
             positions: positions.len() as u64,
         })
     }
 
-    async fn replay(&self, games: &Games, way: Way, work: &Work) -> Result<Replay, ReadError> {
-        let Way { at_once, warm } = way;
+    async fn replay(&self, games: &Games, mode: Mode, work: &Work) -> Result<Replay, ReadError> {
+        let Mode { at_once, warm } = mode;
         let (mut reader, _) = self.open().await?;
         let (mut by_game, mut by_position) = (Vec::new(), Vec::new());
         for game in &games.games {
@@ -333,7 +335,7 @@ impl Replayer {
             Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
         });
         Ok(Replay {
-            way,
+            mode,
             hits,
             misses: games.positions as u64 - hits,
             times: times.collect(),
@@ -350,8 +352,9 @@ fn summaries(tallies: &[Tally]) -> BTreeMap<&'static str, Summary> {
 
 impl Replay {
     fn name(&self) -> String {
-        let how = if self.way.at_once { "looked up at once" } else { "looked up position by position" };
-        let reader = if self.way.warm { "a reader that lives on (warm)" } else { "a new reader for each (cold)" };
+        let how = if self.mode.at_once { "looked up at once" } else { "looked up position by position" };
+        let reader =
+            if self.mode.warm { "one reader for all games (warm)" } else { "a new reader for each game (cold)" };
         format!("games {how}, {reader}")
     }
 }
@@ -372,8 +375,8 @@ impl Finding for Traffic {
             report.notes.push(format!("{share:.1} % of their positions are in the database"));
         }
         report.notes.push(format!(
-            "the reader keeps {} MiB of decoded pages and blocks and fetches over gaps of {} KiB; times are with {} \
-             requests in flight at most",
+            "the reader caches {} MiB of decoded pages and blocks and fetches gaps of up to {} KiB; times assume at most \
+             {} requests in flight",
             self.memory >> 20,
             self.gap >> 10,
             self.concurrency
@@ -392,7 +395,7 @@ impl Finding for Traffic {
         }
         for replay in &self.replays {
             let columns = ["median", "p95", "median, indexes cached", "p95, indexes cached"];
-            let mut table = Table::new(format!("milliseconds of waiting, reckoned: {}", replay.name()), columns);
+            let mut table = Table::new(format!("computed milliseconds: {}", replay.name()), columns);
             for Time { link, all, blocks_only } in &replay.times {
                 table.row(link.to_string(), [all.median, all.p95, blocks_only.median, blocks_only.p95].map(figure));
             }
@@ -411,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_of_what_comes_next_follow_those_before() {
+    fn rounds_of_an_appended_tally_follow_the_rounds_before() {
         let mut tally = Tally { requests: vec![block(0, 1)], ..Tally::default() };
         tally.append(Tally { requests: vec![block(0, 2), block(1, 4)], ..Tally::default() });
         assert_eq!(tally.rounds(|_| true), [vec![1], vec![2], vec![4]]);

@@ -1,8 +1,8 @@
-//! What a GUI says, as UCI has it. Words that are not understood are passed over, as the protocol asks.
+//! UCI commands of a GUI. The parser ignores unknown words, as the protocol requires.
 
 use std::time::Duration;
 
-/// A line of a GUI.
+/// Command of a GUI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `uci`
@@ -13,16 +13,16 @@ pub enum Command {
     NewGame,
     /// `setoption name … value …`
     SetOption {
-        /// The option.
+        /// XX
         name: String,
-        /// Its value, empty for a button.
+        /// Value of the option, empty for a button.
         value: String,
     },
     /// `position …`
     Position {
-        /// The FEN, or the initial position.
+        /// FEN, or `None` for the initial position.
         fen: Option<String>,
-        /// The moves from there.
+        /// Moves from that position.
         moves: Vec<String>,
     },
     /// `go …`
@@ -35,37 +35,36 @@ pub enum Command {
     Quit,
 }
 
-/// What `go` asks for.
+/// Parameters of `go`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
-    /// The deepest iteration.
+    /// Maximum depth.
     pub depth: Option<usize>,
-    /// So many nodes.
+    /// Maximum number of nodes.
     pub nodes: Option<u64>,
-    /// So much time.
+    /// Time for the move.
     pub move_time: Option<Duration>,
-    /// A mate in so many moves.
+    /// Number of moves of the mate to search.
     pub mate: Option<u32>,
-    /// Until `stop`.
+    /// Searches until `stop`.
     pub infinite: bool,
-    /// Until `ponderhit` or `stop`.
+    /// Searches until `ponderhit` or `stop`.
     pub ponder: bool,
-    /// What White and Black have left.
+    /// Remaining time of White and Black.
     pub time: [Option<Duration>; 2],
-    /// What a move adds.
+    /// Increment per move of White and Black.
     pub increment: [Duration; 2],
-    /// Moves until time is added.
+    /// Number of moves until the next time control.
     pub moves_to_go: Option<u32>,
-    /// These moves only.
+    /// Root moves to search, or all moves if empty.
     pub search_moves: Vec<String>,
 }
 
 impl Command {
-    /// Reads a line; nothing if it says nothing that the engine knows.
+    /// Parses a line. Returns `None` if the line contains no known command.
     pub fn parse(line: &str) -> Option<Command> {
         let mut words = line.split_ascii_whitespace();
         loop {
-            // Words before the first known one are passed over.
             return Some(match words.next()? {
                 "uci" => Command::Uci,
                 "isready" => Command::IsReady,
@@ -84,7 +83,7 @@ impl Command {
 
 fn set_option<'a>(words: impl Iterator<Item = &'a str>) -> Command {
     let words: Vec<&str> = words.skip_while(|word| *word == "name").collect();
-    // A value may contain the word again.
+    // A value can contain `value` again.
     let end = words.iter().position(|word| *word == "value").unwrap_or(words.len());
     let value = words.get(end + 1..).unwrap_or_default().join(" ");
     Command::SetOption { name: words[..end].join(" "), value }
@@ -106,7 +105,7 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Go {
     let mut go = Go::default();
     let mut words = words.peekable();
     while let Some(word) = words.next() {
-        // A clock that has run down is told as a negative number by some.
+        // Some GUIs report an expired clock as a negative number.
         let mut number = || words.next_if(|word| word.parse::<i64>().is_ok()).and_then(|word| word.parse::<i64>().ok());
         let mut count = || number().map(|number| number.max(0) as u64);
         match word {
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_passed_over() {
+    fn unknown_words_are_ignored() {
         assert_eq!(Command::parse("joho debug isready"), Some(Command::IsReady));
         assert_eq!(Command::parse("hello"), None);
         assert_eq!(Command::parse(""), None);

@@ -1,9 +1,9 @@
-//! What the database says of a position, as lines of the engine.
+//! Lines of the engine from evaluations of a database.
 
 use shelfish::eval::{PositionEval, Score as White};
 use shelfish_engine::{Bound, Line, Score};
 
-/// The lines of the deepest evaluation of a record, from the point of view of the side to move.
+/// Returns the lines of the deepest evaluation, from the point of view of the side to move.
 pub fn lines(eval: &PositionEval) -> Vec<Line> {
     let Some(best) = eval.best() else { return Vec::new() };
     let sign = if shakmaty::Position::turn(eval.position.chess()).is_white() { 1 } else { -1 };

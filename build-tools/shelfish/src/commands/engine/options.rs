@@ -1,31 +1,31 @@
-//! The options of the engine.
+//! UCI options of the engine.
 
 use std::fmt::Write;
 
 use shelfish_engine::{STRONGEST, WEAKEST};
 
-/// Their values.
+/// Values of the options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The size of the transposition table, in MiB.
+    /// Size of the transposition table, in MiB.
     pub hash: usize,
-    /// How many threads search.
+    /// Number of search threads.
     pub threads: usize,
-    /// How many lines are wanted.
+    /// Number of lines to show.
     pub lines: usize,
-    /// Milliseconds that are lost for each move between clock and engine.
+    /// Milliseconds per move that are lost between clock and engine.
     pub overhead: u64,
-    /// Castling as the king's move to its rook.
+    /// Whether castling is written as the king's move to its rook.
     pub chess960: bool,
-    /// Whether to play as a player of `elo`.
+    /// Whether to play as a player with the rating `elo`.
     pub limits_strength: bool,
-    /// The rating of that player.
+    /// Rating of that player.
     pub elo: u32,
-    /// A database that is asked first, a directory or URL; none if empty.
+    /// Directory or URL of the database to look up first, or empty.
     pub database: String,
     /// Whether to play from the book.
     pub own_book: bool,
-    /// A book: a file of Polyglot, one that learns, or the directory or URL of a static one; none if empty.
+    /// File of a Polyglot or learning book, or directory or URL of a book, or empty.
     pub book: String,
 }
 
@@ -46,38 +46,38 @@ impl Default for Options {
     }
 }
 
-/// What became of a value.
+/// Effect of a changed option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The table has another size.
+    /// Allocates a new transposition table.
     Hash,
-    /// Another database is asked.
+    /// Opens another database.
     Database,
-    /// Another book is played from.
+    /// Opens another book.
     Book,
-    /// The table is to be cleared.
+    /// Clears the transposition table.
     ClearHash,
-    /// Nothing but the value changed.
+    /// No effect besides the new value.
     Value,
 }
 
-const MOST_HASH: usize = 65_536;
-const MOST_THREADS: usize = 256;
-const MOST_LINES: usize = 256;
-const MOST_OVERHEAD: u64 = 5_000;
+const MAX_HASH: usize = 65_536;
+const MAX_THREADS: usize = 256;
+const MAX_LINES: usize = 256;
+const MAX_OVERHEAD: u64 = 5_000;
 
 impl Options {
-    /// The lines that answer `uci`.
+    /// Lists the options in answer to `uci`.
     pub fn describe() -> String {
         let defaults = Options::default();
         let mut text = String::new();
-        let mut spin = |name: &str, default: usize, least: usize, most: usize| {
-            let _ = writeln!(text, "option name {name} type spin default {default} min {least} max {most}");
+        let mut spin = |name: &str, default: usize, min: usize, max: usize| {
+            let _ = writeln!(text, "option name {name} type spin default {default} min {min} max {max}");
         };
-        spin("Hash", defaults.hash, 1, MOST_HASH);
-        spin("Threads", defaults.threads, 1, MOST_THREADS);
-        spin("MultiPV", defaults.lines, 1, MOST_LINES);
-        spin("Move Overhead", defaults.overhead as usize, 0, MOST_OVERHEAD as usize);
+        spin("Hash", defaults.hash, 1, MAX_HASH);
+        spin("Threads", defaults.threads, 1, MAX_THREADS);
+        spin("MultiPV", defaults.lines, 1, MAX_LINES);
+        spin("Move Overhead", defaults.overhead as usize, 0, MAX_OVERHEAD as usize);
         spin("UCI_Elo", defaults.elo as usize, WEAKEST as usize, STRONGEST as usize);
         text.push_str("option name Clear Hash type button\n");
         text.push_str("option name Ponder type check default false\n");
@@ -93,40 +93,40 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// There is no such option, or no such value of it.
+    /// Returns an error if the option does not exist or the value is invalid.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Change, String> {
-        let spin = |least: u64, most: u64| {
-            let number = value.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| format!("option {name}: expected a number from {least} to {most}, found \"{value}\""))
+        let spin = |min: u64, max: u64| {
+            let number = value.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
+            number.ok_or_else(|| format!("option {name}: expected a number from {min} to {max}, found \"{value}\""))
         };
         let check = || match value.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
             _ => Err(format!("option {name}: expected true or false, found \"{value}\"")),
         };
-        let place = || if value == "<empty>" { String::new() } else { value.to_owned() };
+        let text = || if value == "<empty>" { String::new() } else { value.to_owned() };
         match name.to_ascii_lowercase().as_str() {
             "hash" => {
-                self.hash = spin(1, MOST_HASH as u64)? as usize;
+                self.hash = spin(1, MAX_HASH as u64)? as usize;
                 return Ok(Change::Hash);
             }
             "evaldatabase" => {
-                self.database = place();
+                self.database = text();
                 return Ok(Change::Database);
             }
             "bookfile" => {
-                self.book = place();
+                self.book = text();
                 return Ok(Change::Book);
             }
             "ownbook" => self.own_book = check()?,
             "clear hash" => return Ok(Change::ClearHash),
-            "threads" => self.threads = spin(1, MOST_THREADS as u64)? as usize,
-            "multipv" => self.lines = spin(1, MOST_LINES as u64)? as usize,
-            "move overhead" => self.overhead = spin(0, MOST_OVERHEAD)?,
+            "threads" => self.threads = spin(1, MAX_THREADS as u64)? as usize,
+            "multipv" => self.lines = spin(1, MAX_LINES as u64)? as usize,
+            "move overhead" => self.overhead = spin(0, MAX_OVERHEAD)?,
             "uci_elo" => self.elo = spin(WEAKEST.into(), STRONGEST.into())? as u32,
             "uci_limitstrength" => self.limits_strength = check()?,
             "uci_chess960" => self.chess960 = check()?,
-            // Pondering needs no preparation.
+            // The engine ponders without preparation.
             "ponder" => drop(check()?),
             _ => return Err(format!("there is no option \"{name}\"; `uci` lists them")),
         }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_options_are_of_either_case() {
+    fn names_of_options_ignore_case() {
         let mut options = Options::default();
         assert_eq!(options.set("hASH", "64"), Ok(Change::Hash));
         assert_eq!(options.set("UCI_chess960", "True"), Ok(Change::Value));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn values_out_of_range_change_nothing_and_say_what_was_expected() {
+    fn invalid_values_change_nothing_and_the_error_contains_the_expected_values() {
         let mut options = Options::default();
         for (name, value) in [
             ("Hash", "0"),

@@ -1,4 +1,4 @@
-//! What the engine says, as UCI has it.
+//! UCI messages of the engine.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use shakmaty::{CastlingMode, Move};
 use shelfish_engine::{Bound, Line, Score};
 
-/// Castling moves as a GUI wants them.
+/// Returns the notation of castling that the GUI expects.
 pub fn mode(chess960: bool) -> CastlingMode {
     if chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
 }
 
-/// An `info` of a line of play.
+/// Formats a line of play as an `info` message.
 pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> String {
     let score = match line.score {
         Score::Cp(cp) => format!("cp {cp}"),
@@ -22,7 +22,7 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
         Bound::Lower => " lowerbound",
         Bound::Upper => " upperbound",
     };
-    // What a database knows took no time.
+    // Lines of a database take no time.
     let speed = match time.is_zero() {
         true => String::new(),
         false => format!(" nps {}", u128::from(nodes) * 1_000_000 / time.as_micros().max(1)),
@@ -42,7 +42,7 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
     text
 }
 
-/// The move that ends a search, and what is expected after it. Without a legal move it is `(none)`.
+/// Formats the best move and the expected reply. Without a legal move, the best move is `(none)`.
 pub fn best_move(moves: &[Move], mode: CastlingMode) -> String {
     let Some(best) = moves.first() else { return "bestmove (none)\n".to_owned() };
     let ponder = moves.get(1).map(|m| format!(" ponder {}", m.to_uci(mode))).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the engine knows between two commands.
+//! State of the engine between commands.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::{output, print};
 use crate::book::Book;
 use crate::database::blocking::Database;
 
-/// The engine's side of a conversation.
+/// State of a UCI engine.
 pub struct Session {
     out: Output,
     options: Options,
@@ -29,7 +29,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// An engine that answers to `out`.
+    /// Creates an engine that writes its answers to `out`.
     pub fn new(out: Output) -> Session {
         let options = Options::default();
         Session {
@@ -44,8 +44,8 @@ impl Session {
         }
     }
 
-    /// Hears a line. False if it was the last.
-    pub fn say(&mut self, line: &str) -> bool {
+    /// Handles a command. Returns `false` after `quit`.
+    pub fn handle(&mut self, line: &str) -> bool {
         match Command::parse(line) {
             None => {}
             Some(Command::Uci) => {
@@ -55,15 +55,15 @@ impl Session {
             }
             Some(Command::IsReady) => print(&self.out, "readyok\n"),
             Some(Command::NewGame) => {
-                self.halt();
+                self.stop();
                 self.table.clear();
                 self.histories.clear();
             }
             Some(Command::SetOption { name, value }) => {
-                self.halt();
+                self.stop();
                 match self.options.set(&name, &value) {
                     Ok(Change::Hash) => {
-                        // The old table goes first: two might not fit.
+                        // The old table is freed first, because memory might not suffice for two tables.
                         self.table = Arc::new(Table::new(0));
                         self.table = Arc::new(Table::new(self.options.hash << 20));
                     }
@@ -72,7 +72,7 @@ impl Session {
                         if !self.options.database.is_empty() {
                             match Database::begin(&self.options.database) {
                                 Ok(database) => self.database = Some(Arc::new(database)),
-                                Err(error) => self.complain(&format!("EvalDatabase: {error}")),
+                                Err(error) => self.report_error(&format!("EvalDatabase: {error}")),
                             }
                         }
                     }
@@ -81,50 +81,50 @@ impl Session {
                         if !self.options.book.is_empty() {
                             match Book::open_with(&self.options.book, Database::begin) {
                                 Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
-                                Err(error) => self.complain(&format!("BookFile: {error}")),
+                                Err(error) => self.report_error(&format!("BookFile: {error}")),
                             }
                         }
                     }
                     Ok(Change::ClearHash) => self.table.clear(),
                     Ok(Change::Value) => {}
-                    Err(error) => self.complain(&error),
+                    Err(error) => self.report_error(&error),
                 }
             }
             Some(Command::Position { fen, moves }) => {
-                self.halt();
+                self.stop();
                 match game(fen.as_deref(), &moves) {
                     Ok(game) => self.game = game,
-                    Err(error) => self.complain(&error),
+                    Err(error) => self.report_error(&error),
                 }
             }
             Some(Command::Go(go)) => self.go(&go),
-            Some(Command::Stop) => self.halt(),
+            Some(Command::Stop) => self.stop(),
             Some(Command::PonderHit) => self.worker.iter().for_each(Worker::ponder_hit),
             Some(Command::Quit) => {
-                self.halt();
+                self.stop();
                 return false;
             }
         }
         true
     }
 
-    /// Waits for a search; one that has no end is stopped.
+    /// Waits for the end of a search. Stops an infinite search.
     pub fn wait(&mut self) {
         if self.worker.as_ref().is_some_and(Worker::is_held) {
-            self.halt();
+            self.stop();
         }
         self.collect();
     }
 
     fn go(&mut self, go: &Go) {
-        self.halt();
+        self.stop();
         let position = self.game.position();
         let white = position.turn().is_white();
         let side = usize::from(!white);
         let moves = go.search_moves.iter().map(|text| {
             legal(position.chess(), text).unwrap_or_else(|| {
-                self.complain(&format!("searchmoves: expected a legal move, found \"{text}\""));
-                // An empty list would mean all moves. This one is never legal.
+                self.report_error(&format!("searchmoves: expected a legal move, found \"{text}\""));
+                // An empty list would mean all moves. This move is never legal.
                 Move::Put { role: Role::Pawn, to: Square::A1 }
             })
         });
@@ -161,8 +161,8 @@ impl Session {
         self.worker = Some(Worker::start(task, Arc::clone(&self.table), histories, Arc::clone(&self.out)));
     }
 
-    /// Ends what is going on.
-    fn halt(&mut self) {
+    /// Stops the search and waits for its end.
+    fn stop(&mut self) {
         self.worker.iter().for_each(Worker::stop);
         self.collect();
     }
@@ -173,12 +173,12 @@ impl Session {
         }
     }
 
-    fn complain(&self, error: &str) {
+    fn report_error(&self, error: &str) {
         print(&self.out, &format!("info string {}\n", crate::terminal::shown::shown(error)));
     }
 }
 
-/// The game that `position` tells of.
+/// Builds the game of a `position` command.
 fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
     let mut game = Game::new(fen.map_or_else(|| Ok(Position::default()), position)?);
     for text in moves {
@@ -191,7 +191,7 @@ fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
     Ok(game)
 }
 
-/// A position as the rest of the project takes it.
+/// Parses a FEN with the rules of the rest of the project.
 fn position(fen: &str) -> Result<Position, String> {
     let position: shelfish::position::Position = fen.parse().map_err(|error| format!("position: {error}"))?;
     Ok(Position::counted(position.chess(), fen))

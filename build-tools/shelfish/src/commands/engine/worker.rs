@@ -1,4 +1,4 @@
-//! Searches in threads of their own, so that the engine always listens.
+//! Searches in separate threads, so that the engine always accepts commands.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
@@ -18,45 +18,45 @@ use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
 use crate::database::blocking::{Database, Deadline, PATIENCE};
 
-/// Where answers go.
+/// Destination of answers.
 pub type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
-/// What is to be searched, and how.
+/// Parameters of a search.
 pub struct Task {
-    /// The position and what led to it.
+    /// Position and the moves that led to it.
     pub game: Game,
-    /// When to end.
+    /// Limits of the search.
     pub limits: Limits,
-    /// Whether no answer is wanted before `stop` or `ponderhit`.
+    /// Whether the answer waits for `stop` or `ponderhit`.
     pub hold: bool,
-    /// How castling is written.
+    /// Notation of castling.
     pub mode: CastlingMode,
-    /// What is asked first.
+    /// Database to look up before the search.
     pub database: Option<Arc<Database<PositionEval>>>,
-    /// What is played from while it has moves.
+    /// Book to play from while it contains moves.
     pub book: Option<Arc<Mutex<Book>>>,
-    /// A player of less than full strength, who asks no database.
+    /// Level of a weaker player, who uses no database.
     pub level: Option<Level>,
 }
 
-/// A search that is going on.
+/// Running search.
 pub struct Worker {
     signals: Arc<Signals>,
     thread: JoinHandle<Vec<Histories>>,
 }
 
-/// What the listening thread tells the searching ones.
+/// State shared between the command thread and the search threads.
 struct Signals {
     stop: AtomicBool,
-    /// The same for what is waited for before the search.
+    /// Value of `stop` for the lookups before the search.
     stopped: watch::Sender<bool>,
-    /// The answer is held back, and no time counts.
+    /// Whether the answer is held back and no time counts.
     held: Mutex<bool>,
     released: Condvar,
-    /// When the time began to count.
+    /// Time from which the search time counts.
     since: Mutex<Instant>,
-    /// Nodes of the threads that help.
-    helped: Vec<AtomicU64>,
+    /// Nodes of each helper thread.
+    helper_nodes: Vec<AtomicU64>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -64,7 +64,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Worker {
-    /// Begins a search with as many threads as there are histories.
+    /// Starts a search with one thread per history.
     pub fn start(task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
         let signals = Arc::new(Signals {
             stop: AtomicBool::new(false),
@@ -72,11 +72,11 @@ impl Worker {
             held: Mutex::new(task.hold),
             released: Condvar::new(),
             since: Mutex::new(Instant::now()),
-            helped: histories.iter().skip(1).map(|_| AtomicU64::new(0)).collect(),
+            helper_nodes: histories.iter().skip(1).map(|_| AtomicU64::new(0)).collect(),
         });
         let shared = Arc::clone(&signals);
         let thread = thread::spawn(move || {
-            let deadline = Deadline::new(patience(&task.limits)).unless(shared.stopped.subscribe());
+            let deadline = Deadline::new(lookup_time(&task.limits)).unless(shared.stopped.subscribe());
             if let Some(best) = from_book(&task, &deadline, &out) {
                 print(&out, &output::best_move(&[best], task.mode));
                 return histories;
@@ -89,7 +89,7 @@ impl Worker {
             }
             let (lines, chosen) = thread::scope(|scope| {
                 let Some((own, helpers)) = histories.split_first_mut() else { return (Vec::new(), 0) };
-                // A weaker player has no help.
+                // A weaker player searches with a single thread.
                 let helpers = helpers.iter_mut().filter(|_| task.level.is_none());
                 for (index, histories) in helpers.enumerate() {
                     let (task, table, signals) = (&task, &table, &shared);
@@ -100,7 +100,7 @@ impl Worker {
                 }
                 let mut main = Main { start: Instant::now(), task: &task, out: &out, signals: &shared };
                 let found = match task.level {
-                    Some(level) => play(&task.game, level, any_number(), &task.limits, &mut main),
+                    Some(level) => play(&task.game, level, random_seed(), &task.limits, &mut main),
                     None => (search(&task.game, &table, own, &task.limits, &mut main), 0),
                 };
                 let mut held = locked(&shared.held);
@@ -118,25 +118,25 @@ impl Worker {
         Worker { signals, thread }
     }
 
-    /// Lets time count from now on.
+    /// Starts the search time.
     pub fn ponder_hit(&self) {
         *locked(&self.signals.since) = Instant::now();
         self.release();
     }
 
-    /// Ends the search, which then answers.
+    /// Stops the search, which then prints its answer.
     pub fn stop(&self) {
         self.signals.stop.store(true, Relaxed);
         self.signals.stopped.send_replace(true);
         self.release();
     }
 
-    /// Waits for the answer; what was learned comes back.
+    /// Waits for the answer and returns the histories.
     pub fn join(self) -> Vec<Histories> {
         self.thread.join().unwrap_or_default()
     }
 
-    /// Whether the answer waits for `stop` or `ponderhit`.
+    /// Returns whether the answer waits for `stop` or `ponderhit`.
     pub fn is_held(&self) -> bool {
         *locked(&self.signals.held)
     }
@@ -147,12 +147,13 @@ impl Worker {
     }
 }
 
-/// Another one each time.
-fn any_number() -> u64 {
+fn random_seed() -> u64 {
     RandomState::new().hash_one(())
 }
 
-/// A move of the book, if it has any. A search that has no end, or of certain moves, is an analysis: it asks no book.
+/// Returns a move of the book.
+///
+/// Infinite searches and searches of certain moves are analyses, which use no book.
 fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
     let limits = &task.limits;
     if task.hold || !limits.moves.is_empty() || limits.mate.is_some() {
@@ -163,7 +164,7 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
         Ok(candidates) => {
             let candidates = sorted(candidates, 1);
             let candidates: Vec<Candidate> =
-                candidates.into_iter().filter(|candidate| !leads_back(task, candidate.m)).collect();
+                candidates.into_iter().filter(|candidate| !repeats_position(task, candidate.m)).collect();
             let chosen = candidates.get(choose(&candidates, fastrand::f64())?)?;
             print(out, &format!("info string from the book, {} moves\n", candidates.len()));
             Some(chosen.m)
@@ -175,22 +176,23 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
     }
 }
 
-/// Whether the game was already where a move leads to. A book knows nothing of repetitions: it could go round.
-fn leads_back(task: &Task, m: Move) -> bool {
+/// Returns whether a move leads to an earlier position of the game. A book ignores repetitions and could move in
+/// circles.
+fn repeats_position(task: &Task, m: Move) -> bool {
     let mut game = task.game.clone();
     game.play(m);
     game.repeats()
 }
 
-/// How long book and database have for their answers.
-fn patience(limits: &Limits) -> Duration {
+/// Returns the time limit for book and database.
+fn lookup_time(limits: &Limits) -> Duration {
     limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE))
 }
 
-/// What the database says of the position is told; its best line comes back if that ends the search.
+/// Prints the evaluation of the database. Returns its best line if the evaluation makes a search unnecessary.
 fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
-    // A database knows nothing of what was played before, and what it knows is hardly the mate that is asked for.
+    // A database ignores earlier moves of the game, and its evaluations rarely contain the requested mate.
     if !limits.moves.is_empty() || limits.mate.is_some() || task.game.repeats() {
         return None;
     }
@@ -211,7 +213,7 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
     }
 }
 
-/// The thread that answers.
+/// Control of the thread that prints the answer.
 struct Main<'a> {
     start: Instant,
     task: &'a Task,
@@ -229,14 +231,14 @@ impl Control for Main<'_> {
     }
 
     fn found(&mut self, lines: &[Line]) {
-        let helped: u64 = self.signals.helped.iter().map(|nodes| nodes.load(Relaxed)).sum();
+        let helper_nodes: u64 = self.signals.helper_nodes.iter().map(|nodes| nodes.load(Relaxed)).sum();
         for line in lines.iter().take(self.task.limits.lines.max(1)) {
-            print(self.out, &output::info(line, line.nodes + helped, self.start.elapsed(), self.task.mode));
+            print(self.out, &output::info(line, line.nodes + helper_nodes, self.start.elapsed(), self.task.mode));
         }
     }
 }
 
-/// A thread that helps by filling the table.
+/// Control of a thread that only fills the transposition table.
 struct Helper<'a> {
     index: usize,
     signals: &'a Signals,
@@ -244,7 +246,7 @@ struct Helper<'a> {
 
 impl Control for Helper<'_> {
     fn stopped(&self, nodes: u64) -> bool {
-        if let Some(count) = self.signals.helped.get(self.index) {
+        if let Some(count) = self.signals.helper_nodes.get(self.index) {
             count.store(nodes, Relaxed);
         }
         self.signals.stop.load(Relaxed)

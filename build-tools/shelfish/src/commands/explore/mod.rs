@@ -1,8 +1,8 @@
-//! `shelfish explore`: what was played from positions, with an evaluation beside each move.
+//! `shelfish explore`: played moves of positions, with evaluations.
 
+mod explored;
 mod openings;
 mod table;
-mod told;
 
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
@@ -14,48 +14,49 @@ use crate::database::{self, Place};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::terminal::answers::Answers;
 use crate::{Failure, Outcome};
+use explored::{Evaluation, Explored, Names};
 use openings::Openings;
-use told::{Evaluation, Explored, Names};
 
-/// Say what was played from positions.
+/// Print the moves that were played from positions.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish explore -d book 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
   shelfish explore -d book --bucket 'blitz 1600-1999' 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
   shelfish explore -d book --evals https://example.org/evals 'rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -' --json
 
-Shares are of the games that reached the position. Scores are from the mover's side: wins and half of the draws. Buckets,
-ratings and games are told where the book was built with --buckets, --average-ratings, --game-ids.
+Shares refer to the games that reached the position. Scores are from the mover's side: wins plus half of the draws. Buckets,
+ratings and games appear if the book was built with --buckets, --average-ratings and --game-ids.
 
-A book made of Polyglot's weights has no results: its weights are counted as draws, and a note on standard error says so.
+A book that was made of Polyglot's weights contains no results. The command shows its weights as draws and prints a note on
+standard error.
 
 JSON has the members of Lichess' opening explorer (white, draws, black, moves with uci, san, white, draws, black,
-averageRating, game, opening; topGames, recentGames, opening), and more. Names of openings are those of the list of
+averageRating, game, opening; topGames, recentGames, opening), and more. Names of openings come from the list of
 lichess-org/chess-openings, by position.
 
-Exit codes: 0 if every position could be looked up, found or not; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if every position could be looked up, found or not; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// A database of evaluations, directory or URL: each move is shown with that of the position it leads to
+    /// Database of evaluations, as directory or URL, to show an evaluation next to each move
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     evals: Option<String>,
-    /// Count the games of this bucket alone, such as `blitz` or `1600-1999`; may be given several times
+    /// Count only the games of this bucket, such as `blitz` or `1600-1999`; may be given several times
     #[arg(long, value_name = "NAME")]
     bucket: Vec<String>,
-    /// Positions as FEN of four or six fields, each quoted as one argument
+    /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
-/// Looks up and prints.
+/// Looks up positions and prints their moves.
 ///
 /// # Errors
 ///
-/// A database cannot be opened, or standard output fails.
+/// Returns an error if a database cannot be opened, or if standard output fails.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     let evals = args.evals.as_deref().map(|evals| database::Args::of(evals).source()).transpose()?;
@@ -71,9 +72,7 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
     let names = names(&book)?;
     let chosen = chosen(&names, &args.bucket)?;
     if book.manifest().info_of(RESULTS) == Some("unknown") {
-        eprintln!(
-            "shelfish: the book was made of weights, without results: what is counted as draws are these weights"
-        );
+        eprintln!("shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights");
     }
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
@@ -83,11 +82,11 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
     Ok(answers.finish()?)
 }
 
-/// The names of openings, and those that the book's manifest has for its buckets and its sources.
+/// Collects the names of openings, and the names of buckets and sources from the manifest of the book.
 fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
     let manifest = book.manifest();
     let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
-    let buckets = buckets.map_err(|why| format!("the book's manifest tells of buckets that are none: {why}"))?;
+    let buckets = buckets.map_err(|why| format!("the manifest of the book names invalid buckets: {why}"))?;
     Ok(Names {
         buckets,
         sources: manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect(),
@@ -95,17 +94,16 @@ fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
     })
 }
 
-/// The numbers of buckets; none if all are wanted.
+/// Returns the numbers of the wanted buckets, or `None` if all buckets are wanted.
 fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Failure> {
     if wanted.is_empty() {
         return Ok(None);
     }
-    let buckets =
-        names.buckets.as_ref().ok_or("the book has one bucket; --bucket is for books that --buckets built")?;
+    let buckets = names.buckets.as_ref().ok_or("--bucket needs a book that was built with --buckets")?;
     let all: Vec<String> = (0..buckets.count()).map(|n| buckets.name(n)).collect();
     let number = |name: &String| {
         let found = all.iter().position(|other| other == name);
-        found.ok_or_else(|| format!("{name:?} is no bucket of the book, which has: {}", all.join("; ")).into())
+        found.ok_or_else(|| format!("{name:?} is not a bucket of the book, which has: {}", all.join("; ")).into())
     };
     wanted.iter().map(number).collect::<Result<_, Failure>>().map(Some)
 }
@@ -123,7 +121,7 @@ async fn explored(
     let of_book = names.buckets.as_ref().map(Bucketing::count);
     if of_book.is_some_and(|count| count != buckets.len()) {
         let found = buckets.len();
-        return Err(format!("its record has {found} buckets, and the manifest of the book tells of other ones").into());
+        return Err(format!("the record has {found} buckets, unlike the manifest of the book").into());
     }
     if let Some(chosen) = chosen {
         played = played.of_buckets(|n| chosen.contains(&n));
@@ -135,7 +133,7 @@ async fn explored(
     Ok(Explored::of(&played, &buckets, evaluations, names))
 }
 
-/// The best evaluation of the position after each move, all looked up at once.
+/// Looks up the best evaluation after each move in one batch.
 async fn evaluations(
     evals: &Reader<Place, PositionEval>,
     chess: &Chess,
@@ -146,7 +144,7 @@ async fn evaluations(
     answers.into_iter().map(|answer| Ok(answer?.as_ref().and_then(Evaluation::of))).collect()
 }
 
-/// The position that a move leads to.
+/// Returns the position after a move.
 fn after(chess: &Chess, m: Move) -> Position {
     let mut chess = chess.clone();
     chess.play_unchecked(m);

@@ -1,4 +1,6 @@
-//! Names of openings, by position: however it was reached, a position has one name.
+//! Names of openings, by position.
+//!
+//! A position has one name, whatever moves reached it.
 
 use std::collections::HashMap;
 
@@ -7,7 +9,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
 
-/// The list of lichess-org/chess-openings, in the public domain: ECO code, name and moves with tabs between them.
+/// List of lichess-org/chess-openings, in the public domain: ECO code, name and moves, separated by tabs.
 const LIST: [&str; 5] = [
     include_str!("../../../openings/a.tsv"),
     include_str!("../../../openings/b.tsv"),
@@ -16,32 +18,32 @@ const LIST: [&str; 5] = [
     include_str!("../../../openings/e.tsv"),
 ];
 
-/// An opening of the Encyclopaedia of Chess Openings.
+/// Opening of the Encyclopaedia of Chess Openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Opening {
-    /// `B90`
+    /// ECO code, for example `B90`.
     pub eco: &'static str,
-    /// `Sicilian Defense: Najdorf Variation`
+    /// Name, for example `Sicilian Defense: Najdorf Variation`.
     pub name: &'static str,
 }
 
-/// The openings that have a name.
+/// Positions with a name.
 pub struct Openings(HashMap<Position, Opening>);
 
 impl Openings {
-    /// All of the list.
+    /// Loads the whole list.
     pub fn load() -> Openings {
         let lines = LIST.iter().flat_map(|volume| volume.lines().skip(1));
         Openings(lines.filter_map(named).collect())
     }
 
-    /// The name of a position, if it has one.
+    /// Returns the name of a position.
     pub fn of(&self, position: &Position) -> Option<Opening> {
         self.0.get(position).copied()
     }
 }
 
-/// The position and the name of a line of the list.
+/// Parses a line of the list.
 fn named(line: &'static str) -> Option<(Position, Opening)> {
     let mut columns = line.split('\t');
     let (eco, name, moves) = (columns.next()?, columns.next()?, columns.next()?);
@@ -58,14 +60,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_list_names_a_position_of_its_own() {
+    fn every_line_of_the_list_names_a_different_position() {
         let lines = LIST.iter().map(|volume| volume.lines().count() - 1).sum::<usize>();
         assert!(lines > 3_500);
         assert_eq!(Openings::load().0.len(), lines);
     }
 
     #[test]
-    fn a_position_has_its_name_whatever_its_moves_were() {
+    fn the_name_of_a_position_does_not_depend_on_the_moves() {
         let openings = Openings::load();
         let najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6".parse().expect("a position");
         assert_eq!(openings.of(&najdorf).map(|opening| opening.eco), Some("B90"));

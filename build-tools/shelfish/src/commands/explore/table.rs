@@ -1,14 +1,14 @@
-//! What is told of a position, as a table for people.
+//! Moves of a position as a table for people.
 
 use std::io::{self, Write};
 
 use indicatif::HumanCount;
 
+use super::explored::{Counts, Evaluation, Explored, ExploredMove, Game};
 use super::openings::Opening;
-use super::told::{Counts, Evaluation, Explored, ExploredMove, Game};
 use crate::terminal::shown::shown;
 
-/// Writes it.
+/// Prints the table.
 pub fn print(out: &mut impl Write, explored: &Explored) -> io::Result<()> {
     let games = explored.results.games();
     writeln!(out, "{}", explored.fen)?;

@@ -1,4 +1,4 @@
-//! A book as Polyglot has it, for engines.
+//! Export of a book in the format of Polyglot.
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -11,50 +11,51 @@ use shelfish::polyglot::{Entry, code, keys};
 use super::{Args, Failure, blocks};
 use crate::database::{self, Kind};
 
-/// What the weights of moves are.
+/// Meaning of the weights of moves.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
-    /// How often they were played
+    /// Number of games
     #[default]
     Frequency,
-    /// Two for each game that the side to move won, one for each draw, as Polyglot itself makes books
+    /// Two for each win of the side to move, one for each draw, as Polyglot computes weights
     Score,
 }
 
-/// A position by its hashes, with its moves.
+/// Hashes of a position, with its moves.
 struct Position {
     keys: Vec<u64>,
-    moves: Vec<Counted>,
+    moves: Vec<MoveCounts>,
 }
 
-/// A move with the numbers that weights are made of.
-struct Counted {
+/// Move with the numbers from which weights are computed.
+struct MoveCounts {
     code: u16,
     games: u64,
     score: u64,
 }
 
-/// Writes the moves that at least so many games played. Entries are sorted in memory, 16 bytes each.
+/// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
 pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), Failure> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(
-            "these are evaluations: Polyglot is written of a book, which `shelfish build` makes of games".into()
+            "the database contains evaluations; --format polyglot needs a book, which `shelfish build` makes of games"
+                .into(),
         );
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
-    for block in blocks(args, |records: &[Played]| records.iter().map(counted).collect::<Vec<Position>>())? {
+    for block in blocks(args, |records: &[Played]| records.iter().map(move_counts).collect::<Vec<Position>>())? {
         for Position { keys, mut moves } in block? {
             let all = moves.len();
             moves.retain(|counted| counted.games >= min_games);
             left_out += (all - moves.len()) as u64;
             positions += u64::from(!moves.is_empty());
-            let value = |counted: &Counted| match weights {
+            let value = |counted: &MoveCounts| match weights {
                 Weights::Frequency => counted.games,
                 Weights::Score => counted.score,
             };
             let most = moves.iter().map(value).max().unwrap_or(0);
             for key in keys {
-                let entry = |counted: &Counted| {
+                let entry = |counted: &MoveCounts| {
                     let weight = scaled(value(counted), most);
                     Entry { key, code: counted.code, weight, learn: 0 }
                 };
@@ -63,7 +64,7 @@ pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write
         }
     }
     if entries.is_empty() {
-        return Err(format!("nothing to write: no move was played in {min_games} games (--min-games)").into());
+        return Err(format!("nothing to write: no move was played in {min_games} games; decrease --min-games").into());
     }
     entries.sort_unstable_by_key(|entry| (entry.key, Reverse(entry.weight), entry.code));
     for entry in &entries {
@@ -77,18 +78,18 @@ pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write
     Ok(())
 }
 
-fn counted(played: &Played) -> Position {
+fn move_counts(played: &Played) -> Position {
     let turn = played.position.chess().turn();
     let moves = played.moves.iter().map(|played| {
         let results = played.results;
         let score = turn.fold_wb(results.white, results.black).saturating_mul(2).saturating_add(results.draws);
-        Counted { code: code(played.m), games: results.games(), score }
+        MoveCounts { code: code(played.m), games: results.games(), score }
     });
     Position { keys: keys(&played.position), moves: moves.collect() }
 }
 
-/// A number as a weight: where the greatest of a position does not fit into 16 bits, all of them get smaller alike, and none
-/// becomes nothing by it.
+/// Scales a weight to 16 bits if `most`, the largest weight of the position, does not fit. A positive weight stays
+/// positive.
 fn scaled(value: u64, most: u64) -> u16 {
     let full = u64::from(u16::MAX);
     if most <= full {
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_that_do_not_fit_are_scaled_and_none_is_lost() {
+    fn weights_are_scaled_to_16_bits_and_stay_positive() {
         for (value, most, weight) in [
             (0, 0, 0),
             (7, 65_535, 7),

@@ -1,5 +1,7 @@
-//! Which positions a database has, block by block as they are asked for: each page and block is read once, and of a block
-//! only what tells its positions apart stays in memory. Its bytes are kept on the disk until records are written.
+//! Positions of a database, read block by block on demand.
+//!
+//! Each page and block is read once. Only fingerprints of the positions of a block stay in memory; the bytes of the
+//! block wait on the disk until its records are written.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,66 +22,66 @@ use crate::Failure;
 use crate::database::Place;
 use crate::system::ordered::{cores, ordered};
 
-/// Bytes between two blocks that are read with them, to save a request to a host.
+/// Maximum gap in bytes between two blocks that share a request to a host.
 const GAP: u64 = 16 << 10;
-/// The most bytes of a request, one block aside.
+/// Maximum number of bytes of a request. A single larger block is read whole.
 const REQUEST: u64 = 1 << 20;
-/// Requests at a time.
+/// Maximum number of parallel requests.
 const AT_ONCE: usize = 8;
-/// The most bytes that are in memory at a time, one block aside.
+/// Maximum number of bytes in memory at a time. A single larger block is read whole.
 const MEMORY: usize = 16 << 20;
 
-/// A move count for positions that were not met.
+/// Distance of a position that was not visited.
 const NEVER: u16 = u16::MAX;
 
-/// What was read of a database.
+/// Statistics of the reads.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Reads {
-    /// Bytes, with those between blocks.
+    /// Number of bytes read, including gaps between blocks.
     pub read_bytes: u64,
-    /// In so many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Blocks.
+    /// Number of blocks read.
     pub blocks: u64,
-    /// Their bytes.
+    /// Size of the blocks read, in bytes.
     pub block_bytes: u64,
-    /// Of these, blocks with any of the positions that were met.
+    /// Number of blocks that contain a visited position.
     pub used_blocks: u64,
-    /// Their bytes.
+    /// Size of the blocks that contain a visited position, in bytes.
     pub used_block_bytes: u64,
 }
 
-/// A block that was read.
-struct Known {
+/// Block that was read.
+struct IndexedBlock {
     chunk: Chunk,
-    /// Where its bytes are in the file that keeps them.
+    /// Offset of the bytes of the block in the temporary file.
     at: u64,
-    /// The fingerprints of its positions, ascending.
+    /// Fingerprints of the positions, ascending.
     positions: Box<[u64]>,
-    /// How many moves each of them is from the beginning.
+    /// Distance of each position from the nearest start, in plies.
     plies: Box<[u16]>,
 }
 
-/// What has been read of a database.
+/// Pages and blocks that were read so far.
 pub(super) struct Index {
     place: Place,
     manifest: Arc<Manifest>,
-    /// By the first separator.
+    /// Pages by their first separator.
     pages: BTreeMap<Vec<u8>, (Chunk, Page)>,
-    blocks: BTreeMap<Vec<u8>, Known>,
-    /// Of 64 bits, by a secret of this run. Two positions of one block with the same would take a record along that is not
-    /// asked for, and lose none.
+    blocks: BTreeMap<Vec<u8>, IndexedBlock>,
+    /// Random hash of 64 bits. If two positions of a block have the same fingerprint, an extra record may be extracted;
+    /// no record is lost.
     fingerprints: RandomState,
     kept: File,
     kept_bytes: u64,
-    /// Positions met, by how many moves they are from the beginning.
+    /// Number of visited positions by distance from the nearest start, in plies.
     met: Vec<u64>,
     requests: u64,
     bytes: u64,
 }
 
 impl Index {
-    /// An index of nothing yet, which keeps blocks in a file.
+    /// Creates an empty index that keeps blocks in a temporary file.
     pub(super) fn new(place: Place, manifest: Arc<Manifest>, kept: File) -> Index {
         Index {
             place,
@@ -95,17 +97,18 @@ impl Index {
         }
     }
 
-    /// Positions met, by how many moves they are from the beginning.
+    /// Returns the number of visited positions by distance from the nearest start, in plies.
     pub(super) fn met(&self) -> &[u64] {
         &self.met
     }
 
-    /// How many moves the last of the first `count` positions is from the beginning.
+    /// Returns the distance of the last of the `count` nearest positions.
     pub(super) fn plies_of(&self, count: u64) -> u32 {
         self.last_of(count).0.into()
     }
 
-    /// The distance of the last of the first `count` positions, and how many of that distance are among them.
+    /// Returns the distance of the last of the `count` nearest positions, and how many of the `count` positions have
+    /// that distance.
     fn last_of(&self, count: u64) -> (u16, u64) {
         let (mut last, mut left) = (0, count);
         while let Some(met) = self.met.get(usize::from(last)).filter(|met| **met < left) {
@@ -114,7 +117,7 @@ impl Index {
         (last, left)
     }
 
-    /// What was read so far.
+    /// Returns the statistics of all reads so far.
     pub(super) fn reads(&self) -> Reads {
         let mut reads = Reads { read_bytes: self.bytes, requests: self.requests, ..Reads::default() };
         for block in self.blocks.values() {
@@ -129,10 +132,11 @@ impl Index {
         reads
     }
 
-    /// Meets those of some positions, ascending, that the database has and that were not met before. Reads what it takes.
+    /// Visits the positions of `keys` that the database contains, and returns those that were not visited before. The
+    /// keys must be ascending.
     pub(super) async fn meet(&mut self, keys: &[Key], ply: u32) -> Result<Vec<Key>, Failure> {
         self.load(keys).await?;
-        // So far away that only the order in which they would be left out is the same for all that are farther.
+        // More distant positions share one distance. When space runs out, they are left out by key alone.
         let ply = ply.min(u32::from(NEVER - 1)) as u16;
         let mut met = Vec::new();
         let mut rest = keys;
@@ -155,7 +159,7 @@ impl Index {
         Ok(met)
     }
 
-    /// Reads the blocks in which some positions, ascending, would be.
+    /// Reads the blocks that can contain the positions of `keys`, which must be ascending.
     async fn load(&mut self, keys: &[Key]) -> Result<(), Failure> {
         let manifest = self.manifest.clone();
         let page_of = |key: &Key| manifest.page_of(key);
@@ -164,8 +168,8 @@ impl Index {
             pages.into_iter().partition(|page| manifest.inline_page(page).is_some());
         let mut read: Vec<_> =
             inline.into_iter().filter_map(|page| Some((manifest.inline_page(&page)?.to_vec(), page))).collect();
-        for some in in_parts(far) {
-            read.extend(self.fetch(some).await?);
+        for batch in batches(far) {
+            read.extend(self.fetch(batch).await?);
         }
         for (bytes, at) in read {
             let page = Page::parse(&bytes, &at).map_err(|error| self.error(&at, error))?;
@@ -176,14 +180,14 @@ impl Index {
             page.block_of(key)
         };
         let blocks = missing(keys, block_of, |from| self.blocks.contains_key(from));
-        for some in in_parts(blocks) {
-            let read = self.fetch(some).await?;
+        for batch in batches(blocks) {
+            let read = self.fetch(batch).await?;
             self.keep(read)?;
         }
         Ok(())
     }
 
-    /// Opens blocks for their positions.
+    /// Indexes the positions of blocks and stores their bytes in the temporary file.
     fn keep(&mut self, read: Vec<(Vec<u8>, Chunk)>) -> Result<(), Failure> {
         let fingerprints = self.fingerprints.clone();
         let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<PositionEval>::open(&bytes, &at) {
@@ -198,9 +202,9 @@ impl Index {
             let (positions, bytes, chunk) = opened.map_err(|fault| self.error(&fault.0, fault.1))?;
             self.kept.write_all(&bytes)?;
             let plies = vec![NEVER; positions.len()].into();
-            let known = Known { at: self.kept_bytes, positions, plies, chunk };
+            let indexed = IndexedBlock { at: self.kept_bytes, positions, plies, chunk };
             self.kept_bytes += bytes.len() as u64;
-            self.blocks.insert(known.chunk.keys.from.clone(), known);
+            self.blocks.insert(indexed.chunk.keys.from.clone(), indexed);
         }
         Ok(())
     }
@@ -209,7 +213,7 @@ impl Index {
         ReadError::Table { at: self.place.locate(&at.file), error }
     }
 
-    /// Reads chunks in the order of their places, near ones together.
+    /// Reads chunks in the order of their offsets. Chunks that are close together share a request.
     async fn fetch(&mut self, chunks: Vec<Chunk>) -> Result<Vec<(Vec<u8>, Chunk)>, ReadError> {
         let gap = if self.place.is_directory() { 0 } else { GAP };
         let mut runs: Vec<Vec<Chunk>> = Vec::new();
@@ -233,8 +237,8 @@ impl Index {
         Ok(done.into_iter().flat_map(|(_, parts)| parts).collect())
     }
 
-    /// The first `count` of the positions that were met, nearest first and as near in the order of keys; in the order of
-    /// keys.
+    /// Returns the records of the `count` nearest positions in the order of their keys. If several positions are
+    /// equally near, those with the lowest keys come first.
     pub(super) fn records(&mut self, count: u64) -> impl Iterator<Item = Result<Found, Failure>> + '_ {
         let (last, mut left) = self.last_of(count);
         let (place, fingerprints, kept) = (&self.place, self.fingerprints.clone(), &mut self.kept);
@@ -278,33 +282,32 @@ impl Index {
     }
 }
 
-/// A record that was found.
+/// Record of a visited position.
 pub(super) struct Found {
     pub(super) key: Key,
-    /// For a cutter.
+    /// Weight of the record for [`Cutter`](shelfish::table::Cutter).
     pub(super) weight: usize,
     block: Arc<Block<PositionEval>>,
     n: usize,
 }
 
 impl Found {
-    /// The record, decoded.
+    /// Decodes the record.
     pub(super) fn record(&self) -> Result<PositionEval, TableError> {
         self.block.get(self.n)
     }
 }
 
-/// The bytes of a block that was read, with the fingerprints of the positions that are wanted of it, and how many moves each
-/// is from the beginning.
+/// Bytes of a block, with the fingerprints of the wanted positions and their distances in plies.
 type Kept = (Vec<u8>, Chunk, Vec<(u64, u16)>);
 
-/// Why a block that was kept cannot be opened.
+/// Reasons why a block cannot be read back from the temporary file.
 enum OpenError {
     Kept(io::Error),
     Block(Box<(Chunk, TableError)>),
 }
 
-impl Known {
+impl IndexedBlock {
     fn is_used(&self) -> bool {
         self.plies.iter().any(|ply| *ply != NEVER)
     }
@@ -314,7 +317,7 @@ fn up_to(key: &Key) -> (Bound<&[u8]>, Bound<&[u8]>) {
     (Bound::Unbounded, Bound::Included(key.as_bytes()))
 }
 
-/// The chunks of some keys, ascending, that are not known yet.
+/// Returns the chunks of some keys that are not known yet. The keys must be ascending.
 fn missing(keys: &[Key], chunk_of: impl Fn(&Key) -> Option<Chunk>, is_known: impl Fn(&[u8]) -> bool) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut rest = keys;
@@ -327,8 +330,8 @@ fn missing(keys: &[Key], chunk_of: impl Fn(&Key) -> Option<Chunk>, is_known: imp
     chunks
 }
 
-/// Chunks, as many at a time as there is memory for.
-fn in_parts(chunks: Vec<Chunk>) -> Vec<Vec<Chunk>> {
+/// Divides chunks into batches that fit into memory.
+fn batches(chunks: Vec<Chunk>) -> Vec<Vec<Chunk>> {
     let mut parts: Vec<(usize, Vec<Chunk>)> = Vec::new();
     for chunk in chunks {
         match parts.last_mut() {
@@ -349,7 +352,7 @@ fn read_at(file: &mut File, at: u64, length: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a chunk is read with those before it.
+/// Returns whether a chunk shares a request with the chunks of `run`.
 fn joins(run: &[Chunk], chunk: &Chunk, gap: u64) -> bool {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return false };
     last.file == chunk.file

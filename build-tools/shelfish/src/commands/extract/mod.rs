@@ -1,4 +1,4 @@
-//! `shelfish extract`: a small database of a part of a large one, of which only that part is read.
+//! `shelfish extract`: a small database of a part of a large database.
 
 mod index;
 
@@ -37,34 +37,37 @@ use index::{Found, Index, Reads};
   shelfish extract -d db --pgn repertoire.pgn --plies 2 -o repertoire
   shelfish extract -d db --pgn games.pgn -o pack --max-size 20MiB
 
-Taken is what the database has of the positions that begin (of --start, or all of the games), and whatever legal moves lead
-to from there, from one position of the database to the next. Of the database only blocks in which such a position would lie are
-read. The files are those that `shelfish build` would make of the same positions.
+The new database contains the positions of --start, or all positions of the games, and all positions that legal moves reach
+from there without leaving the database. The command reads only the blocks that can contain these positions. It writes the
+files that `shelfish build` would write for the same positions.
 
-Exit codes: 0 if the database was made; 1 if not, or if a game could not be read, though one was made of the others; 2 for
-wrong usage.")]
+Exit codes: 0 if the database was made; 1 otherwise, or if a game could not be read (the database of the other games is still
+made); 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Begin with this position, as FEN of four or six fields; may be given several times
+    /// Start from this position, as FEN with four or six fields; may be given several times
     #[arg(long, value_name = "FEN", alias = "from", required_unless_present = "pgn")]
     start: Vec<Position>,
-    /// Begin with all positions of the games of a file: PGN, plain or compressed with zstd, gzip or bzip2; `-` is standard input
+    /// Start from all positions of the games in a PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads
+    /// standard input
     #[arg(long, value_name = "GAMES")]
     pgn: Vec<PathBuf>,
-    /// Go on for N plies (moves of either side) from the beginning [default: to the end with --start alone, 0 with --pgn]
+    /// Follow moves for N plies (moves of either side) from the start [default: no limit with --start alone, 0 with
+    /// --pgn]
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
-    /// The most that the files have together, without a unit: MiB; what is farthest from the beginning is left out
+    /// Limit the total size of the files, in MiB if SIZE has no unit; the positions farthest from the start are left
+    /// out
     #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = max_size)]
     max_size: Option<usize>,
-    /// The directory of the new database; a database that is there is replaced when the new one is complete
+    /// Directory of the new database; an existing database there is replaced when the new database is complete
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing before the summary
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
 }
@@ -73,27 +76,27 @@ fn max_size(text: &str) -> Result<usize, String> {
     size(text, 1)
 }
 
-/// What was extracted.
+/// Summary of an extraction.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Bytes of the files.
+    /// Size of the files, in bytes.
     pub bytes: u64,
-    /// Moves from the beginning to the farthest position.
+    /// Distance from the start to the farthest position, in plies.
     pub plies: u32,
-    /// Positions that were left out for want of room.
+    /// Number of positions that were left out to respect the size limit.
     pub left_out: u64,
-    /// The hash by which the manifest can be pinned.
+    /// Hash that pins the manifest.
     pub integrity: String,
-    /// What was read of the database.
+    /// Statistics of the reads.
     #[serde(flatten)]
     pub reads: Reads,
-    /// Bytes of the database.
+    /// Size of the source database, in bytes.
     pub database_bytes: u64,
-    /// Games that could not be read.
+    /// Number of games that could not be read.
     pub refused_games: u64,
-    /// Seconds taken.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -102,7 +105,7 @@ impl fmt::Display for Report {
         let Report { positions, bytes, plies, left_out, integrity, reads, seconds, .. } = self;
         writeln!(
             f,
-            "{} positions, {}, at most {plies} moves from the beginning; {} read in {} requests, {seconds:.1} s",
+            "{} positions, {}, at most {plies} plies from the start; {} read in {} requests, {seconds:.1} s",
             HumanCount(*positions),
             HumanBytes(*bytes),
             HumanBytes(reads.read_bytes),
@@ -110,27 +113,27 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{} blocks, {}, were opened; {}, {}, have any of the positions",
+            "{} blocks with {} read; {} with {} contain extracted positions",
             HumanCount(reads.blocks),
             HumanBytes(reads.block_bytes),
             HumanCount(reads.used_blocks),
             HumanBytes(reads.used_block_bytes)
         )?;
         if *left_out > 0 {
-            writeln!(f, "{} positions farther on were left out for want of room", HumanCount(*left_out))?;
+            writeln!(f, "{} positions farther away were left out because of --max-size", HumanCount(*left_out))?;
         }
         writeln!(f, "{integrity}")
     }
 }
 
-/// Why nothing was extracted.
+/// Reasons why nothing was extracted.
 #[derive(Debug)]
 enum ExtractError {
-    /// The database has none of the positions.
+    /// The database contains no start position.
     Nothing { asked: usize },
-    /// Not even the first positions fit.
+    /// The first positions alone exceed the size limit.
     NoRoom { room: u64 },
-    /// The database is to be written over by a part of itself.
+    /// The output directory is the database itself.
     Itself(PathBuf),
 }
 
@@ -138,11 +141,15 @@ impl fmt::Display for ExtractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExtractError::Nothing { asked } => {
-                write!(f, "the database has none of the {asked} positions to begin with, and nothing was written")
+                write!(f, "the database contains none of the {asked} start positions; nothing was written")
             }
-            ExtractError::NoRoom { room } => write!(f, "{room} bytes hold no database; give a larger --max-size"),
+            ExtractError::NoRoom { room } => write!(f, "no database fits into {room} bytes; increase --max-size"),
             ExtractError::Itself(path) => {
-                write!(f, "{} is the database itself, which would be replaced by a part of it", path.display())
+                write!(
+                    f,
+                    "{} is the source database, which the output would replace; choose another --out",
+                    path.display()
+                )
             }
         }
     }
@@ -150,11 +157,12 @@ impl fmt::Display for ExtractError {
 
 impl std::error::Error for ExtractError {}
 
-/// Extracts, and prints a summary.
+/// Extracts a database and prints a summary.
 ///
 /// # Errors
 ///
-/// The database cannot be read, has nothing of it, or the new one cannot be written.
+/// Returns an error if the database cannot be read or contains no start position, or if the new database cannot be
+/// written.
 pub fn run(args: Args) -> Outcome {
     let report = extract(&args)?;
     report::print(&report, args.json)?;
@@ -205,10 +213,10 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     })
 }
 
-/// Positions of games, among which most come again and again, before they are sorted and each is kept once.
+/// Number of positions of games that are gathered before duplicates are removed.
 const GATHERED: usize = 1 << 16;
 
-/// Adds the positions of the games of a file; how many games cannot be read.
+/// Adds the positions of the games of a file to `keys`. Returns the number of games that cannot be read.
 fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
     let source = Source::from(path);
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
@@ -232,10 +240,10 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> 
     Ok(refused)
 }
 
-/// Positions whose children are made at a time.
+/// Number of positions whose successors are computed at a time.
 const BATCH: usize = 1 << 14;
 
-/// Goes from position to position, move by move.
+/// Visits all positions that legal moves reach from the starts.
 async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), Failure> {
     let done = Arc::new(AtomicU64::new(0));
     let _progress = Progress::start(Work::positions("extracting", &done, None), quiet);
@@ -243,7 +251,7 @@ async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) 
     starts.dedup();
     let met = index.meet(&starts, 0).await?;
     done.fetch_add(met.len() as u64, Relaxed);
-    // The moves of a beginning count whether it is there or not.
+    // The moves of a start position count even if the database lacks the position.
     let mut here = starts;
     for ply in 1..=plies {
         if here.is_empty() {
@@ -260,7 +268,7 @@ async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) 
     Ok(())
 }
 
-/// The positions that legal moves lead to, ascending.
+/// Returns the positions that legal moves reach, ascending.
 fn children(keys: &[Key]) -> Result<Vec<Key>, Failure> {
     let of_some = |keys: &[Key]| -> Result<Vec<Key>, KeyError> {
         let mut children = Vec::new();
@@ -285,13 +293,13 @@ fn children(keys: &[Key]) -> Result<Vec<Key>, Failure> {
             Ok::<_, Failure>(())
         })
     })?;
-    // Stable: it finds the runs that are sorted.
+    // A stable sort detects the sorted runs.
     children.sort();
     children.dedup();
     Ok(children)
 }
 
-/// Writes as many of the positions found as there is room for, and says how many.
+/// Writes the nearest positions that fit into the size limit, and returns their number.
 fn write(
     args: &Args,
     workspace: &Workspace,
@@ -299,7 +307,7 @@ fn write(
     index: &mut Index,
     found: u64,
 ) -> Result<(Manifest, u64), Failure> {
-    // What was left out of the database is left out of its part.
+    // The new database inherits the filters of the source database.
     let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
     let mut count = found;
     loop {
@@ -327,7 +335,7 @@ fn write(
     }
 }
 
-/// Records, keys ascending, cut into blocks as a build does.
+/// Divides records into blocks as a build does. The keys must be ascending.
 struct Blocks<I> {
     records: I,
     cutter: Option<Cutter<Found>>,

@@ -1,7 +1,7 @@
-//! Text and modules are sent compressed to clients that take it, as static hosts do.
+//! Compression of text and modules for clients that accept it.
 //!
-//! Which types those are follows GitHub Pages: what a page is made of, JSON and WebAssembly. A database's files stay
-//! whole, and so does what is asked for in part: the bytes of a range are counted in the file.
+//! The types follow GitHub Pages: the parts of a page, JSON and WebAssembly. Files of a database are not compressed.
+//! Answers to range requests are not compressed either, because ranges refer to the bytes of the file.
 
 use std::{
     collections::VecDeque,
@@ -25,20 +25,20 @@ use axum::{
 use flate2::{Compression, write::GzEncoder};
 use tokio::task::spawn_blocking;
 
-type Fault = Box<dyn std::error::Error + Send + Sync>;
+use crate::Failure;
 
 const VARIES: HeaderValue = HeaderValue::from_static("accept-encoding");
 
-/// Files larger than this are sent as they are.
+/// Maximum size of a compressed file, in bytes. Larger files are sent without compression.
 const MAX_FILE: usize = 16 << 20;
 
-/// How many compressed bytes are kept in memory, with the names of their files.
+/// Maximum size of the cache of compressed files, in bytes, including their names.
 const MAX_KEPT: usize = 32 << 20;
 
-/// How hard Brotli tries, of 11: what hosts can afford that compress while they answer.
+/// Quality of Brotli, from 0 to 11. Hosts that compress each answer use similar qualities.
 const BROTLI_QUALITY: i32 = 5;
 
-/// Types of files that hosts compress. Shards are `application/octet-stream`.
+/// Types of files that hosts compress. Shards have the type `application/octet-stream`.
 const TYPES: [&str; 11] = [
     "text/html",
     "text/css",
@@ -53,7 +53,7 @@ const TYPES: [&str; 11] = [
     "image/svg+xml",
 ];
 
-/// A content coding.
+/// Content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Brotli,
@@ -86,8 +86,10 @@ impl Coding {
     }
 }
 
-/// The best coding that a client takes, by the weights that it gives: [RFC 9110](https://www.rfc-editor.org/rfc/rfc9110#field.accept-encoding).
-/// A client that says nothing gets the file as it is.
+/// Returns the best coding that a client accepts, by the weights of [RFC
+/// 9110](https://www.rfc-editor.org/rfc/rfc9110#field.accept-encoding).
+///
+/// A client without `Accept-Encoding` gets the uncompressed file.
 pub(super) fn wanted(headers: &HeaderMap) -> Option<Coding> {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let (mut brotli, mut gzip, mut identity, mut any) = (None, None, None, None);
@@ -95,7 +97,7 @@ pub(super) fn wanted(headers: &HeaderMap) -> Option<Coding> {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default().to_ascii_lowercase();
         let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        // A weight that cannot be read refuses, which costs no more than bytes.
+        // An unreadable weight refuses the coding, which only costs bandwidth.
         let weight = weight.map_or(1.0, |weight| weight.trim().parse::<f32>().unwrap_or(0.0));
         match name.as_str() {
             "br" => brotli = Some(weight),
@@ -111,15 +113,15 @@ pub(super) fn wanted(headers: &HeaderMap) -> Option<Coding> {
     (best.0 > 0.0 && identity.is_none_or(|identity| best.0 >= identity)).then_some(best.1)
 }
 
-/// What was compressed lately: the same file is asked for again and again.
+/// Cache of recently compressed files.
 #[derive(Default)]
 pub(super) struct Compressor {
-    /// By path and tag, the oldest first.
+    /// Compressed files by path and ETag, the oldest first.
     kept: Mutex<VecDeque<(String, Bytes)>>,
 }
 
 impl Compressor {
-    async fn encode(&self, key: String, coding: Coding, body: Body) -> Result<Bytes, Fault> {
+    async fn encode(&self, key: String, coding: Coding, body: Body) -> Result<Bytes, Failure> {
         if let Some((_, bytes)) = self.kept().iter().find(|(kept, _)| *kept == key) {
             return Ok(bytes.clone());
         }
@@ -141,13 +143,13 @@ impl Compressor {
     }
 }
 
-/// Answers with a compressed file where the client takes it and hosts do so.
+/// Compresses the answer if the client accepts a coding and hosts compress the type.
 pub(super) async fn compress(State(compressor): State<Arc<Compressor>>, mut request: Request, next: Next) -> Response {
     let is_head = request.method() == Method::HEAD;
     let is_whole = (is_head || request.method() == Method::GET) && !request.headers().contains_key(RANGE);
     let Some(coding) = wanted(request.headers()).filter(|_| is_whole) else { return varied(next.run(request).await) };
 
-    // The file's own tag is what the tags of its codings are made of.
+    // The ETag of a compressed file is derived from the ETag of the file.
     let known = request.headers().get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).unwrap_or("").to_owned();
     let suffix = format!("-{}\"", coding.name());
     if let Ok(plain) = HeaderValue::from_str(&known.replace(&suffix, "\""))
@@ -156,7 +158,7 @@ pub(super) async fn compress(State(compressor): State<Arc<Compressor>>, mut requ
         request.headers_mut().insert(IF_NONE_MATCH, plain);
     }
     let path = request.uri().path().to_owned();
-    // A head's length is that of the compressed file, which takes the file.
+    // `HEAD` returns the length of the compressed file, so the file must be read.
     *request.method_mut() = Method::GET;
     let (mut head, body) = next.run(request).await.into_parts();
 
@@ -183,12 +185,12 @@ pub(super) async fn compress(State(compressor): State<Arc<Compressor>>, mut requ
     head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     head.headers.insert(CONTENT_LENGTH, bytes.len().into());
     head.headers.append(VARY, VARIES);
-    // Parts can be had of the file itself only.
+    // Ranges refer to the uncompressed file only.
     head.headers.remove(ACCEPT_RANGES);
     Response::from_parts(head, if is_head { Body::empty() } else { bytes.into() })
 }
 
-/// Says of a text that others may get it compressed.
+/// Adds `Vary` to text, because other clients get it compressed.
 fn varied(mut response: Response) -> Response {
     if is_text(response.headers()) {
         response.headers_mut().append(VARY, VARIES);
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_bounded_with_its_names() -> Result<(), Fault> {
+    fn the_cache_is_bounded_including_names() -> Result<(), Failure> {
         let runtime = tokio::runtime::Runtime::new()?;
         let compressor = Compressor::default();
         let long = "x".repeat(MAX_KEPT / 4);

@@ -1,8 +1,8 @@
-//! `shelfish serve`: a static file server for development, as a good static host would serve a database.
+//! `shelfish serve`: a static file server for development, which behaves like a good static host.
 //!
-//! Single ranges (206 with `Content-Range`, 416 beyond the end), strong ETags and 304, every origin welcome, text
-//! compressed and shards whole, `no-cache` so that a rebuilt file is seen at once. It can be as slow as a given network,
-//! for measuring. With `--api` it answers positions, too.
+//! The server answers single ranges (206 with `Content-Range`, 416 beyond the end). It sends strong ETags and answers
+//! 304. It allows all origins and compresses text. `no-cache` makes a rebuilt file visible at once. The server can
+//! simulate a slow network for measurements. With `--api`, it also answers lookups.
 
 mod api;
 mod compress;
@@ -33,10 +33,10 @@ use self::site::{base_path, router};
 use crate::terminal::shown::shown;
 use crate::{Failure, Outcome};
 
-/// How long answers under way may take once the server was told to stop.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time for pending answers after the server was stopped.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What to serve, and where.
+/// Serve a directory over HTTP as a static host does.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "Examples:
   shelfish serve site
@@ -45,16 +45,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
   shelfish serve s3://my-bucket/evals --api --cache-size 8GiB --memory 1GiB
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
 
-Ctrl-C or SIGTERM: answers under way have two seconds more.
+Ctrl-C and SIGTERM stop the server. Pending answers have two seconds to finish.
 
-Exit codes: 0 when it was stopped; 1 if it could not serve; 2 for wrong usage.")]
+Exit codes: 0 after a stop; 1 if the server cannot start; 2 if the usage is wrong.")]
 pub struct Args {
-    /// The directory to serve; with --api also the URL of a database
+    /// Directory to serve; with --api also the URL of a database
     dir: PathBuf,
-    /// The port; 0 takes any that is free
+    /// Port; 0 chooses a free port
     #[arg(short, long, default_value_t = 8000)]
     port: u16,
-    /// The address to listen on; 0.0.0.0 lets other machines in
+    /// Address to listen on; 0.0.0.0 accepts other machines
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
     /// Serve under this path instead of `/`, as project pages do
@@ -63,39 +63,39 @@ pub struct Args {
     /// Print every request to standard error
     #[arg(long)]
     log: bool,
-    /// Answer every request this much later, to measure as on a network
+    /// Delay every answer to simulate the latency of a network
     #[arg(long, default_value_t = 0, value_name = "MS")]
     latency_ms: u64,
-    /// Send no faster than this, all answers together
+    /// Limit the bandwidth of all answers together
     #[arg(long, value_name = "MBIT")]
     bandwidth_mbit: Option<f64>,
     #[command(flatten)]
     api: api::Args,
 }
 
-/// Why nothing is served.
+/// Reasons why the server cannot start.
 #[derive(Debug)]
 pub enum ServeError {
-    /// There is no such directory.
+    /// The directory does not exist.
     NoDirectory(PathBuf),
-    /// The base path has other characters than a plain path.
+    /// The base path contains forbidden characters.
     BasePath(String),
     /// The bandwidth is not a number above zero.
     Bandwidth(f64),
-    /// Another program listens there.
+    /// Another program uses the port.
     Taken {
-        /// The address asked for.
+        /// Requested address.
         host: String,
-        /// The port asked for.
+        /// Requested port.
         port: u16,
     },
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     Listen {
-        /// The address asked for.
+        /// Requested address.
         host: String,
-        /// The port asked for.
+        /// Requested port.
         port: u16,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -105,11 +105,11 @@ impl fmt::Display for ServeError {
         match self {
             ServeError::NoDirectory(dir) => write!(f, "{} is not a directory", dir.display()),
             ServeError::BasePath(path) => {
-                write!(f, "--base-path {path}: a path of letters, digits and `-._~/` is needed, such as /shelfish/")
+                write!(f, "--base-path {path}: expected a path of letters, digits and `-._~/`, such as /shelfish/")
             }
-            ServeError::Bandwidth(mbit) => write!(f, "--bandwidth-mbit {mbit}: a number above 0 is needed"),
+            ServeError::Bandwidth(mbit) => write!(f, "--bandwidth-mbit {mbit}: expected a number above 0"),
             ServeError::Taken { host, port } => {
-                write!(f, "port {port} of {host} is taken: choose another with --port, or --port 0 for any free one")
+                write!(f, "port {port} of {host} is in use: choose another --port, or 0 for a free port")
             }
             ServeError::Listen { host, port, source } => write!(f, "cannot listen on {host}, port {port}: {source}"),
         }
@@ -118,11 +118,11 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-/// Serves until interrupted; prints the URL on a line of its own.
+/// Prints the URL on a separate line and serves until interrupted.
 ///
 /// # Errors
 ///
-/// The directory does not exist, the address is taken or not ours, an option makes no sense.
+/// Returns an error if the directory does not exist, the address cannot be used, or an option is invalid.
 pub fn run(args: Args) -> Outcome {
     Runtime::new()?.block_on(async {
         let app = app(&args).await?;
@@ -134,24 +134,24 @@ pub fn run(args: Args) -> Outcome {
             }
         })?;
         let url = url(listener.local_addr()?, &base_path(&args.base_path)?);
-        // Before the URL is out: who reads it may stop the server at once.
+        // The signal handlers are ready before the URL is printed, because a reader may stop the server at once.
         let interrupted = interruption()?;
         eprintln!("Serving {}, Ctrl-C stops", shown(&args.dir.display().to_string()));
         println!("{url}");
         io::stdout().flush()?;
 
-        // A head and a short body must not wait for each other's acknowledgement.
+        // Disables Nagle's algorithm: a head and a short body must not wait for an acknowledgement.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
 
-        let (told, mut stop) = tokio::sync::watch::channel(());
+        let (stopped, mut stop) = tokio::sync::watch::channel(());
         let server = axum::serve(listener, app).with_graceful_shutdown(async move {
             interrupted.await;
-            drop(told);
+            drop(stopped);
         });
         let overdue = async move {
-            // An error: the sender is gone, we were told to stop.
+            // The channel closes when the server is stopped.
             while stop.changed().await.is_ok() {}
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(SHUTDOWN_TIMEOUT).await;
         };
         tokio::select! {
             done = server => done?,
@@ -161,7 +161,7 @@ pub fn run(args: Args) -> Outcome {
     })
 }
 
-/// What is answered: files, and the API if it is asked for.
+/// Builds the routes: files, and the API with `--api`.
 async fn app(args: &Args) -> Result<Router, Failure> {
     if !args.api.api {
         return Ok(observed(args, router(args)?)?);
@@ -174,7 +174,7 @@ async fn app(args: &Args) -> Result<Router, Failure> {
     Ok(observed(args, app)?)
 }
 
-/// A server behind the network and the log that are asked for.
+/// Adds the simulated network and the log.
 fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
     if args.latency_ms > 0 || args.bandwidth_mbit.is_some() {
         let mbit = args.bandwidth_mbit.unwrap_or(f64::INFINITY);
@@ -186,7 +186,7 @@ fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
     Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
 }
 
-/// One line a request: status, method, path, range.
+/// Prints a line per request: status, method, path, range.
 async fn log(request: Request, next: Next) -> Response {
     let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or("-").to_owned();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -195,7 +195,7 @@ async fn log(request: Request, next: Next) -> Response {
     response
 }
 
-/// Ctrl-C, or the polite signal of a supervisor; noticed from the call on, not only when it is waited for.
+/// Waits for Ctrl-C or SIGTERM, and catches signals from the call on.
 #[cfg(unix)]
 fn interruption() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -208,7 +208,7 @@ fn interruption() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ctrl-C.
+/// Waits for Ctrl-C, and catches it from the call on.
 #[cfg(windows)]
 fn interruption() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;

@@ -1,4 +1,4 @@
-//! A network that is as slow as it was told.
+//! Simulation of a slow network.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,27 +14,27 @@ use axum::{
 };
 use futures_util::StreamExt;
 
-/// A network of a given latency, and a bandwidth that all answers share.
+/// Network with a latency, and a bandwidth that all answers share.
 pub(super) struct Network {
     latency: Duration,
     bytes_a_second: f64,
-    /// When the line will be free again.
+    /// Time when the connection becomes free.
     free: Mutex<Instant>,
 }
 
 impl Network {
-    /// A network that answers so many milliseconds late, and sends so many Mbit/s.
+    /// Creates a network with a latency in milliseconds and a bandwidth in Mbit/s.
     pub(super) fn new(latency_ms: u64, mbit: f64) -> Network {
         let (latency, bytes_a_second) = (Duration::from_millis(latency_ms), mbit * 1e6 / 8.0);
         Network { latency, bytes_a_second, free: Mutex::new(Instant::now()) }
     }
 
-    /// Puts itself before a server.
+    /// Adds the network to a server.
     pub(super) fn before(self, server: Router) -> Router {
         server.layer(middleware::from_fn_with_state(Arc::new(self), delay))
     }
 
-    /// When so many more bytes will be through.
+    /// Returns the time when `bytes` more bytes are sent.
     fn send(&self, bytes: usize) -> Instant {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         *free = (*free).max(Instant::now()) + Duration::from_secs_f64(bytes as f64 / self.bytes_a_second);

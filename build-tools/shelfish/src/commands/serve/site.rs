@@ -1,4 +1,4 @@
-//! What is answered: files, their ranges, and the headers that good hosts send with them.
+//! Files, their ranges, and the headers that good hosts send with them.
 
 use std::{
     io,
@@ -34,7 +34,7 @@ use tower_http::{
 use super::compress::{Compressor, compress};
 use super::{Args, ServeError};
 
-/// `/path` without its last slash; empty for the root.
+/// Returns `/path` without its last slash, or an empty text for the root.
 pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -46,7 +46,7 @@ pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
 
 const MISSING: (StatusCode, &str) = (StatusCode::NOT_FOUND, "404: there is no such file\n");
 
-/// The files and their headers.
+/// Serves files with their headers.
 pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     if !args.dir.is_dir() {
         return Err(ServeError::NoDirectory(args.dir.clone()));
@@ -64,13 +64,13 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     let app = if base.is_empty() {
         files
     } else {
-        // Without its last slash the address of the site would be another base for relative links.
+        // Without the last slash, relative links would have another base.
         let slash = format!("{base}/");
         let redirect = move || async move { (StatusCode::PERMANENT_REDIRECT, [(LOCATION, slash)]) };
         Router::new().route(&base, any(redirect)).nest_service(&format!("{base}/"), files).fallback(missing)
     };
 
-    // A range is readable by any page, and so are the headers by which a reader checks it.
+    // All pages may read ranges and the headers that verify them.
     let cors = CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
@@ -87,9 +87,10 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .layer(cors))
 }
 
-/// Refuses what `ServeDir` would answer amiss: what links lead to outside of the directory, what is neither a file nor a
-/// directory and could be waited for in vain, names that the system does not take, and paths that a redirect would make
-/// the name of another host.
+/// Rejects requests that `ServeDir` would answer incorrectly.
+///
+/// These are links to files outside of the directory, special files that could block, names that the system rejects,
+/// and paths that a redirect would turn into the name of another host.
 async fn within(State(root): State<Arc<Path>>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let found = spawn_blocking({
@@ -102,7 +103,7 @@ async fn within(State(root): State<Arc<Path>>, request: Request, next: Next) -> 
     }
 }
 
-/// What static hosts say of a file that is not there: their own words, or those of the site's `404.html`.
+/// Answers 404 with the `404.html` of the site, if the site has that file.
 async fn missing(root: Arc<Path>, is_head: bool) -> Response {
     let page = spawn_blocking(move || match is_within(&root, "/404.html") {
         Ok(true) => std::fs::read(root.join("404.html")).ok(),
@@ -117,7 +118,7 @@ async fn missing(root: Arc<Path>, is_head: bool) -> Response {
     }
 }
 
-/// Whether a path of a URL leads to something in a directory that can be served.
+/// Returns whether a path of a URL leads to a file or directory that can be served.
 fn is_within(root: &Path, path: &str) -> io::Result<bool> {
     if path.starts_with("//") || path.starts_with("/\\") {
         return Ok(false);
@@ -135,12 +136,12 @@ fn is_within(root: &Path, path: &str) -> io::Result<bool> {
     }
     match resolve(found.join("index.html")) {
         Ok((is_inside, index)) => Ok(is_inside && index.is_file()),
-        // The redirect to a directory needs no index.
+        // A redirect to a directory needs no index.
         Err(error) => Ok(error.kind() == io::ErrorKind::NotFound),
     }
 }
 
-/// What `ServeDir` leaves open: `If-Range`, and range units other than bytes, which are to be ignored.
+/// Handles `If-Range`, and ignores range units other than bytes, which `ServeDir` does not.
 async fn ranges(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
     if headers.get(RANGE).is_some_and(|range| !range.as_bytes().starts_with(b"bytes=")) {
@@ -153,7 +154,7 @@ async fn ranges(mut request: Request, next: Next) -> Response {
     *whole.method_mut() = request.method().clone();
     *whole.uri_mut() = request.uri().clone();
     let part = next.clone().run(request).await;
-    // The part is of the file that the client knows, or the client wants all of the new one.
+    // If the file has changed, the client wants the whole new file.
     let same = [ETAG, LAST_MODIFIED].iter().any(|name| part.headers().get(name) == Some(&condition));
     if same { part } else { next.run(whole).await }
 }

@@ -1,4 +1,4 @@
-//! Answers that were given, to be given again: decoding the lines of a position takes most of the time of an answer.
+//! Cache of answers, because decoding the lines of a position takes most of the time of an answer.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -6,36 +6,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-/// What an answer takes beside its texts.
+/// Approximate size of an entry without its texts, in bytes.
 const ENTRY: usize = 128;
 
-/// Bodies by question, in bounded memory.
+/// Answers by question, in bounded memory.
 pub(super) struct Answers {
-    most: usize,
+    max: usize,
     generations: Mutex<Generations>,
 }
 
-/// What was not asked for in the time of one generation goes with it.
+/// Two generations of answers. An answer that is not requested during a whole generation is dropped.
 #[derive(Default)]
 struct Generations {
     new: HashMap<Box<str>, Bytes>,
     old: HashMap<Box<str>, Bytes>,
-    /// Bytes of the new ones.
+    /// Size of the new generation, in bytes.
     bytes: usize,
 }
 
 impl Answers {
-    /// At most so many bytes; 0 keeps nothing.
-    pub(super) fn new(most: usize) -> Answers {
-        Answers { most, generations: Mutex::default() }
+    /// Creates a cache of at most `max` bytes. With 0, the cache stays empty.
+    pub(super) fn new(max: usize) -> Answers {
+        Answers { max, generations: Mutex::default() }
     }
 
     fn generations(&self) -> MutexGuard<'_, Generations> {
-        // Whoever panicked left a map that is whole.
+        // The maps are valid even after a panic.
         self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to a question, if it is kept.
+    /// Returns the answer to a question.
     pub(super) fn get(&self, question: &str) -> Option<Bytes> {
         let mut generations = self.generations();
         if let Some(body) = generations.new.get(question) {
@@ -46,17 +46,17 @@ impl Answers {
         Some(body)
     }
 
-    /// Keeps an answer.
+    /// Adds an answer.
     pub(super) fn keep(&self, question: &str, body: Bytes) {
         self.insert(&mut self.generations(), question.into(), body);
     }
 
     fn insert(&self, generations: &mut Generations, question: Box<str>, body: Bytes) {
         let bytes = question.len() + body.len() + ENTRY;
-        if bytes > self.most / 2 {
+        if bytes > self.max / 2 {
             return;
         }
-        if generations.bytes + bytes > self.most / 2 {
+        if generations.bytes + bytes > self.max / 2 {
             generations.old = take(&mut generations.new);
             generations.bytes = 0;
         }
@@ -70,12 +70,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_stays_and_memory_is_bounded() {
+    fn requested_answers_stay_and_memory_is_bounded() {
         let answers = Answers::new(10 * (ENTRY + 10));
         let body = |n: usize| Bytes::from(format!("{n:05}"));
         for n in 0..1000 {
             answers.keep(&format!("q{n:04}"), body(n));
-            assert_eq!(answers.get("q0000"), Some(body(0)), "asked for all the time, after {n}");
+            assert_eq!(answers.get("q0000"), Some(body(0)), "requested all the time, after {n}");
             let generations = answers.generations();
             assert!(generations.new.len() + generations.old.len() <= 10);
         }
@@ -84,9 +84,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_not_kept() {
-        for most in [0, 2 * ENTRY] {
-            let answers = Answers::new(most);
+    fn too_large_answers_are_not_kept() {
+        for max in [0, 2 * ENTRY] {
+            let answers = Answers::new(max);
             answers.keep("question", Bytes::from_static(b"answer"));
             assert_eq!(answers.get("question"), None);
         }

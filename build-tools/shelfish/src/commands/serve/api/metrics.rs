@@ -1,4 +1,4 @@
-//! What the API did, as Prometheus reads it.
+//! Metrics of the API in the format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use shelfish::reader::Stats;
 
-/// How a question ended.
+/// Outcome of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// With an evaluation.
+    /// The database has an evaluation.
     Hit,
-    /// The database does not have the position.
+    /// The database lacks the position.
     Miss,
-    /// The question is none.
+    /// The question is invalid.
     Refused,
-    /// There were too many at a time.
+    /// Too many questions were pending.
     Busy,
     /// The database could not be read.
     Failed,
@@ -23,10 +23,10 @@ pub enum Outcome {
 
 /// Labels of [`Outcome`], in its order.
 const OUTCOMES: [&str; 5] = ["hit", "miss", "refused", "busy", "failed"];
-/// Upper ends of the times that are told apart, in microseconds.
+/// Upper bounds of the histogram, in microseconds.
 const BOUNDS: [u64; 9] = [50, 100, 250, 1_000, 5_000, 25_000, 100_000, 1_000_000, 10_000_000];
 
-/// Counts, from the beginning.
+/// Counts since the start of the server.
 #[derive(Debug, Default)]
 pub struct Metrics {
     outcomes: [AtomicU64; OUTCOMES.len()],
@@ -45,7 +45,7 @@ impl Metrics {
         }
     }
 
-    /// All of it as text, with what the reader did for it.
+    /// Formats all metrics, including those of the reader.
     pub fn text(&self, stats: &Stats, positions: u64) -> String {
         let mut text = String::new();
         let mut family = |name: &str, kind: &str, help: &str, samples: &[(String, String)]| {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_told_as_prometheus_reads_them() {
+    fn counts_are_formatted_for_prometheus() {
         let metrics = Metrics::default();
         metrics.count(Outcome::Hit, Duration::from_micros(30));
         metrics.count(Outcome::Hit, Duration::from_micros(300));

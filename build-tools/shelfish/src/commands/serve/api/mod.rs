@@ -1,6 +1,7 @@
-//! `shelfish serve --api`: answers to positions over HTTP, for those who want a server after all.
+//! `shelfish serve --api`: lookups over HTTP.
 //!
-//! `GET /api/cloud-eval?fen=&multiPv=` in the shape of Lichess' cloud evaluation, `/metrics` for Prometheus, `/healthz`.
+//! `GET /api/cloud-eval?fen=&multiPv=` answers in the shape of Lichess' cloud evaluation. `/metrics` is for Prometheus,
+//! `/healthz` for health checks.
 
 mod answers;
 mod metrics;
@@ -32,29 +33,29 @@ use crate::database::{self, Place};
 use crate::lichess::uci;
 use crate::terminal::shown::{beginning, shown};
 
-/// The most PVs that may be asked for.
+/// Maximum number of PVs of a question.
 const MAX_PVS: usize = 256;
-/// What an answer may be kept for: databases are published every month.
+/// Lifetime of an answer in caches. Databases are published monthly.
 const MAX_AGE: &str = "public, max-age=3600";
 
-/// What of the API is asked for.
+/// Options of the API.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[group(id = "api_args")]
 pub struct Args {
-    /// Answer `/api/cloud-eval?fen=FEN&multiPv=N` of the database in DIR as Lichess does, `/metrics` for Prometheus, and
-    /// `/healthz`. DIR may be a URL, too: https://, s3://, gs:// or az://
+    /// Answer `/api/cloud-eval?fen=FEN&multiPv=N` from the database in DIR as Lichess does, `/metrics` for Prometheus,
+    /// and `/healthz`. DIR may be a URL: https://, s3://, gs:// or az://
     #[arg(long)]
     pub api: bool,
-    /// Of the API: decoded pages and blocks to keep in memory
+    /// API: size of the cache of decoded pages and blocks
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = memory)]
     memory: usize,
-    /// Of the API: answers to keep in memory
+    /// API: size of the cache of answers
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = answers)]
     answers: usize,
-    /// Of the API: questions at a time that have to wait for the disk or the network; one more is answered with 503
+    /// API: limit of questions that wait for the disk or the network; further questions are answered with 503
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     at_once: u16,
-    /// Of the API: seconds that a host has for an answer, and one more for every 16 KiB of it
+    /// API: seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     #[command(flatten)]
@@ -69,19 +70,19 @@ fn answers(text: &str) -> Result<usize, String> {
     crate::commands::build::size(text, 0)
 }
 
-/// The API of a database that is open.
+/// State of the API.
 struct Api {
     reader: Reader<Place, PositionEval, Option<DiskCache>>,
     answers: Answers,
-    room: Semaphore,
+    permits: Semaphore,
     metrics: Metrics,
 }
 
-/// Opens the database.
+/// Opens the database and builds the routes of the API.
 ///
 /// # Errors
 ///
-/// It cannot be opened, or is none of evaluations.
+/// Returns an error if the database cannot be opened or contains no evaluations.
 pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&place)?;
@@ -90,7 +91,7 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let api = Arc::new(Api {
         reader,
         answers: Answers::new(args.answers),
-        room: Semaphore::new(args.at_once.into()),
+        permits: Semaphore::new(args.at_once.into()),
         metrics: Metrics::default(),
     });
     let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).max_age(Duration::from_secs(86_400));
@@ -102,15 +103,15 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
         .with_state(api))
 }
 
-/// What is asked for.
+/// Question of a client.
 struct Question {
-    /// As it was given.
+    /// FEN as the client wrote it.
     fen: String,
     position: Position,
     pvs: usize,
 }
 
-/// The answer, in the shape of Lichess.
+/// Answer in the shape of Lichess.
 #[derive(Serialize)]
 struct Answer<'a> {
     fen: &'a str,
@@ -159,11 +160,11 @@ impl Api {
             Ok(question) => question,
             Err(why) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &why)),
         };
-        // What is in memory needs no room.
+        // Only questions that wait for the disk or the network need a permit.
         let found = match self.reader.peek(&question.position) {
             Some(found) => found,
             None => {
-                let Ok(_room) = self.room.try_acquire() else {
+                let Ok(_permit) = self.permits.try_acquire() else {
                     let mut response =
                         refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time, try again");
                     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
@@ -212,15 +213,15 @@ fn question(query: &str) -> Result<Question, String> {
             _ => {}
         }
     }
-    let fen = fen.ok_or("fen: expected /api/cloud-eval?fen=FEN, found none")?;
+    let fen = fen.ok_or("fen: expected /api/cloud-eval?fen=FEN, found no fen")?;
     let position = fen.parse().map_err(|error| format!("fen: {error}"))?;
     Ok(Question { fen, position, pvs })
 }
 
-/// The deepest evaluation of so many PVs, or else of the most that there are.
+/// Returns the deepest evaluation with at least `pvs` PVs, or the deepest of those with the most PVs.
 fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
     let enough = evaluations.iter().find(|evaluation| evaluation.pvs.len() >= pvs);
-    // Of several with as many the first is the deepest.
+    // Evaluations are sorted by depth. `max_by_key` returns the last maximum, which is the deepest because of `rev`.
     enough.or_else(|| evaluations.iter().rev().max_by_key(|evaluation| evaluation.pvs.len()))
 }
 
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_with_enough_lines_is_chosen_or_else_that_of_most_lines() {
+    fn the_deepest_evaluation_with_enough_lines_is_chosen_or_the_evaluation_with_the_most_lines() {
         let all = [evaluation(40, 1), evaluation(30, 3), evaluation(25, 3), evaluation(20, 5)];
         for (pvs, depth) in [(1, 40), (2, 30), (3, 30), (4, 20), (5, 20), (9, 20)] {
             assert_eq!(choose(&all, pvs).map(|found| found.depth), Some(depth), "{pvs}");

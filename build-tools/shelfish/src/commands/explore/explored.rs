@@ -1,4 +1,4 @@
-//! What is told of a position, as JSON has it.
+//! Moves, games and results of a position, in the shape of the JSON output.
 
 use serde::Serialize;
 use shakmaty::san::SanPlus;
@@ -11,42 +11,42 @@ use super::after;
 use super::openings::{Opening, Openings};
 use crate::lichess;
 
-/// Games that are told of a position, in `topGames`.
+/// Maximum number of games in `topGames`.
 const TOP_GAMES: usize = 15;
 
-/// The names that a book has for its buckets and its sources, and those of openings.
+/// Names of buckets and sources of a book, and names of openings.
 pub struct Names {
     pub buckets: Option<Bucketing>,
     pub sources: Vec<String>,
     pub openings: Openings,
 }
 
-/// A position and what was played from it.
+/// Position and the moves that were played from it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explored {
     pub fen: String,
-    /// Games that reached it.
+    /// Results of the games that reached the position.
     #[serde(flatten)]
     pub results: Counts,
-    /// The mean of their ratings.
+    /// Mean rating of the players of these games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_rating: Option<u64>,
-    /// Of these, games whose moves end there.
+    /// Results of the games that end at the position.
     pub ended: Counts,
-    /// Games that end there.
+    /// Examples of games that end at the position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ended_games: Vec<Game>,
-    /// Most played first.
+    /// Moves, most played first.
     pub moves: Vec<ExploredMove>,
-    /// The games of the position in each bucket of the book, whatever was chosen.
+    /// Games of the position in each bucket of the book, even in buckets that were not chosen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<NamedBucket>,
-    /// The games of Lichess with the highest ratings.
+    /// Games on Lichess with the highest ratings.
     pub top_games: Vec<TopGame>,
-    /// The book does not say when games were played.
+    /// Always empty, because the book contains no dates.
     pub recent_games: [(); 0],
-    /// The opening, if the position has a name.
+    /// Opening that the position belongs to.
     pub opening: Option<Opening>,
 }
 
@@ -76,22 +76,22 @@ pub struct ExploredMove {
     pub san: String,
     #[serde(flatten)]
     pub results: Counts,
-    /// Of the games that reached the position, from 0 to 1.
+    /// Share of the games that reached the position, from 0 to 1.
     pub share: f64,
-    /// Of the side that moves, from 0 to 1.
+    /// Points per game for the side that moves, from 0 to 1.
     pub score: f64,
-    /// The mean of the ratings of its games.
+    /// Mean rating of the players of these games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_rating: Option<u64>,
-    /// Its games in each bucket of the book.
+    /// Games of the move in each bucket of the book.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<BucketCounts>,
-    /// Some of its games, the highest ratings first.
+    /// Examples of games, highest ratings first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<Game>,
-    /// Its only game, if that is on Lichess.
+    /// The only game of the move, if the game is on Lichess.
     pub game: Option<TopGame>,
-    /// The opening that it leads to, if that has a name.
+    /// Opening that the position after the move belongs to.
     pub opening: Option<Opening>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation: Option<Evaluation>,
@@ -113,7 +113,7 @@ pub struct NamedBucket {
     pub games: BucketCounts,
 }
 
-/// A game: of Lichess with `id` and `url`, or of a source with `source` and `number`, from 1.
+/// Game. A game on Lichess has `id` and `url`; other games have `source` and `number` (from 1).
 #[derive(Clone, Serialize)]
 pub struct Game {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,13 +124,13 @@ pub struct Game {
     pub source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
-    /// Who won; nobody if it was drawn.
+    /// Winner, or `None` for a draw.
     pub winner: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<u64>,
 }
 
-/// A game as Lichess' explorer has it, as far as the book tells.
+/// Game in the format of Lichess' opening explorer, without the members that the book lacks.
 #[derive(Clone, Serialize)]
 pub struct TopGame {
     pub uci: String,
@@ -140,7 +140,7 @@ pub struct TopGame {
     pub rating: Option<u64>,
 }
 
-/// The best evaluation of a position, from White's point of view.
+/// Best evaluation of a position, from White's point of view.
 #[derive(Serialize)]
 pub struct Evaluation {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Of what a database has of a position.
+    /// Takes the best evaluation of a record.
     pub fn of(eval: &PositionEval) -> Option<Evaluation> {
         let best = eval.best()?;
         let score = best.pvs.first()?.score;
@@ -163,14 +163,14 @@ impl Evaluation {
 }
 
 impl Explored {
-    /// Of a position that no game reached.
+    /// Describes a position that no game reached.
     pub fn none(position: &Position, names: &Names) -> Explored {
-        let nobody = Counts::default();
+        let zero = Counts::default();
         Explored {
             fen: position.to_string(),
-            results: nobody,
+            results: zero,
             average_rating: None,
-            ended: nobody,
+            ended: zero,
             ended_games: Vec::new(),
             moves: Vec::new(),
             buckets: Vec::new(),
@@ -180,7 +180,7 @@ impl Explored {
         }
     }
 
-    /// Of a record, of which some buckets may have been chosen; `all` are those of its position.
+    /// Describes a record, possibly reduced to some buckets. `all` contains all buckets of the position.
     pub fn of(played: &Played, all: &[Bucket], evaluations: Vec<Option<Evaluation>>, names: &Names) -> Explored {
         let results = played.results().unwrap_or_default();
         let mut evaluations = evaluations.into_iter();
