@@ -12,7 +12,7 @@ use shelfish_cli::build;
 use shelfish_cli::commands::bench::games::Games;
 use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
 use shelfish_cli::commands::bench::traffic;
-use shelfish_cli::commands::bench::traffic::{Traffic, Way};
+use shelfish_cli::commands::bench::traffic::{Mode, Traffic};
 use shelfish_cli::database;
 use shelfish_cli::input::dump::Source;
 
@@ -82,9 +82,9 @@ pub fn run(args: &Args) -> Outcome {
         let out = dir.path().join("db");
         build::build(&options(&dumps[..n], &out, args.apart))?;
         let place = database::Args::of(&out.to_string_lossy()).source()?;
-        let ways = [Way { at_once: true, warm: false }];
+        let modes = [Mode { at_once: true, warm: false }];
         let games = Games::of(games.clone());
-        let measured = traffic::measure(place, games, &ways, reader::Options::default(), true);
+        let measured = traffic::measure(place, games, &modes, reader::Options::default(), true);
         databases.push(database::wait(measured)??);
         std::fs::remove_dir_all(&out)?;
     }
