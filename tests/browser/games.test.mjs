@@ -261,7 +261,7 @@ test("the list of games is searched, walked through and cleared by keyboard; a g
 test("without IndexedDB games are kept for the visit, and the page says so", async (t) => {
   const page = await shelf.page(t, { ...SITE, before: () => Object.defineProperty(globalThis, "indexedDB", { value: undefined }) });
   await open(page, PGN);
-  await says(page, "notice", /keeps nothing for this page/);
+  await says(page, "notice", /does not store data for this page/);
   assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
 });
 

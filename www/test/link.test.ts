@@ -4,7 +4,7 @@ import { Game } from "../src/game/game";
 import { parseMove } from "../src/pgn/typed-move";
 import { read } from "../src/pgn/read-text";
 import { toPgn } from "../src/pgn/write-game";
-import { format, parse, shorten, type Sources } from "../src/link/link";
+import { formatLink, parseLink, shortenLink, type Sources } from "../src/link/link";
 
 const opera = () => {
   const [source] = read("1. e4 e5 2. Nf3 d6 3. d4 Bg4 *").games;
@@ -19,7 +19,7 @@ const find: Sources = {
   lichess: async (id) => {
     asked.push(id);
     const game = read('[White "A"]\n\n1. e4 e5 *').games[0]!;
-    game.origin = { site: "lichess", id };
+    game.site = { name: "lichess", id };
     return game;
   },
 };
@@ -28,15 +28,15 @@ const sans = (game: Game) => game.mainline().map((node) => node.san).join(" ").t
 describe("a link", () => {
   it("is empty for an untouched board", async () => {
     const game = new Game();
-    expect(format(game, game.root)).toBe("");
-    expect((await parse("", find)).node.fen).toBe(game.root.fen);
+    expect(formatLink(game, game.root)).toBe("");
+    expect((await parseLink("", find)).node.fen).toBe(game.root.fen);
   });
 
   it("holds the moves and the ply of a board played on", async () => {
     const [game] = read("e4 e5").games;
-    const link = format(game!, game!.mainline()[1]!);
+    const link = formatLink(game!, game!.mainline()[1]!);
     expect(link).toBe("moves=e2e4,e7e5&ply=1");
-    const back = await parse(link, find);
+    const back = await parseLink(link, find);
     expect(sans(back.game)).toBe("e4 e5");
     expect(back.node.san).toBe("e4");
   });
@@ -44,29 +44,29 @@ describe("a link", () => {
   it("names a famous game, and the moves that leave it", async () => {
     const game = opera();
     const third = game.mainline()[3]!;
-    expect(format(game, third)).toBe("game=opera&ply=3");
+    expect(formatLink(game, third)).toBe("game=opera&ply=3");
     const aside = game.play(third, parseMove(third.position, "Nc6")!);
-    expect(format(game, aside)).toBe("game=opera&ply=3&line=b8c6");
-    expect((await parse("#game=opera&ply=3&line=b8c6", find)).node.san).toBe("Nc6");
+    expect(formatLink(game, aside)).toBe("game=opera&ply=3&line=b8c6");
+    expect((await parseLink("#game=opera&ply=3&line=b8c6", find)).node.san).toBe("Nc6");
     const last = game.mainline().at(-1)!;
     const beyond = game.play(last, parseMove(last.position, "dxe5")!);
-    expect(format(game, beyond)).toBe("game=opera&ply=6&line=d4e5");
+    expect(formatLink(game, beyond)).toBe("game=opera&ply=6&line=d4e5");
   });
 
   it("holds a position", async () => {
     const [game] = read("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1").games;
-    const link = format(game!, game!.root);
+    const link = formatLink(game!, game!.root);
     expect(link).toBe("fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
-    expect((await parse(link, find)).node.fen).toBe(game!.root.fen);
-    expect((await parse(encodeURI(link), find)).node.fen).toBe(game!.root.fen);
+    expect((await parseLink(link, find)).node.fen).toBe(game!.root.fen);
+    expect((await parseLink(encodeURI(link), find)).node.fen).toBe(game!.root.fen);
   });
 
   it("is refused when it makes no sense", async () => {
-    await expect(parse("game=nobody", find)).rejects.toThrow(/not here/);
-    await expect(parse("moves=e2e5", find)).rejects.toThrow(/not legal/);
-    await expect(parse("fen=8/8", find)).rejects.toThrow(/FEN/);
-    expect((await parse("ply=99&%%%", find)).node.ply).toBe(0);
-    expect((await parse("game=opera&ply=9999", find)).node.ply).toBe(6);
+    await expect(parseLink("game=nobody", find)).rejects.toThrow(/not here/);
+    await expect(parseLink("moves=e2e5", find)).rejects.toThrow(/not legal/);
+    await expect(parseLink("fen=8/8", find)).rejects.toThrow(/FEN/);
+    expect((await parseLink("ply=99&%%%", find)).node.ply).toBe(0);
+    expect((await parseLink("game=opera&ply=9999", find)).node.ply).toBe(6);
   });
 
   it("holds a whole game with names, comments and variations, short or not", async () => {
@@ -74,15 +74,15 @@ describe("a link", () => {
       const [game] = read(text).games;
       const node = game!.mainline()[2]!;
       const long = `pgn=${encodeURIComponent(toPgn(game!, "compact"))}&ply=2`;
-      expect(await shorten(game!)).toBe(true);
-      expect(await shorten(game!)).toBe(false);
-      const short = format(game!, node);
+      expect(await shortenLink(game!)).toBe(true);
+      expect(await shortenLink(game!)).toBe(false);
+      const short = formatLink(game!, node);
       expect(short.length).toBeLessThanOrEqual(long.length);
       for (const link of [long, short]) {
-        const back = await parse(link, find);
+        const back = await parseLink(link, find);
         expect(toPgn(back.game)).toBe(toPgn(game!));
         expect(back.node.san).toBe(node.san);
-        expect(format(back.game, back.node)).toBe(link);
+        expect(formatLink(back.game, back.node)).toBe(link);
       }
     }
   });
@@ -90,37 +90,37 @@ describe("a link", () => {
   it("reads what other programs write: a zlib header, plus signs for spaces, an equals sign as it is", async () => {
     const zlib = new Response(new Blob(["1. e4 e5 2. Nf3 *"]).stream().pipeThrough(new CompressionStream("deflate")));
     const folded = btoa(String.fromCharCode(...new Uint8Array(await zlib.arrayBuffer())));
-    expect(sans((await parse(`pgnz=${folded.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`, find)).game)).toBe("e4 e5 Nf3");
-    expect(sans((await parse("pgn=1.+e4+e5+2.+Nf3", find)).game)).toBe("e4 e5 Nf3");
-    expect(sans((await parse("pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q", find)).game)).toMatch(/bxa8=Q$/);
+    expect(sans((await parseLink(`pgnz=${folded.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`, find)).game)).toBe("e4 e5 Nf3");
+    expect(sans((await parseLink("pgn=1.+e4+e5+2.+Nf3", find)).game)).toBe("e4 e5 Nf3");
+    expect(sans((await parseLink("pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q", find)).game)).toMatch(/bxa8=Q$/);
   });
 
   it("leaves comments out where it would be too long, and says so", async () => {
     const noise = Array.from({ length: 4000 }, (_, i) => Math.imul(i + 1, 2654435761).toString(36)).join(" ");
     const [game] = read(`[White "A"]\n\n1. e4 {${noise}} (1. d4) 1... e5 *`).games;
-    await shorten(game!);
-    const link = format(game!, game!.root);
+    await shortenLink(game!);
+    const link = formatLink(game!, game!.root);
     expect(link.length).toBeLessThan(300);
-    const back = await parse(link, find);
+    const back = await parseLink(link, find);
     expect(back.abridged).toBe(true);
     expect(back.game.id).toBe(game!.id);
     expect(back.game.headers.get("White")).toBe("A");
   });
 
   it("names a game of Lichess by its id, and the side that is below", async () => {
-    const { game, node, side } = await parse("lichess=q7ZvsdUF/black&ply=1", find);
+    const { game, node, side } = await parseLink("lichess=q7ZvsdUF/black&ply=1", find);
     expect(asked).toEqual(["q7ZvsdUF"]);
     expect([node.san, side]).toEqual(["e4", "black"]);
-    expect(format(game, node)).toBe("lichess=q7ZvsdUF&ply=1");
+    expect(formatLink(game, node)).toBe("lichess=q7ZvsdUF&ply=1");
   });
 
   it("that is damaged or unfolds to too much is refused", async () => {
-    await expect(parse("pgnz=abc", find)).rejects.toThrow(/link is damaged/);
-    await expect(parse("pgnz=%%%", find)).rejects.toThrow(/link is damaged/);
+    await expect(parseLink("pgnz=abc", find)).rejects.toThrow(/link is damaged/);
+    await expect(parseLink("pgnz=%%%", find)).rejects.toThrow(/link is damaged/);
     const bomb = new Response(new Blob([`1. e4 {${" ".repeat(3_000_000)}} e5`]).stream().pipeThrough(new CompressionStream("deflate-raw")));
     const bytes = new Uint8Array(await bomb.arrayBuffer());
     expect(bytes.length).toBeLessThan(10_000);
-    await expect(parse(`pgnz=${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_")}`, find)).rejects.toThrow(/link is damaged/);
-    await expect(parse("pgn=1.%20e5", find)).rejects.toThrow(/1\. e5 is not a legal move/);
+    await expect(parseLink(`pgnz=${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_")}`, find)).rejects.toThrow(/link is damaged/);
+    await expect(parseLink("pgn=1.%20e5", find)).rejects.toThrow(/1\. e5 is not a legal move/);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { named } from "../src/link/sites";
+import { siteAddress } from "../src/link/sites";
 
 describe("a pasted address", () => {
   it.each([
@@ -17,7 +17,7 @@ describe("a pasted address", () => {
     ["e2e4e7e5", undefined],
     ["1. e4 e5", undefined],
     ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", undefined],
-  ])("%s is understood", (text, expected) => expect(named(text)).toEqual(expected));
+  ])("%s is understood", (text, expected) => expect(siteAddress(text)).toEqual(expected));
 
   it.each([
     ["https://lichess.org/study/abcdefgh/ijklmnop", /study.*download or copy the PGN/],
@@ -27,5 +27,5 @@ describe("a pasted address", () => {
     ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
     ["https://www.chess.com/member/x", /names no game/],
     ["https://example.org/game.pgn", /Only addresses of Lichess/],
-  ])("%s is refused with advice", (text, message) => expect(() => named(text)).toThrow(message));
+  ])("%s is refused with advice", (text, message) => expect(() => siteAddress(text)).toThrow(message));
 });

@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/cost";
 import { duration, plural, size } from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
-import { advantage, nodes, spoken } from "../src/score/score";
+import { winningChances, nodesText, scoreInWords } from "../src/score/score";
 
 describe("a score", () => {
-  it("is a share of the bar", () => {
-    expect(advantage({ cp: 0 })).toBe(0);
-    expect(advantage({ cp: 100 })).toBeCloseTo(0.182, 2);
-    expect(advantage({ cp: -5000 })).toBe(advantage({ cp: -1000 }));
-    expect([advantage({ mate: 3 }), advantage({ mate: -3 })]).toEqual([1, -1]);
+  it("gives winning chances", () => {
+    expect(winningChances({ cp: 0 })).toBe(0);
+    expect(winningChances({ cp: 100 })).toBeCloseTo(0.182, 2);
+    expect(winningChances({ cp: -5000 })).toBe(winningChances({ cp: -1000 }));
+    expect([winningChances({ mate: 3 }), winningChances({ mate: -3 })]).toEqual([1, -1]);
   });
 
-  it("is spoken", () => {
-    expect([{ cp: 20 }, { cp: -125 }, { cp: 0 }, { mate: 3 }, { mate: -5 }].map(spoken)).toEqual([
+  it("is put in words", () => {
+    expect([{ cp: 20 }, { cp: -125 }, { cp: 0 }, { mate: 3 }, { mate: -5 }].map(scoreInWords)).toEqual([
       "White is better by 0.20",
       "Black is better by 1.25",
       "Equal",
@@ -22,8 +22,8 @@ describe("a score", () => {
     ]);
   });
 
-  it("says how many nodes it took", () => {
-    expect([575, 1210, 45_678, 4_500_000].map(nodes)).toEqual(["575 kn", "1.2 Mn", "46 Mn", "4.5 Gn"]);
+  it("says how many nodes were searched", () => {
+    expect([575, 1210, 45_678, 4_500_000].map(nodesText)).toEqual(["575 kn", "1.2 Mn", "46 Mn", "4.5 Gn"]);
   });
 });
 

@@ -7,37 +7,37 @@ import { bindDock } from "../shell/dock";
 import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
-import { Gaps } from "../evaluation/engine-search";
+import { EngineSearch } from "../evaluation/engine-search";
 import { Graph } from "../report/graph";
-import { inspect } from "../inspector/mount";
+import { mountInspector } from "../inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
 import { manifestUrl } from "../settings/manifest-url";
 import { MoveList } from "../moves/move-list";
 import { players } from "../game/player-names";
-import { dressSteps, navigation } from "../state/navigation";
+import { updateStepButtons, navigation } from "../state/navigation";
 import { notice } from "../games/notice";
 import { keepForOffline } from "../shell/offline";
-import { once } from "../loading/load-once";
+import { loadOnce } from "../loading/load-once";
 import { bindOpen } from "../games/open-controls";
 import { nameOpenings } from "../moves/opening-label";
-import { attempt, part } from "../loading/page-part";
+import { loadPart, reportInputError } from "../loading/page-part";
 import { Players } from "../board/players";
-import { confine } from "../shell/policy";
+import { restrictConnections } from "../shell/policy";
 import { Preview } from "../board/preview";
 import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
-import { dress, load } from "../settings/settings";
+import { applyAppearance, load } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
 
 const settings = load();
-dress(settings);
+applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
-confine(client.url);
-inspect(byId("traffic"), client);
+restrictConnections(client.url);
+mountInspector(byId("traffic"), client);
 // The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
 client.open().then(describeDatabase, () => {});
 
@@ -64,10 +64,10 @@ state.on(({ game, node }) => {
   if (node) controls(state.node);
 });
 const lookups = new Lookups(state, client);
-const gaps = new Gaps(state, settings.engine);
+const engineSearch = new EngineSearch(state, settings.engine);
 const reporter = new Reporter(state);
 // The first evaluation does not wait for what comes after it.
-const rest = once(async () => {
+const rest = loadOnce(async () => {
   const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
   new ReportPanel(state);
   new Continuations(state, client, preview.show);
@@ -90,7 +90,7 @@ function title(game: Game): void {
 }
 
 function controls(node: Node): void {
-  dressSteps(node);
+  updateStepButtons(node);
   byId<HTMLAnchorElement>("play").href = `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
 }
 
@@ -105,10 +105,10 @@ const stored = () => void session.list();
 for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
 
 // What is not needed at first comes when it is asked for.
-const asked = (work: () => Promise<unknown>) => () => void attempt(work, notice);
-const help = asked(async () => (await part(import("../shell/help-dialog"))).showHelp());
-const share = asked(async () => (await part(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
-const set = asked(async () => (await part(import("../settings/settings-dialog"))).showSettings(client, (isOn) => gaps.turn(isOn)));
+const asked = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
+const help = asked(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
+const share = asked(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
+const set = asked(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => engineSearch.enable(isOn)));
 for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", action);
 state.on(({ node, game }) => {
   if (node && !game && state.node.san && load().sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
@@ -130,7 +130,7 @@ bindKeys({
   o: open,
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
-  p: asked(async () => (await copy((await part(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
+  p: asked(async () => (await copy((await loadPart(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
   "?": help,
 });
 

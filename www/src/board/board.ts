@@ -8,9 +8,10 @@ import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
 import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
-import { makeSquare, parseSquare, squareRank } from "chessops/util";
+import { makeSquare, parseSquare } from "chessops/util";
 import { byId, calm } from "../shell/dom";
 import { moveNumber, type Node, type Step, squares } from "../game/game";
+import { isPromotion } from "../game/legal-moves";
 import { Promotion } from "./promotion";
 
 /** Arrows, best line first. */
@@ -114,7 +115,7 @@ export class Board {
     const from = parseSquare(orig as SquareName);
     const to = parseSquare(dest as SquareName);
     if (!node || from === undefined || to === undefined) return;
-    const promotes = node.position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
+    const promotes = isPromotion(node.position, from, to);
     // Chessground reports late: a key may have stepped away from the position that the move was made in.
     if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node, true, this.#allowed);
     else if (promotes)

@@ -2,8 +2,8 @@
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database/client";
 import { explain as explainDatabase } from "../database/client";
-import { fetchOnce } from "../loading/early-fetch";
-import { once } from "../loading/load-once";
+import { fetchEarly } from "../loading/early-fetch";
+import { loadOnce } from "../loading/load-once";
 
 /** A client of one book. */
 export class BookClient {
@@ -18,8 +18,8 @@ export class BookClient {
   ) {}
 
   /** Opens the book, once; a failed attempt is forgotten, so that the next call tries again. */
-  readonly open = once(async () => {
-    const book = await openBook(this.url, { fetch: fetchOnce, indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } });
+  readonly open = loadOnce(async () => {
+    const book = await openBook(this.url, { fetch: fetchEarly, indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } });
     this.manifest = book.manifest;
     return book;
   });

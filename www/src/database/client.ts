@@ -1,8 +1,8 @@
 /** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
 import { type Database, type Eval, type FetchedRange, open, ShelfishError, type Stats } from "shelfish";
 import { type Cost, spent } from "./cost";
-import { fetchOnce } from "../loading/early-fetch";
-import { once } from "../loading/load-once";
+import { fetchEarly } from "../loading/early-fetch";
+import { loadOnce } from "../loading/load-once";
 
 /** A failure in words: what happened, and what to do about it. */
 export interface Explanation {
@@ -26,9 +26,9 @@ export class DatabaseClient {
   ) {}
 
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
-  readonly open = once(async () => {
+  readonly open = loadOnce(async () => {
     const database = await open(this.url, {
-      fetch: fetchOnce,
+      fetch: fetchEarly,
       indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 },
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
     });
@@ -50,13 +50,17 @@ export class DatabaseClient {
     return { answer, cost };
   }
 
-  /** The evaluations of many positions in one go, in their order; undefined where it failed, which is not absence. */
-  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (Eval | null | undefined)[]; cost: Cost }> {
+  /** Looks many positions up with one call. Positions whose lookup failed are left out: they may be in the database. */
+  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, answer: Eval | null])[]; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
-    const [answers, cost] = await this.#metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
-    const told = answers.map((answer) => (!(answer instanceof ShelfishError) ? answer : isOver(answer) ? null : undefined));
-    return { answers: told, cost };
+    const [results, cost] = await this.#metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
+    const answers = results.flatMap((result, index) => {
+      const fen = fens[index] ?? "";
+      if (result instanceof ShelfishError) return isOver(result) ? [[fen, null] as const] : [];
+      return [[fen, result] as const];
+    });
+    return { answers, cost };
   }
 
   async #metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {

@@ -7,7 +7,7 @@ import { copy } from "../shell/clipboard";
 import { byId, make } from "../shell/dom";
 import { looksLikeFen } from "../game/fen";
 import { manifestUrl } from "../settings/manifest-url";
-import { confine } from "../shell/policy";
+import { restrictConnections } from "../shell/policy";
 import { load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
 
@@ -17,7 +17,7 @@ ShelfishGame.open = open;
 
 const settings = load();
 const database = manifestUrl(settings.database);
-confine(database);
+restrictConnections(database);
 const shown = byId<ShelfishGame>("shown");
 const text = byId<HTMLTextAreaElement>("pgn");
 const ply = byId<HTMLInputElement>("ply");

@@ -1,16 +1,15 @@
-/** The moves from here whose positions the database has, best first for the side to move. */
-import type { NormalMove, Role } from "chessops/types";
-import { squareRank } from "chessops/util";
-import { plural } from "../text/units";
+/** The legal moves that lead to positions of the database, the best for the side to move first. */
 import type { DatabaseClient } from "../database/client";
-import { byId, make } from "../shell/dom";
 import { Game, type Node, type Step, uci } from "../game/game";
-import { bestKnown, type Knowledge } from "../score/known-score";
-import type { LineActions } from "./lines";
+import { legalMoves } from "../game/legal-moves";
+import { bestScore, compareScores } from "../score/known-score";
+import { byId, make } from "../shell/dom";
 import type { State } from "../state/state";
+import { plural } from "../text/units";
+import type { LineActions } from "./lines";
 
-/** How long the board must be at rest before its moves are looked up. */
-const REST = 300;
+/** Milliseconds without a change of the board before its moves are looked up. */
+const DELAY = 300;
 
 /** A legal move and the position after it. */
 interface Continuation {
@@ -18,10 +17,10 @@ interface Continuation {
   after: Node;
 }
 
-/** The panel; it asks only while it can be seen. */
+/** The panel. It looks moves up only while it is visible. */
 export class Continuations {
   readonly #root = byId("continuations");
-  #seen = false;
+  #isVisible = false;
   #timer = 0;
   #abort = new AbortController();
 
@@ -31,37 +30,37 @@ export class Continuations {
     private readonly preview: LineActions["preview"],
   ) {
     new IntersectionObserver((entries) => {
-      this.#seen = entries.some(({ isIntersecting }) => isIntersecting);
-      if (this.#seen) this.#rest();
+      this.#isVisible = entries.some(({ isIntersecting }) => isIntersecting);
+      if (this.#isVisible) this.#schedule();
     }).observe(this.#root);
     this.#root.addEventListener("pointerleave", () => preview(undefined));
     state.on(({ node }) => {
       if (!node) return;
       this.#root.classList.add("stale");
-      this.#rest();
+      this.#schedule();
     });
   }
 
-  #rest(): void {
+  #schedule(): void {
     window.clearTimeout(this.#timer);
     this.#abort.abort();
-    if (this.#seen) this.#timer = window.setTimeout(() => void this.#look(), REST);
+    if (this.#isVisible) this.#timer = window.setTimeout(() => void this.#lookUp(), DELAY);
   }
 
-  async #look(): Promise<void> {
+  async #lookUp(): Promise<void> {
     const { signal } = (this.#abort = new AbortController());
     const { node } = this.state;
-    const continuations = from(node);
-    const wanted = continuations.filter(({ after }) => after.position.hasDests() && !this.state.answers.has(after.fen)).map(({ after }) => after.fen);
+    const continuations = continuationsOf(node);
+    const fens = continuations.filter(({ after }) => after.position.hasDests() && !this.state.databaseEvals.has(after.fen)).map(({ after }) => after.fen);
     try {
-      if (wanted.length > 0) {
-        const { answers } = await this.client.lookupMany(wanted, signal);
+      if (fens.length > 0) {
+        const { answers } = await this.client.lookupMany(fens, signal);
         if (signal.aborted) return;
-        this.state.learn(wanted.flatMap((fen, index) => (answers[index] === undefined ? [] : [[fen, answers[index]] as const])));
+        this.state.addDatabaseEvals(answers);
       }
       this.#draw(node, continuations);
     } catch {
-      // The lookup of the position itself meets the same failure and reports it.
+      // The lookup of the position on the board fails too and reports the error.
     }
   }
 
@@ -69,13 +68,13 @@ export class Continuations {
     const sign = node.position.turn === "white" ? 1 : -1;
     const known = continuations
       .flatMap(({ step, after }) => {
-        const knowledge = bestKnown(after, this.state);
-        return knowledge && (knowledge.source === "database" || knowledge.source === "rules") ? [{ step, knowledge }] : [];
+        const score = bestScore(after, this.state);
+        return score && (score.origin === "database" || score.origin === "rules") ? [{ step, score }] : [];
       })
-      .sort((a, b) => sign * (value(b.knowledge) - value(a.knowledge)));
-    const rows = known.map(({ step, knowledge }) => {
-      const depth = knowledge.depth === undefined ? "" : `d${knowledge.depth}`;
-      const parts = [make("span", { className: "san" }, step.san), make("span", { className: "move-score" }, knowledge.text), make("span", { className: "depth" }, depth)];
+      .sort((a, b) => sign * compareScores(b.score, a.score));
+    const rows = known.map(({ step, score }) => {
+      const depth = score.depth === undefined ? "" : `d${score.depth}`;
+      const parts = [make("span", { className: "san" }, step.san), make("span", { className: "move-score" }, score.text), make("span", { className: "depth" }, depth)];
       const button = make("button", { type: "button", "data-testid": "continuation" }, ...parts);
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.preview(button, step, node.position));
       button.addEventListener("click", () => this.state.play(node, step.move));
@@ -87,29 +86,15 @@ export class Continuations {
   }
 }
 
-/** Every legal move of a position. The nodes belong to no game. */
-function from(node: Node): Continuation[] {
-  const { position } = node;
-  const moves: NormalMove[] = [];
-  for (const [orig, dests] of position.allDests()) {
-    for (const to of dests) {
-      const promotes = position.board.pawn.has(orig) && (squareRank(to) === 0 || squareRank(to) === 7);
-      const roles: (Role | undefined)[] = promotes ? ["queen", "knight", "rook", "bishop"] : [undefined];
-      moves.push(...roles.map((promotion) => ({ from: orig, to, promotion })));
-    }
-  }
-  const aside = new Game(position);
+/** Returns every legal move of a position. The nodes belong to no game on the board. */
+function continuationsOf({ position }: Node): Continuation[] {
+  const game = new Game(position);
   const seen = new Set<string>();
-  return moves.flatMap((move) => {
-    const after = aside.play(aside.root, move);
-    if (!after.move || seen.has(uci(after.move))) return [];
-    seen.add(uci(after.move));
-    return [{ after, step: { move: after.move, san: after.san, position: after.position, number: "" } }];
+  return legalMoves(position).flatMap((legal) => {
+    const after = game.play(game.root, legal);
+    const { move, san } = after;
+    if (!move || seen.has(uci(move))) return [];
+    seen.add(uci(move));
+    return [{ after, step: { move, san, position: after.position, number: "" } }];
   });
-}
-
-/** A number that orders scores from Black's best to White's best. */
-function value({ cp, mate, share }: Knowledge): number {
-  if (mate !== undefined) return mate > 0 ? 1e6 - mate : -1e6 - mate;
-  return cp ?? share * 2e6;
 }

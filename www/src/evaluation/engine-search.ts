@@ -1,153 +1,155 @@
-/** Asks the engine where the database has nothing: the position on the board, and the gaps of the game. */
+/** Searches positions with the engine that the database does not have: the position on the board, and the main line of the game. */
 import type { Engine, EngineEvaluation } from "shelfish/engine";
 import type { Node } from "../game/game";
-import { bestKnown } from "../score/known-score";
-import { later } from "../loading/throttle";
+import { throttle } from "../loading/throttle";
+import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 
-/** How long the board must be at rest, in milliseconds. */
-const REST = 80;
-/** How deep the position on the board is searched, and for how long at most. */
-const DEEP = { depth: 24, movetime: 20_000, multiPv: 2 };
-/** How deep each gap of a game is searched. */
-const GAP = { depth: 12 };
-/** Iterations that come faster than this are not drawn one by one. */
-const PACE = 100;
+/** Milliseconds without a change of the board before a search begins. */
+const DELAY = 80;
+/** Limits for the position on the board. */
+const BOARD_LIMITS = { depth: 24, movetime: 20_000, multiPv: 2 };
+/** Limits for each other position of the game. */
+const GAME_LIMITS = { depth: 12 };
+/** Minimum number of milliseconds between two iterations that are shown. */
+const SHOW_INTERVAL = 100;
 
-/** Keeps the engine at what nobody else knows. Its module is loaded when there is something to do. */
-export class Gaps {
+/** Runs the engine. Its module is loaded for the first search. */
+export class EngineSearch {
   #engine: Promise<Engine> | undefined;
-  #looking = new AbortController();
-  /** The position that is looked at, or was. */
-  #looked: string | undefined;
-  #sweep: AbortController | undefined;
-  /** The gaps of the game that were begun: what failed or was stopped is not begun again before there is another game. */
+  #boardSearch = new AbortController();
+  /** FEN of the last position on the board that was searched. */
+  #searched: string | undefined;
+  #gameSearch: AbortController | undefined;
+  /** Positions of the game whose search was started. Failed or stopped searches are not repeated until the next game. */
   readonly #tried = new Set<string>();
   #timer = 0;
 
   constructor(
     private readonly state: State,
-    private isOn: boolean,
+    private isEnabled: boolean,
   ) {
     state.on(({ game, node, known, status, tree }) => {
-      if (game) this.#halt();
-      if (node) this.#leave();
-      const isAnswered = known && [...known].some((fen) => state.answers.has(fen));
-      if (node || tree || isAnswered || (status && state.status.fault)) this.#rest();
+      if (game) this.#stopGame();
+      if (node) this.#stopBoard();
+      const isAnswered = known && [...known].some((fen) => state.databaseEvals.has(fen));
+      if (node || tree || isAnswered || (status && state.status.fault)) this.#schedule();
     });
   }
 
-  /** Turns the engine on or off. What it found stays. */
-  turn(isOn: boolean): void {
-    this.isOn = isOn;
-    if (isOn) return this.#rest();
-    this.#leave();
-    this.#halt();
+  /** Turns the engine on or off. Its evaluations stay. */
+  enable(isEnabled: boolean): void {
+    this.isEnabled = isEnabled;
+    if (isEnabled) return this.#schedule();
+    this.#stopBoard();
+    this.#stopGame();
     window.clearTimeout(this.#timer);
     void this.#engine?.then((engine) => engine.close(), () => {});
     this.#engine = undefined;
   }
 
-  #leave(): void {
-    this.#looking.abort();
-    this.#looked = undefined;
+  #stopBoard(): void {
+    this.#boardSearch.abort();
+    this.#searched = undefined;
   }
 
-  /** Ends the search of gaps, and forgets it. */
-  #halt(): void {
-    this.#sweep?.abort();
-    this.#sweep = undefined;
+  #stopGame(): void {
+    this.#gameSearch?.abort();
+    this.#gameSearch = undefined;
     this.#tried.clear();
-    if (this.state.filling) this.state.fill(undefined);
+    if (this.state.progress) this.state.setProgress(undefined);
   }
 
-  #rest(): void {
+  #schedule(): void {
     window.clearTimeout(this.#timer);
-    if (!this.isOn) return;
-    // What takes a round trip or two is begun at once; if it fails, the search will say so.
-    if (this.#isGap(this.state.node)) this.#load().catch(() => {});
-    this.#timer = window.setTimeout(() => this.#begin(), REST);
+    if (!this.isEnabled) return;
+    // Loading takes one or two round trips and starts at once. The search reports a failure.
+    if (this.#isMissing(this.state.node)) this.#load().catch(() => {});
+    this.#timer = window.setTimeout(() => this.#start(), DELAY);
   }
 
-  #begin(): void {
+  #start(): void {
     const { node } = this.state;
-    // A line of the database that leads here is searched deeper than the engine will.
-    const isLed = bestKnown(node, this.state)?.source === "line";
-    if (this.#isGap(node) && !isLed && this.#looked !== node.fen) void this.#look(node);
-    if (!this.#sweep) void this.#fill();
+    // The engine does not search deeper than a line of the database that leads here.
+    const hasLine = bestScore(node, this.state)?.origin === "line";
+    if (this.#isMissing(node) && !hasLine && this.#searched !== node.fen) void this.#searchBoard(node);
+    if (!this.#gameSearch) void this.#searchGame();
   }
 
-  /** Whether nothing but the engine can say something of a position. */
-  #isGap({ fen, position, notes }: Node): boolean {
-    const { answers, status } = this.state;
-    const isMissing = answers.get(fen) === null || (answers.get(fen) === undefined && status.fault !== undefined);
+  /** Whether neither the database nor the PGN evaluates the position. */
+  #isMissing({ fen, position, notes }: Node): boolean {
+    const { databaseEvals, status } = this.state;
+    const isMissing = databaseEvals.get(fen) === null || (databaseEvals.get(fen) === undefined && status.fault !== undefined);
     return isMissing && !notes.given && position.hasDests();
   }
 
-  /** Searches the position on the board, until another one is there. */
-  async #look(node: Node): Promise<void> {
-    const { fen } = node;
-    this.#looked = fen;
-    if ((this.state.found.get(fen)?.depth ?? 0) >= DEEP.depth) return;
-    const { signal } = (this.#looking = new AbortController());
-    const tell = later(PACE, (found: EngineEvaluation) => {
-      // What was found before stands until this search is deeper.
-      if (!signal.aborted && found.depth >= (this.state.found.get(fen)?.depth ?? 0)) this.state.find(fen, found);
+  #depthOf(fen: string): number {
+    return this.state.engineEvals.get(fen)?.depth ?? 0;
+  }
+
+  /** Searches the position on the board until another position is shown. */
+  async #searchBoard({ fen }: Node): Promise<void> {
+    this.#searched = fen;
+    if (this.#depthOf(fen) >= BOARD_LIMITS.depth) return;
+    const { signal } = (this.#boardSearch = new AbortController());
+    const show = throttle(SHOW_INTERVAL, (found: EngineEvaluation) => {
+      // An earlier, deeper evaluation stays until this search reaches its depth.
+      if (!signal.aborted && found.depth >= this.#depthOf(fen)) this.state.addEngineEval(fen, found);
     });
     try {
       const engine = await this.#load();
-      tell(await engine.analyse(fen, { ...DEEP, signal, castling: "chess960", onInfo: tell }), true);
+      show(await engine.analyse(fen, { ...BOARD_LIMITS, signal, castling: "chess960", onInfo: show }), true);
     } catch (error) {
-      this.#failed(error, signal);
+      warn(error, signal);
     }
   }
 
-  /** Searches the gaps of the game, some side by side. */
-  async #fill(): Promise<void> {
+  /** Searches the missing positions of the main line, several at a time. */
+  async #searchGame(): Promise<void> {
     const { state } = this;
-    const isOpen = (node: Node) => this.#isGap(node) && !state.found.has(node.fen) && !this.#tried.has(node.fen);
+    const isOpen = (node: Node) => this.#isMissing(node) && !state.engineEvals.has(node.fen) && !this.#tried.has(node.fen);
     const fens = [...new Set(state.game.mainline().filter(isOpen).map(({ fen }) => fen))];
-    // The position on the board is looked at anyway.
+    // The position on the board has its own search.
     if (fens.length === 0 || (fens.length === 1 && fens[0] === state.node.fen)) return;
-    const abort = (this.#sweep = new AbortController());
+    const abort = (this.#gameSearch = new AbortController());
     fens.forEach((fen) => this.#tried.add(fen));
     let done = 0;
-    const stop = () => abort.abort();
-    state.fill({ done, of: fens.length, stop });
+    const showProgress = () => state.setProgress({ done, of: fens.length, stop: () => abort.abort() });
+    showProgress();
     try {
       const engine = await this.#load();
       await engine.analyseMany(fens, {
-        ...GAP,
+        ...GAME_LIMITS,
         ...{ signal: abort.signal, castling: "chess960" },
         onAnswer: (index, answer) => {
           const fen = fens[index];
           done++;
           if (abort.signal.aborted || fen === undefined) return;
-          if ("pvs" in answer && answer.depth > (state.found.get(fen)?.depth ?? 0)) state.find(fen, answer);
-          state.fill({ done, of: fens.length, stop });
+          if ("pvs" in answer && answer.depth > this.#depthOf(fen)) state.addEngineEval(fen, answer);
+          showProgress();
         },
       });
     } catch (error) {
-      this.#failed(error, abort.signal);
+      warn(error, abort.signal);
     }
-    // Another game, or another sweep, has taken its place.
-    if (this.#sweep !== abort) return;
-    this.#sweep = undefined;
-    state.fill(undefined);
-    this.#rest();
+    // Another search has replaced this one.
+    if (this.#gameSearch !== abort) return;
+    this.#gameSearch = undefined;
+    state.setProgress(undefined);
+    this.#schedule();
   }
 
   #load(): Promise<Engine> {
-    // A core is left to the page.
+    // One core is left to the page.
     const workers = Math.max(1, Math.min(2, (navigator.hardwareConcurrency || 2) - 1));
     this.#engine ??= import("shelfish/engine").then(({ load }) => load({ workers }));
-    // A failure is not kept: the connection may come back.
+    // The next search tries to load the engine again.
     this.#engine.catch(() => (this.#engine = undefined));
     return this.#engine;
   }
+}
 
-  /** An engine that cannot be had leaves a gap, which is what it was. */
-  #failed(error: unknown, signal: AbortSignal): void {
-    if (!signal.aborted) console.warn("The engine:", error);
-  }
+/** Without the engine, positions stay without an evaluation: the page works on. */
+function warn(error: unknown, signal: AbortSignal): void {
+  if (!signal.aborted) console.warn("The engine:", error);
 }

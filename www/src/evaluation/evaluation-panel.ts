@@ -4,9 +4,9 @@ import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
 import { byId, make } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
-import { bestKnown, isShallow, type Knowledge } from "../score/known-score";
+import { bestScore, isShallow, type KnownScore } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
-import { advantage, nodes, spoken, written } from "../score/score";
+import { winningChances, nodesText, scoreInWords, scoreText } from "../score/score";
 import type { State } from "../state/state";
 
 /** What the panel makes the page do. */
@@ -65,11 +65,11 @@ export class EvaluationPanel {
 
   #show(): void {
     this.#isDue = false;
-    const { node, answers } = this.state;
+    const { node, databaseEvals } = this.state;
     this.actions.preview(undefined);
-    const answer = answers.get(node.fen);
-    const known = bestKnown(node, this.state);
-    const isOpen = answer === undefined && (!known || known.source === "line");
+    const answer = databaseEvals.get(node.fen);
+    const known = bestScore(node, this.state);
+    const isOpen = answer === undefined && (!known || known.origin === "line");
     // What stands here belongs to another position until the answer comes.
     this.#panel.classList.toggle("stale", isOpen && !known);
     if (answer) this.#choose(node, answer, answer.best);
@@ -83,7 +83,7 @@ export class EvaluationPanel {
     this.#cost.textContent = cost ?? "";
     this.#cost.title = cost ?? "";
     this.#panel.classList.toggle("failed", fault !== undefined);
-    if (fault && bestKnown(this.state.node, this.state)) this.#show();
+    if (fault && bestScore(this.state.node, this.state)) this.#show();
     else if (fault) this.#failed(fault);
     else if (waiting && this.#panel.classList.contains("stale")) {
       this.#say("", "Looking it up…");
@@ -96,14 +96,14 @@ export class EvaluationPanel {
   #choose(node: Node, answer: Eval, chosen: Evaluation): void {
     const { depth, knodes, pvs } = chosen;
     const [best] = pvs;
-    const shallow = isShallow({ source: "database", text: "", share: 0, line: [], depth, knodes });
-    this.#say(best.score, `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodes(knodes)}`, shallow);
-    this.#bar(advantage(best));
-    this.#announce(node, `${spoken(best)}, depth ${depth}${shallow ? ", shallow" : ""}`);
+    const shallow = isShallow({ origin: "database", depth, knodes });
+    this.#say(best.score, `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodesText(knodes)}`, shallow);
+    this.#bar(winningChances(best));
+    this.#announce(node, `${scoreInWords(best)}, depth ${depth}${shallow ? ", shallow" : ""}`);
     this.#others.replaceChildren(
       ...answer.evaluations.map((evaluation) => {
         const label = `d${evaluation.depth} · ${plural(evaluation.pvs.length, "line")}`;
-        const title = `${nodes(evaluation.knodes)} nodes`;
+        const title = `${nodesText(evaluation.knodes)} nodes`;
         const button = make("button", { type: "button", title, "aria-pressed": evaluation === chosen, "data-testid": "evaluation-choice" }, label);
         button.addEventListener("click", () => {
           this.#choose(node, answer, evaluation);
@@ -116,8 +116,8 @@ export class EvaluationPanel {
   }
 
   /** A score that is not the database's own of this position. */
-  #borrowed(node: Node, known: Knowledge): void {
-    if (known.source === "rules") {
+  #borrowed(node: Node, known: KnownScore): void {
+    if (known.origin === "rules") {
       const end = ending(node.position);
       this.#say(known.text, end?.title ?? "");
       this.#list(node, []);
@@ -125,23 +125,23 @@ export class EvaluationPanel {
       this.#announce(node, end?.title ?? "");
     } else {
       const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
-      const from = known.source === "engine" ? `Engine${depth}` : `From the ${known.source === "pgn" ? "PGN" : known.source}${depth}`;
-      this.#say(written(known), from, isShallow(known), true);
+      const from = known.origin === "engine" ? `Engine${depth}` : `From the ${known.origin === "pgn" ? "PGN" : known.origin}${depth}`;
+      this.#say(scoreText(known), from, isShallow(known), true);
       const line = steps(node.position, known.line);
-      const pvs = known.source === "engine" ? this.state.found.get(node.fen)?.pvs : undefined;
-      const lines = pvs?.map((pv) => ({ score: written(pv), line: steps(node.position, pv.uci) })) ?? [{ score: written(known), line }];
+      const pvs = known.origin === "engine" ? this.state.engineEvals.get(node.fen)?.pvs : undefined;
+      const lines = pvs?.map((pv) => ({ score: scoreText(pv), line: steps(node.position, pv.uci) })) ?? [{ score: scoreText(known), line }];
       const { fault } = this.state.status;
       const above = fault ? this.#explained(fault) : [];
       this.#list(node, lines.filter(({ line }) => line.length > 0), above);
-      const asked = this.state.answers.has(node.fen) ? "The database does not have this position itself." : "The database is being asked…";
-      const told = quiet(fault ? `${from}: ${written(known)}. The database could not be asked.` : asked);
+      const asked = this.state.databaseEvals.has(node.fen) ? "The database does not have this position itself." : "The database is being asked…";
+      const told = quiet(fault ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
       if (fault) above.at(-1)?.after(told);
       else this.#lines.append(told);
       // Deeper and deeper: once is enough to be heard.
-      if (known.source !== "engine" || this.#heard !== node) this.#announce(node, `${spoken(known)}, ${from.toLowerCase()}`);
-      this.#heard = known.source === "engine" ? node : undefined;
+      if (known.origin !== "engine" || this.#heard !== node) this.#announce(node, `${scoreInWords(known)}, ${from.toLowerCase()}`);
+      this.#heard = known.origin === "engine" ? node : undefined;
     }
-    this.#bar(known.share, known.source !== "rules");
+    this.#bar(known.chances, known.origin !== "rules");
   }
 
   /** The position is not in the database, which is an answer too. */
@@ -211,11 +211,11 @@ export class EvaluationPanel {
     this.#others.replaceChildren();
   }
 
-  #bar(share: number | undefined, borrowed = false): void {
+  #bar(chances: number | undefined, borrowed = false): void {
     const bar = byId("bar");
-    bar.classList.toggle("unknown", share === undefined);
+    bar.classList.toggle("unknown", chances === undefined);
     bar.classList.toggle("borrowed", borrowed);
-    bar.style.setProperty("--white", String(0.5 + (share ?? 0) / 2));
+    bar.style.setProperty("--white", String(0.5 + (chances ?? 0) / 2));
   }
 
   /** Speaks once the stepping has come to rest. */

@@ -1,76 +1,76 @@
-/** Asks the database: the main line of a game in one go, and the position on the board first of all. */
+/** Looks positions up in the database: the main line of a game with one call, and the position on the board. */
 import { summary } from "../database/cost";
-import { plural } from "../text/units";
 import { type DatabaseClient, explain } from "../database/client";
 import type { State } from "../state/state";
+import { plural } from "../text/units";
 
-/** Keeps the state in touch with a database. */
+/** Milliseconds before a lookup is shown as slow: faster answers appear without flicker. */
+const SLOW = 120;
+
+/** Adds the answers of a database to the state. */
 export class Lookups {
-  /** The lookup of the position on the board; stepping on cancels it. */
-  #looking = new AbortController();
-  /** The whole game's lookup under way, if any. */
-  #sweep: { done: Promise<void>; abort: AbortController } | undefined;
+  /** The lookup of the position on the board; a step cancels it. */
+  #boardLookup = new AbortController();
+  /** The lookup of the whole game. */
+  #gameLookup: { done: Promise<void>; abort: AbortController } | undefined;
 
   constructor(
     private readonly state: State,
     private readonly client: DatabaseClient,
   ) {
     state.on(({ game, node }) => {
-      if (game) this.#begin();
-      if (node) void this.#consult();
+      if (game) this.#lookUpGame();
+      if (node) void this.#lookUpBoard();
     });
   }
 
-  /** Asks again, after a failure. */
+  /** Repeats failed lookups. */
   retry(): void {
-    this.#begin();
-    void this.#consult();
+    this.#lookUpGame();
+    void this.#lookUpBoard();
   }
 
-  /** Looks the whole main line up, so that every step of it is instant. */
-  #begin(): void {
-    this.#sweep?.abort.abort();
-    this.#sweep = undefined;
+  /** Looks up the whole main line, so that steps need no request. */
+  #lookUpGame(): void {
+    this.#gameLookup?.abort.abort();
+    this.#gameLookup = undefined;
     const line = this.state.game.mainline();
     if (line.length < 2) return;
     const abort = new AbortController();
-    const wanted = line.filter((at) => at.position.hasDests()).map(({ fen }) => fen);
+    const fens = line.filter((at) => at.position.hasDests()).map(({ fen }) => fen);
     const run = async () => {
       try {
-        const { answers, cost } = await this.client.lookupMany(wanted, abort.signal);
+        const { answers, cost } = await this.client.lookupMany(fens, abort.signal);
         if (abort.signal.aborted) return;
-        this.state.report({ cost: `Whole game, ${plural(wanted.length, "position")}: ${summary(cost)}` });
-        this.state.learn(wanted.flatMap((fen, index) => (answers[index] === undefined ? [] : [[fen, answers[index]] as const])));
+        this.state.setStatus({ cost: `Whole game, ${plural(fens.length, "position")}: ${summary(cost)}` });
+        this.state.addDatabaseEvals(answers);
       } catch {
-        // The lookup of the position on the board meets the same failure and reports it.
+        // The lookup of the position on the board fails too and reports the error.
       } finally {
-        if (this.#sweep?.abort === abort) this.#sweep = undefined;
+        if (this.#gameLookup?.abort === abort) this.#gameLookup = undefined;
       }
     };
-    this.#sweep = { done: run(), abort };
+    this.#gameLookup = { done: run(), abort };
   }
 
-  /** Looks up the position on the board. The latest question wins. */
-  async #consult(): Promise<void> {
-    this.#looking.abort();
-    this.#looking = new AbortController();
-    const { signal } = this.#looking;
+  async #lookUpBoard(): Promise<void> {
+    this.#boardLookup.abort();
+    const { signal } = (this.#boardLookup = new AbortController());
     const { state } = this;
     const { fen, position } = state.node;
     const { cost } = state.status;
-    if (!position.hasDests()) return state.report({ cost: "Nothing to look up: the game is over here." });
-    if (state.answers.has(fen)) return state.report({ cost });
-    // A quick answer should not flicker past a "looking it up".
-    const slow = window.setTimeout(() => state.report({ cost: "", waiting: true }), 120);
+    if (!position.hasDests()) return state.setStatus({ cost: "Nothing to look up: the game is over here." });
+    if (state.databaseEvals.has(fen)) return state.setStatus({ cost });
+    const slow = window.setTimeout(() => state.setStatus({ cost: "", waiting: true }), SLOW);
     try {
-      await Promise.race([this.#sweep?.done, aborted(signal)]);
-      if (signal.aborted || state.answers.has(fen)) return;
+      await Promise.race([this.#gameLookup?.done, aborted(signal)]);
+      if (signal.aborted || state.databaseEvals.has(fen)) return;
       const { answer, cost } = await this.client.lookup(fen, signal);
       if (signal.aborted) return;
-      state.report({ cost: summary(cost) });
-      state.learn([[fen, answer]]);
+      state.setStatus({ cost: summary(cost) });
+      state.addDatabaseEvals([[fen, answer]]);
     } catch (error) {
-      if (!signal.aborted) state.report({ fault: explain(error) });
+      if (!signal.aborted) state.setStatus({ fault: explain(error) });
     } finally {
       window.clearTimeout(slow);
     }

@@ -1,20 +1,20 @@
 /** The opening explorer: what was played from the position on the board, with evaluations beside the moves. */
 import "./explorer.css";
 import { Board } from "../board/board";
-import { breath } from "../loading/next-task";
+import { nextTask } from "../loading/next-task";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import { byId, make, redraw } from "../shell/dom";
 import { moveNumber, path } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { manifestUrl } from "../settings/manifest-url";
-import { dressSteps, navigation } from "../state/navigation";
+import { updateStepButtons, navigation } from "../state/navigation";
 import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
 import { loadOpenings } from "../game/opening-names";
-import { confine } from "../shell/policy";
+import { restrictConnections } from "../shell/policy";
 import { Preview } from "../board/preview";
-import { dress, load } from "../settings/settings";
+import { applyAppearance, load } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
@@ -29,10 +29,10 @@ import { choose, draw, fill, press } from "./table";
 const PATIENCE = 400;
 
 const settings = load();
-dress(settings);
+applyAppearance(settings);
 const evals = new DatabaseClient(manifestUrl(settings.database), settings.cache);
 const book = new BookClient(bookUrl(), evals, settings.cache);
-confine(evals.url, book.url);
+restrictConnections(evals.url, book.url);
 bindTheme();
 // It travels while the page is being set up; a failure shows at the first lookup. The evaluations are opened when the counts are drawn.
 book.open().catch(() => {});
@@ -70,12 +70,12 @@ async function ask(): Promise<void> {
     describe();
     keepForOffline();
     // What follows is more work: the counts are to be seen before it.
-    await breath();
+    await nextTask();
     if (signal.aborted) return;
     // Without names or evaluations the table is as good.
-    const named = loadOpenings().then(breath).then(() => showOpening(state)).catch(() => {});
+    const named = loadOpenings().then(nextTask).then(() => showOpening(state)).catch(() => {});
     const { moves } = await book.explore(node.fen, signal, buckets);
-    await named.then(breath);
+    await named.then(nextTask);
     if (!signal.aborted) fill(moves);
   } catch (error) {
     window.clearTimeout(waiting);
@@ -134,7 +134,7 @@ state.on(({ node }) => {
   if (!node) return;
   preview.show(undefined);
   board.show(state.node);
-  dressSteps(state.node);
+  updateStepButtons(state.node);
   line();
   showOpening(state);
   writeLinks(state);

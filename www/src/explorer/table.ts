@@ -4,7 +4,7 @@ import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Node, type Step, steps } from "../game/game";
 import { openingOf } from "../game/opening-names";
-import { spoken } from "../score/score";
+import { scoreInWords } from "../score/score";
 
 /** What a person does with a move of the table. */
 export interface Actions {
@@ -101,5 +101,5 @@ function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
   if (error) return [make("span", { title: error.message, "aria-label": "could not be looked up" }, "?")];
   if (!evaluation) return [];
   const { score, depth, ...rest } = evaluation;
-  return [make("span", { title: `Depth ${depth}. ${spoken(rest)}` }, score)];
+  return [make("span", { title: `Depth ${depth}. ${scoreInWords(rest)}` }, score)];
 }

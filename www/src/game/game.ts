@@ -24,8 +24,8 @@ export interface Node {
 }
 
 /** Where a game was played. */
-export interface Origin {
-  site: "lichess" | "chess.com" | string;
+export interface GameSite {
+  name: "lichess" | "chess.com" | string;
   /** The game's page there. */
   url?: string;
   /** Its id there, if it was fetched by it and so can be fetched again. */
@@ -46,7 +46,7 @@ export class Game {
   /** How many plies of the main line came with the game; moves played later count as additions. */
   sourcePlies = 0;
   /** Where it came from, if that is known. */
-  origin?: Origin;
+  site?: GameSite;
   /** Its key in the list of stored games. */
   id?: string;
 
@@ -106,6 +106,12 @@ export function path(node: Node): Node[] {
   const nodes: Node[] = [];
   for (let at: Node | undefined = node; at; at = at.parent) nodes.unshift(at);
   return nodes;
+}
+
+/** Whether the node is in a variation; then the first move of it. */
+export function variationOf(node: Node): Node | undefined {
+  for (let at: Node | undefined = node; at?.parent; at = at.parent) if (at.parent.children[0] !== at) return at;
+  return undefined;
 }
 
 /** "12." before a move of White, "12…" before a move of Black; `position` is the one before the move. */

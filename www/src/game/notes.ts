@@ -29,5 +29,5 @@ export interface Notes {
 }
 
 /** Whether anything is said. */
-export const isSilent = ({ before, comment, nags, clock, elapsed, given, shapes }: Notes): boolean =>
+export const isEmpty = ({ before, comment, nags, clock, elapsed, given, shapes }: Notes): boolean =>
   !before && !comment && nags.length === 0 && clock === undefined && elapsed === undefined && !given && !shapes;

@@ -2,14 +2,14 @@
 import { makeFen } from "chessops/fen";
 import type { Opening } from "shelfish/openings";
 import type { Node } from "./game";
-import { once } from "../loading/load-once";
+import { loadOnce } from "../loading/load-once";
 
 export type { Opening };
 
 let list: typeof import("shelfish/openings") | undefined;
 
 /** Loads the names, some 35 kB; `openingName` knows nothing before. */
-export const loadOpenings = once(async () => {
+export const loadOpenings = loadOnce(async () => {
   list = await import("shelfish/openings");
 });
 

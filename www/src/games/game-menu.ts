@@ -1,23 +1,22 @@
-/** The menu of games: famous ones, those opened last, and the way to all that were opened. */
-import { plural } from "../text/units";
-import { byId, make } from "../shell/dom";
+/** The menu of games: famous games, the last opened games, and the list of all opened games. */
 import type { Game } from "../game/game";
-import type { Library } from "./library";
 import { players, surname, year } from "../game/player-names";
+import { byId, make } from "../shell/dom";
+import { plural } from "../text/units";
 import type { Entry } from "./game-store";
+import type { Library } from "./library";
 
-/** What a person may choose. */
+/** The entries of the menu. */
 export interface Choices {
   /** The starting position. */
   fresh(): void;
   famous(slug: string): void;
-  /** A stored game. */
   stored(entry: Entry): void;
-  /** The list of all stored games. */
+  /** The list of all opened games. */
   all(): void;
 }
 
-/** The menu at the head of the page. */
+/** The menu at the top of the page. */
 export class GameMenu {
   readonly #menu = byId<HTMLSelectElement>("games");
   readonly #offers = make("ul", { className: "offers" });
@@ -33,28 +32,28 @@ export class GameMenu {
       else if (entry) choices.stored(entry);
       else if (value) choices.famous(value);
       else choices.fresh();
-      // After a mouse's choice the arrow keys should step through the game, not through the menu.
+      // After a choice by mouse the arrow keys step through the game, not through the menu.
       if (!this.#menu.matches(":focus-visible")) this.#menu.blur();
     });
   }
 
-  /** Lists the games, with the one on the board chosen. */
+  /** Lists the games and selects the game on the board. */
   show(current: Game): void {
     const { recent, offered } = this.library;
-    const chosen = current.slug ?? (current.id ? `stored-${current.id}` : "");
-    const option = (value: string, text: string) => make("option", { value, selected: value === chosen }, text);
+    const selected = current.slug ?? (current.id ? `stored-${current.id}` : "");
+    const option = (value: string, text: string) => make("option", { value, selected: value === selected }, text);
     const group = (label: string, options: HTMLElement[]) => (options.length > 0 ? [make("optgroup", { label }, ...options)] : []);
-    const isListed = chosen === "" || current.slug !== undefined || recent.some(({ id }) => id === current.id);
+    const isListed = selected === "" || current.slug !== undefined || recent.some(({ id }) => id === current.id);
     this.#menu.replaceChildren(
       option("", "Starting position"),
-      ...(isListed ? [] : [option(chosen, players(current.headers) || "This game")]),
+      ...(isListed ? [] : [option(selected, players(current.headers) || "This game")]),
       ...group("Famous games", offered.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
       ...group("Opened", [...recent.map((entry) => option(`stored-${entry.id}`, nameOf(entry))), ...(recent.length > 0 ? [option("all", "All opened games…")] : [])]),
     );
     if (this.#offers.childElementCount !== offered.length) this.#offers.replaceChildren(...this.#buttons());
   }
 
-  /** What stands in place of moves before there are any. */
+  /** Returns the famous games as buttons, for a board without moves. */
   offers(): HTMLElement {
     return make("div", {}, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), this.#offers);
   }
@@ -69,7 +68,7 @@ export class GameMenu {
   }
 }
 
-/** "Morphy – Isouard, 1858", or what else is known. */
+/** Returns "Morphy – Isouard, 1858", or the event if the players are unknown. */
 export function nameOf({ white, black, date, event, plies }: Entry): string {
   const when = year(date);
   if (white || black) return `${surname(white || "?")} – ${surname(black || "?")}${when && `, ${when}`}`;

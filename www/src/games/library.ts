@@ -1,46 +1,46 @@
-/** The games at hand: famous ones, and those that were opened, which are kept in this browser. */
-import type { Famous } from "./famous-games";
+/** The games that can be opened from the menu: famous games, and opened games, which are stored in this browser. */
 import type { Game, Node } from "../game/game";
-import { once } from "../loading/load-once";
-import { part } from "../loading/page-part";
+import { loadOnce } from "../loading/load-once";
+import { loadPart } from "../loading/page-part";
 import type { Checked } from "../pgn/read-game";
-import type { Source } from "../pgn/split";
+import type { PgnText } from "../pgn/split";
+import type { Famous } from "./famous-games";
 import type { Entry, GameStore, Stored } from "./game-store";
 
-/** How many games the menu has. */
+/** Number of opened games in the menu. */
 const RECENT = 20;
 
-/** How many games are written at once. */
+/** Number of games that are written at once. */
 const BATCH = 500;
 
-/** Parts of a millisecond that tell the games of a file apart: times of today have no room for much smaller ones. */
-const FINE = 1_000;
+/** Games of a file get times that differ by this part of a millisecond, which keeps their order. */
+const FRACTION = 1_000;
 
-/** All games that can be put on the board. */
+/** The games of the menu. */
 export class Library {
-  /** The games opened last. */
+  /** The last opened games. */
   recent: readonly Entry[] = [];
   /** The famous games, once they are loaded. */
   offered: readonly Famous[] = [];
-  /** Why games are not kept, or not all of them; empty if all is well. */
+  /** Why some games are not stored; empty if all are stored. */
   remark = "";
-  /** Games that were on the board: they keep the moves that were tried in them. By slug or id. */
+  /** Games that were on the board, with the moves that were added to them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
   readonly #famousIds = new Map<string, string>();
   #store: Promise<GameStore> | undefined;
 
-  /** `changed` is called when `recent` or `offered` has. */
+  /** `changed` is called after each change of `recent` or `offered`. */
   constructor(private readonly changed: () => void) {}
 
-  /** Loads the famous games, which the first evaluation does not wait for. */
-  readonly offer = once(async () => {
-    const { famous } = await part(import("./famous-games"));
+  /** Loads the famous games. */
+  readonly offer = loadOnce(async () => {
+    const { famous } = await loadPart(import("./famous-games"));
     this.offered = famous;
     this.changed();
     return famous;
   });
 
-  /** The famous game of this name. */
+  /** Returns the famous game with this name. */
   async famous(slug: string): Promise<Game | undefined> {
     const game = this.#loaded.get(slug) ?? (await this.offer()).find((each) => each.slug === slug)?.load();
     if (!game) return undefined;
@@ -49,82 +49,81 @@ export class Library {
     return game;
   }
 
-  /** The copy of a game that was on the board before, unless this one says more; it keeps the moves that were tried. */
+  /** Returns the copy of the game that was on the board before, with its added moves, unless `game` has more moves and notes. */
   same(game: Game): Game {
     if (!game.id) return game;
     const slug = this.#famousIds.get(game.id);
     const known = this.#loaded.get(slug ?? game.id);
-    if (known && (slug || told(known) >= told(game))) {
-      if (game.origin?.id) known.origin = game.origin;
+    if (known && (slug || contentSize(known) >= contentSize(game))) {
+      if (game.site?.id) known.site = game.site;
       return known;
     }
     this.#loaded.set(game.id, game);
     return game;
   }
 
-  /** A stored game, by its id or by its source, such as "lichess:q7ZvsdUF". */
+  /** Returns a stored game by its id, or by its source such as "lichess:q7ZvsdUF". */
   async stored(key: string): Promise<Game | undefined> {
     const loaded = this.#loaded.get(key);
     if (loaded) return loaded;
     const text = await (await this.store()).text(key).catch(() => undefined);
     if (text === undefined) return undefined;
-    const { read } = await part(import("../pgn/read-text"));
+    const { read } = await loadPart(import("../pgn/read-text"));
     const [game] = read(text).games;
-    const [site, id] = key.split(":");
-    if (game && site && id) game.origin = { ...game.origin, site, id };
+    const [name, id] = key.split(":");
+    if (game && name && id) game.site = { ...game.site, name, id };
     return game && this.same(game);
   }
 
-  /** Keeps games that were checked, newest first. */
-  keep(games: readonly (Source & Checked)[]): Promise<void> {
-    const now = Date.now();
-    return this.#put(async () => {
+  /** Stores games that were checked but not built; the first game becomes the newest. */
+  keep(games: readonly (PgnText & Checked)[]): Promise<void> {
+    return this.#put(async (now) => {
       const { ofText } = await import("./stored-game");
-      return games.map((game, index) => ofText(game, now - index / FINE));
+      return games.map((game, index) => ofText(game, now - index / FRACTION));
     });
   }
 
-  /** Keeps games that were built, newest first. */
+  /** Stores games of the board; the first game becomes the newest. */
   async keepGames(games: readonly Game[]): Promise<void> {
     const own = games.flatMap((game) => (game.id && !game.slug ? [[game, game.id] as const] : []));
     if (own.length === 0) return;
-    const now = Date.now();
-    await this.#put(async () => {
+    await this.#put(async (now) => {
       const { ofBoard } = await import("./stored-game");
-      return own.map(([game, id], index) => ofBoard(game, id, now - index / FINE));
+      return own.map(([game, id], index) => ofBoard(game, id, now - index / FRACTION));
     });
   }
 
-  /** The store, opened when it is first needed. */
+  /** Returns the store, which the first call opens. */
   store(): Promise<GameStore> {
-    return (this.#store ??= part(import("./game-store")).then(({ openStore }) => openStore()));
+    return (this.#store ??= loadPart(import("./game-store")).then(({ openStore }) => openStore()));
   }
 
-  /** Looks again which games were opened last. */
+  /** Reads the last opened games from the store. */
   async refresh(): Promise<void> {
     const store = await this.store();
     this.recent = await store.list(RECENT);
-    if (!store.isLasting) this.remark = "This browser keeps nothing for this page: games that you open are forgotten when it is closed.";
+    if (!store.isLasting) this.remark = "This browser does not store data for this page: the games that you open are lost when you close it.";
     this.changed();
   }
 
-  async #put(load: () => Promise<Stored[]>): Promise<void> {
+  async #put(load: (now: number) => Promise<Stored[]>): Promise<void> {
+    const now = Date.now();
     try {
-      const games = await load();
+      const games = await load(now);
       const store = await this.store();
       let removed = 0;
-      // Oldest first, in parts between which the page can do other things.
+      // Oldest first, in batches: the page stays responsive between them.
       for (let end = games.length; end > 0; end -= BATCH) removed += await store.keep(games.slice(Math.max(0, end - BATCH), end));
       this.remark = removed > 0 ? `The list is full: ${removed === 1 ? "the oldest game was" : `the ${removed} oldest games were`} removed from it.` : "";
     } catch {
-      this.remark = "There is no room to keep games in this browser.";
+      this.remark = "This browser has no room for more games: they are not stored.";
     }
     await this.refresh().catch(() => this.changed());
   }
 }
 
-/** How much a game says, in moves and in notes to them. */
-function told(game: Game): number {
+/** Measures the moves and notes of a game. */
+function contentSize(game: Game): number {
   let sum = 0;
   for (const open = [game.root]; open.length > 0; sum += 1) {
     const node = open.pop() as Node;

@@ -2,7 +2,7 @@
 import { InputError } from "../text/input-error";
 import type { Game } from "../game/game";
 import { read } from "../pgn/read-text";
-import { lichess } from "../shell/policy";
+import { lichessUrl } from "../shell/policy";
 import { boundedText } from "../text/bounded-text";
 
 /** Longest answer that is read: far more than any game has. */
@@ -17,7 +17,7 @@ interface Exported {
 
 /** Fetches a game by its id of eight letters. Throws an `InputError`, and the signal's reason when that is aborted. */
 export async function fetchGame(id: string, signal: AbortSignal): Promise<Game> {
-  const base = lichess();
+  const base = lichessUrl();
   const url = new URL(`game/export/${id}?pgnInJson=true&clocks=true&evals=true&opening=true&literate=false`, base);
   const answer = await ask(url, signal);
   const { status, pgn } = answer;
@@ -27,7 +27,7 @@ export async function fetchGame(id: string, signal: AbortSignal): Promise<Game> 
   if (typeof pgn !== "string") throw new InputError("Lichess gave an answer without a PGN.");
   const [game] = read(pgn).games;
   if (!game) throw new InputError("Lichess gave an answer without a game.");
-  game.origin = { site: "lichess", url: new URL(id, base).href, id };
+  game.site = { name: "lichess", url: new URL(id, base).href, id };
   return game;
 }
 

@@ -1,56 +1,71 @@
-/** What a person opens: a pasted text, an address or a file, read and put on the board. Loaded when it is first needed. */
-import { plural } from "../text/units";
-import { InputError } from "../text/input-error";
-import { looksLikeFen, positionOf } from "../game/fen";
-import { Game } from "../game/game";
-import { decode, survey } from "../pgn/read-text";
+/** Opens what a person enters: a pasted text, an address or a file. Loaded when it is first needed. */
+import { positionOf, looksLikeFen } from "../game/fen";
+import { Game, type Node } from "../game/game";
+import { siteAddress } from "../link/sites";
 import { readGame } from "../pgn/read-game";
-import type { Source } from "../pgn/split";
-import { fetched, type Session } from "./session";
-import { named } from "../link/sites";
+import { decode, survey } from "../pgn/read-text";
+import type { PgnText } from "../pgn/split";
+import { InputError } from "../text/input-error";
+import { plural } from "../text/units";
+import type { Library } from "./library";
+import { fetchGame } from "./lichess";
+import type { Page } from "./page";
 
-/** Longest file that is read. */
+/** Maximum size of a file, in bytes. */
 const MAX_FILE = 40_000_000;
 
-/** Opens it. Throws an `InputError` if nothing can be opened, and the signal's reason. */
-export async function open(session: Session, input: string | File, signal: AbortSignal): Promise<void> {
-  const text = typeof input === "string" ? input : await contents(input);
-  signal.throwIfAborted();
-  const address = text.length < 500 ? named(text) : undefined;
-  if (address?.kind === "lichess") {
-    const game = session.library.same(await fetched(address.id, signal));
-    session.pick(game, game.mainline()[address.ply ?? 0]);
-    if (address.side) session.page.turn(address.side);
-    void session.keep(game);
-  } else if (address || looksLikeFen(text.trim())) {
-    session.pick(new Game(positionOf(address ? address.fen : text.trim())));
-  } else await openGames(session, text, signal);
+/** Milliseconds between two reports of progress. */
+const REPORT_INTERVAL = 200;
+
+/** Where opened games go. */
+export interface Target {
+  readonly library: Library;
+  readonly page: Page;
+  /** Shows a game on the board. */
+  pick(game: Game, node?: Node): void;
+  /** Adds a game to the list of opened games. */
+  keep(game: Game): Promise<void>;
 }
 
-/** Done when the first game is on the board; the others are checked and kept meanwhile. */
-async function openGames(session: Session, text: string, signal: AbortSignal): Promise<void> {
+/** Opens the input. Throws an `InputError` if nothing can be opened, and the signal's reason. */
+export async function openInput(target: Target, input: string | File, signal: AbortSignal): Promise<void> {
+  const text = typeof input === "string" ? input : await contents(input);
+  signal.throwIfAborted();
+  const address = text.length < 500 ? siteAddress(text) : undefined;
+  if (address?.kind === "lichess") {
+    const game = target.library.same(await fetchGame(address.id, signal));
+    target.pick(game, game.mainline()[address.ply ?? 0]);
+    if (address.side) target.page.turn(address.side);
+    void target.keep(game);
+  } else if (address || looksLikeFen(text.trim())) {
+    target.pick(new Game(positionOf(address ? address.fen : text.trim())));
+  } else await openGames(target, text, signal);
+}
+
+/** Resolves when the first game is on the board; the other games are checked and stored afterwards. */
+async function openGames(target: Target, text: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let first: Game | undefined;
-    let told = performance.now();
-    const show = (source: Source | undefined) => {
-      if (first || !source || signal.aborted) return;
-      first = session.library.same(readGame(source).game);
-      session.pick(first);
+    let reported = performance.now();
+    const show = (pgn: PgnText | undefined) => {
+      if (first || !pgn || signal.aborted) return;
+      first = target.library.same(readGame(pgn).game);
+      target.pick(first);
       resolve();
     };
-    const progress = (found: readonly Source[], share: number) => {
+    const progress = (found: readonly PgnText[], share: number) => {
       show(found[0]);
-      if (performance.now() - told < 200) return;
-      told = performance.now();
-      session.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
+      if (performance.now() - reported < REPORT_INTERVAL) return;
+      reported = performance.now();
+      target.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
     };
     const run = async () => {
       const { games, refused, remark } = await survey(text, signal, progress);
       show(games[0]);
-      await session.library.keep(games);
+      await target.library.keep(games);
       if (signal.aborted) return;
       const count = games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them.` : "";
-      session.page.notice([count, remark, session.library.remark].filter(Boolean).join(" "), refused);
+      target.page.notice([count, remark, target.library.remark].filter(Boolean).join(" "), refused);
     };
     run().catch((error: unknown) => {
       if (first && !signal.aborted) reportError(error);

@@ -1,19 +1,19 @@
 /** What the list of games keeps of one. Loaded when the first is kept. */
 import type { Game } from "../game/game";
 import type { Checked } from "../pgn/read-game";
-import type { Source } from "../pgn/split";
+import type { PgnText } from "../pgn/split";
 import { toPgn } from "../pgn/write-game";
 import type { Stored } from "./game-store";
 
 /** A game that was checked, as its text has it. */
-export function ofText({ headers, result, id, plies, text }: Source & Checked, opened: number): Stored {
+export function ofText({ headers, result, id, plies, text }: PgnText & Checked, opened: number): Stored {
   return { ...described(headers, result), id, plies, text, size: text.length, opened };
 }
 
 /** A game that is on the board. */
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
-  const source = game.origin?.id ? { source: `${game.origin.site}:${game.origin.id}` } : {};
+  const source = game.site?.id ? { source: `${game.site.name}:${game.site.id}` } : {};
   return { ...described(game.headers), id, plies: game.sourcePlies, text, size: text.length, opened, ...source };
 }
 

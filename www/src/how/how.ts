@@ -6,7 +6,7 @@ import { byId, make } from "../shell/dom";
 import { famous } from "../games/famous-games";
 import { manifestUrl } from "../settings/manifest-url";
 import { Inspector } from "../inspector/inspector";
-import { confine } from "../shell/policy";
+import { restrictConnections } from "../shell/policy";
 import { load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
 import { diagram } from "./diagram";
@@ -16,7 +16,7 @@ import { show as showSteps } from "./steps";
 import { Workbench } from "./trace";
 
 const url = manifestUrl(load().database);
-confine(url);
+restrictConnections(url);
 bindTheme();
 
 const inspector = new Inspector(byId("traffic"));

@@ -1,7 +1,7 @@
 /** The steps of a lookup, each with the bytes that it is about. */
 import { duration, plural, size } from "../text/units";
 import { make } from "../shell/dom";
-import { written } from "../score/score";
+import { scoreText } from "../score/score";
 import { forest, groups } from "./block";
 import { FILES, hex, type Key } from "./key";
 import { near, picture, svg } from "./svg";
@@ -155,7 +155,7 @@ function recordStep({ answer, over, milliseconds, requests }: Trace): HTMLElemen
   const [pv] = best.pvs;
   return [
     say(`Positions are compared piece by piece, not by a hash. ${plural(answer.evaluations.length, "evaluation")} of this one ${answer.evaluations.length === 1 ? "is" : "are"} known; the deepest:`),
-    make("p", { className: "verdict" }, make("strong", {}, written(pv)), make("span", {}, `depth ${best.depth}, ${cost}`)),
+    make("p", { className: "verdict" }, make("strong", {}, scoreText(pv)), make("span", {}, `depth ${best.depth}, ${cost}`)),
     make("p", { className: "line" }, pv.san.join(" ")),
   ];
 }

@@ -1,6 +1,6 @@
 /** A lookup taken apart: the bytes that the package reads, and what stands in them. */
 import { type Database, type Eval, type FetchedRange, open, ShelfishError } from "shelfish";
-import { fetchOnce } from "../loading/early-fetch";
+import { fetchEarly } from "../loading/early-fetch";
 import { type Frame, openFrame } from "./frame";
 import { blocksOf, type PagePlace, pagesOf, type Place } from "./pages";
 import { canonical, covering, type Key, keyOf } from "./key";
@@ -142,7 +142,7 @@ export class Workbench {
 
   /** Keeps what comes before the package reads it. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
-    const response = await fetchOnce(url, init);
+    const response = await fetchEarly(url, init);
     if (!response.ok) return response;
     const bytes = await bounded(response);
     const range = new Headers(init.headers).get("Range");

@@ -4,7 +4,7 @@ import type { DatabaseClient } from "../database/client";
 import { whenIdle } from "../loading/idle";
 
 /** Shows in `host` what a client's database reads. */
-export function inspect(host: HTMLElement, client: DatabaseClient): void {
+export function mountInspector(host: HTMLElement, client: DatabaseClient): void {
   const waiting: FetchedRange[] = [];
   client.onRequest = (request) => void waiting.push(request);
   client.onAnswer = (stats, manifest) => {

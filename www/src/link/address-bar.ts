@@ -5,7 +5,7 @@ let timer = 0;
 let due: string | undefined;
 
 /** Writes the fragment (without "#"), soon; with `push` at once and as a new entry of the history. */
-export function write(fragment: string, push = false): void {
+export function writeAddress(fragment: string, push = false): void {
   const url = fragment ? `#${fragment}` : location.pathname + location.search;
   if (push) {
     flush();
@@ -18,7 +18,7 @@ export function write(fragment: string, push = false): void {
 }
 
 /** Calls `restore` with the fragment, now and whenever the person goes back, forward or edits it. */
-export function follow(restore: (fragment: string) => void): void {
+export function followAddress(restore: (fragment: string) => void): void {
   window.addEventListener("pagehide", flush);
   window.addEventListener("popstate", () => {
     window.clearTimeout(timer);

@@ -8,8 +8,8 @@ import { clip, InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
 import { Game, lineFrom, type Node, path, uci } from "../game/game";
 import type { Refused } from "../pgn/read-text";
-import { isSilent } from "../game/notes";
-import { part } from "../loading/page-part";
+import { isEmpty } from "../game/notes";
+import { loadPart } from "../loading/page-part";
 
 /** Where games come from that a link only names. */
 export interface Sources {
@@ -37,7 +37,7 @@ const MAX_LINK = 8_000;
 const names = new WeakMap<Game, string>();
 
 /** The fragment of a position of a game, without "#"; empty for the initial position of an empty board. */
-export function format(game: Game, node: Node): string {
+export function formatLink(game: Game, node: Node): string {
   const name = nameOf(game);
   const main = lineFrom(game.root).slice(1, name ? game.sourcePlies + 1 : undefined);
   const nodes = path(node).slice(1);
@@ -54,10 +54,10 @@ export function format(game: Game, node: Node): string {
   return parts.join("&");
 }
 
-/** Finds the shortest name of a game that links have to hold whole. True if it has another one now, which `format` uses. */
-export async function shorten(game: Game): Promise<boolean> {
+/** Finds the shortest name of a game that links have to hold whole. True if it has another one now, which `formatLink` uses. */
+export async function shortenLink(game: Game): Promise<boolean> {
   const known = nameOf(game);
-  if (known ? !known.startsWith("pgn=") : !isTold(game)) return false;
+  if (known ? !known.startsWith("pgn=") : !hasDetails(game)) return false;
   const { toPgn } = await import("../pgn/write-game");
   const [compact, moves] = [toPgn(game, "compact"), toPgn(game, "moves")];
   const plain = (text: string) => Promise.resolve(`pgn=${encodeURIComponent(text)}`);
@@ -67,19 +67,19 @@ export async function shorten(game: Game): Promise<boolean> {
   };
   const long = known ?? (await within(4 * MAX_LINK, plain));
   // A browser that cannot deflate keeps the long one.
-  const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("../text/deflate")).fold(text)}`).catch(() => long);
+  const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("../text/deflate")).deflate(text)}`).catch(() => long);
   const name = folded.length < long.length ? folded : long;
   names.set(game, name);
   return name !== known;
 }
 
 /** What a fragment names. Throws an `InputError` for a fragment that makes no sense. */
-export async function parse(fragment: string, sources: Sources): Promise<Linked> {
+export async function parseLink(fragment: string, sources: Sources): Promise<Linked> {
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
   const [id = "", side] = lichess?.split("/") ?? [];
-  const text = folded ? await (await part(import("../text/deflate"))).unfold(folded) : spaced(pgn ?? "");
-  const { games, refused } = text ? (await part(import("../pgn/read-text"))).read(text) : { games: [], refused: [] };
+  const text = folded ? await (await loadPart(import("../text/deflate"))).inflate(folded) : spaced(pgn ?? "");
+  const { games, refused } = text ? (await loadPart(import("../pgn/read-text"))).read(text) : { games: [], refused: [] };
   const [first, ...others] = games;
   const game = slug ? await sources.famous(slug) : id ? await sources.lichess(id) : first;
   if (slug && !game) throw new InputError(`The link names a game that is not here: ${clip(slug)}.`);
@@ -98,17 +98,17 @@ export async function parse(fragment: string, sources: Sources): Promise<Linked>
   };
 }
 
-/** What names the game whole; undefined for a board that somebody just plays on, and until `shorten` has found it. */
+/** What names the game whole; undefined for a board that somebody just plays on, and until `shortenLink` has found it. */
 function nameOf(game: Game): string | undefined {
   if (game.slug) return `game=${game.slug}`;
-  if (game.origin?.id) return `lichess=${game.origin.id}`;
+  if (game.site?.id) return `lichess=${game.site.id}`;
   return names.get(game);
 }
 
 /** Whether more is known of the game than its moves. */
-function isTold(game: Game): boolean {
+function hasDetails(game: Game): boolean {
   if (game.sourcePlies === 0 && game.headers.size === 0) return false;
-  return game.headers.size > 0 || lineFrom(game.root).some((node, ply) => !isSilent(node.notes) || (ply < game.sourcePlies && node.children.length > 1));
+  return game.headers.size > 0 || lineFrom(game.root).some((node, ply) => !isEmpty(node.notes) || (ply < game.sourcePlies && node.children.length > 1));
 }
 
 function played(fen: string | undefined, moves: string | undefined): Game {

@@ -1,19 +1,19 @@
 /** The address bar of pages that show a position and no game of their own. */
-import { follow, write } from "./address-bar";
+import { followAddress, writeAddress } from "./address-bar";
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { Game } from "../game/game";
-import { format, parse } from "./link";
+import { formatLink, parseLink } from "./link";
 import type { State } from "../state/state";
 
 /** Puts on the board what the address names; what cannot be read is told, on a fresh board. */
 export function followLinks(state: State, tell: (fault: string) => void): void {
   let latest = 0;
-  follow(async (fragment) => {
+  followAddress(async (fragment) => {
     const asked = ++latest;
     const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
     try {
-      const { game, node } = await parse(fragment, { famous: none, lichess: none });
+      const { game, node } = await parseLink(fragment, { famous: none, lichess: none });
       // The address may have changed meanwhile.
       if (asked !== latest) return;
       state.enter(game, node);
@@ -28,7 +28,7 @@ export function followLinks(state: State, tell: (fault: string) => void): void {
 
 /** Writes the position to the address, and to the link that opens it on the analysis board. */
 export function writeLinks(state: State): void {
-  const fragment = format(state.game, state.node);
-  write(fragment);
+  const fragment = formatLink(state.game, state.node);
+  writeAddress(fragment);
   byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
 }

@@ -2,7 +2,7 @@
 import { InputError } from "../text/input-error";
 
 /** What an address names. */
-export type Named =
+export type SiteAddress =
   | { kind: "lichess"; id: string; side?: "white" | "black"; ply?: number }
   | { kind: "fen"; fen: string };
 
@@ -10,7 +10,7 @@ export type Named =
  * What a pasted address or id names; undefined if the text is neither. Throws an `InputError` with advice for an address that
  * names nothing that can be fetched.
  */
-export function named(text: string): Named | undefined {
+export function siteAddress(text: string): SiteAddress | undefined {
   const trimmed = text.trim();
   if (/^[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?$/.test(trimmed)) {
     // An id of Lichess is a jumble of letters and digits; words, squares and moves are not.
@@ -27,7 +27,7 @@ export function named(text: string): Named | undefined {
   return url.hostname === "chess.com" ? chessCom(url) : lichessOrg(url);
 }
 
-function lichessOrg({ pathname, hash }: URL): Named {
+function lichessOrg({ pathname, hash }: URL): SiteAddress {
   const fen = /^\/(?:analysis|editor)\/(?:standard\/|chess960\/|fromPosition\/)?((?:[^/]+\/){7}[^/]+)$/.exec(pathname)?.[1];
   if (fen) return { kind: "fen", fen: decoded(fen).replaceAll("_", " ") };
   const [, first = "", second] = pathname.split("/");

@@ -1,11 +1,11 @@
-/** The manifests that a page asked for before its scripts came: build/early.js. */
+/** The manifests that build/early.js requests before the scripts of the page are loaded. */
 
 declare global {
   var early: Record<string, Promise<Response>> | undefined;
 }
 
-/** `fetch`, but what is under way already is not asked for again. A preload would do, were it not that Firefox asks twice. */
-export function fetchOnce(url: string, init: RequestInit): Promise<Response> {
+/** Like `fetch`, but uses the early request for the URL if there is one. A preload link is not enough: Firefox would request the manifest twice. */
+export function fetchEarly(url: string, init: RequestInit): Promise<Response> {
   const response = globalThis.early?.[url];
   delete globalThis.early?.[url];
   return response ?? fetch(url, init);

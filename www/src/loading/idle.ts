@@ -1,6 +1,6 @@
-/** Does something when the page has nothing better to do, within half a second. */
+/** Calls `work` when the page is idle, after half a second at the latest. */
 export function whenIdle(work: () => void): void {
-  // Safari has no such thing.
+  // Safari has no `requestIdleCallback`.
   if ("requestIdleCallback" in window) window.requestIdleCallback(work, { timeout: 500 });
   else setTimeout(work, 50);
 }

@@ -1,9 +1,9 @@
-/** Does something at most once, when it is first asked for; a failure is not kept, so that the next call tries again. */
-export function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let doing: Promise<T> | undefined;
+/** Returns a function that runs `work` at its first call and returns the same promise afterwards. After a failure the next call tries again. */
+export function loadOnce<T>(work: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
   return () =>
-    (doing ??= work().catch((error: unknown) => {
-      doing = undefined;
+    (loading ??= work().catch((error: unknown) => {
+      loading = undefined;
       throw error;
     }));
 }

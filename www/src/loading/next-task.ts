@@ -1,2 +1,2 @@
-/** Ends the task of the moment, so that what was drawn is painted and a click is heard, and goes on in another. */
-export const breath = (): Promise<void> => new Promise((done) => setTimeout(done));
+/** Waits for the next task, so that the browser can paint and handle clicks before it. */
+export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));

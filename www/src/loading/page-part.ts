@@ -1,8 +1,8 @@
 /** Parts of a page that are loaded when they are needed. */
 import { InputError } from "../text/input-error";
 
-/** What is loaded; an `InputError` that says what to do if it cannot be. */
-export async function part<T>(loading: Promise<T>): Promise<T> {
+/** Waits for a dynamic import. Throws an `InputError` with advice if it fails. */
+export async function loadPart<T>(loading: Promise<T>): Promise<T> {
   try {
     return await loading;
   } catch {
@@ -10,12 +10,12 @@ export async function part<T>(loading: Promise<T>): Promise<T> {
   }
 }
 
-/** Does what a person asked for; what is wrong with it, such as a part that cannot be loaded, is told. */
-export async function attempt(work: () => Promise<unknown>, tell: (fault: string) => void): Promise<void> {
+/** Runs `work` and passes the message of an `InputError` to `show`. */
+export async function reportInputError(work: () => Promise<unknown>, show: (message: string) => void): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    tell(error.message);
+    show(error.message);
   }
 }

@@ -1,5 +1,5 @@
-/** Calls `work` at most once within some milliseconds, always with the newest value; at once if it is urgent. */
-export function later<T>(milliseconds: number, work: (value: T) => void): (value: T, isUrgent?: boolean) => void {
+/** Returns a function that calls `work` with the newest value, at most once per interval; urgent values at once. */
+export function throttle<T>(milliseconds: number, work: (value: T) => void): (value: T, isUrgent?: boolean) => void {
   let last = -Infinity;
   let timer = 0;
   return (value, isUrgent = false) => {
@@ -8,8 +8,8 @@ export function later<T>(milliseconds: number, work: (value: T) => void): (value
       last = performance.now();
       work(value);
     };
-    const rest = last + milliseconds - performance.now();
-    if (isUrgent || rest <= 0) run();
-    else timer = window.setTimeout(run, rest);
+    const wait = last + milliseconds - performance.now();
+    if (isUrgent || wait <= 0) run();
+    else timer = window.setTimeout(run, wait);
   };
 }

@@ -2,7 +2,7 @@
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { moveNumber } from "../game/game";
-import { part } from "../loading/page-part";
+import { loadPart } from "../loading/page-part";
 import type { State } from "../state/state";
 
 /** Binds the field and gives the function that goes to it. */
@@ -14,7 +14,7 @@ export function bindTyped(state: State): () => void {
     if (text) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
   };
-  const reading = () => part(import("../pgn/typed-move"));
+  const reading = () => loadPart(import("../pgn/typed-move"));
   const enter = async () => {
     const text = field.value;
     if (text.trim() === "") return;

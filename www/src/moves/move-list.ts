@@ -2,7 +2,7 @@
 import { byId, make } from "../shell/dom";
 import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { glyphOf } from "../report/judgment";
-import { bestKnown } from "../score/known-score";
+import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 
 /** A move of the list and what stands beside it. */
@@ -88,10 +88,10 @@ export class MoveList {
       glyph.title = sign && byAuthor ? "As the PGN has it" : "";
     }
     if (!score) return;
-    const known = bestKnown(node, this.state);
-    const text = known && known.source !== "rules" ? known.text : "";
+    const known = bestScore(node, this.state);
+    const text = known && known.origin !== "rules" ? known.text : "";
     if (score.textContent !== text) score.textContent = text;
-    button.classList.toggle("borrowed", known?.source === "line" || known?.source === "pgn" || known?.source === "engine");
+    button.classList.toggle("borrowed", known?.origin === "line" || known?.origin === "pgn" || known?.origin === "engine");
   }
 
   #draw(game: Game): void {

@@ -26,7 +26,7 @@ export function addNag(notes: Notes, nag: number): void {
 }
 
 /** The comment after the move as PGN writes it, without braces; undefined if there is nothing to say. */
-export function written(notes: Notes): string | undefined {
+export function commentText(notes: Notes): string | undefined {
   const { comment, shapes, given, elapsed, clock } = notes;
   const evaluation = given && pawns(given);
   const text = makeComment({

@@ -1,9 +1,9 @@
 /** The movetext of a game as a tree of words: every character is accounted for, what cannot be one of PGN's signs is a fault. */
 import { clip, InputError } from "../text/input-error";
-import type { Source } from "./split";
+import type { PgnText } from "./split";
 
-/** A move as it is written, with what stands beside it. */
-export interface Written {
+/** A move as it is moveToken, with what stands beside it. */
+export interface MoveToken {
   readonly word: string;
   /** Where it begins in the game's text. */
   readonly at: number;
@@ -13,13 +13,13 @@ export interface Written {
   readonly before: string[];
   readonly after: string[];
   /** The next moves; the first goes on, the others are variations. */
-  readonly next: Written[];
+  readonly next: MoveToken[];
 }
 
 /** The moves of a game; `word` of the root is empty. */
 export interface Movetext {
-  readonly root: Written;
-  /** "1-0", "0-1", "1/2-1/2" or "*", if it is written. */
+  readonly root: MoveToken;
+  /** "1-0", "0-1", "1/2-1/2" or "*", if it is moveToken. */
   readonly result?: string;
 }
 
@@ -44,12 +44,12 @@ const SIGNS: Readonly<Record<string, number>> = {
 const SILENT = /^(?:e\.?p\.?|ch|mate|[+#]{1,2}|dis\.?ch)$/i;
 
 /** Reads the moves of a game. Throws an `InputError` that names the line and the column. */
-export function movetext(source: Source): Movetext {
+export function movetext(source: PgnText): Movetext {
   const { text } = source;
-  const root = written("", source.moves, undefined, []);
+  const root = moveToken("", source.moves, undefined, []);
   /** The open variations: the last move of each, and the one before that, which an alternative would follow. */
-  const stack: { last: Written; parent?: Written; opened: number; before: string[] }[] = [{ last: root, opened: source.moves, before: [] }];
-  let number: Written["number"];
+  const stack: { last: MoveToken; parent?: MoveToken; opened: number; before: string[] }[] = [{ last: root, opened: source.moves, before: [] }];
+  let number: MoveToken["number"];
   let result: string | undefined;
   let count = 0;
   let at = source.moves;
@@ -67,24 +67,24 @@ export function movetext(source: Source): Movetext {
     const start = at;
     if (character === "{" || character === ";") {
       const end = text.indexOf(character === "{" ? "}" : "\n", at);
-      if (end === -1 && character === "{") throw faultAt(source, start, "a comment begins here and has no end: } is missing");
+      if (end === -1 && character === "{") throw errorAt(source, start, "a comment begins here and has no end: } is missing");
       const comment = text.slice(at + 1, end === -1 ? text.length : end).replace(/\s+/g, " ").trim();
       at = end === -1 ? text.length : end + 1;
       if (comment) (frame.last === frame.parent ? frame.before : frame.last.after).push(comment);
     } else if (character === "(") {
       at++;
-      if (!frame.parent || frame.last === frame.parent) throw faultAt(source, start, "a variation begins here before there is a move that it could replace");
-      if (stack.length > MAX_DEPTH) throw faultAt(source, start, `variations are nested more than ${MAX_DEPTH} deep`);
+      if (!frame.parent || frame.last === frame.parent) throw errorAt(source, start, "a variation begins here before there is a move that it could replace");
+      if (stack.length > MAX_DEPTH) throw errorAt(source, start, `variations are nested more than ${MAX_DEPTH} deep`);
       stack.push({ last: frame.parent, parent: frame.parent, opened: start, before: [] });
       number = undefined;
     } else if (character === ")") {
       at++;
-      if (stack.length === 1) throw faultAt(source, start, "a variation ends here that never began");
+      if (stack.length === 1) throw errorAt(source, start, "a variation ends here that never began");
       stack.pop();
       number = undefined;
     } else if (character === "$" || character === "!" || character === "?") {
       const [sign = "", value] = taken(GLYPH) ?? [];
-      if (sign === "") throw faultAt(source, start, `“${clip(text.slice(start, start + 8))}” is no glyph`);
+      if (sign === "") throw errorAt(source, start, `“${clip(text.slice(start, start + 8))}” is no glyph`);
       if (frame.last !== root && frame.last !== frame.parent) frame.last.nags.push(value ? Number(value) : (MARKS[sign] ?? 0));
     } else {
       const ended = taken(RESULT);
@@ -108,9 +108,9 @@ export function movetext(source: Source): Movetext {
         if (sign !== undefined) frame.last.nags.push(sign);
         continue;
       }
-      if (result !== undefined && stack.length === 1) throw faultAt(source, start, `“${clip(word)}” stands after the result ${result}`);
-      if (++count > MAX_MOVES) throw faultAt(source, start, `a game has at most ${MAX_MOVES} moves here`);
-      const move = written(word, start, number, frame.before);
+      if (result !== undefined && stack.length === 1) throw errorAt(source, start, `“${clip(word)}” stands after the result ${result}`);
+      if (++count > MAX_MOVES) throw errorAt(source, start, `a game has at most ${MAX_MOVES} moves here`);
+      const move = moveToken(word, start, number, frame.before);
       frame.last.next.push(move);
       frame.parent = frame.last;
       frame.last = move;
@@ -119,19 +119,19 @@ export function movetext(source: Source): Movetext {
     }
   }
   const open = stack[1];
-  if (open) throw faultAt(source, open.opened, "a variation begins here and has no end: ) is missing");
+  if (open) throw errorAt(source, open.opened, "a variation begins here and has no end: ) is missing");
   return { root, ...(result ? { result } : {}) };
 }
 
 /** An error that names the place in the whole text: "… (line 3, column 7)." */
-export function faultAt(source: Source, at: number, reason: string): InputError {
+export function errorAt(source: PgnText, at: number, reason: string): InputError {
   const before = source.text.slice(0, at);
   const line = source.line + (before.match(/\n/g)?.length ?? 0);
   const message = `${reason} (line ${line}, column ${at - before.lastIndexOf("\n")}).`;
   return new InputError(message.charAt(0).toUpperCase() + message.slice(1), line);
 }
 
-const written = (word: string, at: number, number: Written["number"], before: string[]): Written => ({
+const moveToken = (word: string, at: number, number: MoveToken["number"], before: string[]): MoveToken => ({
   word,
   at,
   ...(number ? { number } : {}),

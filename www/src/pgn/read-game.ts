@@ -5,12 +5,12 @@ import { makeUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
 import { Game, type Node } from "../game/game";
-import { identity } from "../game/game-id";
+import { gameId } from "../game/game-id";
 import { addBefore, addComment, addNag } from "./comments";
-import { originOf } from "../game/game-site";
-import { type Cut, type Reading, reading } from "./resolve-moves";
-import type { Source } from "./split";
-import { movetext, type Written } from "./movetext";
+import { gameSite } from "../game/game-site";
+import { type Cut, type ResolvedMoves, resolveMoves } from "./resolve-moves";
+import type { PgnText } from "./split";
+import { movetext, type MoveToken } from "./movetext";
 
 /** A game that was read. */
 export interface Read {
@@ -30,14 +30,14 @@ export interface Checked {
 }
 
 /** Whether the game can be read. Throws the `InputError` that `readGame` would throw. */
-export function checkGame(source: Source): Checked {
+export function checkGame(source: PgnText): Checked {
   const { start, root, read, result } = understand(source);
   const moves = mainline(root, read);
-  return { id: identity(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
+  return { id: gameId(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
 }
 
 /** Reads the game. Throws an `InputError` that names the line and the column. */
-export function readGame(source: Source): Read {
+export function readGame(source: PgnText): Read {
   const { start, root, read, result } = understand(source);
   const headers = new Map(source.headers);
   if (result && result !== "*" && !headers.has("Result")) headers.set("Result", result);
@@ -46,21 +46,21 @@ export function readGame(source: Source): Read {
   for (const comment of root.after) addComment(game.root.notes, comment);
   graft(game, root, read);
   game.sourcePlies = game.mainline().length - 1;
-  game.id = identity(start, mainline(root, read), headers);
-  const origin = originOf(headers);
-  if (origin) game.origin = origin;
+  game.id = gameId(start, mainline(root, read), headers);
+  const site = gameSite(headers);
+  if (site) game.site = site;
   return { game, cuts: read.cuts };
 }
 
-function understand(source: Source): { start: Position; root: Written; read: Reading; result: string | undefined } {
+function understand(source: PgnText): { start: Position; root: MoveToken; read: ResolvedMoves; result: string | undefined } {
   if (source.fault) throw source.fault;
   const start = startOf(source);
   const { root, result } = movetext(source);
   if (root.next.length === 0 && !source.headers.has("FEN")) throw new InputError("The game has no moves.", source.line);
-  return { start, root, read: reading(source, root, start), result };
+  return { start, root, read: resolveMoves(source, root, start), result };
 }
 
-function startOf({ headers, line }: Source): Position {
+function startOf({ headers, line }: PgnText): Position {
   const variant = headers.get("Variant");
   if (parseVariant(variant) !== "chess") throw new InputError(`The variant “${clip(variant)}” is not known here: only standard chess and Chess960 are.`, line);
   const fen = headers.get("FEN");
@@ -76,7 +76,7 @@ function startOf({ headers, line }: Source): Position {
   }
 }
 
-function mainline(root: Written, { moves }: Reading): string[] {
+function mainline(root: MoveToken, { moves }: ResolvedMoves): string[] {
   const line: string[] = [];
   for (let at = root.next[0]; at; at = at.next[0]) {
     const move = moves.get(at);
@@ -86,8 +86,8 @@ function mainline(root: Written, { moves }: Reading): string[] {
   return line;
 }
 
-function graft(game: Game, root: Written, { moves }: Reading): void {
-  const open: [node: Node, at: Written][] = root.next.map((at): [Node, Written] => [game.root, at]).reverse();
+function graft(game: Game, root: MoveToken, { moves }: ResolvedMoves): void {
+  const open: [node: Node, at: MoveToken][] = root.next.map((at): [Node, MoveToken] => [game.root, at]).reverse();
   for (let task = open.pop(); task; task = open.pop()) {
     const [node, at] = task;
     const move = moves.get(at);

@@ -4,7 +4,7 @@ import { looksLikeFen, positionOf } from "../game/fen";
 import { Game } from "../game/game";
 import { players } from "../game/player-names";
 import { type Checked, checkGame, readGame } from "./read-game";
-import { type Source, split } from "./split";
+import { type PgnText, split } from "./split";
 
 export { InputError } from "../text/input-error";
 export { looksLikeFen } from "../game/fen";
@@ -29,7 +29,7 @@ export interface Opened {
 
 /** The same of a large text: its games are checked, and read when they are opened. */
 export interface Survey {
-  games: (Source & Checked)[];
+  games: (PgnText & Checked)[];
   refused: Refused[];
   remark?: string;
 }
@@ -62,9 +62,9 @@ export function read(text: string): Opened {
  * The games of a PGN text, each checked but not read, in slices between which the page can do other things. Throws an
  * `InputError` if nothing in it can be opened, and the signal's reason.
  */
-export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (Source & Checked)[], share: number) => void): Promise<Survey> {
+export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (PgnText & Checked)[], share: number) => void): Promise<Survey> {
   const trimmed = tidy(text);
-  const tally = new Tally<Source & Checked>();
+  const tally = new Tally<PgnText & Checked>();
   let [pause, done] = [performance.now() + SLICE, 0];
   for (const source of split(trimmed)) {
     tally.take(source, () => {
@@ -105,7 +105,7 @@ class Tally<T> {
   #total = 0;
   #cuts = 0;
 
-  take(source: Source, open: () => { value: T; cuts: number }): void {
+  take(source: PgnText, open: () => { value: T; cuts: number }): void {
     this.#total++;
     if (this.games.length + this.#refused.length >= MAX_GAMES) return;
     try {

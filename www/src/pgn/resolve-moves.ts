@@ -3,25 +3,25 @@ import type { Position } from "chessops/chess";
 import type { NormalMove } from "chessops/types";
 import { clip, type InputError } from "../text/input-error";
 import { ENGLISH, FOREIGN, isNull, type Letters, moveOf, piecesOf } from "./letters";
-import type { Source } from "./split";
-import { faultAt, type Written } from "./movetext";
+import type { PgnText } from "./split";
+import { errorAt, type MoveToken } from "./movetext";
 
 /** A word that is no legal move in its place. */
 export interface Cut {
-  readonly at: Written;
+  readonly at: MoveToken;
   /** "2. Sf3 is not a legal move" */
   readonly reason: string;
 }
 
 /** What each word means; those of cut variations are missing. */
-export interface Reading {
+export interface ResolvedMoves {
   readonly letters: Letters;
-  readonly moves: ReadonlyMap<Written, NormalMove>;
+  readonly moves: ReadonlyMap<MoveToken, NormalMove>;
   /** Variations that end early. */
   readonly cuts: readonly Cut[];
 }
 
-interface Attempt extends Reading {
+interface Attempt extends ResolvedMoves {
   /** Why the main line cannot be read, and how many of its moves can. */
   readonly fault?: Cut;
   readonly reached: number;
@@ -31,7 +31,7 @@ interface Attempt extends Reading {
  * Reads a game in English letters; if that fails, in another language in which every move is legal. Throws an
  * `InputError` that names the first move that is not.
  */
-export function reading(source: Source, root: Written, start: Position): Reading {
+export function resolveMoves(source: PgnText, root: MoveToken, start: Position): ResolvedMoves {
   const english = attempt(root, start, ENGLISH);
   if (!english.fault && english.cuts.length === 0) return english;
   const letters = foreignLetters(root);
@@ -44,26 +44,26 @@ export function reading(source: Source, root: Written, start: Position): Reading
   throw refusal(source, english, others, letters);
 }
 
-function refusal(source: Source, english: Attempt, others: Attempt[], letters: string[]): InputError {
+function refusal(source: PgnText, english: Attempt, others: Attempt[], letters: string[]): InputError {
   const fault = english.fault as Cut;
   const farthest = others.filter((each) => letters.every((letter) => each.letters.pieces.includes(letter))).sort((a, b) => b.reached - a.reached)[0];
   if (!farthest || farthest.reached <= english.reached) {
     const hint = farthest ? `; the letters look ${farthest.letters.language}, and it is not legal in that language either` : "";
-    return faultAt(source, fault.at.at, fault.reason + hint);
+    return errorAt(source, fault.at.at, fault.reason + hint);
   }
   const { at, reason } = farthest.fault as Cut;
-  return faultAt(source, at.at, `${reason}; the letters look ${farthest.letters.language}, and the moves before it were read so`);
+  return errorAt(source, at.at, `${reason}; the letters look ${farthest.letters.language}, and the moves before it were read so`);
 }
 
 /** Reads what is legal in one language; the main line ends at the first word that is not, and so does each variation. */
-function attempt(root: Written, start: Position, letters: Letters): Attempt {
-  const moves = new Map<Written, NormalMove>();
+function attempt(root: MoveToken, start: Position, letters: Letters): Attempt {
+  const moves = new Map<MoveToken, NormalMove>();
   const cuts: Cut[] = [];
   let fault: Cut | undefined;
   let reached = 0;
   // Games that begin at a position of their own may be numbered otherwise.
   let offset = start.fullmoves === 1 && start.turn === "white" ? 0 : undefined;
-  const open: { parent: Position; at: Written; main: boolean }[] = root.next.map((at, index) => ({ parent: start, at, main: index === 0 })).reverse();
+  const open: { parent: Position; at: MoveToken; main: boolean }[] = root.next.map((at, index) => ({ parent: start, at, main: index === 0 })).reverse();
   for (let task = open.pop(); task; task = open.pop()) {
     const { parent, at, main } = task;
     if (at.number && main) offset ??= at.number.value - parent.fullmoves;
@@ -93,13 +93,13 @@ function attempt(root: Written, start: Position, letters: Letters): Attempt {
 
 const label = (position: Position, offset: number): string => `${position.fullmoves + offset}${position.turn === "white" ? "." : "…"}`;
 
-function illegal(position: Position, { word }: Written, offset: number): string {
+function illegal(position: Position, { word }: MoveToken, offset: number): string {
   const text = `${label(position, offset)} ${clip(word)}`;
   return isNull(word) ? `${text} is a null move, which is no move of chess` : `${text} is not a legal move`;
 }
 
 /** A number that does not fit shows that moves are missing, or that another game begins. */
-function misnumbered(position: Position, { number, word }: Written, offset: number): string | undefined {
+function misnumbered(position: Position, { number, word }: MoveToken, offset: number): string | undefined {
   if (!number) return undefined;
   const value = position.fullmoves + offset;
   const black = position.turn === "black";
@@ -109,7 +109,7 @@ function misnumbered(position: Position, { number, word }: Written, offset: numb
 }
 
 /** Letters of pieces that English does not have, each once. */
-function foreignLetters(root: Written): string[] {
+function foreignLetters(root: MoveToken): string[] {
   const found = new Set<string>();
   const open = [...root.next];
   for (let at = open.pop(); at; at = open.pop()) {

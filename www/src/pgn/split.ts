@@ -2,7 +2,7 @@
 import { clip, InputError } from "../text/input-error";
 
 /** The text of one game. */
-export interface Source {
+export interface PgnText {
   /** Which game of the file it is, from 1. */
   readonly index: number;
   /** Headers and moves as they stand in the file. */
@@ -26,10 +26,10 @@ const FIRST_MOVE = /^\s*1\s*\.(?!\s*\.)/;
 const RESULT = /(?:1[-–—]0|0[-–—]1|1\/2(?:[-–—]1\/2)?|½(?:[-–—]½)?|\*)\s*$/;
 
 /** The games of a text, in their order. A text without headers and moves has none. */
-export function* split(text: string): Generator<Source> {
+export function* split(text: string): Generator<PgnText> {
   let index = 0;
   let game: { start: number; line: number; headers: Map<string, string>; moves?: number; fault?: InputError } | undefined;
-  const finish = (end: number): Source | undefined => {
+  const finish = (end: number): PgnText | undefined => {
     const done = game;
     game = undefined;
     if (!done || (done.moves === undefined && done.headers.size === 0)) return undefined;

@@ -2,12 +2,12 @@
 import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from "chessops/pgn";
 import type { Game, Node } from "../game/game";
 import { slug } from "../game/player-names";
-import { written } from "./comments";
+import { commentText } from "./comments";
 
 /** The headers that every PGN has, in their order. */
 const ROSTER = { Event: "?", Site: "?", Date: "????.??.??", Round: "?", White: "?", Black: "?", Result: "*" };
 
-/** How much is written: all of a file, all but headers that say nothing, or headers and main line alone. */
+/** How much is commentText: all of a file, all but headers that say nothing, or headers and main line alone. */
 export type Extent = "file" | "compact" | "moves";
 
 /** The game as PGN, with all its variations and notes unless told otherwise. */
@@ -25,7 +25,7 @@ export function toPgn(game: Game, extent: Extent = "file"): string {
       open.push([child, copy]);
     }
   }
-  const comment = extent === "moves" ? undefined : written(game.root.notes);
+  const comment = extent === "moves" ? undefined : commentText(game.root.notes);
   return makePgn({ headers, moves, ...(comment ? { comments: [comment] } : {}) });
 }
 
@@ -46,7 +46,7 @@ export function download(name: string, text: string): void {
 }
 
 function data({ san, notes }: Node): PgnNodeData {
-  const comment = written(notes);
+  const comment = commentText(notes);
   return {
     san,
     nags: notes.nags,

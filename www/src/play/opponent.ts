@@ -1,7 +1,7 @@
 /** Who plays against the person: answers a game with a move. */
 import type { NormalMove } from "chessops/types";
 import { steps, type Step } from "../game/game";
-import { once } from "../loading/load-once";
+import { loadOnce } from "../loading/load-once";
 import type { Match } from "./match";
 import { other } from "./clock";
 
@@ -13,7 +13,7 @@ const PAUSE = 350;
 
 export class Opponent {
   /** Loads the engine, if it is not yet there. */
-  readonly load = once(async () => (await import("shelfish/engine")).load());
+  readonly load = loadOnce(async () => (await import("shelfish/engine")).load());
 
   /** Whether the last reply was a move of the book. */
   isFromBook = false;

@@ -6,7 +6,8 @@ import type { NormalMove } from "chessops/types";
 import { type Book, openBook, type Played } from "shelfish/book";
 import { bookUrl } from "../settings/book-url";
 import { type Node, path, steps, uci } from "../game/game";
-import { once } from "../loading/load-once";
+import { loadOnce } from "../loading/load-once";
+import { committed, openDatabase, resultOf } from "../storage/indexed-db";
 import { type Candidate, choose, sorted } from "./choice";
 import type { Match, Outcome } from "./match";
 
@@ -28,7 +29,7 @@ export interface Lesson {
   losses: number;
 }
 
-/** What is learned of a game: each position once, with the last move from it, those aside in which it ended. */
+/** What is learned of a game: each position loadOnce, with the last move from it, those aside in which it ended. */
 export function lessons(end: Node, { result }: Outcome): Lesson[] {
   const winner = { "1-0": "white", "0-1": "black", "1/2-1/2": undefined }[result];
   const last = new Map<string, Lesson>();
@@ -60,39 +61,24 @@ export function merged(turn: "white" | "black", played: Played, learned: readonl
   return [...found.values()];
 }
 
-const NAME = "shelfish-own-book";
+/** The moves that were learned, in IndexedDB; rejects if IndexedDB is unavailable. */
+const learnedMoves = loadOnce(() => openDatabase("shelfish-own-book", (database) => void database.createObjectStore("moves", { keyPath: ["position", "uci"] })));
 
-const done = <T>(request: IDBRequest<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error("IndexedDB"));
-  });
-
-/** What was learned, in IndexedDB; rejects where there is none. */
-const opened = once(async (): Promise<IDBDatabase> => {
-  const request = indexedDB.open(NAME, 1);
-  request.onupgradeneeded = () => void request.result.createObjectStore("moves", { keyPath: ["position", "uci"] });
-  const database = await done(request);
-  // Another tab may have a newer version of this page.
-  database.onversionchange = () => database.close();
-  return database;
-});
-
-/** The moves to a position that were learned; none where nothing can be kept. */
+/** Returns the learned moves of a position; none if IndexedDB is unavailable. */
 export async function learned(position: string): Promise<Candidate[]> {
   try {
-    const moves = (await opened()).transaction("moves").objectStore("moves");
-    return (await done(moves.getAll(IDBKeyRange.bound([position], [position, []])))) as Candidate[];
+    const moves = (await learnedMoves()).transaction("moves").objectStore("moves");
+    return (await resultOf(moves.getAll(IDBKeyRange.bound([position], [position, []])))) as Candidate[];
   } catch {
     return [];
   }
 }
 
-/** Learns the end of a game: all of it or, where nothing can be kept, nothing. Other tabs may learn at the same time. */
+/** Learns the moves of a finished game, in one transaction. Does nothing if IndexedDB is unavailable. Several tabs may learn at the same time. */
 export async function learn(match: Match): Promise<void> {
   if (!match.outcome) return;
   try {
-    const transaction = (await opened()).transaction("moves", "readwrite");
+    const transaction = (await learnedMoves()).transaction("moves", "readwrite");
     const moves = transaction.objectStore("moves");
     for (const { position, uci, wins, draws, losses } of lessons(match.node, match.outcome)) {
       const request = moves.get([position, uci]) as IDBRequest<Candidate | undefined>;
@@ -108,16 +94,13 @@ export async function learn(match: Match): Promise<void> {
         });
       };
     }
-    await new Promise<void>((resolve, reject) => {
-      transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error ?? new Error("IndexedDB"));
-    });
+    await committed(transaction);
   } catch {
-    // Private windows keep nothing.
+    // Private windows have no IndexedDB.
   }
 }
 
-const site = once(async (): Promise<Book> => openBook(bookUrl()));
+const site = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
 
 /**
  * A move of the book to the last position of a game. None where the site's book has none, or cannot be had; and none that

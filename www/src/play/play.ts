@@ -7,7 +7,7 @@ import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { toPgn } from "../pgn/write-game";
-import { dress, load } from "../settings/settings";
+import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
 import { parseMove } from "../pgn/typed-move";
 import { other, shown as time } from "./clock";
@@ -23,7 +23,7 @@ const TICK = 100;
 const LOW = 20_000;
 
 const settings = load();
-dress(settings);
+applyAppearance(settings);
 bindTheme();
 
 const now = (): number => performance.now();
@@ -65,7 +65,7 @@ function tell(): void {
   say(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…`);
 }
 
-function dressTable(): void {
+function updateControls(): void {
   const isOver = match?.outcome !== undefined;
   const left = document.activeElement?.closest("#setup, #during, #after");
   setup.toggle(!match);
@@ -114,7 +114,7 @@ function changed(): void {
   learn(match);
   show(match.node);
   clocks();
-  dressTable();
+  updateControls();
   tell();
   if (!match.outcome && !match.isMine) void answer(match);
 }
@@ -217,7 +217,7 @@ function choose(): void {
   say("Choose an opponent.");
   preview(terms?.fen);
   clocks();
-  dressTable();
+  updateControls();
 }
 
 /** The position from which a game would start. */

@@ -16,9 +16,9 @@ import { manifestUrl } from "../settings/manifest-url";
 import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
 import { loadOpenings } from "../game/opening-names";
-import { confine } from "../shell/policy";
+import { restrictConnections } from "../shell/policy";
 import { Preview } from "../board/preview";
-import { dress, load, save } from "../settings/settings";
+import { applyAppearance, load, save } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { choose, draw, press } from "./list";
@@ -33,10 +33,10 @@ const MOMENT = 900;
 const SHOWN = 3;
 
 const settings = load();
-dress(settings);
+applyAppearance(settings);
 const evals = new DatabaseClient(manifestUrl(settings.database), 0);
 const book = new BookClient(bookUrl(), evals, settings.cache);
-confine(evals.url, book.url);
+restrictConnections(evals.url, book.url);
 bindTheme();
 // It travels while the page is being set up; a failure shows at the first lookup.
 book.open().catch(() => {});

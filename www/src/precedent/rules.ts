@@ -2,11 +2,12 @@
 import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import type { Role } from "chessops/types";
-import { makeSquare, makeUci, squareRank } from "chessops/util";
+import { makeSquare, makeUci } from "chessops/util";
 import type { GameReference, Played, PlayedMove, Results } from "shelfish/book";
 import type { Allowed } from "../board/board";
 import { plural } from "../text/units";
 import { ending, type Node, type Step, squares, steps } from "../game/game";
+import { legalMoves } from "../game/legal-moves";
 
 /** Of moves that were all played before, so many of the rarest are taken for new ones. */
 const RAREST = 5;
@@ -40,17 +41,8 @@ export function choices(position: Position, played: Played, mode: Mode): Choice[
   return fresh.map((step) => ({ step, games: 0 })).sort((a, b) => (a.step.san < b.step.san ? -1 : 1));
 }
 
-/** All legal moves. */
-export function legal(position: Position): Step[] {
-  const found: Step[] = [];
-  for (const [from, targets] of position.allDests())
-    for (const to of targets) {
-      const promotes = position.board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
-      const roles: (Role | undefined)[] = promotes ? ["queen", "knight", "rook", "bishop"] : [undefined];
-      for (const promotion of roles) found.push(...steps(position, [makeUci({ from, to, promotion })]));
-    }
-  return found;
-}
+/** Returns the legal moves of a position. */
+export const legal = (position: Position): Step[] => legalMoves(position).flatMap((move) => steps(position, [makeUci(move)]));
 
 /** The squares between which moves may be made, and what a pawn may become. */
 export function allowed(position: Position, from: readonly Choice[]): Allowed {

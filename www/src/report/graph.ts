@@ -2,7 +2,7 @@
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
 import { glyphOf } from "./judgment";
-import { bestKnown, type Knowledge } from "../score/known-score";
+import { bestScore, type KnownScore, type Origin } from "../score/known-score";
 import type { State } from "../state/state";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -19,7 +19,7 @@ export class Graph {
   readonly #dot = make("i", { className: "dot", "aria-hidden": "true" });
   readonly #tip = make("div", { className: "tip", hidden: true, "aria-hidden": "true", "data-testid": "graph-tip" });
   #line: Node[] = [];
-  #known: (Knowledge | undefined)[] = [];
+  #known: (KnownScore | undefined)[] = [];
 
   constructor(private readonly state: State) {
     const root = this.#root;
@@ -62,7 +62,7 @@ export class Graph {
 
   #draw(): void {
     this.#line = this.state.game.mainline();
-    this.#known = this.#line.map((node) => bestKnown(node, this.state));
+    this.#known = this.#line.map((node) => bestScore(node, this.state));
     const areas: string[] = [];
     const borrowed: string[] = [];
     const gaps: [from: number, to: number][] = [];
@@ -128,7 +128,7 @@ export class Graph {
   /** Says what share of the game is known, and from where. */
   #tell(): void {
     const own = this.#known.filter((known) => known && isOwn(known)).length;
-    const count = (source: Knowledge["source"]) => this.#known.filter((known) => known?.source === source).length;
+    const count = (origin: Origin) => this.#known.filter((known) => known?.origin === origin).length;
     const parts = [`${own} of ${this.#line.length} positions known`];
     if (count("pgn") > 0) parts.push(`${count("pgn")} from the PGN`);
     if (count("engine") > 0) parts.push(`${count("engine")} from the engine`);
@@ -144,7 +144,7 @@ export class Graph {
     this.#cursor.style.transform = `translateX(${this.#x(ply) / 10}%)`;
     if (known) this.#dot.style.translate = `${this.#x(ply) / 10}% ${y(known)}%`;
     this.#root.setAttribute("aria-valuenow", String(Math.max(0, ply)));
-    this.#root.setAttribute("aria-valuetext", this.#words(this.state.node, ply === -1 ? bestKnown(this.state.node, this.state) : known));
+    this.#root.setAttribute("aria-valuetext", this.#words(this.state.node, ply === -1 ? bestScore(this.state.node, this.state) : known));
   }
 
   #hint(ply: number): void {
@@ -159,10 +159,10 @@ export class Graph {
   }
 
   /** "12. Nf3, +0.35" */
-  #words(node: Node, known: Knowledge | undefined): string {
+  #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
-    const froms: Partial<Record<Knowledge["source"], string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };
-    const from = (known && froms[known.source]) ?? "";
+    const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };
+    const from = (known && froms[known.origin]) ?? "";
     const kind = node.parent && glyphOf(node, this.state).kind;
     return `${move}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
   }
@@ -172,9 +172,9 @@ export class Graph {
   }
 }
 
-const isOwn = ({ source }: Knowledge): boolean => source === "database" || source === "rules";
+const isOwn = ({ origin }: KnownScore): boolean => origin === "database" || origin === "rules";
 
-const y = ({ share }: Knowledge): number => Math.round((50 - share * 47) * 10) / 10;
+const y = ({ chances }: KnownScore): number => Math.round((50 - chances * 47) * 10) / 10;
 
 function shape(tag: string, attributes: Record<string, string | number>): SVGElement {
   const element = document.createElementNS(SVG, tag) as SVGElement;

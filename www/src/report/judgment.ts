@@ -1,9 +1,8 @@
 /** What is said of moves: glyphs and words, the author's own before the page's; and the line that was better. */
 import { byId, make } from "../shell/dom";
-import { type Node, steps } from "../game/game";
-import { bestKnown } from "../score/known-score";
+import { type Node, steps, variationOf } from "../game/game";
+import { bestScore } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
-import { variationOf } from "../state/navigation";
 import type { State } from "../state/state";
 
 /** The kinds of bad moves, in order of weight. */
@@ -64,7 +63,7 @@ export class JudgmentRow {
     }
     const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
-    const known = bestKnown(parent, this.state);
+    const known = bestScore(parent, this.state);
     const line = best && known?.line[0] === move.best ? steps(parent.position, known.line) : best ? [best] : [];
     const words = best ? `${name}. Best was ` : `${name}.`;
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };

@@ -2,16 +2,16 @@
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
-import { ownKnown } from "../score/known-score";
+import { ownScore } from "../score/known-score";
 import { surname } from "../game/player-names";
-import type { Report } from "./reporter";
+import type { Report } from "shelfish/analysis";
 import type { State } from "../state/state";
 
 /** The panel. */
 export class ReportPanel {
   readonly #root = byId("report");
   readonly #title = make("h2", { tabIndex: -1 }, "Report");
-  /** How far the engine is with what the database does not have: made once, so that a press of Stop is not lost to its progress. */
+  /** How far the engine is with what the database does not have: made loadOnce, so that a press of Stop is not lost to its progress. */
   readonly #filled = document.createTextNode("");
   readonly #bar = make("progress", { "aria-label": "Positions that the engine looks at" });
   readonly #stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
@@ -19,10 +19,10 @@ export class ReportPanel {
   readonly #body = make("div");
 
   constructor(private readonly state: State) {
-    this.#stop.addEventListener("click", () => state.filling?.stop());
+    this.#stop.addEventListener("click", () => state.progress?.stop());
     this.#root.replaceChildren(this.#title, this.#body);
-    state.on(({ report, game, filling }) => {
-      if (filling) this.#fill();
+    state.on(({ report, game, progress }) => {
+      if (progress) this.#fill();
       if (report || game) this.#draw();
     });
     this.#fill();
@@ -30,12 +30,12 @@ export class ReportPanel {
   }
 
   #fill(): void {
-    const { filling } = this.state;
-    if (!filling) {
+    const { progress } = this.state;
+    if (!progress) {
       if (this.#filling.contains(document.activeElement)) this.#title.focus({ preventScroll: true });
       return this.#filling.remove();
     }
-    const { done, of } = filling;
+    const { done, of } = progress;
     this.#filled.data = `Engine: ${done} of ${plural(of, "gap")} `;
     this.#bar.max = of;
     this.#bar.value = done;
@@ -72,7 +72,7 @@ export class ReportPanel {
 
   /** What of it is the engine's. */
   #engines(): string {
-    const count = this.state.game.mainline().filter((node) => ownKnown(node, this.state)?.source === "engine").length;
+    const count = this.state.game.mainline().filter((node) => ownScore(node, this.state)?.origin === "engine").length;
     return count > 0 ? `${plural(count, "position")} of these ${count === 1 ? "is" : "are"} the engine’s, not the database’s.` : "";
   }
 

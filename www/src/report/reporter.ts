@@ -1,26 +1,24 @@
 /** The analysis of the whole game: its module is loaded when the first game is known, and knows nothing of the page. */
 import type { Known, Report } from "shelfish/analysis";
 import { type Node, uci } from "../game/game";
-import { ownKnown } from "../score/known-score";
-import { once } from "../loading/load-once";
-import { part } from "../loading/page-part";
-import type { State } from "../state/state";
-
-export type { Report };
+import { ownScore } from "../score/known-score";
+import { loadOnce } from "../loading/load-once";
+import { loadPart } from "../loading/page-part";
+import type { Assessment, State } from "../state/state";
 
 /** How long what is known must be at rest, in milliseconds. */
 const REST = 60;
 
 /** Keeps the state's report in step with what is known of the main line. */
 export class Reporter {
-  readonly #load = once(async () => (await part(import("shelfish/analysis"))).load());
+  readonly #load = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).load());
   #timer = 0;
 
   constructor(private readonly state: State) {
     state.on(({ tree, known }) => {
       const isOfGame = known && state.game.mainline().some(({ fen }) => known.has(fen));
       if (!tree && !isOfGame) return;
-      if (tree) state.assess(undefined);
+      if (tree) state.setAssessment(undefined);
       window.clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => this.#report().catch(() => {}), REST);
     });
@@ -40,24 +38,18 @@ export class Reporter {
     // Moves may have been played meanwhile: then another report is due.
     if (this.state.game !== game || game.mainline().length !== line.length) return;
     const moves = line.flatMap(({ move }) => (move ? [uci(move)] : []));
-    this.state.assess(judged(line, module.report({ fen: game.root.fen, moves, evaluations })));
+    this.state.setAssessment(judged(line, module.report({ fen: game.root.fen, moves, evaluations })));
   }
 
   /** What is known of the positions themselves: a line's score says nothing new of them. */
   #evaluations(line: readonly Node[]): (Known | null)[] {
     return line.map((node) => {
-      const known = ownKnown(node, this.state);
-      if (!known || known.source === "rules" || known.source === "line") return null;
-      const { cp, mate, depth, knodes, line, source } = known;
-      return { cp, mate, depth, knodes, line, source };
+      const known = ownScore(node, this.state);
+      if (!known || known.origin === "rules" || known.origin === "line") return null;
+      const { cp, mate, depth, knodes, line, origin } = known;
+      return { cp, mate, depth, knodes, line, source: origin };
     });
   }
-}
-
-/** A report, and which node each of its moves is. */
-export interface Assessment {
-  report: Report;
-  moves: ReadonlyMap<Node, Report["moves"][number]>;
 }
 
 function judged(line: readonly Node[], report: Report): Assessment {

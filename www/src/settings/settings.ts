@@ -45,11 +45,11 @@ export function save(settings: Settings): void {
     // Storage may be forbidden: they then last as long as the page.
     unstored = { ...settings };
   }
-  dress(settings);
+  applyAppearance(settings);
 }
 
 /** Gives board and pieces their looks. */
-export function dress({ board, pieces }: Settings): void {
+export function applyAppearance({ board, pieces }: Settings): void {
   document.documentElement.dataset.board = board;
   document.documentElement.dataset.pieces = pieces;
 }

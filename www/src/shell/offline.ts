@@ -1,6 +1,6 @@
 let asked = false;
 
-/** Has the site's files kept for visits without a connection: once, and when the page has nothing more urgent to load. */
+/** Has the site's files kept for visits without a connection: loadOnce, and when the page has nothing more urgent to load. */
 export function keepForOffline(): void {
   if (asked || import.meta.env.DEV || !("serviceWorker" in navigator)) return;
   asked = true;

@@ -46,16 +46,10 @@ export function navigation(state: State): Navigation {
 }
 
 /** Enables the buttons of the steps that lead on from a position, and disables the others. */
-export function dressSteps({ parent, children }: Node): void {
+export function updateStepButtons({ parent, children }: Node): void {
   const [isFirst, isLast] = [!parent, children.length === 0];
   const ends = [["first", isFirst], ["previous", isFirst], ["next", isLast], ["last", isLast]] as const;
   const other = byId(!isLast ? "next" : !isFirst ? "previous" : "flip");
   // Those that lead on first: one of them may get the focus.
   for (const isEnd of [false, true]) for (const [id, is] of ends) if (is === isEnd) disable(byId(id), is, other);
-}
-
-/** Whether the node is in a variation; then the first move of it. */
-export function variationOf(node: Node): Node | undefined {
-  for (let at: Node | undefined = node; at?.parent; at = at.parent) if (at.parent.children[0] !== at) return at;
-  return undefined;
 }

@@ -1,72 +1,81 @@
-/** What the page is about: one game, one position of it, and what is known. Views read it and are told what has changed. */
+/** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
 import type { Eval, Evaluation } from "shelfish";
+import type { Report } from "shelfish/analysis";
 import type { Explanation } from "../database/client";
 import { Game, type Node, type Step } from "../game/game";
-import type { Assessment } from "../report/reporter";
 
-/** What has changed; a view looks at what concerns it. */
+/** The parts of the state that have changed. */
 export interface Changes {
   /** Another game is on the board. */
   game?: true;
-  /** The game has got or lost moves. */
+  /** Moves were added to the game or removed from it. */
   tree?: true;
   /** Another position is on the board. */
   node?: true;
-  /** The FENs of positions about which more is known. */
+  /** FENs of the positions with new evaluations. */
   known?: ReadonlySet<string>;
-  /** Another move is chosen to go on with. */
+  /** Another next move is selected. */
   choice?: true;
-  /** The report of the game was made, or is no longer true. */
+  /** The report of the game was created or became invalid. */
   report?: true;
-  /** How the lookup of the position on the board stands. */
+  /** Status of the lookup of the position on the board. */
   status?: true;
-  /** The engine is further with the gaps of the game, or not at them any more. */
-  filling?: true;
+  /** Progress of the engine with the missing evaluations of the game. */
+  progress?: true;
 }
 
-/** How far the engine is with the gaps of a game. */
-export interface Filling {
+/** Progress of the engine with the positions of a game that have no evaluation. */
+export interface EngineProgress {
+  /** Number of positions that are searched. */
   done: number;
+  /** Number of positions to search. */
   of: number;
   stop(): void;
 }
 
-/** How the lookup of the position on the board stands. */
+/** Status of the lookup of the position on the board. */
 export interface Status {
-  /** It is taking its time. */
+  /** The lookup is slow. */
   waiting?: boolean;
-  /** It failed. */
+  /** Why the lookup failed. */
   fault?: Explanation;
-  /** What the last answer cost. */
+  /** Cost of the last answer. */
   cost?: string;
 }
 
-/** The state of the page. Only its methods change it. */
+/** A report, with the nodes of its moves. */
+export interface Assessment {
+  report: Report;
+  moves: ReadonlyMap<Node, Report["moves"][number]>;
+}
+
+/** The state. Only its methods change it. */
 export class State {
   #game = new Game();
   #node = this.#game.root;
   #choice: Node | undefined;
   #assessment: Assessment | undefined;
   #status: Status = {};
-  #filling: Filling | undefined;
-  readonly #answers = new Map<string, Eval | null>();
-  readonly #found = new Map<string, Evaluation>();
+  #progress: EngineProgress | undefined;
+  readonly #databaseEvals = new Map<string, Eval | null>();
+  readonly #engineEvals = new Map<string, Evaluation>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
   get game(): Game {
     return this.#game;
   }
 
+  /** Position on the board. */
   get node(): Node {
     return this.#node;
   }
 
-  /** The move that goes on from here: the one that was chosen, else the main one. */
+  /** The next move: the selected move, or the first one. */
   get choice(): Node | undefined {
     return this.#choice ?? this.#node.children[0];
   }
 
-  /** The report of the main line, once it is made. */
+  /** Report of the main line, if it was created. */
   get assessment(): Assessment | undefined {
     return this.#assessment;
   }
@@ -75,48 +84,48 @@ export class State {
     return this.#status;
   }
 
-  /** What the database said of positions, by FEN; null: it does not have it. */
-  get answers(): ReadonlyMap<string, Eval | null> {
-    return this.#answers;
+  /** Answers of the database by FEN; `null` if the database does not have the position. */
+  get databaseEvals(): ReadonlyMap<string, Eval | null> {
+    return this.#databaseEvals;
   }
 
-  /** What the engine found of positions, by FEN. */
-  get found(): ReadonlyMap<string, Evaluation> {
-    return this.#found;
+  /** Evaluations by the engine, by FEN. */
+  get engineEvals(): ReadonlyMap<string, Evaluation> {
+    return this.#engineEvals;
   }
 
-  /** How far the engine is with the gaps of the game; undefined: it is not at them. */
-  get filling(): Filling | undefined {
-    return this.#filling;
+  /** Progress of the engine with the missing evaluations of the game; `undefined` if it does not search them. */
+  get progress(): EngineProgress | undefined {
+    return this.#progress;
   }
 
-  /** Calls `listener` after each change, in the order of these calls. */
+  /** Adds a listener. Listeners are called after each change, in the order in which they were added. */
   on(listener: (changes: Changes) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Puts a game on the board. */
+  /** Shows a game. */
   enter(game: Game, node: Node = game.root): void {
     this.#game = game;
     this.#node = node;
     this.#status = {};
-    this.#tell({ game: true, tree: true, node: true });
+    this.#notify({ game: true, tree: true, node: true });
   }
 
-  /** Steps to a position of the game. */
+  /** Shows a position of the game. */
   go(node: Node | undefined): void {
     if (!node || node === this.#node) return;
     this.#step(node);
-    this.#tell({ node: true });
+    this.#notify({ node: true });
   }
 
-  /** Chooses the move to go on with, where there are several. */
+  /** Selects the next move if there are several. */
   choose(child: Node | undefined): void {
     this.#choice = child;
-    this.#tell({ choice: true });
+    this.#notify({ choice: true });
   }
 
-  /** Plays moves from a position of the game, and goes where they lead. */
+  /** Plays moves from a position of the game and shows the position after them. */
   play(from: Node, ...moves: Step["move"][]): void {
     let grown = false;
     let node = from;
@@ -127,57 +136,54 @@ export class State {
       node = to;
     }
     this.#step(node);
-    this.#tell(grown ? { tree: true, node: true } : { node: true });
+    this.#notify(grown ? { tree: true, node: true } : { node: true });
   }
 
-  /** Changes the tree of moves, and goes to a node that is still in it. */
+  /** Changes the tree of moves; `change` returns the node to show. */
   edit(change: () => Node): void {
     this.#step(change());
-    this.#tell({ tree: true, node: true });
+    this.#notify({ tree: true, node: true });
   }
 
-  /** Notes what the database said. */
-  learn(answers: Iterable<readonly [fen: string, answer: Eval | null]>): void {
+  /** Adds answers of the database. */
+  addDatabaseEvals(answers: Iterable<readonly [fen: string, answer: Eval | null]>): void {
     const known = new Set<string>();
     for (const [fen, answer] of answers) {
-      this.#answers.set(fen, answer);
+      this.#databaseEvals.set(fen, answer);
       known.add(fen);
     }
-    if (known.size > 0) this.#tell({ known });
+    if (known.size > 0) this.#notify({ known });
   }
 
-  /** Notes what the engine found of a position. */
-  find(fen: string, evaluation: Evaluation): void {
-    this.#found.set(fen, evaluation);
-    this.#tell({ known: new Set([fen]) });
+  /** Adds an evaluation by the engine. */
+  addEngineEval(fen: string, evaluation: Evaluation): void {
+    this.#engineEvals.set(fen, evaluation);
+    this.#notify({ known: new Set([fen]) });
   }
 
-  /** Notes how far the engine is with the gaps of the game. */
-  fill(filling: Filling | undefined): void {
-    this.#filling = filling;
-    this.#tell({ filling: true });
+  setProgress(progress: EngineProgress | undefined): void {
+    this.#progress = progress;
+    this.#notify({ progress: true });
   }
 
-  /** Notes the report of the main line; undefined: there is none. */
-  assess(assessment: Assessment | undefined): void {
+  setAssessment(assessment: Assessment | undefined): void {
     if (assessment === this.#assessment) return;
     this.#assessment = assessment;
-    this.#tell({ report: true });
+    this.#notify({ report: true });
   }
 
-  /** Notes how the lookup stands. */
-  report(status: Status): void {
+  setStatus(status: Status): void {
     this.#status = status;
-    this.#tell({ status: true });
+    this.#notify({ status: true });
   }
 
-  /** Puts another position of the game on the board, about whose lookup nothing is known yet. */
+  /** Shows another position of the game. The status of its lookup is not known yet. */
   #step(node: Node): void {
     this.#node = node;
     this.#status = { cost: this.#status.cost };
   }
 
-  #tell(changes: Changes): void {
+  #notify(changes: Changes): void {
     if (changes.node) this.#choice = undefined;
     for (const listener of this.#listeners) listener(changes);
   }

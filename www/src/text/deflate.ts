@@ -6,7 +6,7 @@ import { boundedText } from "./bounded-text";
 const MAX_BYTES = 2_000_000;
 
 /** The text deflated, in base64url. */
-export async function fold(text: string): Promise<string> {
+export async function deflate(text: string): Promise<string> {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
@@ -16,7 +16,7 @@ export async function fold(text: string): Promise<string> {
 }
 
 /** The text of a link. Throws an `InputError` if it is damaged. */
-export async function unfold(folded: string): Promise<string> {
+export async function inflate(folded: string): Promise<string> {
   const broken = new InputError("The link is damaged: the game in it (pgnz) cannot be unfolded. Copy it again, whole.");
   try {
     const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));

@@ -1,0 +1,10 @@
+/** What opened games change on the page. */
+import type { Refused } from "../pgn/read-text";
+
+/** The page around the board. */
+export interface Page {
+  /** Shows a message and the games that could not be opened; an empty message hides the line. */
+  notice(message: string, refused?: readonly Refused[]): void;
+  /** Turns the board so that this side is at the bottom. */
+  turn(side: "white" | "black"): void;
+}
