@@ -90,8 +90,11 @@ async function ask(): Promise<void> {
   }
 }
 
+/** The fault of the link that was followed, until the position changes. */
+let linkFault = "";
+
 function tell(text: string): void {
-  byId("status").textContent = text;
+  byId("status").textContent = [linkFault, text].filter(Boolean).join(" ");
 }
 
 function silence(hasEnds: boolean): string {
@@ -132,6 +135,7 @@ function describe(): void {
 
 state.on(({ node }) => {
   if (!node) return;
+  linkFault = "";
   preview.show(undefined);
   board.show(state.node);
   updateStepButtons(state.node);
@@ -141,7 +145,10 @@ state.on(({ node }) => {
   void ask();
 });
 
-followLinks(state, tell);
+followLinks(state, (fault) => {
+  linkFault = fault;
+  tell("");
+});
 
 bindKeys({
   ArrowLeft: previous,

@@ -149,8 +149,11 @@ function sound(isOn = !settings.sounds): void {
   byId("sound").setAttribute("aria-pressed", String(isOn));
 }
 
+/** The fault of the link that was followed, until the position changes. */
+let linkFault = "";
+
 function tell(text: string): void {
-  byId("status").textContent = text;
+  byId("status").textContent = [linkFault, text].filter(Boolean).join(" ");
 }
 
 /** The moves that were played. */
@@ -164,6 +167,7 @@ function line(): void {
 
 state.on(({ node }) => {
   if (!node) return;
+  linkFault = "";
   preview.show(undefined);
   for (const id of ["back", "new"]) disable(byId(id), !state.node.parent, byId("flip"));
   line();
@@ -190,7 +194,10 @@ byId<HTMLInputElement>(mode).checked = true;
 sound(settings.sounds);
 for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
 
-followLinks(state, tell);
+followLinks(state, (fault) => {
+  linkFault = fault;
+  tell("");
+});
 
 bindKeys({
   ArrowLeft: () => void back(),
