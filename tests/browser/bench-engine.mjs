@@ -47,7 +47,7 @@ async function natively() {
   return times;
 }
 
-const ground = await shelf("--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit));
+const ground = await shelf({ serve: ["--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit)] });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 const { url } = ground.server;
 /** @type {[what: string, value: string][]} */

@@ -10,7 +10,7 @@ const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - -";
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
 before(async () => {
-  shelf = await lab();
+  shelf = await lab({ own: true });
   const worker = `import { open } from "${shelf.entry}"; import { serve } from "/pkg/worker.js";`;
   writeFileSync(join(shelf.root, "evals.mjs"), `${worker} serve(open);`);
   writeFileSync(join(shelf.root, "shared.mjs"), `${worker} onconnect = ({ ports: [port] }) => serve(open, port);`);

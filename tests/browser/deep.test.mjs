@@ -12,7 +12,7 @@ const skip = !existsSync(BIN) && "the package `stockfish` is not installed: carg
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
 before(async () => {
-  shelf = await lab();
+  shelf = await lab({ own: true });
   if (skip) return;
   for (const ending of ["js", "wasm"]) cpSync(join(BIN, `stockfish-19-lite-single.${ending}`), join(shelf.root, `stockfish/stockfish-19-lite-single.${ending}`));
 });

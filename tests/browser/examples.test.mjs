@@ -1,8 +1,6 @@
 // The examples of crate/js/examples, as who copies them has them: types, builds, answers.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { parseComment, parsePgn, startingPosition } from "chessops/pgn";
@@ -10,10 +8,11 @@ import { makeFen } from "chessops/fen";
 import { parseSan } from "chessops/san";
 import { chromium } from "playwright-core";
 import { project, run, served } from "../toolchains/support.mjs";
+import { famous } from "./support/fixtures.mjs";
 import { games } from "./support/games.mjs";
 import { host } from "./support/host.mjs";
 import { FLAGS, START, watch } from "./support/lab.mjs";
-import { CHROMIUM, DUMPS, ROOT, SHELFISH } from "./support/paths.mjs";
+import { CHROMIUM, DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 import { withLimit } from "./support/until.mjs";
 
@@ -22,23 +21,18 @@ const FAMOUS = String(DUMPS.find((dump) => dump.includes("famous")));
 const GAMES = join(ROOT, "static-shards/famous.pgn");
 const known = truth(FAMOUS);
 
-/** @type {string} */
-let root;
 /** @type {Awaited<ReturnType<typeof host>>} */
 let shelf;
 /** @type {import("playwright-core").Browser} */
 let browser;
 
 before(async () => {
-  root = mkdtempSync(join(tmpdir(), "shelfish-examples-"));
-  execFileSync(SHELFISH, ["build", FAMOUS, "-o", join(root, "db"), "--inline-pages", "0", "--quiet"]);
-  shelf = await host(join(root, "db"));
+  shelf = await host(famous());
   browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 });
 after(async () => {
   await browser?.close();
   await shelf?.close();
-  rmSync(root, { recursive: true });
 });
 
 /** An example as a project, its types checked. */
@@ -76,7 +70,7 @@ function score(/** @type {string} */ fen) {
 test("annotate-pgn writes the evaluations of the source, and leaves the games as they are", async () => {
   const { directory } = await example("annotate-pgn");
   const plain = readFileSync(GAMES, "utf8");
-  const output = await run(directory, "node", ["annotate.mjs", GAMES, join(root, "db")]);
+  const output = await run(directory, "node", ["annotate.mjs", GAMES, famous()]);
   const annotated = parsePgn(output);
   const originals = parsePgn(plain);
   assert.equal(annotated.length, originals.length);

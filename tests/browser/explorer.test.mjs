@@ -14,7 +14,7 @@ import { equals, until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
-before(async () => void (shelf = await lab()));
+before(async () => void (shelf = await lab({ own: true })));
 after(() => shelf.close());
 
 const SIZES = { "a phone": { width: 390, height: 844 }, "a desk": { width: 1366, height: 768 } };
@@ -88,8 +88,8 @@ test("the board and the keys play moves too", async (t) => {
 });
 
 test("buckets are chosen, ratings stand beside the moves, games are links", async (t) => {
-  cpSync(join(ROOT, "tests/data/book-details/db"), join(shelf.root, "site/details"), { recursive: true });
-  const page = await explorer(t, "?book=details/manifest.json");
+  cpSync(join(ROOT, "tests/data/book-details/db"), join(shelf.root, "details"), { recursive: true });
+  const page = await explorer(t, "?book=../details/manifest.json");
   const table = () => page.$$eval("#moves tr", (all) => all.map((row) => [".san", ".rating"].map((part) => row.querySelector(part)?.textContent).concat(row.querySelector(".games")?.firstChild?.textContent ?? "")));
   await page.getByTestId("buckets").waitFor();
   assert.deepEqual(await table(), [["e4", "1856", "5"], ["Nf3", "2050", "1"]]);

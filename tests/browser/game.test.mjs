@@ -23,7 +23,7 @@ const STRANGE = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 h5 5. a3 h4 6. b4 Rh5 7. B
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
 before(async () => {
-  shelf = await lab();
+  shelf = await lab({ own: true });
   cpSync(join(ROOT, "static-shards/famous.pgn"), join(shelf.root, "famous.pgn"));
   const page = (/** @type {string} */ body) => `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Games</title><script type="module" src="pkg/game.js"></script><body style="margin:0">${body}</body></html>`;
   writeFileSync(join(shelf.root, "text.html"), page(`<shelfish-game database="db/">${PGN}</shelfish-game>`));

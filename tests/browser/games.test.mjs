@@ -33,7 +33,7 @@ let shelf;
 /** @type {Awaited<ReturnType<typeof lichess>>} */
 let server;
 before(async () => {
-  shelf = await lab();
+  shelf = await lab({ own: true });
   server = await lichess({
     q7ZvsdUF: { status: "resign", pgn: PGN },
     running1: { status: "started", pgn: PGN.replace("1-0", "*") },

@@ -13,7 +13,7 @@ import { reads, until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
-before(async () => void (shelf = await lab()));
+before(async () => void (shelf = await lab({ own: true })));
 after(() => shelf.close());
 
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1_w_-_-_0_1";

@@ -24,7 +24,7 @@ const TINY = "site/precedent.html?book=../tiny/manifest.json";
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
 before(async () => {
-  shelf = await lab();
+  shelf = await lab({ own: true });
   const pgn = join(shelf.root, "tiny.pgn");
   writeFileSync(pgn, GAMES);
   execFileSync(SHELFISH, ["build", "--quiet", pgn, "-o", join(shelf.root, "tiny")], { stdio: "pipe" });

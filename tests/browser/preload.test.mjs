@@ -13,7 +13,7 @@ const ROUNDS = Number(process.env.SHELFISH_ROUNDS ?? 1);
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
-before(async () => void (shelf = await lab("--latency-ms", "50")));
+before(async () => void (shelf = await lab({ own: true, serve: ["--latency-ms", "50"] })));
 after(() => shelf.close());
 
 /** The lines of the README, with our paths: the script's, the module's, the manifest's. */

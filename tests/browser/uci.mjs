@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
-import { BLANK, FLAGS } from "./support/lab.mjs";
+import { BLANK } from "./support/fixtures.mjs";
+import { FLAGS } from "./support/lab.mjs";
 import { CHROMIUM, PACKAGE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 

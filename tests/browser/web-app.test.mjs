@@ -18,7 +18,7 @@ import { best, truth } from "./support/truth.mjs";
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
 before(async () => {
-  shelf = await lab();
+  shelf = await lab({ own: true });
   cpSync(WEB_APP, join(shelf.root, "app"), { recursive: true });
 });
 after(() => shelf.close());

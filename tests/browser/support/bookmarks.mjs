@@ -94,28 +94,23 @@ export async function chromiumWith({ bookmarks, port }) {
       const before = page.url();
       /** @type {Outcome} */
       const outcome = {};
-      /** @type {Promise<void>} */
-      const settled = new Promise((done) => {
-        context.once("page", async (opened) => {
-          tab = opened;
-          await opened.waitForURL(/^http/);
-          outcome.tab = opened.url();
-          done();
-        });
-        page.once("dialog", async (dialog) => {
-          outcome.said = dialog.message();
-          await dialog.accept();
-          done();
-        });
-        page.once("framenavigated", () => {
-          if (page.url() !== before) outcome.here = page.url();
-          done();
-        });
+      const isSettled = () => Object.keys(outcome).length > 0;
+      context.once("page", async (opened) => {
+        tab = opened;
+        await opened.waitForURL(/^http/);
+        outcome.tab = opened.url();
       });
-      // Its answer says that no page was loaded, or comes when one has been.
+      page.once("dialog", async (dialog) => {
+        await dialog.accept();
+        outcome.said = dialog.message();
+      });
+      page.on("framenavigated", () => {
+        if (page.url() !== before) outcome.here = page.url();
+      });
+      // This command answers at once if the script loads no page, and after the page is loaded if it does.
       const navigation = tools.send("Page.navigate", { url: String(bookmarks[bookmark]) }).catch(() => {});
-      await Promise.race([settled, sleep(10_000, undefined, { ref: false })]);
-      await Promise.race([navigation, sleep(1000, undefined, { ref: false })]);
+      await until(isSettled, "the bookmark opens a tab, a message or another address");
+      await navigation;
       context.removeAllListeners("page");
       page.removeAllListeners("dialog");
       page.removeAllListeners("framenavigated");

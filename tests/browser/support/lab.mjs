@@ -1,11 +1,11 @@
-// One server, the databases, one browser: what the browser tests stand on.
+// The server, the databases and the browser of a browser test.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { CHROMIUM, DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
+import { serverRoot } from "./fixtures.mjs";
+import { CHROMIUM, entry } from "./paths.mjs";
 import { serve } from "./serve.mjs";
 import { withLimit, until } from "./until.mjs";
 
@@ -24,22 +24,13 @@ export const FLAGS = [
 
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-export const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
-
 /**
- * Starts the server that every browser test stands on. It has a blank page at `/`, the npm package in `pkg/`, the sample
- * database in `db/`, a database of the famous games alone in `famous/`, the site in `site/`, a module Worker.
- * @param {string[]} options of the server
+ * Starts a server for a browser test. Its root folder is `serverRoot()`, which no test may change.
+ * @param {{ own?: boolean, serve?: string[] }} options a copy of the folder that the test may change, and options of the server
  */
-export async function shelf(...options) {
-  const root = mkdtempSync(join(tmpdir(), "shelfish-browser-"));
-  writeFileSync(join(root, "index.html"), BLANK);
-  writeFileSync(join(root, "worker.mjs"), WORKER);
-  cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
-  cpSync(SITE, join(root, "site"), { recursive: true, dereference: true });
-  cpSync(join(SITE, "db"), join(root, "db"), { recursive: true, dereference: true });
-  const famous = join(root, "famous");
-  execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", famous, "--inline-pages", "0"], { stdio: "pipe" });
+export async function shelf({ own = false, serve: options = [] } = {}) {
+  const root = own ? mkdtempSync(join(tmpdir(), "shelfish-browser-")) : serverRoot();
+  if (own) cpSync(serverRoot(), root, { recursive: true });
   const server = await serve(root, ...options);
   return {
     root,
@@ -48,17 +39,17 @@ export async function shelf(...options) {
 
     async close() {
       await server.close();
-      rmSync(root, { recursive: true, force: true });
+      if (own) rmSync(root, { recursive: true, force: true });
     },
   };
 }
 
 /**
- * The same with a Chromium.
- * @param {string[]} options of the server
+ * Starts the same server and a Chromium.
+ * @param {Parameters<typeof shelf>[0]} options
  */
-export async function lab(...options) {
-  const ground = await shelf(...options);
+export async function lab(options = {}) {
+  const ground = await shelf(options);
   const { server } = ground;
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
@@ -154,17 +145,3 @@ export function askWorker([entry, fens]) {
     worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
   });
 }
-
-const WORKER = `
-addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
-  try {
-    const { open } = await import(entry);
-    const database = await open(manifest);
-    const answers = await database.lookupMany(fens);
-    postMessage({ answers, stats: database.stats() });
-    database.close();
-  } catch (error) {
-    postMessage({ error: String(error) });
-  }
-});
-`;

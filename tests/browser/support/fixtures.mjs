@@ -1,0 +1,68 @@
+// Folders that many test files read and none changes. `cargo xtask test` names a folder in which each is built once per run.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DUMPS, PACKAGE, SHELFISH, SITE } from "./paths.mjs";
+
+/** A folder for this process, if a test file runs alone. */
+function ownHome() {
+  const home = mkdtempSync(join(tmpdir(), "shelfish-fixtures-"));
+  process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+const HOME = process.env.SHELFISH_FIXTURES ?? ownHome();
+
+/**
+ * Returns a folder that no test may change. Builds it if it does not exist yet. If two processes build it at the same time, the
+ * first to finish keeps its folder.
+ * @param {string} name
+ * @param {(folder: string) => void} build
+ */
+function fixture(name, build) {
+  const folder = join(HOME, name);
+  if (existsSync(folder)) return folder;
+  const unfinished = mkdtempSync(join(HOME, "unfinished-"));
+  build(unfinished);
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(unfinished, { recursive: true });
+  }
+  return folder;
+}
+
+/** A database of the famous games, whose manifest contains no pages of the index. */
+export const famous = () =>
+  fixture("famous", (folder) => void execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", folder, "--inline-pages", "0"], { stdio: "pipe" }));
+
+export const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
+
+const WORKER = `
+addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
+  try {
+    const { open } = await import(entry);
+    const database = await open(manifest);
+    const answers = await database.lookupMany(fens);
+    postMessage({ answers, stats: database.stats() });
+    database.close();
+  } catch (error) {
+    postMessage({ error: String(error) });
+  }
+});
+`;
+
+/**
+ * The root folder of the server of browser tests: a blank page at `/`, the npm package in `pkg/`, the sample database in `db/`, a
+ * database of the famous games in `famous/`, the site in `site/`, and a module Worker.
+ */
+export const serverRoot = () =>
+  fixture("server", (root) => {
+    writeFileSync(join(root, "index.html"), BLANK);
+    writeFileSync(join(root, "worker.mjs"), WORKER);
+    for (const [from, to] of [[PACKAGE, "pkg"], [SITE, "site"], [join(SITE, "db"), "db"], [famous(), "famous"]]) {
+      cpSync(String(from), join(root, String(to)), { recursive: true, dereference: true });
+    }
+  });
