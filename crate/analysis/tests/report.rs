@@ -116,7 +116,7 @@ fn black_may_begin() {
 /// A file of the folder of shared data, decompressed, if it is there.
 fn shared(name: &str) -> Option<Vec<u8>> {
     let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&path).inspect_err(|_| eprintln!("NOT TESTED: {path} is not there")).ok()?;
+    let bytes = std::fs::read(&path).inspect_err(|_| eprintln!("SKIPPED: {path} is not there")).ok()?;
     Some(if name.ends_with(".zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes })
 }
 
