@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench-web`.
+//! Tasks of this repository: `cargo xtask demo`, `cargo xtask check`, `cargo xtask test` and others.
 
 mod bench_api;
 mod bench_attack;
@@ -7,6 +7,7 @@ mod bench_explorer;
 mod bench_page;
 mod bench_peers;
 mod bench_web;
+mod check;
 mod demo;
 mod elo;
 mod fuzz;
@@ -29,66 +30,77 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// The chores of this repository.
+/// Tasks of this repository: build, check, test, measure, release.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask")]
-enum Chore {
-    /// Build the sample database, the WebAssembly and the site, and serve them on this machine
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    after_help = "Examples:
+  cargo xtask demo      # build the site with the sample database and serve it
+  cargo xtask check     # before each commit
+  cargo xtask test      # everything, also in browsers
+  cargo xtask help test"
+)]
+enum Task {
+    /// Build the sample database, the WebAssembly modules and the site, and serve the site on this machine
     Demo(demo::Args),
-    /// Build the folder that is deployed: the pages and a database
+    /// Build a folder to deploy: the pages and a database
     Site(site::Args),
-    /// Check and test everything, in a real browser too
+    /// Check formatting, lints, types and unit tests; takes at most two minutes once everything is built
+    Check(check::Args),
+    /// Check and test everything, also in browsers
     Test(test::Args),
     /// Cut the sample dump of `static-shards` out of a larger dump
     Sample(sample::Args),
-    /// Draw the icons and the picture that previews of links show
+    /// Draw the icons and the preview picture for links
     Pictures,
-    /// Build the npm package into `crate/pkg`
+    /// Build the npm package in `crate/pkg`
     Npm,
-    /// What a release takes: versions, notes, archives, checksums
+    /// Check versions, write notes and build archives for a release
     #[command(subcommand)]
     Release(release::Args),
     /// Run the fuzz targets of the parsers and of the search
     Fuzz(fuzz::Args),
-    /// Measure how many questions a second `shelfish serve --api` answers
+    /// Measure how many requests per second `shelfish serve --api` answers
     BenchApi(bench_api::Args),
-    /// Measure what hostile blocks and manifests cost a reader
+    /// Measure the time and memory that hostile blocks and manifests cost a reader
     BenchAttack,
-    /// Measure the engine in a headless Chromium, beside the native program
+    /// Measure the engine in a headless Chromium and as a native program
     BenchEngine(bench_engine::Args),
     /// Measure answers of the opening explorer in a headless Chromium over an emulated network
     BenchExplorer(bench_explorer::Args),
     /// Measure lookups in a headless Chromium over an emulated network
     BenchWeb(bench_web::Args),
-    /// Measure what a visitor of the site waits for in a headless Chromium over an emulated network
+    /// Measure how long a visitor of the site waits, in a headless Chromium over an emulated network
     BenchPage(bench_page::Args),
     /// Measure the strength of the engine against Stockfish at several skill levels
     Elo(elo::Args),
-    /// Make the engine's network again, or train another one
+    /// Train the engine's network again, or another network
     TrainNet(train_net::Args),
-    /// Measure this product beside its peers in a headless Chromium over an emulated network
+    /// Compare this product with its peers in a headless Chromium over an emulated network
     BenchPeers(bench_peers::Args),
 }
 
 fn main() -> ExitCode {
-    let done = match Chore::parse() {
-        Chore::Demo(args) => demo::run(&args),
-        Chore::Site(args) => site::run(&args),
-        Chore::Test(args) => test::run(&args),
-        Chore::Sample(args) => sample::run(&args),
-        Chore::Pictures => pictures::draw(),
-        Chore::Npm => npm::build().map(drop),
-        Chore::Release(args) => release::run(&args),
-        Chore::Fuzz(args) => fuzz::run(&args).map(drop),
-        Chore::BenchApi(args) => bench_api::run(&args),
-        Chore::BenchAttack => bench_attack::run(),
-        Chore::BenchEngine(args) => bench_engine::run(&args),
-        Chore::BenchExplorer(args) => bench_explorer::run(&args),
-        Chore::BenchWeb(args) => bench_web::run(&args),
-        Chore::BenchPage(args) => bench_page::run(&args),
-        Chore::Elo(args) => elo::run(&args),
-        Chore::TrainNet(args) => train_net::run(&args),
-        Chore::BenchPeers(args) => bench_peers::run(&args),
+    let done = match Task::parse() {
+        Task::Demo(args) => demo::run(&args),
+        Task::Site(args) => site::run(&args),
+        Task::Check(args) => check::run(&args),
+        Task::Test(args) => test::run(&args),
+        Task::Sample(args) => sample::run(&args),
+        Task::Pictures => pictures::draw(),
+        Task::Npm => npm::build().map(drop),
+        Task::Release(args) => release::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args).map(drop),
+        Task::BenchApi(args) => bench_api::run(&args),
+        Task::BenchAttack => bench_attack::run(),
+        Task::BenchEngine(args) => bench_engine::run(&args),
+        Task::BenchExplorer(args) => bench_explorer::run(&args),
+        Task::BenchWeb(args) => bench_web::run(&args),
+        Task::BenchPage(args) => bench_page::run(&args),
+        Task::Elo(args) => elo::run(&args),
+        Task::TrainNet(args) => train_net::run(&args),
+        Task::BenchPeers(args) => bench_peers::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

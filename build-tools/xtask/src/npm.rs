@@ -179,15 +179,7 @@ pub fn build() -> Result<PathBuf> {
 
     call(command(tools::node()?).arg(js.join("openings-table.mjs")).arg(built.join("openings-table.js")))?;
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
-    fs::create_dir_all(built.join("game"))?;
-    for folder in ["", "game"] {
-        for entry in fs::read_dir(js.join(folder))? {
-            let path = entry?.path();
-            if let Some(name) = path.file_name().filter(|name| name.to_string_lossy().ends_with(".ts")) {
-                copy(&path, &built.join(folder).join(name))?;
-            }
-        }
-    }
+    copy_sources(&js, &built)?;
     // What the engine's module imports, as it is.
     call(
         tool("esbuild").args(["engine-host.ts", "--outfile=engine-host.js", "--log-level=warning"]).current_dir(&built),
@@ -230,18 +222,7 @@ pub fn build() -> Result<PathBuf> {
     call(script.args(["--log-level=error", "--outfile=engine-worker-classic.js"]).current_dir(&built))?;
     let script = fs::read_to_string(built.join("engine-worker-classic.js"))?;
     fs::write(package.join("engine-worker-text.js"), format!("export default {};\n", quoted(&script)))?;
-    fs::write(built.join("package.json"), "{ \"type\": \"module\" }\n")?;
-    copy(&js.join("tsconfig.json"), &built.join("tsconfig.json"))?;
-    let chessops = modules.join("chessops/dist/types/*.d.ts");
-    let paths = format!(r#"{{ "paths": {{ "chessops/*": [{chessops:?}] }} }}"#);
-    let config = format!(r#"{{ "extends": "./tsconfig.json", "compilerOptions": {paths} }}"#);
-    fs::write(built.join("tsconfig.build.json"), config)?;
-    let mut types = tool("tsc");
-    types.args(["--project", "tsconfig.build.json", "--typeRoots"]).arg(modules.join("@types"));
-    call(types.current_dir(&built))?;
-    for name in TYPES {
-        copy(&built.join("types").join(name), &package.join(name))?;
-    }
+    declare(&js, &built, &package)?;
     for module in MODULES {
         let name = format!("{}.d.ts", module.file);
         copy(&js.join(&name), &package.join(&name))?;
@@ -252,6 +233,49 @@ pub fn build() -> Result<PathBuf> {
     copy(&root().join("LICENSE"), &package.join("LICENSE"))?;
     stamp.set()?;
     Ok(package)
+}
+
+/// Checks the types of the package and writes its declarations. Builds the package only if it has never been built.
+pub fn types() -> Result<()> {
+    let (js, built, package) = (root().join("crate/js"), target_dir().join("npm"), root().join("crate/pkg"));
+    if !(built.join("openings-table.js").is_file() && package.join("index.js").is_file()) {
+        return build().map(drop);
+    }
+    tools::npm_ci("crate/js")?;
+    copy_sources(&js, &built)?;
+    declare(&js, &built, &package)
+}
+
+/// Copies the TypeScript next to the bindings that it imports.
+fn copy_sources(js: &Path, built: &Path) -> Result<()> {
+    fs::create_dir_all(built.join("game"))?;
+    for folder in ["", "game"] {
+        for entry in fs::read_dir(js.join(folder))? {
+            let path = entry?.path();
+            if let Some(name) = path.file_name().filter(|name| name.to_string_lossy().ends_with(".ts")) {
+                copy(&path, &built.join(folder).join(name))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks the types of the TypeScript and writes the declarations of the package.
+fn declare(js: &Path, built: &Path, package: &Path) -> Result<()> {
+    let modules = js.join("node_modules");
+    fs::write(built.join("package.json"), "{ \"type\": \"module\" }\n")?;
+    copy(&js.join("tsconfig.json"), &built.join("tsconfig.json"))?;
+    let chessops = modules.join("chessops/dist/types/*.d.ts");
+    let paths = format!(r#"{{ "paths": {{ "chessops/*": [{chessops:?}] }} }}"#);
+    let config = format!(r#"{{ "extends": "./tsconfig.json", "compilerOptions": {paths} }}"#);
+    fs::write(built.join("tsconfig.build.json"), config)?;
+    let mut types = command(modules.join(".bin/tsc"));
+    types.args(["--project", "tsconfig.build.json", "--typeRoots"]).arg(modules.join("@types"));
+    call(types.current_dir(built))?;
+    for name in TYPES {
+        copy(&built.join("types").join(name), &package.join(name))?;
+    }
+    Ok(())
 }
 
 /// Builds the cache in IndexedDB by itself, for its tests in Node; gives the directory of the module.

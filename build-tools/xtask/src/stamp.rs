@@ -1,4 +1,4 @@
-//! Knowing that a step need not run again: a stamp holds the hash of everything that the step read.
+//! Stamps: files with the hash of everything that a step read. A step whose inputs have the same hash need not run again.
 
 use std::{
     collections::hash_map::DefaultHasher,
@@ -11,17 +11,17 @@ use anyhow::{Context, Result};
 
 use crate::shell::{relative, target_dir};
 
-/// Directories that hold what steps make, not what they read.
+/// Directories with outputs of steps.
 const PRODUCTS: [&str; 5] = ["node_modules", "dist", "pkg", "target", ".git"];
 
-/// The state of a step's inputs, beside the state that it last ran for.
+/// The hash of a step's inputs, and the file with the hash of its last run.
 pub struct Stamp {
     file: PathBuf,
     hash: String,
 }
 
 impl Stamp {
-    /// The stamp of the step `name` for `product`, whose inputs are these files and directories.
+    /// Returns the stamp of the step `name` that makes `product` from these files and directories.
     pub fn new(name: &str, product: &Path, inputs: &[PathBuf]) -> Result<Stamp> {
         let mut hasher = DefaultHasher::new();
         for input in inputs {
@@ -32,12 +32,12 @@ impl Stamp {
         Ok(Stamp { file, hash: format!("{:016x}", hasher.finish()) })
     }
 
-    /// Whether the step has run for these very inputs.
+    /// Returns whether the step has run for the same inputs.
     pub fn fresh(&self) -> bool {
         fs::read_to_string(&self.file).is_ok_and(|hash| hash == self.hash)
     }
 
-    /// Notes that it has.
+    /// Stores that the step has run.
     pub fn set(&self) -> Result<()> {
         if let Some(directory) = self.file.parent() {
             fs::create_dir_all(directory)?;

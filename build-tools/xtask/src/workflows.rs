@@ -1,4 +1,4 @@
-//! The files that GitHub and systemd run, checked as far as that goes here.
+//! Checks of the files that GitHub and systemd run.
 
 use std::{
     fs,
@@ -8,14 +8,17 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::shell::{call, command, output, root, say, which};
-use crate::tools;
+use crate::{
+    shell::{call, command, output, root, which},
+    test::{Tally, check},
+    tools,
+};
 
 const FOLDER: &str = ".github/workflows";
 const CONTAINERFILE: &str = "deploy/Containerfile";
 
-/// Checks the workflows by their schema, and for what would let others in; and the Containerfile.
-pub fn lint() -> Result<usize> {
+/// Checks the workflows by their schema and for security holes, and lints the Containerfile.
+pub fn lint() -> Result<Tally> {
     tools::npm_ci("tests")?;
     let validator = "tests/node_modules/@action-validator/cli/cli.mjs";
     let mut files: Vec<PathBuf> = fs::read_dir(root().join(FOLDER))?.flatten().map(|entry| entry.path()).collect();
@@ -23,36 +26,35 @@ pub fn lint() -> Result<usize> {
     for file in &files {
         call(command(tools::node()?).arg(validator).arg(file))?;
     }
-    match tools::python("workflows") {
+    let mut tally = Tally::passed(files.len());
+    tally += match tools::python("workflows") {
         Ok(bin) => {
             call(command(bin.join("zizmor")).args(["--offline", "--persona", "pedantic", "--quiet", FOLDER]))?;
-            // Versions of Debian's packages are those of the day, with what was mended since.
-            call(command(bin.join("hadolint")).args(["--ignore", "DL3008", CONTAINERFILE]))?;
+            // Without DL3008, which asks for versions of Debian's packages: the newest packages have the latest fixes.
+            check(command(bin.join("hadolint")).args(["--ignore", "DL3008", CONTAINERFILE]))?
         }
-        Err(error) => say(format!("NOT TESTED by zizmor and hadolint: {error:#}")),
-    }
-    Ok(files.len() + 1)
+        Err(error) => Tally::skipped(format!("by zizmor and hadolint: {error:#}")),
+    };
+    Ok(tally)
 }
 
-/// Checks the units of systemd, where it is at hand.
-pub fn units() -> Result<usize> {
+/// Checks the units of systemd, if systemd is installed.
+pub fn units() -> Result<Tally> {
     let Some(analyze) = which(["systemd-analyze"]) else {
-        say("NOT TESTED by systemd-analyze, which is not here");
-        return Ok(0);
+        return Ok(Tally::skipped("by systemd-analyze, which is not installed"));
     };
     let folder = tempfile::tempdir()?;
     for name in ["shelfish-refresh.service", "shelfish-refresh.timer"] {
         let unit = fs::read_to_string(root().join("deploy").join(name)).with_context(|| name.to_owned())?;
-        // A program that is there, as that of the unit is not.
+        // systemd-analyze demands that the program exists.
         fs::write(folder.path().join(name), unit.replace("/usr/local/bin/shelfish", "/bin/true"))?;
     }
     let units = ["shelfish-refresh.service", "shelfish-refresh.timer"].map(|name| folder.path().join(name));
-    call(Command::new(analyze).arg("verify").args(units))?;
-    Ok(1)
+    check(Command::new(analyze).arg("verify").args(units))
 }
 
-/// Has `deploy/remember.sh` commit what a refresh remembers, to a repository of its own.
-pub fn remember() -> Result<usize> {
+/// Runs `deploy/remember.sh`, which commits the state of a refresh, in a temporary repository.
+pub fn remember() -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let (there, here) = (folder.path().join("there"), folder.path().join("here"));
     let git = |at: &Path, args: &[&str]| {
@@ -73,5 +75,5 @@ pub fn remember() -> Result<usize> {
         )?;
         ensure!(commits().as_deref() == Some(expected), "expected the commits {expected:?}, found {:?}", commits());
     }
-    Ok(1)
+    Ok(Tally::passed(1))
 }

@@ -1,4 +1,4 @@
-//! Steps that run beside the others.
+//! Steps that run in the background of the other steps.
 
 use std::{
     env,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::shell::{command, say, which};
 
-/// The steps that run aside, in a process of its own, with a lower priority.
+/// A process with a lower priority that runs the background steps.
 pub(super) struct Aside {
     process: Child,
     lines: mpsc::Receiver<String>,
@@ -24,9 +24,8 @@ pub(super) struct Aside {
 
 impl Aside {
     pub(super) fn start(args: &Args) -> Result<Aside> {
-        // A step of minutes that is named runs whole: none of them may be aside.
         let names: Vec<&str> = STEPS.iter().filter(|step| step.aside).map(|step| step.name).collect();
-        say(format!("Aside, told at the end: {}", names.join(", ")));
+        say(format!("In the background, printed at the end: {}", names.join(", ")));
         let xtask = env::current_exe()?;
         let mut aside = match which(["nice"]) {
             Some(nice) => {
@@ -43,7 +42,7 @@ impl Aside {
         let (output, end) = io::pipe()?;
         let process = aside.stdout(end.try_clone()?).stderr(end).spawn()?;
         let (send, lines) = mpsc::channel();
-        // Nobody is to wait for us to read.
+        // Reads at once, so that a full pipe never stops the process.
         thread::spawn(move || {
             let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
             lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| send.send(line))
@@ -51,12 +50,14 @@ impl Aside {
         Ok(Aside { process, lines })
     }
 
-    /// Passes on what was said, and waits for the rest.
+    /// Prints the output of the steps and waits for their end. The sum of their tests becomes a part of the sum of all steps.
     pub(super) fn end(mut self) -> Result<Tally> {
         let mut tally = Tally::default();
         for line in self.lines {
-            println!("{line}");
-            tally = tally.and(our_counts(&line));
+            match our_counts(&line) {
+                Some(counts) => tally += counts,
+                None => println!("{line}"),
+            }
         }
         Ok(tally.unless_broken(self.process.wait()?.success()))
     }

@@ -1,77 +1,141 @@
-//! What the steps come to, as the runners of tests tell it.
+//! Counts of tests, read from the output of the programs that run the tests.
 
-use std::process::Command;
+use std::{fmt, ops::AddAssign, process::Command};
 
 use anyhow::Result;
 
-use crate::shell::{call, watch};
+use crate::shell::{call, say, watch};
 
-/// How many tests passed and failed.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
-    pub(super) passed: usize,
-    pub(super) failed: usize,
+/// Number of tests by result. A skipped test lacks its server, its data, its browser or the option `--all`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) skipped: usize,
 }
 
 impl Tally {
-    pub(super) fn and(self, other: Tally) -> Tally {
-        Tally { passed: self.passed + other.passed, failed: self.failed + other.failed }
+    pub(crate) fn passed(passed: usize) -> Tally {
+        Tally { passed, ..Tally::default() }
     }
 
-    /// One that failed without a failed test counts as one.
+    pub(crate) fn failed(failed: usize) -> Tally {
+        Tally { failed, ..Tally::default() }
+    }
+
+    /// Reports that something is not tested, with the reason. Counts as one skipped test.
+    pub(crate) fn skipped(reason: impl fmt::Display) -> Tally {
+        say(format!("NOT TESTED {reason}"));
+        Tally { skipped: 1, ..Tally::default() }
+    }
+
+    /// Adds a failure if the command failed without a failed test.
     pub(super) fn unless_broken(self, is_fine: bool) -> Tally {
         if is_fine || self.failed > 0 { self } else { Tally { failed: 1, ..self } }
     }
+
+    pub(crate) fn and(mut self, other: Tally) -> Tally {
+        self += other;
+        self
+    }
 }
 
-/// A command that passes or fails as one.
-pub(super) fn check(command: &mut Command) -> Result<Tally> {
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+/// `1593 passed, 0 failed, 2 skipped`
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+/// Runs a command that counts as one test.
+pub(crate) fn check(command: &mut Command) -> Result<Tally> {
     call(command)?;
-    Ok(Tally { passed: 1, failed: 0 })
+    Ok(Tally::passed(1))
 }
 
-/// A command that says how many of its tests passed; one that fails without a failed test counts as one more failure.
-pub(super) fn counted(command: &mut Command, mut count: impl FnMut(&str) -> Tally) -> Result<Tally> {
+/// Runs a command whose output contains counts of tests, and adds the counts of all lines.
+pub(crate) fn counted(command: &mut Command, mut count: impl FnMut(&str) -> Tally) -> Result<Tally> {
     let mut tally = Tally::default();
-    // Colours would hide the figures.
+    // Colours would be part of the numbers.
     command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
-    let fine = watch(command, |line| tally = tally.and(count(line)))?;
-    Ok(tally.unless_broken(fine))
+    let is_fine = watch(command, |line| tally += count(line))?;
+    Ok(tally.unless_broken(is_fine))
+}
+
+/// Runs `cargo test` and counts its tests. A test that cannot run prints a line that begins with `SKIPPED: ` or `NOT TESTED`; cargo
+/// counts it as passed. `options` are for the tests, not for cargo.
+pub(crate) fn cargo_tests<'a>(command: &mut Command, options: impl IntoIterator<Item = &'a str>) -> Result<Tally> {
+    let mut counter = CargoCounter::default();
+    // Also shows the output of tests that pass.
+    command.args(["--", "--show-output"]).args(options);
+    let tally = counted(command, |line| counter.count(line))?;
+    Ok(Tally { passed: tally.passed.saturating_sub(tally.skipped), ..tally })
+}
+
+/// State between the lines of `cargo test -- --show-output`.
+#[derive(Default)]
+struct CargoCounter {
+    /// Whether the test whose output is being read has been counted as skipped.
+    is_skipped: bool,
+}
+
+impl CargoCounter {
+    fn count(&mut self, line: &str) -> Tally {
+        if line.starts_with("---- ") {
+            self.is_skipped = false;
+        } else if (line.starts_with("SKIPPED: ") || line.starts_with("NOT TESTED")) && !self.is_skipped {
+            self.is_skipped = true;
+            return Tally { skipped: 1, ..Tally::default() };
+        }
+        cargo_counts(line)
+    }
 }
 
 /// `test result: ok. 12 passed; 0 failed; ...`
-pub(super) fn cargo_counts(line: &str) -> Tally {
+fn cargo_counts(line: &str) -> Tally {
     let number = |before: &str| line.split_once(before)?.0.rsplit(' ').next()?.parse().ok();
     match line.starts_with("test result:") {
-        true => Tally { passed: number(" passed;").unwrap_or(0), failed: number(" failed;").unwrap_or(0) },
+        true => Tally { passed: number(" passed;").unwrap_or(0), failed: number(" failed;").unwrap_or(0), skipped: 0 },
         false => Tally::default(),
     }
 }
 
-/// `1593 passed, 0 failed`
-pub(super) fn our_counts(line: &str) -> Tally {
-    let counts = line.strip_suffix(" failed").and_then(|line| line.split_once(" passed, "));
-    let counts = counts.and_then(|(passed, failed)| Some((passed.parse().ok()?, failed.parse().ok()?)));
-    counts.map_or(Tally::default(), |(passed, failed)| Tally { passed, failed })
+/// `1593 passed, 0 failed, 2 skipped`
+pub(super) fn our_counts(line: &str) -> Option<Tally> {
+    let mut parts = line.split(", ").zip(["passed", "failed", "skipped"]).map(|(part, word)| {
+        let (number, found) = part.split_once(' ')?;
+        number.parse().ok().filter(|_| found == word)
+    });
+    let tally = Tally { passed: parts.next()??, failed: parts.next()??, skipped: parts.next()?? };
+    (tally.to_string() == line).then_some(tally)
 }
 
-/// `ℹ pass 12`, `ℹ fail 0`
+/// `ℹ pass 12`, `ℹ fail 0`, and `﹣ a name # a reason` for each skipped test or suite. `ℹ skipped` does not count suites.
 pub(super) fn node_counts(line: &str) -> Tally {
     let number = |word: &str| line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse().ok();
-    match line.starts_with(['ℹ', '#']) {
-        true => Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0) },
-        false => Tally::default(),
+    match line.trim_start().chars().next() {
+        Some('ℹ' | '#') if !line.starts_with(' ') => {
+            Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0), skipped: 0 }
+        }
+        Some('﹣') => Tally { skipped: 1, ..Tally::default() },
+        _ => Tally::default(),
     }
 }
 
-/// `Tests  1 failed | 11 passed (12)`
-pub(super) fn vitest_counts(line: &str) -> Tally {
+/// `Tests  1 failed | 11 passed | 2 skipped (14)`
+pub(crate) fn vitest_counts(line: &str) -> Tally {
     let words: Vec<&str> = line.split_whitespace().collect();
     let before = |word: &str| words.windows(2).find(|pair| pair[1] == word)?[0].parse().ok();
-    match words.first() {
-        Some(&"Tests") => Tally { passed: before("passed").unwrap_or(0), failed: before("failed").unwrap_or(0) },
-        _ => Tally::default(),
-    }
+    let [passed, failed, skipped] = ["passed", "failed", "skipped"].map(|word| before(word).unwrap_or(0));
+    if words.first() == Some(&"Tests") { Tally { passed, failed, skipped } } else { Tally::default() }
 }
 
 #[cfg(test)]
@@ -80,13 +144,25 @@ mod tests {
 
     #[test]
     fn summaries_are_read() {
-        let tally = cargo_counts("test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out");
-        assert_eq!((tally.passed, tally.failed), (12, 3));
-        assert_eq!((node_counts("ℹ pass 7").passed, node_counts("ℹ fail 2").failed), (7, 2));
-        assert_eq!(node_counts("ok 7 pass 3").passed, 0);
-        let tally = our_counts("1593 passed, 2 failed");
-        assert_eq!((tally.passed, tally.failed), (1593, 2));
-        let tally = vitest_counts("      Tests  1 failed | 11 passed (12)");
-        assert_eq!((tally.passed, tally.failed), (11, 1));
+        let tally = |passed, failed, skipped| Tally { passed, failed, skipped };
+        let line = "test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out";
+        assert_eq!(cargo_counts(line), tally(12, 3, 0));
+        assert_eq!(node_counts("ℹ pass 7").and(node_counts("ℹ fail 2")), tally(7, 2, 0));
+        assert_eq!(node_counts("  ﹣ in WebKit (1.2ms) # Xvfb not found"), tally(0, 0, 1));
+        assert_eq!(node_counts("ok 7 pass 3"), tally(0, 0, 0));
+        assert_eq!(our_counts("1593 passed, 2 failed, 1 skipped"), Some(tally(1593, 2, 1)));
+        assert_eq!(our_counts("1593 passed, 2 failed"), None);
+        assert_eq!(our_counts("12 passed, 2 failed, 1 skipped, 4 left"), None);
+        assert_eq!(vitest_counts("      Tests  1 failed | 11 passed | 2 skipped (14)"), tally(11, 1, 2));
+    }
+
+    #[test]
+    fn a_test_that_reports_two_missing_files_is_skipped_once() {
+        let mut counter = CargoCounter::default();
+        let mut tally = Tally::default();
+        for line in ["---- a stdout ----", "SKIPPED: x", "SKIPPED: y", "---- b stdout ----", "NOT TESTED with S3: z"] {
+            tally += counter.count(line);
+        }
+        assert_eq!(tally.skipped, 2);
     }
 }
