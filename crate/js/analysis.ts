@@ -1,15 +1,16 @@
 // The analysis of whole games: loads its WASM module and gives what it exports names and types.
 
-import { type Failure, ShelfishError } from "./errors.js";
+import { unlessAborted } from "./abort.js";
+import { type ErrorFields, ShelfishError } from "./errors.js";
 import { ready } from "./load.js";
 import { annotate, imports, read, report, start } from "./shelfish_analysis.js";
-import type { Eval, Wasm } from "./types.js";
+import type { PositionEval, Wasm } from "./types.js";
 
-export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "./errors.js";
 export type { Wasm } from "./types.js";
 
 /** What is known of a position. It has either `cp` or `mate`, from White's point of view. */
-export interface Known {
+export interface KnownEval {
   /** Centipawns; positive is good for White. */
   cp?: number | undefined;
   /** Moves to mate; positive when White mates, never 0. */
@@ -20,8 +21,8 @@ export interface Known {
   knodes?: number | undefined;
   /** The best line in UCI, as long as it is known. Castling may be written either way. */
   line?: readonly string[] | undefined;
-  /** Where it comes from. Not looked at. */
-  source?: "database" | "pgn" | "engine" | "stockfish" | undefined;
+  /** Who evaluated the position. Not used. */
+  from?: "database" | "pgn" | "engine" | "stockfish" | undefined;
 }
 
 /** A game to report on. */
@@ -31,7 +32,7 @@ export interface Game {
   /** Its moves in UCI. Castling may be written either way, `e1g1` or `e1h1`. */
   moves: readonly string[];
   /** One evaluation more than moves: that of the position before the first move, and those after each; `null` is a gap. */
-  evaluations: readonly (Known | null | undefined)[];
+  evaluations: readonly (KnownEval | null | undefined)[];
 }
 
 /** What is said of a bad move: `?!`, `?` or `??`. */
@@ -103,7 +104,7 @@ export interface PgnGame {
   /** The FENs (four fields) of its positions, one more than moves; `positions[0]` is the first. */
   positions: string[];
   /** The evaluations in its comments, `[%eval 0.17]`, as many as positions. */
-  evaluations: (Known | null)[];
+  evaluations: (KnownEval | null)[];
 }
 
 const MODULE = {
@@ -111,15 +112,15 @@ const MODULE = {
   start,
   entry: "shelfish/analysis",
   file: "shelfish_analysis_bg.wasm",
-  call: "load({ wasm })",
+  call: "openAnalysis({ wasm })",
 };
 
 /** The best line of an answer of a database; `null` of what it does not have, or could not answer. */
-export function known(answer: Eval | null | undefined | ShelfishError): Known | null {
+export function knownEval(answer: PositionEval | null | undefined | ShelfishError): KnownEval | null {
   if (!answer || !("best" in answer)) return null;
   const { depth, knodes, pvs } = answer.best;
   const [{ cp, mate, uci }] = pvs;
-  return { cp, mate, depth, knodes, line: uci, source: "database" };
+  return { cp, mate, depth, knodes, line: uci, from: "database" };
 }
 
 const usage = (message: string) => new ShelfishError({ code: "usage", message });
@@ -139,7 +140,7 @@ function flat(evaluations: unknown): [numbers: Float64Array, lines: string] {
   const numbers = new Float64Array(3 * evaluations.length).fill(NaN);
   const lines = evaluations.map((entry: unknown, n) => {
     if (entry === null || entry === undefined) return "";
-    const { cp, mate, depth, line } = entry as Known;
+    const { cp, mate, depth, line } = entry as KnownEval;
     const score = cp ?? mate;
     if ((cp ?? mate) !== (mate ?? cp) || !Number.isInteger(score) || Math.abs(score!) > 0x7fffffff) {
       throw usage(`evaluations[${n}]: expected a whole number as either cp or mate`);
@@ -156,54 +157,58 @@ function asked<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw typeof (error as Failure | undefined)?.code === "string" && !(error instanceof ShelfishError)
-      ? new ShelfishError(error as Failure)
+    throw typeof (error as ErrorFields | undefined)?.code === "string" && !(error instanceof ShelfishError)
+      ? new ShelfishError(error as ErrorFields)
       : error;
   }
 }
 
-/** Reports on games, and annotates them. {@link load} makes it. */
-export class Analysis {
-  /** @internal Use {@link load}. */
-  constructor() {}
-
+/** Reports on games and annotates them. {@link openAnalysis} returns it. */
+export interface Analysis {
   /**
-   * Reports on a game: what each move lost, which were inaccuracies, mistakes and blunders, and each side's accuracy and
-   * average centipawn loss, by the formulas of Lichess. A position that is over needs no evaluation.
+   * Reports on a game: the loss of each move, inaccuracies, mistakes and blunders, and each side's accuracy and average
+   * centipawn loss, by the formulas of Lichess. A position in which the game is over needs no evaluation.
    *
    * Throws a {@link ShelfishError} with code `fen` or `usage`.
    */
-  report({ fen, moves, evaluations }: Game): Report {
-    return asked(() => report(fen ?? undefined, words("moves", moves), ...flat(evaluations)));
-  }
+  report(game: Game): Report;
 
   /**
-   * The first game of a PGN with evaluations as `[%eval score,depth]`, glyphs for bad moves, and as variations the lines
-   * that were better. What was written there stays, but for other evaluations. `evaluations` are as for `report`.
+   * Returns the first game of a PGN with evaluations as `[%eval score,depth]`, glyphs for bad moves, and better lines as
+   * variations. Replaces other evaluations and keeps the rest of the text. `evaluations` are as for `report`.
    *
    * Throws a {@link ShelfishError} with code `pgn` or `usage`.
    */
-  annotate(pgn: string, evaluations: readonly (Known | null | undefined)[]): string {
-    return asked(() => annotate(String(pgn), ...flat(evaluations)));
-  }
+  annotate(pgn: string, evaluations: readonly (KnownEval | null | undefined)[]): string;
 
   /**
-   * The first game of a PGN: what `report` takes, and the positions to look up.
+   * Reads the first game of a PGN: the moves that `report` takes, and the positions to look up.
    *
    * Throws a {@link ShelfishError} with code `pgn`.
    */
-  read(pgn: string): PgnGame {
-    return asked(() => read(String(pgn)));
-  }
+  read(pgn: string): PgnGame;
+}
+
+const analysis: Analysis = {
+  report: ({ fen, moves, evaluations }) => asked(() => report(fen ?? undefined, words("moves", moves), ...flat(evaluations))),
+  annotate: (pgn, evaluations) => asked(() => annotate(String(pgn), ...flat(evaluations))),
+  read: (pgn) => asked(() => read(String(pgn))),
+};
+
+/** How the analysis is loaded. */
+export interface AnalysisOptions {
+  /** Source of the WASM module, in the forms that `openDatabase` takes. */
+  wasm?: Wasm | PromiseLike<Wasm> | undefined;
+  /** Aborts the loading. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
- * Loads the WASM module of the analysis, once. `wasm` says where it comes from, in the forms that `open` takes, if the file
- * beside the package's JavaScript cannot be had.
+ * Loads the WASM module of the analysis, once.
  *
  * Rejects with a {@link ShelfishError}.
  */
-export async function load(options?: { wasm?: Wasm | PromiseLike<Wasm> | undefined }): Promise<Analysis> {
-  await ready(MODULE, options?.wasm);
-  return new Analysis();
+export async function openAnalysis({ wasm, signal }: AnalysisOptions = {}): Promise<Analysis> {
+  await unlessAborted(ready(MODULE, wasm), signal, "loading");
+  return analysis;
 }

@@ -1,12 +1,12 @@
-// Books: what was played from positions and how it went on, with evaluations from a database beside the moves.
+// Books: what was played from positions and how it went on, with evaluations from a database next to the moves.
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { connect, texts } from "./connect.js";
 import { ShelfishError } from "./errors.js";
-import { type Database as Reader, imports, open as openReader, start } from "./shelfish_book.js";
-import type { Eval, LookupOptions, Manifest, OpenOptions, Opening, Score, Source, Stats } from "./types.js";
+import { type Database as Reader, imports, open, start } from "./shelfish_book.js";
+import type { LookupOptions, Manifest, OpenOptions, Opening, PositionEval, Score, Source, Stats } from "./types.js";
 
-export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "./errors.js";
 export type { FetchedRange, Manifest, OpenOptions, Opening, Score, Shard, Source, Stats, Wasm } from "./types.js";
 
 const MODULE = {
@@ -148,13 +148,13 @@ export interface Evaluations {
   lookupMany(
     fens: string[],
     options?: Pick<LookupOptions, "signal">,
-  ): Promise<ReadonlyArray<Pick<Eval, "best"> | ShelfishError | null>>;
+  ): Promise<ReadonlyArray<Pick<PositionEval, "best"> | ShelfishError | null>>;
 }
 
 /** What is told beside the moves. */
 export interface ExploreOptions extends MovesOptions {
   /** The evaluations that are told beside the moves: those of all moves are looked up at once. */
-  evals?: Evaluations | undefined;
+  database?: Evaluations | undefined;
   /** Names of openings by FEN: `openingOf` of `shelfish/openings`, or one of yours. */
   openingOf?: ((fen: string) => Opening | undefined) | undefined;
   /** `"lichess"` answers as Lichess' opening explorer does. */
@@ -220,7 +220,7 @@ export class Book {
   async explore(fen: string, options: ExploreOptions & { format: "lichess" }): Promise<LichessExplored>;
   async explore(fen: string, options?: ExploreOptions & { format?: "shelfish" | undefined }): Promise<Explored>;
   async explore(fen: string, options: ExploreOptions = {}): Promise<Explored | LichessExplored> {
-    const { evals, openingOf, format, ...rest } = options;
+    const { database, openingOf, format, ...rest } = options;
     const played = await this.moves(fen, rest);
     const opening = openingOf?.(played.fen);
     if (format === "lichess") {
@@ -228,7 +228,7 @@ export class Book {
     }
     const { signal } = rest;
     const fens = played.moves.map((move) => move.fen);
-    const answers = evals && fens.length > 0 ? await evals.lookupMany(fens, signal && { signal }) : [];
+    const answers = database && fens.length > 0 ? await database.lookupMany(fens, signal && { signal }) : [];
     const moves = played.moves.map((move, n): ExploredMove => {
       const opening = openingOf?.(move.fen);
       return { ...move, ...told(answers[n]), ...(opening && { opening }) };
@@ -242,8 +242,8 @@ export class Book {
   }
 
   /** Forgets all that is kept of this book, in memory and in IndexedDB. */
-  async clearCache(): Promise<void> {
-    return this.#reader.clearCache();
+  async clear(): Promise<void> {
+    return this.#reader.clear();
   }
 
   /** What was done since the book was opened. */
@@ -281,9 +281,9 @@ function lichess(played: Played, openingOf: ExploreOptions["openingOf"]): Liches
 }
 
 /** What an answer says of a move. Of a game that is over there is nothing to evaluate. */
-function told(answer: Pick<Eval, "best"> | ShelfishError | null | undefined): Partial<ExploredMove> {
+function told(answer: Pick<PositionEval, "best"> | ShelfishError | null | undefined): Partial<ExploredMove> {
   if (answer instanceof ShelfishError) {
-    return answer.code === "checkmate" || answer.code === "stalemate" ? {} : { error: answer };
+    return answer.code === "over" ? {} : { error: answer };
   }
   if (!answer) return {};
   const { depth, pvs } = answer.best;
@@ -293,12 +293,12 @@ function told(answer: Pick<Eval, "best"> | ShelfishError | null | undefined): Pa
 
 /**
  * Opens a book, which `shelfish build GAMES.pgn` makes, by the URL of its `manifest.json`, or of the folder it is in with
- * a slash at its end; in Node also by the path of a folder. Options are those of `open`.
+ * a slash at its end; in Node also by the path of a folder. Options are those of `openDatabase`.
  *
  * The module is loaded by the first call; it is another one than that of evaluations.
  *
  * Rejects with a {@link ShelfishError}; with code `manifest` if there are evaluations at the URL.
  */
 export async function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
-  return new Book(await connect(MODULE, openReader, book, options));
+  return new Book(await connect(MODULE, open, book, options));
 }

@@ -1,6 +1,7 @@
 // Opening: what asks for the manifest while the module is loaded, whichever kind of record it reads.
 
-import { type Failure, ShelfishError } from "./errors.js";
+import { unlessAborted } from "./abort.js";
+import { type ErrorFields, ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
 import type { OpenOptions, Source } from "./types.js";
 
@@ -11,10 +12,10 @@ type Open<E> = (
   options: unknown,
   response: Promise<Response> | undefined,
   controller: AbortController | undefined,
-  make: (failure: Failure, cause?: unknown) => ShelfishError,
+  make: (failure: ErrorFields, cause?: unknown) => ShelfishError,
 ) => Promise<E>;
 
-const make = (failure: Failure, cause?: unknown) => new ShelfishError(failure, cause);
+const make = (failure: ErrorFields, cause?: unknown) => new ShelfishError(failure, cause);
 
 /** Texts of a list of FENs; what is no text is no FEN either. */
 export function texts(method: string, fens: Iterable<string>): string[] {
@@ -49,8 +50,7 @@ export async function connect<E>(
   options?: OpenOptions,
 ): Promise<E> {
   const { wasm, signal, fetch: send = globalThis.fetch, headers } = options ?? {};
-  const aborted = () => make({ code: "aborted", message: "opening was aborted" }, signal?.reason);
-  if (signal?.aborted) throw aborted();
+  await unlessAborted(Promise.resolve(), signal, "opening");
   const isObject = typeof database === "object" && database !== null && "range" in database;
   const source = isObject ? (database as Source) : platform.source?.(database as string | URL);
   const url = source ? source.url : locate(database as string | URL);
@@ -62,12 +62,8 @@ export async function connect<E>(
     // Heard of by the module, or by nobody.
     early.catch(() => {});
   }
-  const loading = new Promise<void>((resolve, reject) => {
-    signal?.addEventListener("abort", () => reject(aborted()), { once: true });
-    ready(module, wasm).then(resolve, reject);
-  });
   try {
-    await loading;
+    await unlessAborted(ready(module, wasm), signal, "opening");
     return await openReader(url, source, options, early, early && controller, make);
   } catch (error) {
     controller.abort();

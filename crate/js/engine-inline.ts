@@ -27,7 +27,7 @@ parentPort.on("message", (data) => globalThis.onmessage({ data }));
 function inNode(): EngineWorker {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
   const threads = process?.getBuiltinModule?.("node:worker_threads");
-  if (!threads) throw new TypeError("there are no Workers here: Node 20.16 or later is needed, or load({ worker })");
+  if (!threads) throw new TypeError("there are no Workers here: Node 20.16 or later is needed, or openEngine({ worker })");
   const thread = new threads.Worker(SCOPE + script, { eval: true });
   thread.unref();
   thread.on("message", ({ isOver }: { isOver: boolean }) => isOver && thread.unref());

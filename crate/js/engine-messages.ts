@@ -1,6 +1,6 @@
 // What the page and the engine's Worker say to each other.
 
-import type { Failure } from "./errors.js";
+import type { ErrorFields } from "./errors.js";
 import type { Evaluation, Pv } from "./types.js";
 
 /** What a search found, or has found so far. */
@@ -48,6 +48,6 @@ export interface FromWorker {
   id: number;
   value?: EngineEvaluation | undefined;
   /** After a fatal one the Worker is of no use. */
-  error?: Failure & { isFatal?: boolean };
+  error?: ErrorFields & { isFatal?: boolean };
   isOver: boolean;
 }

@@ -2,14 +2,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { EngineEvaluation, FromWorker, Search, ToWorker } from "./engine-messages.js";
+import { unlessAborted } from "./abort.js";
 import { type ErrorCode, ShelfishError } from "./errors.js";
 import { compiled } from "./load.js";
-import type { Told, Wasm } from "./types.js";
+import { limit, limits } from "./options.js";
+import type { SanOf, Wasm } from "./types.js";
 
 export type { EngineEvaluation } from "./engine-messages.js";
-export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
-export { type Evaluated, type EvaluatedBy, type EvaluateOptions, type Evaluator, type EvaluatorOptions, evaluator } from "./evaluator.js";
-export type { Eval, Evaluation, Pv, Score, Wasm } from "./types.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "./errors.js";
+export type { Evaluation, PositionEval, Pv, Score, Wasm } from "./types.js";
 
 /** A Worker, as much of it as is needed; `Worker` of browsers is one. */
 export interface EngineWorker {
@@ -29,8 +30,10 @@ export interface EngineOptions {
    * `shelfish/engine-worker`.
    */
   worker?: (() => EngineWorker) | undefined;
-  /** Where the WASM module comes from, in the forms that `open` takes. */
+  /** Where the WASM module comes from, in the forms that `openDatabase` takes. */
   wasm?: Wasm | PromiseLike<Wasm> | undefined;
+  /** Aborts the loading. */
+  signal?: AbortSignal | undefined;
 }
 
 /** How a position is analysed. Without `depth`, `nodes`, `movetime` and `elo` the search goes on until it is aborted. */
@@ -75,19 +78,12 @@ export const workers: { make: () => EngineWorker; advice: string } = {
   make: () => {
     throw new TypeError("no Worker");
   },
-  advice: 'if a bundler left its script out, import from "shelfish/engine/inline", or give load({ worker })',
+  advice: 'if a bundler left its script out, import from "shelfish/engine/inline", or give openEngine({ worker })',
 };
 
-const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "load({ wasm })" };
+const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
 const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
-
-/** A number of the options, 0 if there is none. */
-function limit(name: string, value: unknown, most: number): number {
-  if (value === undefined || value === null) return 0;
-  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return value as number;
-  throw failed("usage", `${name}: expected a whole number from 1 to ${most}, found ${String(value).slice(0, 20)}`);
-}
 
 function listed(name: string, moves: unknown): string {
   if (moves === undefined || moves === null) return "";
@@ -110,7 +106,7 @@ interface Hand {
   job?: Job | undefined;
 }
 
-/** The engine. {@link load} makes it. */
+/** The engine. {@link openEngine} makes it. */
 export class Engine {
   #options: EngineOptions;
   /** Undefined while it is on its way. */
@@ -120,17 +116,17 @@ export class Engine {
   #last = 0;
   #isOpen = true;
 
-  /** @internal Use {@link load}. */
+  /** @internal Use {@link openEngine}. */
   constructor(options: EngineOptions) {
     this.#options = options;
     // The first Worker starts while the module travels.
     this.#start();
   }
 
-  /** @internal Use {@link load}. */
+  /** @internal Use {@link openEngine}. */
   async receive(module: Promise<WebAssembly.Module>): Promise<void> {
     try {
-      this.#module = await module;
+      this.#module = await unlessAborted(module, this.#options.signal, "loading");
     } catch (error) {
       this.close();
       throw error;
@@ -142,10 +138,10 @@ export class Engine {
    * Searches a position. Positions wait for a Worker that is free; those asked for here come before those of
    * `analyseMany`.
    *
-   * Rejects with a {@link ShelfishError}: `fen`, `checkmate`, `stalemate`, `usage`, `aborted`, `closed`, `engine`.
+   * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
    */
-  async analyse<O extends AnalyseOptions>(fen: string, options?: O): Promise<EngineEvaluation<Told<O>>> {
-    return this.#ask(fen, options ?? {}, true) as Promise<EngineEvaluation<Told<O>>>;
+  async analyse<O extends AnalyseOptions>(fen: string, options?: O): Promise<EngineEvaluation<SanOf<O>>> {
+    return this.#ask(fen, options ?? {}, true) as Promise<EngineEvaluation<SanOf<O>>>;
   }
 
   /**
@@ -157,28 +153,28 @@ export class Engine {
   async analyseMany<O extends AnalyseManyOptions>(
     fens: Iterable<string>,
     options?: O,
-  ): Promise<Array<EngineEvaluation<Told<O>> | ShelfishError>> {
+  ): Promise<Array<EngineEvaluation<SanOf<O>> | ShelfishError>> {
     if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function") {
       throw failed("usage", `analyseMany: expected a list of FENs, found ${typeof fens}`);
     }
-    const { onAnswer, depth, nodes, movetime, ...rest } = options ?? {};
-    const limits = { nodes, movetime, depth: depth ?? (nodes || movetime ? undefined : 12) };
+    const { onAnswer, ...rest } = options ?? {};
+    const search = { ...rest, ...limits(rest, 12) };
     const work = Array.from(fens, async (fen, index) => {
-      const answer = await this.#ask(fen, { ...rest, ...limits }, false).catch((error: ShelfishError) => {
+      const answer = await this.#ask(fen, search, false).catch((error: ShelfishError) => {
         if (error.code === "aborted" || error.code === "closed") throw error;
         return error;
       });
       onAnswer?.(index, answer);
       return answer;
     });
-    return Promise.all(work) as Promise<Array<EngineEvaluation<Told<O>> | ShelfishError>>;
+    return Promise.all(work) as Promise<Array<EngineEvaluation<SanOf<O>> | ShelfishError>>;
   }
 
   /**
    * Forgets what earlier searches learned, so that the next ones find the same as a new engine. A search that is under way
    * goes on.
    */
-  clear(): void {
+  async clear(): Promise<void> {
     for (const { worker } of this.#hands) worker.postMessage({ clear: true } satisfies ToWorker);
   }
 
@@ -193,7 +189,7 @@ export class Engine {
     for (const job of this.#queue.splice(0)) job.reject(closed);
   }
 
-  /** Closes it at the end of a block: `using engine = await load()`. */
+  /** Closes it at the end of a block: `using engine = await openEngine()`. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -204,19 +200,18 @@ export class Engine {
     if (castling !== undefined && castling !== "standard" && castling !== "chess960") {
       throw failed("usage", `castling: expected "standard" or "chess960", found ${String(castling).slice(0, 20)}`);
     }
+    const { depth = 0, nodes = 0, movetime = 0 } = limits(options);
     const search: Search = {
       id: ++this.#last,
       fen: String(fen),
       moves: listed("moves", options.moves),
       searchMoves: listed("searchMoves", options.searchMoves),
-      depth: limit("depth", options.depth, 127),
-      nodes: limit("nodes", options.nodes, 2 ** 53 - 1),
-      movetime: limit("movetime", options.movetime, 2 ** 31 - 1),
-      multiPv: limit("multiPv", options.multiPv, 256) || 1,
+      ...{ depth, nodes, movetime },
+      multiPv: limit("multiPv", options.multiPv, 256) ?? 1,
       chess960: castling === "chess960",
       san: san === true,
-      elo: limit("elo", options.elo, 9999),
-      seed: limit("seed", options.seed, 2 ** 53 - 1) || Math.floor(Math.random() * 2 ** 53),
+      elo: limit("elo", options.elo, 9999) ?? 0,
+      seed: limit("seed", options.seed, 2 ** 53 - 1) ?? Math.floor(Math.random() * 2 ** 53),
       tells: !!onInfo,
     };
     const aborted = () => failed("aborted", "the search was aborted", signal?.reason);
@@ -242,7 +237,7 @@ export class Engine {
   /** Gives a job that waits to a Worker that does not. */
   #next(): void {
     while (this.#queue.length > 0) {
-      const many = limit("workers", this.#options.workers, 64) || 1;
+      const many = limit("workers", this.#options.workers, 64) ?? 1;
       const hand = this.#hands.find((hand) => !hand.job) ?? (this.#hands.length < many ? this.#start() : undefined);
       if (!hand) return;
       hand.job = this.#queue.shift();
@@ -284,7 +279,7 @@ export class Engine {
   /** Gives the module to a Worker, once it is there. */
   #equip(worker: EngineWorker): void {
     if (!this.#module) return;
-    const memoryBytes = limit("memoryBytes", this.#options.memoryBytes, 1 << 28) || 1 << 24;
+    const memoryBytes = limit("memoryBytes", this.#options.memoryBytes, 1 << 28) ?? 1 << 24;
     worker.postMessage({ module: this.#module, memoryBytes } satisfies ToWorker);
   }
 
@@ -306,7 +301,7 @@ function missing(why: string, cause?: unknown): ShelfishError {
  *
  * Rejects with a {@link ShelfishError}.
  */
-export async function load(options: EngineOptions = {}): Promise<Engine> {
+export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
   limit("workers", options.workers, 64);
   limit("memoryBytes", options.memoryBytes, 1 << 28);
   const engine = new Engine(options);

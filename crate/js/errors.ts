@@ -16,8 +16,7 @@
  * | `range` | The host sent other bytes than it was asked for: a wrong range, a short or long body, a compressed range, or the whole of a large file. |
  * | `corrupt` | Bytes came that are not those that the database's author wrote. |
  * | `stale` | The database was replaced while it was open, and the new one cannot be read either. |
- * | `checkmate` | The side to move is checkmated: there is nothing to evaluate. |
- * | `stalemate` | The side to move has no move: there is nothing to evaluate. |
+ * | `over` | The game is over in this position, so there is nothing to evaluate: see `outcome`. |
  * | `engine` | An engine failed, or does not answer as engines do. |
  * | `aborted` | The signal was aborted; the name of the error is `AbortError`, its `cause` the signal's reason. |
  * | `closed` | The database, book, engine or evaluator was closed. |
@@ -35,15 +34,14 @@ export type ErrorCode =
   | "range"
   | "corrupt"
   | "stale"
-  | "checkmate"
-  | "stalemate"
+  | "over"
   | "engine"
   | "aborted"
   | "closed"
   | "usage";
 
 /** What a {@link ShelfishError} says. */
-export interface Failure {
+export interface ErrorFields {
   /** What went wrong. */
   readonly code: ErrorCode;
   /** The same in words, and what to do. */
@@ -52,6 +50,8 @@ export interface Failure {
   readonly url?: string;
   /** The status with which the host answered, with code `status`. */
   readonly status?: number;
+  /** How the game ended, with code `over`. */
+  readonly outcome?: "checkmate" | "stalemate";
   /** Seconds for which the host asks to be left alone, if it told. */
   readonly retryAfter?: number;
 }
@@ -59,7 +59,7 @@ export interface Failure {
 /** Marks the errors of all entries of the package, each of which has a class of its own. */
 const BRAND = Symbol.for("shelfish.ShelfishError");
 
-export interface ShelfishError extends Error, Failure {
+export interface ShelfishError extends Error, ErrorFields {
   readonly message: string;
 }
 
@@ -75,10 +75,10 @@ export class ShelfishError {
     return this === ShelfishError ? BRAND in Object(value) : Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
-  constructor(failure: Failure, cause?: unknown) {
-    const { code, message, url, status, retryAfter } = failure;
+  constructor(fields: ErrorFields, cause?: unknown) {
+    const { code, message, url, status, outcome, retryAfter } = fields;
     this.name = code === "aborted" ? "AbortError" : "ShelfishError";
-    Object.assign(this, { code, message }, url && { url }, status && { status }, retryAfter !== undefined && { retryAfter });
+    Object.assign(this, { code, message }, url && { url }, status && { status }, outcome && { outcome }, retryAfter !== undefined && { retryAfter });
     const hidden = { stack: `${this.name}: ${new Error(message).stack?.replace(/^Error: /, "")}`, cause };
     for (const [name, value] of Object.entries(hidden)) {
       // What a cause is may be nothing that can be cloned.

@@ -4,8 +4,13 @@
 import type { Engine, EngineWorker } from "./engine.js";
 import { ShelfishError } from "./errors.js";
 import { type Kept, keeper } from "./kept.js";
-import type { Eval, Evaluation } from "./types.js";
+import { limit, limits } from "./options.js";
+import type { Evaluation, PositionEval } from "./types.js";
 import { Uci } from "./uci.js";
+
+export type { EngineWorker } from "./engine.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "./errors.js";
+export type { Evaluation, PositionEval, Pv, Score } from "./types.js";
 
 /** Who evaluated a position. */
 export type EvaluatedBy = "database" | "engine" | "stockfish";
@@ -22,14 +27,14 @@ export interface Evaluated extends Evaluation {
 /** Where evaluations come from. */
 export interface EvaluatorOptions {
   /** What is asked first: a database of `shelfish` or `shelfish/worker`. */
-  database?: { lookup(fen: string, options?: object): Promise<Eval | null> } | null | undefined;
+  database?: { lookup(fen: string, options?: object): Promise<PositionEval | null> } | null | undefined;
   /** The engine, or what loads it when it is first needed. */
   engine?: Engine | (() => Promise<Engine>) | null | undefined;
   /**
-   * Makes a Worker that speaks UCI, for `evaluate(fen, { deep: true })`: the package `stockfish` has one, such as
+   * Makes a Worker that speaks UCI, for `evaluate(fen, { stockfish: true })`: the package `stockfish` has one, such as
    * `new Worker("/stockfish/stockfish-19-lite-single.js")`. It is made when it is first needed.
    */
-  deep?: (() => EngineWorker | Promise<EngineWorker>) | null | undefined;
+  stockfish?: (() => EngineWorker | Promise<EngineWorker>) | null | undefined;
   /**
    * Whether to keep what engines found in IndexedDB, apart from what is kept of databases: `true`, or the name of the
    * store (default `"shelfish-engine"`) and how many positions it may have (default 20,000). Default `false`.
@@ -46,13 +51,13 @@ export interface EvaluateOptions {
   multiPv?: number | undefined;
   /** Leaves out evaluations of the database of less depth. Default 0. */
   minDepth?: number | undefined;
-  /** Asks `deep` in place of the engine. */
-  deep?: boolean | undefined;
+  /** Asks Stockfish instead of the engine. */
+  stockfish?: boolean | undefined;
   signal?: AbortSignal | undefined;
   /** Hears what an engine found so far. */
   onInfo?: ((found: Evaluated) => void) | undefined;
   castling?: "standard" | "chess960" | undefined;
-  /** Whether to write lines in SAN too; those of `deep` have none. */
+  /** Whether to write lines in SAN too; those of Stockfish have none. */
   san?: boolean | undefined;
 }
 
@@ -61,15 +66,15 @@ const UNREACHABLE = new Set(["network", "timeout", "status", "range", "corrupt",
 
 const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
 
-/** Evaluates positions. {@link evaluator} makes it. */
+/** Evaluates positions. {@link openEvaluator} returns it. */
 export class Evaluator {
   #options: EvaluatorOptions;
   #engine: Promise<Engine> | undefined;
-  #deep: Promise<Uci> | undefined;
+  #stockfish: Promise<Uci> | undefined;
   #kept: Kept | undefined;
   #isOpen = true;
 
-  /** @internal Use {@link evaluator}. */
+  /** @internal Use {@link openEvaluator}. */
   constructor(options: EvaluatorOptions) {
     this.#options = options;
     const { indexedDB: own } = options;
@@ -84,7 +89,8 @@ export class Evaluator {
    */
   async evaluate(fen: string, options: EvaluateOptions = {}): Promise<Evaluated | null> {
     this.#check();
-    const { minDepth, deep, onInfo, ...rest } = options;
+    const { minDepth, stockfish, onInfo, ...rest } = options;
+    const search = { ...rest, ...limits(rest, 16), multiPv: limit("multiPv", rest.multiPv, 256) ?? 1 };
     const { database, engine } = this.#options;
     const asked = String(fen).trim().split(/\s+/);
     const position = asked.join(" ");
@@ -99,30 +105,29 @@ export class Evaluator {
         fault = error;
       }
     }
-    if (deep && !this.#options.deep) throw failed("usage", "deep: evaluator({ deep }) was given no Stockfish");
+    if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) was given no Stockfish");
     if (!engine) {
       if (fault) throw fault;
-      if (!deep) return null;
-      if (!database) throw failed("usage", "evaluator({ deep }) needs a database or an engine, to check positions with");
+      if (!stockfish) return null;
+      if (!database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, to check positions with");
     }
-    const limits = rest.depth || rest.nodes || rest.movetime ? rest : { ...rest, depth: 16 };
     const tell = onInfo && ((found: Evaluated) => onInfo({ ...found, fault }));
     // The same question has the same answer, whatever the counters of moves say.
-    const { depth, nodes, movetime, multiPv = 1, castling = "standard", san = false } = limits;
-    const from = deep ? "stockfish" : "engine";
+    const { depth, nodes, movetime, multiPv, castling = "standard", san = false } = search;
+    const from = stockfish ? "stockfish" : "engine";
     const key = [from, asked.slice(0, 4).join(" "), multiPv, castling, san].join("|");
     const before = await this.#kept?.get(key);
     const suffices =
       before && before.depth >= (depth ?? 0) && before.knodes >= (nodes ?? 0) / 1000 && (before.milliseconds ?? 0) >= (movetime ?? 0);
     if (suffices) return { ...before, fault };
     let found: Evaluated & { milliseconds?: number };
-    if (deep) {
+    if (stockfish) {
       const begin = performance.now();
       // Only what the rules allow may be asked: Stockfish trusts its positions.
       const canonical = engine ? (await (await this.#loaded()).analyse(position, { depth: 1, signal: rest.signal })).fen : trusted(asked);
-      found = { ...(await (await this.#stockfish()).analyse(canonical, { ...limits, onInfo: tell })), milliseconds: performance.now() - begin };
+      found = { ...(await (await this.#uci()).analyse(canonical, { ...search, onInfo: tell })), milliseconds: performance.now() - begin };
     } else {
-      found = await (await this.#loaded()).analyse(position, { ...limits, onInfo: tell });
+      found = await (await this.#loaded()).analyse(position, { ...search, onInfo: tell });
     }
     this.#kept?.put(key, found);
     return { ...found, fault };
@@ -137,7 +142,7 @@ export class Evaluator {
   close(): void {
     this.#isOpen = false;
     if (typeof this.#options.engine === "function") this.#engine?.then((engine) => engine.close()).catch(() => {});
-    this.#deep?.then((deep) => deep.close()).catch(() => {});
+    this.#stockfish?.then((uci) => uci.close()).catch(() => {});
     this.#kept?.close();
   }
 
@@ -160,15 +165,15 @@ export class Evaluator {
     return this.#engine;
   }
 
-  async #stockfish(): Promise<Uci> {
+  async #uci(): Promise<Uci> {
     this.#check();
     // Another one may do where one failed.
-    const forget = () => (this.#deep = undefined);
-    this.#deep ??= (async () => new Uci(await this.#options.deep!(), forget))().catch((cause: unknown) => {
+    const forget = () => (this.#stockfish = undefined);
+    this.#stockfish ??= (async () => new Uci(await this.#options.stockfish!(), forget))().catch((cause: unknown) => {
       forget();
       throw failed("engine", `Stockfish could not be started: ${(cause as Error).message}`, cause);
     });
-    return this.#deep;
+    return this.#stockfish;
   }
 }
 
@@ -193,9 +198,9 @@ function trusted([board = "", turn, castling = "-", enPassant]: string[]): strin
 }
 
 /** Makes an evaluator of a database, an engine, or both. */
-export function evaluator(options: EvaluatorOptions): Evaluator {
-  if (!options?.database && !options?.engine && !options?.deep) {
-    throw failed("usage", "evaluator: expected a database or an engine");
+export function openEvaluator(options: EvaluatorOptions): Evaluator {
+  if (!options?.database && !options?.engine && !options?.stockfish) {
+    throw failed("usage", "openEvaluator: expected a database or an engine");
   }
   return new Evaluator(options);
 }

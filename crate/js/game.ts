@@ -7,7 +7,7 @@ import { fromFen, fromPgn, type Known, type Line } from "./game/line.js";
 import { standing, written } from "./game/score.js";
 import { evaluate } from "./game/shared.js";
 import { STYLE } from "./game/style.js";
-import type { open } from "./index.js";
+import type { openDatabase } from "./index.js";
 
 /** What the event `ply` tells: the position that is shown now. */
 export interface PlyDetail {
@@ -87,8 +87,8 @@ let sheet: CSSStyleSheet | undefined;
  * `font`, `radius`.
  */
 export class ShelfishGame extends Base {
-  /** What opens databases, if not `open` of `shelfish`: that of `shelfish/inline`, or one with options. */
-  static open: typeof open | undefined;
+  /** What opens databases, if not `openDatabase` of `shelfish`: that of `shelfish/inline`, or one with options. */
+  static openDatabase: typeof openDatabase | undefined;
 
   static readonly observedAttributes = ["pgn", "src", "fen", "database", "ply", "orientation"];
 
@@ -324,7 +324,7 @@ export class ShelfishGame extends Base {
       const line = this.#line;
       this.#state = "asked";
       this.#show();
-      const opener = async () => ShelfishGame.open ?? (await import("./index.js")).open;
+      const opener = async () => ShelfishGame.openDatabase ?? (await import("./index.js")).openDatabase;
       const found = await evaluate(address("database"), line.plies.map(({ fen }) => fen), opener, signal);
       if (signal.aborted || line !== this.#line) return;
       this.#known = line.plies.map(({ given }, ply) => found[ply] || given || found[ply]);

@@ -3,19 +3,19 @@
 
 import { connect, texts } from "./connect.js";
 import type { ShelfishError } from "./errors.js";
-import { type Database as Reader, imports, open as openReader, start } from "./shelfish.js";
-import type { Eval, LookupOptions, Manifest, OpenOptions, Source, Stats, Told } from "./types.js";
+import { type Database as Reader, imports, open, start } from "./shelfish.js";
+import type { LookupOptions, Manifest, OpenOptions, PositionEval, SanOf, Source, Stats } from "./types.js";
 
-export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "./errors.js";
 export type * from "./types.js";
 
-const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "open(url, { wasm })" };
+const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "openDatabase(url, { wasm })" };
 
 /** An open database. */
 export class Database {
   #reader: Reader;
 
-  /** @internal Use {@link open}. */
+  /** @internal Use {@link openDatabase}. */
   constructor(reader: Reader) {
     this.#reader = reader;
   }
@@ -27,14 +27,14 @@ export class Database {
 
   /**
    * Looks a position up. `null`: the database does not have it, or nothing of it that `minDepth` and `minKnodes` leave. A
-   * game that is over rejects with code `checkmate` or `stalemate`.
+   * game that is over rejects with code `over`.
    *
    * The FEN may have four or six fields; castling rights may be in any order and in the letters of Shredder-FEN; an
    * en-passant square that no capture can use is ignored.
    *
    * Rejects with a {@link ShelfishError}.
    */
-  async lookup<O extends LookupOptions>(fen: string, options?: O): Promise<Eval<Told<O>> | null> {
+  async lookup<O extends LookupOptions>(fen: string, options?: O): Promise<PositionEval<SanOf<O>> | null> {
     return this.#reader.lookup(String(fen), options);
   }
 
@@ -47,7 +47,7 @@ export class Database {
   async lookupMany<O extends LookupOptions>(
     fens: Iterable<string>,
     options?: O,
-  ): Promise<Array<Eval<Told<O>> | null | ShelfishError>> {
+  ): Promise<Array<PositionEval<SanOf<O>> | null | ShelfishError>> {
     return this.#reader.lookupMany(texts("lookupMany", fens), options, true);
   }
 
@@ -60,8 +60,8 @@ export class Database {
   }
 
   /** Forgets all that is kept of this database, in memory and in IndexedDB; other databases in the same cache stay. */
-  async clearCache(): Promise<void> {
-    return this.#reader.clearCache();
+  async clear(): Promise<void> {
+    return this.#reader.clear();
   }
 
   /** What was done since the database was opened. */
@@ -74,7 +74,7 @@ export class Database {
     this.#reader.close();
   }
 
-  /** Closes it at the end of a block: `using database = await open(url)`. */
+  /** Closes it at the end of a block: `using database = await openDatabase(url)`. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -89,6 +89,6 @@ export class Database {
  *
  * Rejects with a {@link ShelfishError}.
  */
-export async function open(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
-  return new Database(await connect(MODULE, openReader, database, options));
+export async function openDatabase(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
+  return new Database(await connect(MODULE, open, database, options));
 }

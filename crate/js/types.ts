@@ -92,7 +92,7 @@ export interface LookupOptions {
 }
 
 /** Whether options ask for SAN, as far as their type tells. */
-export type Told<O extends LookupOptions> = O extends { san: true } ? true : boolean;
+export type SanOf<O extends LookupOptions> = O extends { san: true } ? true : boolean;
 
 /** A score: either centipawns or moves to mate, from White's point of view. */
 export type Score =
@@ -134,7 +134,7 @@ export interface Evaluation<San extends boolean = boolean> {
 }
 
 /** All that the database knows of a position. */
-export interface Eval<San extends boolean = boolean> {
+export interface PositionEval<San extends boolean = boolean> {
   /** The position: canonical, the first four fields of FEN. */
   fen: string;
   /** Deepest first, then with more lines, then with more nodes; never empty. */

@@ -1,5 +1,6 @@
 // An engine in a Worker that speaks UCI, line by line, as the package `stockfish` has one.
 
+import { unlessAborted } from "./abort.js";
 import type { EngineWorker } from "./engine.js";
 import { ShelfishError } from "./errors.js";
 import type { Evaluated } from "./evaluator.js";
@@ -48,14 +49,10 @@ export class Uci {
   /** Searches a position that the rules allow, in canonical FEN. */
   async analyse(fen: string, question: Question): Promise<Evaluated> {
     const { signal } = question;
-    const aborted = () => new ShelfishError({ code: "aborted", message: "the search was aborted" }, signal?.reason);
-    if (signal?.aborted) throw aborted();
+    await unlessAborted(Promise.resolve(), signal, "the search");
     const search = this.#last.then(() => this.#ready).then(() => this.#search(fen, question));
     this.#last = search.catch(() => {});
-    let abort = () => {};
-    const aborting = new Promise<never>((_, reject) => (abort = () => reject(aborted())));
-    signal?.addEventListener("abort", abort);
-    return Promise.race([search, aborting]).finally(() => signal?.removeEventListener("abort", abort));
+    return unlessAborted(search, signal, "the search");
   }
 
   /** Ends the Worker; questions that are under way or wait reject with code `closed`. */

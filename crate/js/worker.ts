@@ -2,10 +2,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { type ErrorCode, ShelfishError } from "./errors.js";
-import type { Database, open } from "./index.js";
+import type { Database, openDatabase } from "./index.js";
 import type { Manifest, OpenOptions, Stats } from "./types.js";
 
-export { type ErrorCode, type Failure, ShelfishError } from "./errors.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "./errors.js";
 export type * from "./types.js";
 
 /** What the first message goes through: a `Worker`, the `port` of a `SharedWorker`, or the inside of one. */
@@ -17,7 +17,7 @@ export interface Port {
 
 /** A database that is open in a Worker: as {@link Database}, but that all is promised. */
 export interface RemoteDatabase
-  extends Pick<Database, "lookup" | "lookupMany" | "prefetch" | "clearCache" | "close" | typeof Symbol.dispose> {
+  extends Pick<Database, "lookup" | "lookupMany" | "prefetch" | "clear" | "close" | typeof Symbol.dispose> {
   /** What the database says of itself. */
   readonly manifest: Promise<Manifest>;
   /** What was done since the database was opened. */
@@ -27,13 +27,13 @@ export interface RemoteDatabase
 /** Ours among messages that may be the Worker's own. */
 const HELLO = "shelfish: a database is asked for";
 
-/** In a Worker: opens databases for those who {@link connect}, with the `open` of `shelfish` or of another entry. */
-export function serve(opener: typeof open, scope: Port = globalThis as unknown as Port): void {
+/** In a Worker: opens databases for those who {@link connect}, with the `openDatabase` of `shelfish` or of another entry. */
+export function serve(opener: typeof openDatabase, scope: Port = globalThis as unknown as Port): void {
   scope.addEventListener("message", ({ data, ports }) => data === HELLO && answer(opener, ports[0]));
   scope.start?.();
 }
 
-function answer(opener: typeof open, port: MessagePort): void {
+function answer(opener: typeof openDatabase, port: MessagePort): void {
   let database: any;
   const calls = new Map<number, AbortController>();
   port.onmessage = async ({ data: { id, method, subject, options } }) => {
@@ -68,7 +68,7 @@ const listed = (fens: any) => (typeof fens !== "string" && fens?.[Symbol.iterato
 const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href).href;
 
 /**
- * Opens a database in a Worker that calls {@link serve}: as `open` of `shelfish`, but that functions stay outside, which
+ * Opens a database in a Worker that calls {@link serve}: as `openDatabase` of `shelfish`, but that functions stay outside, which
  * are `fetch` and sources. A Worker may have several databases open, and `close` leaves it running; one that a function
  * makes is the database's own and ends with it.
  *
@@ -141,7 +141,7 @@ export async function connect(
     lookup: (fen, options) => ask("lookup", String(fen), options),
     lookupMany: (fens, options) => ask("lookupMany", listed(fens), options),
     prefetch: (fens, options) => ask("prefetch", listed(fens), options),
-    clearCache: () => ask("clearCache"),
+    clear: () => ask("clear"),
     stats: () => ask("stats"),
     get manifest() {
       return ask("manifest");

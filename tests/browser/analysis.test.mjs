@@ -13,11 +13,11 @@ test("a game is reported on from a database's answers, after one request for the
   const report = await page.evaluate(async () => {
     const entry = "/pkg/analysis.js";
     /** @type {typeof import("shelfish/analysis")} */
-    const { load, known } = await import(entry);
-    const analysis = await load();
+    const { knownEval, openAnalysis } = await import(entry);
+    const analysis = await openAnalysis();
     const { moves, positions } = analysis.read("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *");
-    const database = await shelfish.open("db/manifest.json");
-    const evaluations = (await database.lookupMany(positions)).map(known);
+    const database = await shelfish.openDatabase("db/manifest.json");
+    const evaluations = (await database.lookupMany(positions)).map(knownEval);
     database.close();
     return analysis.report({ moves, evaluations });
   });
@@ -32,6 +32,6 @@ test("a game is reported on from a database's answers, after one request for the
 
 test("a page that only looks positions up loads nothing of it", async (t) => {
   const page = await shelf.page(t);
-  await page.evaluate(async () => (await shelfish.open("db/manifest.json")).close());
+  await page.evaluate(async () => (await shelfish.openDatabase("db/manifest.json")).close());
   assert.ok((await shelf.server.requests()).every(({ path }) => !path.includes("analysis")));
 });

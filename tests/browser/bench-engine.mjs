@@ -83,8 +83,8 @@ const here = await page.evaluate(
   async ([fens, nodes]) => {
     const entry = "/pkg/engine.js";
     /** @type {Entry} */
-    const { load } = await import(entry);
-    const engine = await load();
+    const { openEngine } = await import(entry);
+    const engine = await openEngine();
     const times = [];
     for (const fen of fens) {
       engine.clear();
@@ -107,8 +107,8 @@ if (options.games) {
   const result = await page.evaluate(async (fens) => {
     const entry = "/pkg/engine.js?game";
     /** @type {Entry} */
-    const { load } = await import(entry);
-    const engine = await load({ workers: 2 });
+    const { openEngine } = await import(entry);
+    const engine = await openEngine({ workers: 2 });
     const start = performance.now();
     const answers = await engine.analyseMany(fens, { depth: 12 });
     const took = performance.now() - start;
@@ -130,8 +130,8 @@ const workerBytes = await page.evaluate(async (fens) => {
   const early = "const early = []; globalThis.onmessage = ({ data }) => early.push(data);\n";
   const url = URL.createObjectURL(new Blob([early + script], { type: "text/javascript" }));
   /** @type {Entry} */
-  const { load } = await import(entry);
-  const engine = await load({ worker: () => new Worker(url, { type: "module" }) });
+  const { openEngine } = await import(entry);
+  const engine = await openEngine({ worker: () => new Worker(url, { type: "module" }) });
   for (let game = 0; game < 200; game++) await engine.analyse(String(fens[game % fens.length]), { nodes: 5_000 });
   const channel = new BroadcastChannel("memory");
   const bytes = new Promise((done) => (channel.onmessage = ({ data }) => done(data)));

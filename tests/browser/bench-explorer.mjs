@@ -45,7 +45,7 @@ await page.goto(server.url);
 // Both modules are loaded, compiled and warmed up, so that neither their download nor their compilation is measured.
 await page.evaluate(async (start) => {
   const [path, module] = [location.origin + "/pkg/", (/** @type {string} */ name) => import(name)];
-  const [{ openBook }, { open }] = [await module(`${path}book.js`), await module(`${path}index.js`)];
+  const [{ openBook }, { openDatabase }] = [await module(`${path}book.js`), await module(`${path}index.js`)];
   /** @type {{ url: string, start: number, end: number }[]} */
   const ranges = [];
   const watched = { indexedDB: false, onRequest: (/** @type {any} */ { url, start, end }) => ranges.push({ url, start, end }) };
@@ -56,7 +56,7 @@ await page.evaluate(async (start) => {
     open() {
       opened.forEach((each) => each.then((/** @type {any} */ one) => one.close()));
       ranges.length = 0;
-      opened = [openBook("book/", watched), open("evals/", watched)];
+      opened = [openBook("book/", watched), openDatabase("evals/", watched)];
     },
     /** @param {string} fen */
     async answer(fen) {
@@ -65,7 +65,7 @@ await page.evaluate(async (start) => {
       if (before === 0) this.open();
       // The book's answer does not wait for the evaluations to be there.
       const evals = { lookupMany: async (/** @type {string[]} */ fens, /** @type {any} */ rest) => (await opened[1]).lookupMany(fens, rest) };
-      const told = await (await opened[0]).explore(fen, { evals });
+      const told = await (await opened[0]).explore(fen, { database: evals });
       const ms = performance.now() - begun;
       const asked = ranges.slice(before);
       const twice = asked.filter((range, n) => ranges.slice(0, before + n).some(({ url, start, end }) => url === range.url && start < range.end && range.start < end));

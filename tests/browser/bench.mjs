@@ -47,7 +47,7 @@ async function pageOf(/** @type {string} */ url) {
   await page.goto(url);
   await page.evaluate(async (entry) => {
     Object.assign(globalThis, { shelfish: await import(entry) });
-    globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false });
+    globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
     await database.lookup("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -");
     database.close();
   }, `/pkg/${entry()}`);
@@ -69,7 +69,7 @@ function cost(page, fens, open) {
       performance.clearResourceTimings();
       performance.setResourceTimingBufferSize(10_000);
       const start = performance.now();
-      if (open) globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false });
+      if (open) globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
       const before = open ? { requests: 0, bytes: 0, networkBlocks: 0 } : database.stats();
       fens.length === 1 ? await database.lookup(String(fens[0])) : await database.lookupMany(fens);
       const ms = performance.now() - start;
@@ -120,7 +120,7 @@ const decode = await local.evaluate(
     /** @type {number[]} */
     let cold = [];
     for (const round of [0, 1, 2]) {
-      globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false });
+      globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
       // The index page comes with the first lookup; what counts is the block.
       cold = [];
       for (const fen of fens) {

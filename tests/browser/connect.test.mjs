@@ -11,8 +11,8 @@ const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - -";
 let shelf;
 before(async () => {
   shelf = await lab({ own: true });
-  const worker = `import { open } from "${shelf.entry}"; import { serve } from "/pkg/worker.js";`;
-  writeFileSync(join(shelf.root, "evals.mjs"), `${worker} serve(open);`);
+  const worker = `import { openDatabase } from "${shelf.entry}"; import { serve } from "/pkg/worker.js";`;
+  writeFileSync(join(shelf.root, "evals.mjs"), `${worker} serve(openDatabase);`);
   writeFileSync(join(shelf.root, "shared.mjs"), `${worker} onconnect = ({ ports: [port] }) => serve(open, port);`);
 });
 after(() => shelf.close());
@@ -51,7 +51,7 @@ test("it answers as the package does, and the page loads no module", async (t) =
     return { one, many: [many[0], isOurs, many[2]], manifest, stats, fromHere: performance.getEntriesByType("resource").map(({ name }) => name) };
   }, [START, "nonsense", ABSENT]);
   const here = await page.evaluate(async (fen) => {
-    const database = await shelfish.open("db/manifest.json", { indexedDB: false });
+    const database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
     return { one: await database.lookup(fen, { san: true, castling: "chess960" }), many: await database.lookup(fen), manifest: database.manifest };
   }, START);
   assert.deepEqual(answers.one, here.one);

@@ -18,31 +18,31 @@ before(async () => {
 });
 after(() => shelf.close());
 
-/** @typedef {typeof import("shelfish/engine")} Entry */
+/** @typedef {typeof import("shelfish/evaluator")} Entry */
 
 test("Stockfish is asked on request only, and its answers say that they are its own", { skip }, async (t) => {
   const page = await shelf.page(t);
   const told = await page.evaluate(async (known) => {
-    const entry = "/pkg/engine.js";
+    const entry = "/pkg/evaluator.js";
     /** @type {Entry} */
-    const { evaluator } = await import(entry);
-    const database = await shelfish.open("db/manifest.json");
+    const { openEvaluator } = await import(entry);
+    const database = await shelfish.openDatabase("db/manifest.json");
     let made = 0;
-    const judge = evaluator({ database, deep: () => (made++, new Worker("/stockfish/stockfish-19-lite-single.js")) });
+    const judge = openEvaluator({ database, stockfish: () => (made++, new Worker("/stockfish/stockfish-19-lite-single.js")) });
     const lost = "4k3/8/8/8/8/8/qq6/6K1 b - - 0 1";
     const unknown = await judge.evaluate(lost);
-    const first = await judge.evaluate(known, { deep: true });
+    const first = await judge.evaluate(known, { stockfish: true });
     const before = made;
     /** @type {number[]} */
     const depths = [];
     const [deep, two] = await Promise.all([
-      judge.evaluate(lost, { deep: true, depth: 12, onInfo: ({ depth }) => void depths.push(depth) }),
-      judge.evaluate("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1", { deep: true, nodes: 20_000, multiPv: 2, castling: "chess960" }),
+      judge.evaluate(lost, { stockfish: true, depth: 12, onInfo: ({ depth }) => void depths.push(depth) }),
+      judge.evaluate("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1", { stockfish: true, nodes: 20_000, multiPv: 2, castling: "chess960" }),
     ]);
     const abort = new AbortController();
-    const endless = judge.evaluate("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", { deep: true, depth: 100, signal: abort.signal, onInfo: () => abort.abort() });
+    const endless = judge.evaluate("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", { stockfish: true, depth: 100, signal: abort.signal, onInfo: () => abort.abort() });
     const code = await endless.catch((error) => error.code);
-    const wrong = await judge.evaluate("9/8/8/8/8/8/8/8 w - -", { deep: true }).catch((error) => error.code);
+    const wrong = await judge.evaluate("9/8/8/8/8/8/8/8 w - -", { stockfish: true }).catch((error) => error.code);
     judge.close();
     database.close();
     return { unknown, first, before, made, deep, two, depths, code, wrong };
@@ -58,11 +58,13 @@ test("Stockfish is asked on request only, and its answers say that they are its 
 test("a script that is not there is an error of the engine", { skip }, async (t) => {
   const page = await shelf.page(t, { allow: /404|Failed to load/ });
   const code = await page.evaluate(async () => {
-    const entry = "/pkg/engine.js";
+    const [engine, evaluator] = ["/pkg/engine.js", "/pkg/evaluator.js"];
+    /** @type {typeof import("shelfish/engine")} */
+    const { openEngine } = await import(engine);
     /** @type {Entry} */
-    const { evaluator, load } = await import(entry);
-    const judge = evaluator({ engine: () => load(), deep: () => new Worker("/nowhere.js") });
-    const code = await judge.evaluate("4k3/8/8/8/8/8/qq6/6K1 b - - 0 1", { deep: true }).catch((error) => error.code);
+    const { openEvaluator } = await import(evaluator);
+    const judge = openEvaluator({ engine: () => openEngine(), stockfish: () => new Worker("/nowhere.js") });
+    const code = await judge.evaluate("4k3/8/8/8/8/8/qq6/6K1 b - - 0 1", { stockfish: true }).catch((error) => error.code);
     judge.close();
     return code;
   });

@@ -20,8 +20,8 @@ for (const file of ["engine.js", "engine-inline.js"]) {
       async ([file, fen]) => {
         const entry = `/pkg/${file}`;
         /** @type {Entry} */
-        const { load } = await import(entry);
-        const engine = await load();
+        const { openEngine } = await import(entry);
+        const engine = await openEngine();
         /** @type {number[]} */
         const told = [];
         const found = await engine.analyse(fen, { nodes: 60_000, san: true, onInfo: ({ depth }) => void told.push(depth) });
@@ -47,8 +47,8 @@ test("the module without SIMD finds the same, node for node", async (t) => {
     const found = [];
     for (const file of ["shelfish_engine_bg.wasm", "shelfish_engine_scalar_bg.wasm"]) {
       /** @type {Entry} */
-      const { load } = await import(`${entry}?${file}`);
-      const engine = await load({ wasm: `/pkg/${file}` });
+      const { openEngine } = await import(`${entry}?${file}`);
+      const engine = await openEngine({ wasm: `/pkg/${file}` });
       const { pvs, nodes, depth } = await engine.analyse(fen, { nodes: 100_000 });
       found.push({ pvs, nodes, depth });
       engine.close();
@@ -66,8 +66,8 @@ test("the module without SIMD finds the same, node for node", async (t) => {
 const stops = async ([fen, stop, rounds]) => {
   const entry = "/pkg/engine.js";
   /** @type {Entry} */
-  const { load } = await import(entry);
-  const engine = await load();
+  const { openEngine } = await import(entry);
+  const engine = await openEngine();
   const times = [];
   for (let n = 0; n < rounds; n++) {
     const abort = new AbortController();
@@ -99,10 +99,10 @@ test("two Workers share the positions of a game", async (t) => {
     async (fens) => {
       const entry = "/pkg/engine.js";
       /** @type {Entry} */
-      const { load } = await import(entry);
+      const { openEngine } = await import(entry);
       /** @type {Worker[]} */
       const workers = [];
-      const engine = await load({ workers: 2, worker: () => (workers.push(new Worker("/pkg/engine-worker.js", { type: "module" })), /** @type {Worker} */ (workers.at(-1))) });
+      const engine = await openEngine({ workers: 2, worker: () => (workers.push(new Worker("/pkg/engine-worker.js", { type: "module" })), /** @type {Worker} */ (workers.at(-1))) });
       const answers = await engine.analyseMany(fens, { depth: 8 });
       engine.close();
       return { depths: answers.map((answer) => "pvs" in answer && answer.depth), workers: workers.length };
@@ -117,8 +117,8 @@ test("a Worker whose script is not there says what to do", async (t) => {
   const message = await page.evaluate(async (fen) => {
     const entry = "/pkg/engine.js";
     /** @type {Entry} */
-    const { load } = await import(entry);
-    const engine = await load({ worker: () => new Worker("/nowhere.js", { type: "module" }) });
+    const { openEngine } = await import(entry);
+    const engine = await openEngine({ worker: () => new Worker("/nowhere.js", { type: "module" }) });
     return engine.analyse(fen, { depth: 1 }).catch((error) => `${error.code}: ${error.message}`);
   }, START);
   assert.match(String(message), /^network: .*shelfish\/engine\/inline/);
@@ -130,26 +130,29 @@ test("an evaluator asks the database first, then the engine, which is loaded onl
     async ([known, unknown]) => {
       const entry = "/pkg/engine.js";
       /** @type {Entry} */
-      const { evaluator, load } = await import(entry);
-      const database = await shelfish.open("db/manifest.json");
+      const { openEngine } = await import(entry);
+      const other = "/pkg/evaluator.js";
+      /** @type {typeof import("shelfish/evaluator")} */
+      const { openEvaluator } = await import(other);
+      const database = await shelfish.openDatabase("db/manifest.json");
       let loads = 0;
-      const engine = () => (loads++, load());
-      const one = evaluator({ database, engine, indexedDB: true });
+      const engine = () => (loads++, openEngine());
+      const one = openEvaluator({ database, engine, indexedDB: true });
       const first = await one.evaluate(known);
       const before = loads;
       const second = await one.evaluate(unknown, { depth: 9 });
       one.close();
-      const other = evaluator({ database, engine, indexedDB: true });
+      const again = openEvaluator({ database, engine, indexedDB: true });
       /** @type {typeof second} */
       let third = null;
       // The answer is stored in the background. An evaluator without the stored answer would load its own engine.
       for (let tries = 0; tries < 200 && loads < 3; tries++) {
-        third = await other.evaluate(unknown, { depth: 9 });
+        third = await again.evaluate(unknown, { depth: 9 });
         if (loads === 1) break;
       }
-      const deeper = await other.evaluate(unknown, { depth: 10 });
-      const fault = await other.evaluate("nonsense").catch((error) => error.code);
-      other.close();
+      const deeper = await again.evaluate(unknown, { depth: 10 });
+      const fault = await again.evaluate("nonsense").catch((error) => error.code);
+      again.close();
       database.close();
       return { first, second, third, deeper, before, loads, fault };
     },
@@ -169,8 +172,8 @@ suiteIn(["Firefox", "WebKit"], (session) => {
       const search = async (/** @type {string} */ file, /** @type {string} */ fen) => {
         const entry = `/pkg/${file}`;
         /** @type {Entry} */
-        const { load } = await import(entry);
-        const engine = await load();
+        const { openEngine } = await import(entry);
+        const engine = await openEngine();
         /** @type {number[]} */
         const told = [];
         const { pvs, nodes, depth } = await engine.analyse(fen, { nodes: 50_000, multiPv: 2, onInfo: ({ depth }) => void told.push(depth) });
@@ -196,8 +199,8 @@ suiteIn(["Firefox", "WebKit"], (session) => {
       async (fens) => {
         const entry = "/pkg/engine.js";
         /** @type {Entry} */
-        const { load } = await import(entry);
-        const engine = await load({ workers: 2 });
+        const { openEngine } = await import(entry);
+        const engine = await openEngine({ workers: 2 });
         const answers = await engine.analyseMany(fens, { depth: 7 });
         engine.close();
         return answers.map((answer) => ("pvs" in answer ? answer.depth : answer.code));

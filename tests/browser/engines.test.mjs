@@ -27,7 +27,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
   async function ask(/** @type {string} */ manifest, /** @type {string[]} */ fens, indexedDB = true) {
     const body = async (/** @type {string} */ manifest, /** @type {string[]} */ fens, /** @type {boolean} */ indexedDB) => {
       try {
-        const database = await shelfish.open(manifest, { indexedDB });
+        const database = await shelfish.openDatabase(manifest, { indexedDB });
         const answers = await database.lookupMany(fens, { castling: "chess960" });
         const stats = database.stats();
         database.close();

@@ -24,7 +24,7 @@ function attempt(/** @type {Page} */ page, /** @type {string} */ url, options = 
   return page.evaluate(
     async ([url, fen, options]) => {
       try {
-        const database = await shelfish.open(url, { timeout: 60_000, indexedDB: false, ...options });
+        const database = await shelfish.openDatabase(url, { timeout: 60_000, indexedDB: false, ...options });
         return { fen: (await database.lookup(fen))?.fen };
       } catch (error) {
         const { name, code, message, url } = /** @type {any} */ (error);
@@ -68,7 +68,7 @@ for (const [name, says, codes] of RANGE_FAULTS) {
 
     // The fault passes: what failed is not remembered as such.
     const open = async (/** @type {readonly [string, number]} */ [url, timeout]) => {
-      globalThis.database = await shelfish.open(url, { timeout, indexedDB: false });
+      globalThis.database = await shelfish.openDatabase(url, { timeout, indexedDB: false });
       return true;
     };
     await until(() => page.evaluate(open, /** @type {const} */ ([`${bad.url}manifest.json`, timeout])));
@@ -98,7 +98,7 @@ test("a host without ranges serves small databases all the same", async (t) => {
   page.on("console", (message) => warnings.push(message.text()));
   const found = await page.evaluate(
     async ([url, fens]) => {
-      const database = await shelfish.open(url, { indexedDB: false, memoryBytes: 0 });
+      const database = await shelfish.openDatabase(url, { indexedDB: false, memoryBytes: 0 });
       const answers = await Promise.all(fens.map((fen) => database.lookup(fen)));
       return answers.filter((answer) => answer).length;
     },
@@ -214,7 +214,7 @@ test("a new build may replace the old one while a page has it open", async (t) =
   t.after(() => renewed.close());
   const page = await shelf.page(t, { allow });
   await page.evaluate(
-    async (url) => void (globalThis.database = await shelfish.open(url, { indexedDB: false, memoryBytes: 0 })),
+    async (url) => void (globalThis.database = await shelfish.openDatabase(url, { indexedDB: false, memoryBytes: 0 })),
     `${renewed.url}manifest.json`,
   );
   assert.ok(await page.evaluate((fen) => database.lookup(fen, { castling: "chess960" }), START));

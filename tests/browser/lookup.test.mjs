@@ -20,7 +20,7 @@ const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
 /** Opens the database at a path as the global `database` of a page. */
 async function open(/** @type {import("playwright-core").Page} */ page, path = "db/manifest.json", options = {}) {
   await page.evaluate(
-    async ([path, options]) => void (globalThis.database = await shelfish.open(path, options)),
+    async ([path, options]) => void (globalThis.database = await shelfish.openDatabase(path, options)),
     /** @type {const} */ ([path, options]),
   );
 }
@@ -238,8 +238,8 @@ test("the module is loaded once however often a database is opened", async (t) =
   const page = await shelf.page(t);
   await page.evaluate(async () => {
     const paths = ["db/manifest.json", "famous/manifest.json", "db/manifest.json"];
-    await Promise.all(paths.map((path) => shelfish.open(path)));
-    await shelfish.open("db/manifest.json");
+    await Promise.all(paths.map((path) => shelfish.openDatabase(path)));
+    await shelfish.openDatabase("db/manifest.json");
   });
   const served = await shelf.server.requests();
   assert.equal(served.filter(({ path }) => path.endsWith(".wasm")).length, 1);
@@ -279,7 +279,7 @@ test("opening can be aborted", async (t) => {
   const page = await shelf.page(t);
   await page.evaluate((url) => {
     const controller = new AbortController();
-    const opening = shelfish.open(url, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
+    const opening = shelfish.openDatabase(url, { signal: controller.signal }).catch((/** @type {any} */ error) => error.code);
     Object.assign(globalThis, { controller, opening });
   }, `${silent.url}manifest.json`);
   await asked;

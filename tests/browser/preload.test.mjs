@@ -26,8 +26,8 @@ function documented(/** @type {string} */ manifest) {
 
 /** Loads a page; the milliseconds from its navigation to the first answer. */
 async function load(/** @type {import("node:test").TestContext} */ t, /** @type {string[]} */ links, /** @type {string} */ manifest) {
-  const script = `import { open } from "/pkg/index.js";
-    const database = await open("${manifest}", { indexedDB: false });
+  const script = `import { openDatabase } from "/pkg/index.js";
+    const database = await openDatabase("${manifest}", { indexedDB: false });
     const { best } = await database.lookup("${START}");
     globalThis.took = performance.now();`;
   const icon = '<link rel="icon" href="data:,">';

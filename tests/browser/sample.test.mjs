@@ -46,7 +46,7 @@ test("no position is in both dumps of the sample", () => {
 
 test("along the famous games no evaluation contradicts the one before", async (t) => {
   const page = await shelf.page(t);
-  await page.evaluate(async () => void (globalThis.database = await shelfish.open("db/manifest.json", { indexedDB: false })));
+  await page.evaluate(async () => void (globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false })));
   let compared = 0;
   const contradictions = [];
   for (const { name, fens, moves, over } of games) {

@@ -28,7 +28,7 @@ const SPREAD = [...truth(String(DUMPS[0])).keys()].filter((_, i) => i % 600 === 
 async function lookUp(/** @type {Page} */ page, /** @type {string[]} */ fens, options = {}) {
   return page.evaluate(
     async ([path, fens, options]) => {
-      const database = await shelfish.open(path, options);
+      const database = await shelfish.openDatabase(path, options);
       const answers = await database.lookupMany(fens);
       const stats = database.stats();
       database.close();
@@ -85,7 +85,7 @@ test("offline the last manifest serves, and nothing is asked for", async (t) => 
   await page.reload();
   await shelf.load(page);
   // The module is loaded, the database not open.
-  await page.evaluate(() => shelfish.open("missing/manifest.json").catch(() => {}));
+  await page.evaluate(() => shelfish.openDatabase("missing/manifest.json").catch(() => {}));
   await shelf.server.requests();
   page.console.length = 0;
   await page.context().setOffline(true);
@@ -107,7 +107,7 @@ test("offline a position that was never fetched is a clear error", async (t) => 
   await page.context().setOffline(true);
   const [codes, again] = await page.evaluate(
     async ([path, seen, unseen]) => {
-      const database = await shelfish.open(path);
+      const database = await shelfish.openDatabase(path);
       const lost = await database.lookup(unseen).catch((/** @type {any} */ error) => error.code);
       return [lost, (await database.lookup(seen))?.fen];
     },
@@ -177,7 +177,7 @@ test("the cache is bounded in bytes, and what was used last stays", async (t) =>
 
 test("bytes that went bad in the cache are fetched again, not believed", async (t) => {
   const page = await shelf.page(t);
-  const good = await page.evaluate(async ([path, fen]) => (await shelfish.open(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
+  const good = await page.evaluate(async ([path, fen]) => (await shelfish.openDatabase(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
   await kept(page, 2);
   await page.evaluate(async () => {
     const done = (/** @type {IDBRequest} */ request) =>
@@ -204,7 +204,7 @@ test("bytes that went bad in the cache are fetched again, not believed", async (
   });
   await page.reload();
   await shelf.load(page);
-  const again = await page.evaluate(async ([path, fen]) => (await shelfish.open(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
+  const again = await page.evaluate(async ([path, fen]) => (await shelfish.openDatabase(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
   assert.deepEqual(again, good);
 });
 
@@ -218,7 +218,7 @@ test("what a forger's database left in the cache is never an answer of the hones
   const score = (/** @type {string} */ url) =>
     page.evaluate(
       async ([url, fen]) => {
-        const database = await shelfish.open(url);
+        const database = await shelfish.openDatabase(url);
         const answer = await database.lookup(fen);
         database.close();
         return answer?.best.pvs[0]?.score;
@@ -240,7 +240,7 @@ test("what a forger's database left in the cache is never an answer of the hones
 
 test("deleting the cache while it is in use neither waits nor breaks anything", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t);
-  await page.evaluate(async (path) => void (globalThis.database = await shelfish.open(path)), MANIFEST);
+  await page.evaluate(async (path) => void (globalThis.database = await shelfish.openDatabase(path)), MANIFEST);
   assert.ok(await page.evaluate((fen) => database.lookup(fen), START));
   const outcome = await page.evaluate(async () => {
     const [{ name } = { name: "" }] = await indexedDB.databases();
@@ -259,7 +259,7 @@ test("a lookup that is aborted while it reads the cache does not stop what is wr
   const page = await shelf.page(t);
   const code = await page.evaluate(
     async ([path, fen]) => {
-      globalThis.database = await shelfish.open(path);
+      globalThis.database = await shelfish.openDatabase(path);
       const controller = new AbortController();
       const { get } = IDBObjectStore.prototype;
       IDBObjectStore.prototype.get = function (key) {
@@ -274,7 +274,7 @@ test("a lookup that is aborted while it reads the cache does not stop what is wr
     /** @type {const} */ ([MANIFEST, START]),
   );
   assert.equal(code, "aborted");
-  await page.evaluate(() => database.clearCache());
+  await page.evaluate(() => database.clear());
   assert.equal(await stored(page), 0);
   assert.ok(await page.evaluate((fen) => database.lookup(fen), START));
   await kept(page, 1);
@@ -310,7 +310,7 @@ test("no connection is left behind, whether opening is aborted or what was looke
       return open.apply(this, args);
     };
     const { signal } = controller;
-    const code = await shelfish.open(path, { signal }).catch((/** @type {any} */ error) => error.code);
+    const code = await shelfish.openDatabase(path, { signal }).catch((/** @type {any} */ error) => error.code);
     IDBFactory.prototype.open = open;
     return code;
   }, MANIFEST);

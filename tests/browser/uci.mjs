@@ -25,8 +25,8 @@ await page.goto(server.url);
 const engine = await page.evaluateHandle(async () => {
   const entry = "/pkg/engine.js";
   /** @type {Entry} */
-  const { load } = await import(entry);
-  return load();
+  const { openEngine } = await import(entry);
+  return openEngine();
 });
 
 /** The position that was told, and the moves from there. */

@@ -22,7 +22,7 @@ test("a module Worker answers as the page does, for a few requests", async (t) =
   const ranges = (await shelf.server.requests()).filter(({ range }) => range);
   assert.ok(ranges.length >= 1 && ranges.length <= 2);
   assert.equal(stats.requests, 1 + ranges.length);
-  const here = await page.evaluate(async (fen) => (await shelfish.open("db/manifest.json")).lookup(fen), START);
+  const here = await page.evaluate(async (fen) => (await shelfish.openDatabase("db/manifest.json")).lookup(fen), START);
   assert.deepEqual(answers[0], here);
 });
 

@@ -8,11 +8,11 @@ import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
 const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/analysis")} */
-const { load, known, ShelfishError } = await import(at("analysis-inline.js"));
-const analysis = await load();
+const { knownEval, openAnalysis, ShelfishError } = await import(at("analysis-inline.js"));
+const analysis = await openAnalysis();
 
 const MATE = "1. f3 { Hm. [%clk 0:03:00] } 1... e5 2. g4 ( 2. e4 { better } ) 2... Qh4# 0-1";
-/** @type {(import("shelfish/analysis").Known | null)[]} */
+/** @type {(import("shelfish/analysis").KnownEval | null)[]} */
 const EVALUATIONS = [
   { cp: 20, depth: 30, line: ["e2e4", "e7e5"] },
   { cp: -90, depth: 28, line: ["e7e5"] },
@@ -58,9 +58,9 @@ test("a PGN is annotated, and what was written in it stays", () => {
   assert.equal(annotated, expected);
   assert.equal(analysis.annotate(annotated, EVALUATIONS), expected);
   assert.deepEqual(analysis.read(annotated).evaluations.slice(1, 4), [
-    { cp: -90, depth: 28, source: "pgn" },
-    { cp: -80, depth: 28, source: "pgn" },
-    { mate: -1, depth: 99, source: "pgn" },
+    { cp: -90, depth: 28, from: "pgn" },
+    { cp: -80, depth: 28, from: "pgn" },
+    { mate: -1, depth: 99, from: "pgn" },
   ]);
 });
 
@@ -83,16 +83,16 @@ test("Chess960: castling either way, from a FEN", () => {
 
 test("what a database answers is an evaluation, what it cannot answer is a gap", async (t) => {
   /** @type {typeof import("shelfish")} */
-  const { open } = await import(at("node.js"));
+  const { openDatabase } = await import(at("node.js"));
   const database = await open(join(ROOT, "tests/data/database/db"));
   t.after(() => database.close());
   const { positions } = analysis.read(MATE);
   const answers = await database.lookupMany(positions);
-  const evaluations = answers.map(known);
+  const evaluations = answers.map(knownEval);
   assert.equal(evaluations.length, 5);
-  assert.deepEqual(evaluations[0], { cp: 36, mate: undefined, depth: 20, knodes: 575, source: "database", line: answers[0] && "best" in answers[0] && answers[0].best.pvs[0].uci });
+  assert.deepEqual(evaluations[0], { cp: 36, mate: undefined, depth: 20, knodes: 575, from: "database", line: answers[0] && "best" in answers[0] && answers[0].best.pvs[0].uci });
   assert.equal(evaluations[4], null);
-  assert.deepEqual([known(null), known(undefined)], [null, null]);
+  assert.deepEqual([knownEval(null), knownEval(undefined)], [null, null]);
 });
 
 test("wrong arguments are named", () => {
@@ -129,13 +129,13 @@ test("the module is taken as `wasm`, once, and a failure names it", async () => 
   const bytes = readFileSync(join(PACKAGE, "shelfish_analysis_bg.wasm"));
   for (const [n, wasm] of [bytes, pathToFileURL(join(PACKAGE, "shelfish_analysis_bg.wasm")), undefined].entries()) {
     const fresh = await import(`${at("analysis.js")}?${n}`);
-    const [one, other] = await Promise.all([fresh.load({ wasm }), fresh.load({ wasm: 7 })]);
+    const [one, other] = await Promise.all([fresh.openAnalysis({ wasm }), fresh.openAnalysis({ wasm: 7 })]);
     assert.deepEqual(one.read("1. e4").moves, other.read("1. e4").moves);
   }
   const fresh = await import(`${at("analysis.js")}?failing`);
-  const message = /WASM module cannot be loaded.*"shelfish\/analysis\/inline".*load\(\{ wasm \}\)/;
-  await assert.rejects(fresh.load({ wasm: "http://127.0.0.1:1/a.wasm" }), message);
-  assert.ok(await fresh.load());
+  const message = /WASM module cannot be loaded.*"shelfish\/analysis\/inline".*openAnalysis\(\{ wasm \}\)/;
+  await assert.rejects(fresh.openAnalysis({ wasm: "http://127.0.0.1:1/a.wasm" }), message);
+  assert.ok(await fresh.openAnalysis());
 });
 
 test("a long game takes no time to speak of", () => {

@@ -11,7 +11,7 @@ import { PACKAGE } from "../browser/support/paths.mjs";
 const RUNS = 5;
 
 /** @type {typeof import("shelfish")} */
-const { open } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 /** @type {typeof import("shelfish/book")} */
 const { openBook } = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
 const dir = String(process.argv[2]);
@@ -38,7 +38,7 @@ console.log("| in WebAssembly, Node | ms, request included | outcome |\n|---|---
 const { blocks, books, manifests } = attacks(dir);
 for (const { name, fen, url } of blocks) {
   const { least, outcome } = await cost(async () => {
-    const database = await open(new URL(url, shelf.url), { memoryBytes: 0, indexedDB: false });
+    const database = await openDatabase(new URL(url, shelf.url), { memoryBytes: 0, indexedDB: false });
     const answer = await database.lookup(fen, { san: true }).catch((/** @type {any} */ error) => error);
     database.close();
     return answer instanceof Error ? `${/** @type {any} */ (answer).code}` : `${answer?.evaluations.length} evaluations`;
@@ -56,7 +56,7 @@ for (const { name, fen, url } of books) {
 }
 for (const { name, url } of manifests) {
   const { least, outcome } = await cost(async () => {
-    const database = await open(new URL(url, shelf.url), { indexedDB: false }).catch((/** @type {any} */ error) => error);
+    const database = await openDatabase(new URL(url, shelf.url), { indexedDB: false }).catch((/** @type {any} */ error) => error);
     if (database instanceof Error) return /** @type {any} */ (database).code;
     database.close();
     return "open";

@@ -11,7 +11,7 @@ import { ATTACK, PACKAGE } from "../browser/support/paths.mjs";
 import { attacks } from "./support/attacks.mjs";
 
 /** @type {typeof import("shelfish")} */
-const { open, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 /** @type {typeof import("shelfish/book")} */
 const books = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
 
@@ -34,7 +34,7 @@ after(async () => {
 
 /** The module is as it was: an honest database answers. */
 async function goesOn() {
-  const database = await open(new URL("honest/manifest.json", shelf.url));
+  const database = await openDatabase(new URL("honest/manifest.json", shelf.url));
   assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+5.20");
   database.close();
 }
@@ -43,7 +43,7 @@ test("a hostile block with a valid seal is answered or refused", async () => {
   const { blocks } = attacks(dir);
   assert.ok(blocks.some(({ isAnswered }) => isAnswered) && blocks.some(({ isAnswered }) => !isAnswered));
   for (const { name, fen, isAnswered, url } of blocks) {
-    const database = await open(new URL(url, shelf.url));
+    const database = await openDatabase(new URL(url, shelf.url));
     const answer = await database.lookup(fen, { san: true }).catch((error) => error);
     if (isAnswered) assert.equal(answer.fen, fen, name);
     else assert.ok(answer instanceof ShelfishError && answer.code === "corrupt", `${name}: ${answer}`);
@@ -69,7 +69,7 @@ test("a hostile block of moves with a valid seal is answered or refused", async 
 
 test("a hostile manifest with a right checksum is opened or refused", async () => {
   for (const { name, url } of attacks(dir).manifests) {
-    const database = await open(new URL(url, shelf.url)).catch((error) => error);
+    const database = await openDatabase(new URL(url, shelf.url)).catch((error) => error);
     if (database instanceof Error) assert.ok(database instanceof ShelfishError && database.code === "manifest", `${name}: ${database}`);
     else database.close();
   }

@@ -20,7 +20,7 @@ const { openBook, ShelfishError } = await import(here("book.js"));
 /** @type {typeof import("shelfish/book")} */
 const node = await import(here("book-node.js"));
 /** @type {typeof import("shelfish")} */
-const { open } = await import(here("index.js"));
+const { openDatabase } = await import(here("index.js"));
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const FAMOUS = join(ROOT, "static-shards/famous.pgn");
@@ -161,12 +161,12 @@ test("a position that no game reached has no moves, a text that is none is an er
 
 test("evaluations stand beside the moves, by one lookup of all of them", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
-  const evals = await open(new URL("evals/", shelf.url));
+  const evals = await openDatabase(new URL("evals/", shelf.url));
   t.after(() => [book, evals].forEach((each) => each.close()));
   await book.moves(START);
   const { lookups } = evals.stats();
   const openingOf = (/** @type {string} */ fen) => (fen === START ? { eco: "A00", name: "Start" } : undefined);
-  const answer = await book.explore(START, { evals, openingOf });
+  const answer = await book.explore(START, { database: evals, openingOf });
   assert.equal(evals.stats().lookups - lookups, answer.moves.length);
   assert.deepEqual(answer.opening, { eco: "A00", name: "Start" });
   for (const move of answer.moves) {
@@ -184,9 +184,9 @@ test("moves are told without the evaluations that cannot be had", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const failure = new ShelfishError({ code: "network", message: "no answer" });
-  const over = new ShelfishError({ code: "checkmate", message: "over" });
+  const over = new ShelfishError({ code: "over", outcome: "checkmate", message: "over" });
   const evals = { lookupMany: async (/** @type {string[]} */ fens) => fens.map((_, n) => (n === 0 ? failure : n === 1 ? over : null)) };
-  const { moves } = await book.explore(START, { evals });
+  const { moves } = await book.explore(START, { database: evals });
   assert.equal(moves[0]?.error, failure);
   assert.ok(moves.slice(1).every((move) => !move.error && !move.evaluation && move.white + move.draws + move.black > 0));
 });
@@ -269,6 +269,6 @@ test("the shape of Lichess' explorer has ratings and games of Lichess", async (t
 test("a book that is opened as evaluations says so, and the other way round", async () => {
   const isBook = { code: "manifest", message: /"moves".*"evaluations"/ };
   const isEvals = { code: "manifest", message: /"evaluations".*"moves"/ };
-  await assert.rejects(open(new URL("book/", shelf.url)), isBook);
+  await assert.rejects(openDatabase(new URL("book/", shelf.url)), isBook);
   await assert.rejects(openBook(new URL("evals/", shelf.url)), isEvals);
 });

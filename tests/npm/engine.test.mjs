@@ -10,7 +10,7 @@ import { PACKAGE, SHELFISH } from "../browser/support/paths.mjs";
 
 const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/engine")} */
-const { load, ShelfishError } = await import(at("engine-inline.js"));
+const { openEngine, ShelfishError } = await import(at("engine-inline.js"));
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
@@ -46,9 +46,9 @@ async function natively(fen, nodes, lines) {
   return found;
 }
 
-/** @type {Awaited<ReturnType<typeof load>>} */
+/** @type {Awaited<ReturnType<typeof openEngine>>} */
 let engine;
-before(async () => void (engine = await load({ workers: 2 })));
+before(async () => void (engine = await openEngine({ workers: 2 })));
 after(() => engine.close());
 
 for (const [name, fen, lines] of /** @type {const} */ ([
@@ -59,7 +59,7 @@ for (const [name, fen, lines] of /** @type {const} */ ([
   ["three lines", KIWIPETE, 3],
 ])) {
   test(`node for node the same as natively: ${name}`, async (t) => {
-    const fresh = await load();
+    const fresh = await openEngine();
     t.after(() => fresh.close());
     const nodes = 150_000;
     const [expected, found] = await Promise.all([
@@ -162,7 +162,7 @@ test("a search without limits goes on until it is aborted, and ends within 50 ms
 });
 
 test("a search that is aborted leaves its Worker to the next one", async (t) => {
-  const fresh = await load();
+  const fresh = await openEngine();
   t.after(() => fresh.close());
   const times = [];
   for (let n = 0; n < 5; n++) {
@@ -186,7 +186,7 @@ test("positions of a game are searched side by side; what is wrong with one is i
   /** @type {number[]} */
   const heard = [];
   const answers = await engine.analyseMany(fens, { depth: 6, onAnswer: (index) => void heard.push(index) });
-  const told = answers.map((answer) => (answer instanceof ShelfishError ? answer.code : answer.depth));
+  const told = answers.map((answer) => (answer instanceof ShelfishError ? (answer.outcome ?? answer.code) : answer.depth));
   assert.deepEqual(told, [6, "fen", 6, "checkmate", 6, "stalemate"]);
   assert.deepEqual(heard.toSorted((a, b) => a - b), [0, 1, 2, 3, 4, 5]);
 });
@@ -215,8 +215,8 @@ test("wrong arguments are named", async () => {
     [() => engine.analyse(START, /** @type {any} */ ({ moves: "e2e4" })), "usage", /^moves: expected a list/],
     [() => engine.analyse(START, /** @type {any} */ ({ castling: "odd" })), "usage", /^castling/],
     [() => engine.analyseMany(/** @type {any} */ (7)), "usage", /^analyseMany/],
-    [() => load({ workers: 0 }), "usage", /^workers/],
-    [() => load({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
+    [() => openEngine({ workers: 0 }), "usage", /^workers/],
+    [() => openEngine({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
   ];
   for (const [work, code, message] of cases) {
     await assert.rejects(work(), (error) => {
@@ -229,13 +229,13 @@ test("wrong arguments are named", async () => {
 });
 
 test("an engine that was closed says so, and one whose Worker has no script what to do", async () => {
-  const other = await load();
+  const other = await openEngine();
   const searching = other.analyse(START);
   other.close();
   other.close();
   await assert.rejects(searching, { code: "closed" });
   await assert.rejects(other.analyse(START, { depth: 1 }), { code: "closed" });
-  const broken = await load({
+  const broken = await openEngine({
     worker: () => {
       throw new TypeError("no such script");
     },
@@ -244,7 +244,7 @@ test("an engine that was closed says so, and one whose Worker has no script what
 });
 
 test("an engine that forgets finds the same again", async (t) => {
-  const fresh = await load();
+  const fresh = await openEngine();
   t.after(() => fresh.close());
   const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
   fresh.clear();
@@ -253,7 +253,7 @@ test("an engine that forgets finds the same again", async (t) => {
 });
 
 test("an engine forgets what is still being searched, too", async (t) => {
-  const fresh = await load();
+  const fresh = await openEngine();
   t.after(() => fresh.close());
   const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
   const abort = new AbortController();
@@ -270,7 +270,7 @@ test("an engine forgets what is still being searched, too", async (t) => {
 });
 
 test("a search that is aborted while its Worker starts leaves the Worker to the next one", { timeout: 60_000 }, async (t) => {
-  const fresh = await load();
+  const fresh = await openEngine();
   t.after(() => fresh.close());
   const abort = new AbortController();
   const searching = fresh.analyse(KIWIPETE, { signal: abort.signal });

@@ -11,9 +11,11 @@ import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/engine")} */
-const { evaluator, load } = await import(at("engine-inline.js"));
+const { openEngine } = await import(at("engine-inline.js"));
+/** @type {typeof import("shelfish/evaluator")} */
+const { openEvaluator } = await import(at("evaluator.js"));
 /** @type {typeof import("shelfish")} */
-const { open } = await import(at("node.js"));
+const { openDatabase } = await import(at("node.js"));
 
 const DATABASE = join(ROOT, "tests/data/database/db");
 /** Black mates. */
@@ -53,14 +55,14 @@ function natives(onLine = () => {}) {
 
 /** @type {Awaited<ReturnType<typeof open>>} */
 let database;
-before(async () => void (database = await open(DATABASE)));
+before(async () => void (database = await openDatabase(DATABASE)));
 after(() => database.close());
 
 test("blanks around a FEN change nothing of the score", async (t) => {
-  const judge = evaluator({ database, deep: natives().make });
+  const judge = openEvaluator({ database, stockfish: natives().make });
   t.after(() => judge.close());
   for (const fen of [LOST, `  ${LOST}  0 1`, LOST.replaceAll(" ", "\t")]) {
-    const found = await judge.evaluate(fen, { deep: true, depth: 4 });
+    const found = await judge.evaluate(fen, { stockfish: true, depth: 4 });
     assert.deepEqual([found?.from, found?.fen], ["stockfish", LOST]);
     assert.ok(Number(found?.pvs[0].mate) < 0, JSON.stringify(found));
   }
@@ -69,10 +71,10 @@ test("blanks around a FEN change nothing of the score", async (t) => {
 for (const [name, loads] of /** @type {const} */ ([["with an engine", true], ["without one", false]])) {
   test(`a UCI engine hears of no right to castle without king and rook, ${name}`, async (t) => {
     const { made, make } = natives();
-    const judge = evaluator({ database, deep: make, engine: loads ? () => load() : null });
+    const judge = openEvaluator({ database, stockfish: make, engine: loads ? () => openEngine() : null });
     t.after(() => judge.close());
     for (const [rights, kept] of [["KQkq", "Kq"], ["HAha", "Kq"], ["kq", "q"], ["-", "-"]]) {
-      await judge.evaluate(`r3k3/8/8/8/8/8/8/4K2R w ${rights} - 3 9`, { deep: true, depth: 1 });
+      await judge.evaluate(`r3k3/8/8/8/8/8/8/4K2R w ${rights} - 3 9`, { stockfish: true, depth: 1 });
       const told = made[0]?.told.findLast((line) => line.startsWith("position")) ?? "";
       const heard = (told.split(" ")[4] ?? "").replace("H", "K").replace("a", "q");
       assert.equal(heard, kept, told);
@@ -86,7 +88,7 @@ test("where IndexedDB has a store of that name that is not its own, an evaluator
   t.after(() => Reflect.deleteProperty(globalThis, "indexedDB"));
   const newer = factory.open("taken", 7);
   await new Promise((done) => (newer.onsuccess = done));
-  const judge = evaluator({ engine: () => load(), indexedDB: { name: "taken" } });
+  const judge = openEvaluator({ engine: () => openEngine(), indexedDB: { name: "taken" } });
   t.after(() => judge.close());
   assert.equal((await judge.evaluate(LOST, { depth: 3 }))?.from, "engine");
   await judge.clear();
@@ -95,41 +97,41 @@ test("where IndexedDB has a store of that name that is not its own, an evaluator
 test("an evaluator that is closed ends all questions, those that wait, too, and starts nothing any more", async () => {
   const { made, make } = natives();
   let loads = 0;
-  const judge = evaluator({ database, deep: make, engine: () => (loads++, load()) });
-  const asked = [MIDDLE, LOST, MIDDLE].map((fen) => judge.evaluate(fen, { deep: true, depth: 60, onInfo: () => judge.close() }));
+  const judge = openEvaluator({ database, stockfish: make, engine: () => (loads++, openEngine()) });
+  const asked = [MIDDLE, LOST, MIDDLE].map((fen) => judge.evaluate(fen, { stockfish: true, depth: 60, onInfo: () => judge.close() }));
   for (const asking of asked) await assert.rejects(asking, { code: "closed" });
   assert.deepEqual([made.length, loads], [1, 1]);
 
-  const late = evaluator({ database, deep: make, engine: () => (loads++, load()) });
-  const waiting = [late.evaluate(LOST), late.evaluate(LOST, { deep: true })];
+  const late = openEvaluator({ database, stockfish: make, engine: () => (loads++, openEngine()) });
+  const waiting = [late.evaluate(LOST), late.evaluate(LOST, { stockfish: true })];
   late.close();
   for (const asking of waiting) await assert.rejects(asking, { code: "closed" });
   assert.deepEqual([made.length, loads], [1, 1]);
 });
 
 test("a question that waits is aborted at once", async (t) => {
-  const judge = evaluator({ database, deep: natives().make });
+  const judge = openEvaluator({ database, stockfish: natives().make });
   t.after(() => judge.close());
   const [first, second] = [new AbortController(), new AbortController()];
   /** @type {string[]} */
   const ended = [];
-  const asked = judge.evaluate(MIDDLE, { deep: true, depth: 60, signal: first.signal, onInfo: () => second.abort() });
-  const waits = judge.evaluate(LOST, { deep: true, signal: second.signal });
+  const asked = judge.evaluate(MIDDLE, { stockfish: true, depth: 60, signal: first.signal, onInfo: () => second.abort() });
+  const waits = judge.evaluate(LOST, { stockfish: true, signal: second.signal });
   await Promise.allSettled([
     waits.catch(({ code }) => (ended.push(`second ${code}`), first.abort())),
     asked.catch(({ code }) => ended.push(`first ${code}`)),
   ]);
   assert.deepEqual(ended, ["second aborted", "first aborted"]);
-  assert.equal((await judge.evaluate(LOST, { deep: true, depth: 4 }))?.from, "stockfish");
+  assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
 });
 
 test("a question that is aborted before its search begins is not searched", async (t) => {
   const abort = new AbortController();
   const { made, make } = natives((line) => line === "isready" && abort.abort());
-  const judge = evaluator({ database, deep: make });
+  const judge = openEvaluator({ database, stockfish: make });
   t.after(() => judge.close());
-  await assert.rejects(judge.evaluate(MIDDLE, { deep: true, depth: 60, signal: abort.signal }), { code: "aborted" });
-  assert.equal((await judge.evaluate(LOST, { deep: true, depth: 4 }))?.from, "stockfish");
+  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true, depth: 60, signal: abort.signal }), { code: "aborted" });
+  assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
   assert.deepEqual(made[0]?.told.filter((line) => line.startsWith("go")), ["go depth 4"]);
 });
 
@@ -140,22 +142,22 @@ test("where a UCI engine failed, or could not be started, the next question star
     if (tries++ === 0) throw new TypeError("no such script");
     return make();
   };
-  const judge = evaluator({ database, deep });
+  const judge = openEvaluator({ database, stockfish: deep });
   t.after(() => judge.close());
-  await assert.rejects(judge.evaluate(MIDDLE, { deep: true }), { code: "engine", message: /no such script/ });
-  const asked = judge.evaluate(MIDDLE, { deep: true, depth: 60, onInfo: () => made[0]?.fail() });
-  const waits = judge.evaluate(LOST, { deep: true });
+  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), { code: "engine", message: /no such script/ });
+  const asked = judge.evaluate(MIDDLE, { stockfish: true, depth: 60, onInfo: () => made[0]?.fail() });
+  const waits = judge.evaluate(LOST, { stockfish: true });
   for (const asking of [asked, waits]) await assert.rejects(asking, { code: "engine", message: /killed/ });
-  assert.equal((await judge.evaluate(LOST, { deep: true, depth: 4 }))?.from, "stockfish");
+  assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
   assert.equal(made.length, 2);
 });
 
 test("where the database cannot be reached and there is no engine to check positions, its fault is told", async (t) => {
   const shelf = await host(DATABASE);
-  const far = await open(shelf.url, { indexedDB: false });
+  const far = await openDatabase(shelf.url, { indexedDB: false });
   t.after(() => far.close());
   await shelf.close();
-  const judge = evaluator({ database: far, deep: natives().make });
-  await assert.rejects(judge.evaluate(MIDDLE, { deep: true }), { code: "network" });
-  await assert.rejects(evaluator({ deep: natives().make }).evaluate(MIDDLE, { deep: true }), { code: "usage" });
+  const judge = openEvaluator({ database: far, stockfish: natives().make });
+  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), { code: "network" });
+  await assert.rejects(openEvaluator({ stockfish: natives().make }).evaluate(MIDDLE, { stockfish: true }), { code: "usage" });
 });

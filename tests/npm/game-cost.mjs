@@ -11,7 +11,7 @@ import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { serve } from "../browser/support/serve.mjs";
 
 /** @type {typeof import("shelfish")} */
-const { open } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 const root = mkdtempSync(join(tmpdir(), "shelfish-game-cost-"));
 execFileSync(SHELFISH, ["build", ...DUMPS, "-o", join(root, "db"), "--quiet"], { stdio: "ignore" });
 const host = await serve(join(root, "db"), "--latency-ms", "50", "--bandwidth-mbit", "20");
@@ -31,7 +31,7 @@ for (const fens of await games(join(ROOT, "static-shards/famous.pgn"), 22, 1)) {
     /** @type {import("shelfish").FetchedRange[]} */
     const ranges = [];
     const milliseconds = await time(async () => {
-      const database = await open(host.url, { onRequest: (request) => void ranges.push(request) });
+      const database = await openDatabase(host.url, { onRequest: (request) => void ranges.push(request) });
       const answers = await database.lookupMany(fens);
       found += answers.filter((answer) => answer && "best" in answer).length;
       positions += fens.length;

@@ -46,8 +46,8 @@ after(async () => {
 });
 
 /** Opens the database and looks a position up. */
-async function works(/** @type {typeof import("shelfish")} */ { open }, /** @type {any} */ wasm) {
-  const database = await open(shelf.url, { wasm });
+async function works(/** @type {typeof import("shelfish")} */ { openDatabase }, /** @type {any} */ wasm) {
+  const database = await openDatabase(shelf.url, { wasm });
   assert.equal((await database.lookup(START))?.best.depth, 20);
   database.close();
 }
@@ -57,8 +57,8 @@ async function works(/** @type {typeof import("shelfish")} */ { open }, /** @typ
  * @param {any} wasm
  */
 async function fails(wasm) {
-  const { open, ShelfishError } = await fresh();
-  const error = await open(shelf.url, { wasm }).then(() => assert.fail("it was opened"), (error) => error);
+  const { openDatabase, ShelfishError } = await fresh();
+  const error = await openDatabase(shelf.url, { wasm }).then(() => assert.fail("it was opened"), (error) => error);
   assert.ok(error instanceof ShelfishError, `${error}`);
   return error;
 }
@@ -159,8 +159,8 @@ test("what Vite's dev server moved is found where it was, or Vite's line is name
 });
 
 test("classes and functions have their names, and source maps their sources", async () => {
-  const { Database, ShelfishError, open } = await fresh();
-  assert.deepEqual([Database.name, ShelfishError.name, open.name], ["Database", "ShelfishError", "open"]);
+  const { Database, ShelfishError, openDatabase } = await fresh();
+  assert.deepEqual([Database.name, ShelfishError.name, openDatabase.name], ["Database", "ShelfishError", "openDatabase"]);
   for (const entry of ["index.js", "inline.js", "node.js", "workerd.js"]) {
     const text = readFileSync(join(PACKAGE, entry), "utf8");
     assert.match(text, new RegExp(`//# sourceMappingURL=${entry}.map\\s*$`));

@@ -11,7 +11,7 @@ import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
 
 /** @type {typeof import("shelfish")} */
-const { open, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 
 const FAMOUS = DUMPS.filter((dump) => dump.includes("famous"));
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -37,7 +37,7 @@ after(async () => {
 async function opened(/** @type {import("node:test").TestContext} */ t, options = {}) {
   shelf.fault = shelf.manifestFault = undefined;
   shelf.requests.length = 0;
-  const database = await open(`${shelf.url}manifest.json`, options);
+  const database = await openDatabase(`${shelf.url}manifest.json`, options);
   t.after(() => database.close());
   return database;
 }
@@ -227,7 +227,7 @@ test("a manifest that fails on the way is asked for again", async (t) => {
     if (left === 0) shelf.manifestFault = undefined;
     faults.broken(exchange);
   };
-  const database = await open(shelf.url, { indexedDB: false });
+  const database = await openDatabase(shelf.url, { indexedDB: false });
   t.after(() => database.close());
   assert.equal(database.stats().requests, 3);
 });
@@ -265,15 +265,15 @@ test("a pinned manifest is taken, and no other one", async (t) => {
   const stats = execFileSync(SHELFISH, ["stats", "-d", join(root, "db"), "--manifest", "--json"], { encoding: "utf8" });
   const { integrity } = JSON.parse(stats).manifest;
   const wrong = `sha256-${"A".repeat(43)}=`;
-  const database = await open(shelf.url, { integrity: `${wrong} ${integrity}` });
+  const database = await openDatabase(shelf.url, { integrity: `${wrong} ${integrity}` });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
-  const error = await rejects(open(shelf.url, { integrity: wrong }), "integrity");
+  const error = await rejects(openDatabase(shelf.url, { integrity: wrong }), "integrity");
   assert.match(error.message, /another manifest than the one asked for: expected sha256-A+=, found sha256-/);
-  await rejects(open(shelf.url, { integrity: "sha256-short" }), "usage");
+  await rejects(openDatabase(shelf.url, { integrity: "sha256-short" }), "usage");
 
   // Another build in its place is not gone on with.
-  const pinned = await open(shelf.url, { integrity, memoryBytes: 0 });
+  const pinned = await openDatabase(shelf.url, { integrity, memoryBytes: 0 });
   t.after(() => pinned.close());
   const next = join(root, "pinned-next");
   execFileSync(SHELFISH, ["build", ...FAMOUS, "--best-only", "-o", next, "--quiet"]);
@@ -290,12 +290,13 @@ test("arguments that are not what they should be are named", async (t) => {
     ["concurrency", 0],
     ["concurrency", "many"],
     ["timeout", -1],
+    ["timeout", 0],
     ["timeout", NaN],
     ["memoryBytes", "16 MB"],
     ["indexedDB.bytes", { bytes: NaN }],
     ["indexedDB.name", { name: 7 }],
   ]) {
-    const error = await rejects(open(shelf.url, any({ [String(String(name).split(".")[0])]: value })), "usage");
+    const error = await rejects(openDatabase(shelf.url, any({ [String(String(name).split(".")[0])]: value })), "usage");
     assert.ok(error.message.startsWith(`${name}:`), error.message);
   }
   for (const castling of ["Chess960", "", 7]) {
@@ -304,7 +305,7 @@ test("arguments that are not what they should be are named", async (t) => {
   }
   for (const list of [null, undefined, 7, START, {}]) await rejects(database.lookupMany(any(list)), "usage");
   for (const fen of [null, undefined, 7, {}]) await rejects(database.lookup(any(fen)), "fen");
-  for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(open(any(url)), "network");
+  for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(openDatabase(any(url)), "network");
   assert.ok(await database.lookup(START, any(null)), "no options are no fault");
   assert.deepEqual(await database.lookupMany([], any(null)), []);
 });
@@ -333,10 +334,10 @@ test("what is not a manifest is an error that says so", async (t) => {
   ];
   for (const [fault, ...codes] of bad) {
     shelf.manifestFault = fault;
-    const error = await rejects(open(`${shelf.url}manifest.json`, { timeout: timeout(codes) }), ...codes);
+    const error = await rejects(openDatabase(`${shelf.url}manifest.json`, { timeout: timeout(codes) }), ...codes);
     assert.equal(error.url, `${shelf.url}manifest.json`);
   }
-  await rejects(open("db/manifest.json"), "network");
+  await rejects(openDatabase("db/manifest.json"), "network");
 });
 
 test("a manifest that points at missing files is an error at the lookup", async (t) => {
@@ -345,7 +346,7 @@ test("a manifest that points at missing files is an error at the lookup", async 
   await opened(t);
   const other = await host(directory);
   t.after(() => other.close());
-  const database = await open(other.url);
+  const database = await openDatabase(other.url);
   assert.match((await rejects(database.lookup(START), "status")).message, /404/);
 });
 
@@ -371,7 +372,7 @@ test("lookups of one block share a request, and one that is aborted leaves the o
   assert.deepEqual(await answers[1], await answers[2]);
   assert.ok(shelf.requests.length <= 3);
   await rejects(database.lookup(START, { signal: abort.signal }), "aborted");
-  await rejects(open(shelf.url, { signal: abort.signal }), "aborted");
+  await rejects(openDatabase(shelf.url, { signal: abort.signal }), "aborted");
 });
 
 test("closing ends what is under way and frees the rest", async (t) => {
@@ -387,7 +388,7 @@ test("closing ends what is under way and frees the rest", async (t) => {
 
 test("many databases may be opened at once, with a folder's URL too", async (t) => {
   await opened(t);
-  const databases = await Promise.all([1, 2, 3].map(() => open(new URL(shelf.url), { memoryBytes: 0 })));
+  const databases = await Promise.all([1, 2, 3].map(() => openDatabase(new URL(shelf.url), { memoryBytes: 0 })));
   const answers = await Promise.all(databases.map((database) => database.lookup(START)));
   assert.ok(answers.every((answer) => answer !== null));
   databases.forEach((database) => database.close());
@@ -423,11 +424,13 @@ test("an error survives being cloned as a plain object with all that it says", a
 test("a game that is over is told apart from a position that is not there", async (t) => {
   const database = await opened(t);
   const [mate, stalemate] = ["rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq -", "7k/5Q2/6K1/8/8/8/8/8 b - -"];
-  assert.match((await rejects(database.lookup(mate), "checkmate")).message, /checkmate/);
-  await rejects(database.lookup(stalemate), "stalemate");
+  const checkmated = await rejects(database.lookup(mate), "over");
+  assert.equal(checkmated.outcome, "checkmate");
+  assert.match(checkmated.message, /checkmate/);
+  assert.equal((await rejects(database.lookup(stalemate), "over")).outcome, "stalemate");
   const answers = await database.lookupMany([ABSENT, stalemate, START]);
   assert.equal(answers[0], null);
-  assert.ok(answers[1] instanceof ShelfishError && answers[1].code === "stalemate");
+  assert.ok(answers[1] instanceof ShelfishError && answers[1].code === "over" && answers[1].outcome === "stalemate");
   assert.ok(answers[2] && "best" in answers[2]);
 });
 
@@ -438,7 +441,7 @@ test("what was prefetched takes no request, until the cache is cleared", async (
   const { requests } = database.stats();
   assert.ok((await database.lookupMany(fens)).every((answer) => answer && "best" in answer));
   assert.equal(database.stats().requests, requests);
-  await database.clearCache();
+  await database.clear();
   assert.ok((await database.lookupMany(fens)).every((answer) => answer && "best" in answer));
   assert.ok(database.stats().requests > requests);
   await rejects(database.prefetch(/** @type {any} */ (START)), "usage");
@@ -466,7 +469,7 @@ test("what is fetched is told, range by range", async (t) => {
   }
   seen.length = 0;
   shelf.fault = faults.notFound;
-  await database.clearCache();
+  await database.clear();
   await rejects(database.lookup(START), "status");
   assert.ok(seen.some(({ ok, bytes, url }) => !ok && bytes === 0 && url.endsWith(".silo")));
 });
@@ -475,7 +478,7 @@ test("a fetch of one's own sends the requests, and headers go with all of them",
   await opened(t);
   /** @type {[string, string | null, string | null][]} */
   const sent = [];
-  const database = await open("https://signed.example/evals/", {
+  const database = await openDatabase("https://signed.example/evals/", {
     headers: { "x-key": "secret" },
     fetch: (url, init) => {
       const headers = new Headers(init.headers);
@@ -489,11 +492,11 @@ test("a fetch of one's own sends the requests, and headers go with all of them",
   assert.ok(sent.every(([url, key]) => url.startsWith("https://signed.example/evals/") && key === "secret"));
   assert.deepEqual(sent.map(([, , range]) => range !== null), [false, true]);
   for (const fetch of [() => "text", () => Promise.reject(new Error("no key")), () => { throw new TypeError("no fetch"); }]) {
-    const error = await rejects(open("https://signed.example/", /** @type {any} */ ({ fetch })), "network");
+    const error = await rejects(openDatabase("https://signed.example/", /** @type {any} */ ({ fetch })), "network");
     assert.match(error.message, /no Response|no key|no fetch/);
   }
-  await rejects(open(shelf.url, /** @type {any} */ ({ fetch: 7 })), "usage");
-  await rejects(open(shelf.url, { headers: { "no name": "x" } }), "usage", "network");
+  await rejects(openDatabase(shelf.url, /** @type {any} */ ({ fetch: 7 })), "usage");
+  await rejects(openDatabase(shelf.url, { headers: { "no name": "x" } }), "usage", "network");
 });
 
 test("the files are beside where the manifest was found the last time", async (t) => {
@@ -504,7 +507,7 @@ test("the files are beside where the manifest was found the last time", async (t
   const onRequest = (/** @type {import("shelfish").FetchedRange} */ { url }) => void seen.push(url);
   shelf.fault = undefined;
   shelf.manifestFault = ({ response }) => void response.writeHead(302, { location: `${other.url}manifest.json` }).end();
-  const database = await open(`${shelf.url}manifest.json?v=2`, { memoryBytes: 0, onRequest });
+  const database = await openDatabase(`${shelf.url}manifest.json?v=2`, { memoryBytes: 0, onRequest });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
   assert.equal(seen[0], `${shelf.url}manifest.json?v=2`);
@@ -536,7 +539,7 @@ test("any object that reads files is a source", async (t) => {
     whole: async (file) => readFileSync(join(folder, file)),
     range: async (file, start, end) => readFileSync(join(folder, file)).subarray(start, end),
   };
-  const database = await open(source);
+  const database = await openDatabase(source);
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
   /** @type {[Partial<import("shelfish").Source>, string, RegExp][]} */
@@ -550,7 +553,7 @@ test("any object that reads files is a source", async (t) => {
     [{ range: () => new Promise(() => {}) }, "timeout", /400 ms/],
   ];
   for (const [part, code, says] of bad) {
-    const broken = await open({ ...source, ...part }, { timeout: timeout([code]) });
+    const broken = await openDatabase({ ...source, ...part }, { timeout: timeout([code]) });
     t.after(() => broken.close());
     assert.match((await rejects(broken.lookup(START), code)).message, says);
   }
@@ -566,7 +569,7 @@ test("a manifest may have moved: files are taken from beside where it was found"
     if (path === "/latest/manifest.json") response.writeHead(302, { location: "/db/manifest.json" }).end();
     else response.writeHead(200).end(body);
   };
-  const database = await open(`${moved.url}latest/`, { indexedDB: false });
+  const database = await openDatabase(`${moved.url}latest/`, { indexedDB: false });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
   assert.ok(moved.requests.filter(({ range }) => range).every(({ path }) => path.startsWith("/db/")));
@@ -574,7 +577,7 @@ test("a manifest may have moved: files are taken from beside where it was found"
 
 test("a folder without its slash is told of", async (t) => {
   await opened(t);
-  assert.match((await rejects(open(`${shelf.url}db`), "status")).message, /must end with a slash/);
+  assert.match((await rejects(openDatabase(`${shelf.url}db`), "status")).message, /must end with a slash/);
 });
 
 test("a database closes at the end of a block", async (t) => {

@@ -14,10 +14,8 @@ const DATABASE = join(ROOT, "tests/data/database/db");
 const BOOK = join(ROOT, "tests/data/book/db");
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/** What snippets take for granted, by name. */
+/** Declarations that snippets need, by name. */
 const GIVEN = {
-  open: 'import { open } from "shelfish";',
-  shelf: 'const shelf = await open("https://example.org/evals/");',
   fens: `const fens: [string, ...string[]] = [${JSON.stringify(START)}];`,
   files: 'declare global { var files: { get(file: string): Uint8Array } }',
 };
@@ -27,10 +25,8 @@ const snippets = READMES.flatMap((readme) => {
   const text = readFileSync(join(ROOT, readme), "utf8");
   return [...text.matchAll(/^```(?:js|ts)\n([^]*?)^```$/gm)].map(([, code = ""], n) => {
     const has = (/** @type {string} */ name) => new RegExp(`\\b${name}\\b`).test(code);
-    const makes = (/** @type {string} */ name) => new RegExp(`(const|import \\{) ${name}\\b`).test(code);
-    const needs = (/** @type {keyof typeof GIVEN} */ name) => has(name) && !makes(name);
-    const given = [GIVEN.open].filter(() => !makes("open"));
-    for (const name of /** @type {const} */ (["shelf", "fens", "files"])) if (needs(name)) given.push(GIVEN[name]);
+    const makes = (/** @type {string} */ name) => new RegExp(`const ${name}\\b`).test(code);
+    const given = /** @type {const} */ (["fens", "files"]).filter((name) => has(name) && !makes(name)).map((name) => GIVEN[name]);
     const isForPages = /new Worker|serve\(/.test(code);
     return { name: `${readme.replaceAll("/", "-")}-${n + 1}`, code: [...given, code].join("\n"), isForPages };
   });

@@ -19,7 +19,7 @@ const inline = from("shelfish/inline");
 const classic = (/** @type {string} */ text) => inline(text).replace('type="module"', "defer");
 /** Has the template open its database with the module that it imports. */
 const given = (/** @type {string} */ text) =>
-  text.replace(/^(import .*)$/m, '$1\nimport wasm from "shelfish/shelfish_bg.wasm";').replace("open(url)", "open(url, { wasm })");
+  text.replace(/^(import .*)$/m, '$1\nimport wasm from "shelfish/shelfish_bg.wasm";').replace("openDatabase(url)", "openDatabase(url, { wasm })");
 
 describe("esbuild", () => {
   const packages = { esbuild: "0.28.2" };
@@ -65,7 +65,7 @@ describe("esbuild", () => {
   });
 
   test("iife, the module's URL given to open", async (t) => {
-    const directory = project("esbuild", packages, "page", (text) => classic(text).replace("open(url)", 'open(url, { wasm: "/shelfish_bg.wasm" })'));
+    const directory = project("esbuild", packages, "page", (text) => classic(text).replace("openDatabase(url)", 'openDatabase(url, { wasm: "/shelfish_bg.wasm" })'));
     await esbuild(directory, "--format=iife");
     cpSync(join(directory, "node_modules/shelfish/shelfish_bg.wasm"), join(directory, "dist/shelfish_bg.wasm"));
     await site.answers(await served(t, made(directory)));

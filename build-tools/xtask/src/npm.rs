@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 17] = [
+const ENTRIES: [(&str, &str, bool); 18] = [
     ("index", "browser.ts", true),
     ("inline", "inline.ts", true),
     ("node", "node.ts", false),
@@ -33,10 +33,11 @@ const ENTRIES: [(&str, &str, bool); 17] = [
     ("engine", "engine-browser.ts", true),
     ("engine-inline", "engine-inline.ts", false),
     ("engine-worker", "engine-worker.ts", true),
+    ("evaluator", "evaluator.ts", true),
 ];
 
 /// Declarations that come of the TypeScript.
-const TYPES: [&str; 17] = [
+const TYPES: [&str; 18] = [
     "index.d.ts",
     "inline.d.ts",
     "node.d.ts",
@@ -51,6 +52,7 @@ const TYPES: [&str; 17] = [
     "engine-worker.d.ts",
     "evaluator.d.ts",
     "kept.d.ts",
+    "options.d.ts",
     "uci.d.ts",
     "errors.d.ts",
     "types.d.ts",

@@ -1,9 +1,9 @@
 // Databases that the elements of a page share: each is opened once.
 
-import type { Database, open } from "../index.js";
+import type { Database, openDatabase } from "../index.js";
 import type { Known } from "./line.js";
 
-type Opener = typeof open;
+type Opener = typeof openDatabase;
 
 const databases = new Map<string, Promise<Database>>();
 
@@ -15,14 +15,14 @@ export async function evaluate(named: string, fens: readonly string[], opener: (
   const url = named.replace(/\/$/, "/manifest.json");
   let opening = databases.get(url);
   if (!opening) {
-    opening = opener().then((open) => open(url));
+    opening = opener().then((openDatabase) => openDatabase(url));
     databases.set(url, opening);
     // The next element tries again.
     opening.catch(() => databases.delete(url));
   }
   const database = await opening;
   const answers = await database.lookupMany(fens, { signal, castling: "standard" });
-  const failure = answers.find((answer) => answer instanceof Error && !OVER.test((answer as { code?: string }).code ?? ""));
+  const failure = answers.find((answer) => answer instanceof Error && (answer as { code?: string }).code !== "over");
   if (failure instanceof Error && answers.every((answer) => answer instanceof Error)) throw failure;
   return answers.map((answer) => {
     if (answer instanceof Error) return undefined;
@@ -31,6 +31,3 @@ export async function evaluate(named: string, fens: readonly string[], opener: (
     return { cp, mate, depth: answer.best.depth, best: uci[0], from: "database" };
   });
 }
-
-/** A game that is over needs no evaluation. */
-const OVER = /^(checkmate|stalemate)$/;

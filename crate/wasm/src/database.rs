@@ -121,8 +121,7 @@ impl Database {
     }
 
     /// Forgets what is kept of the database, in memory and in IndexedDB.
-    #[wasm_bindgen(js_name = clearCache)]
-    pub fn clear_cache(&self) -> Promise {
+    pub fn clear(&self) -> Promise {
         self.promise(self.reader().map(|reader| {
             reader.clear_memory();
             async move {

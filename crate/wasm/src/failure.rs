@@ -21,6 +21,9 @@ pub struct Failure {
     /// The status with which the host answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    /// How the game ended, if it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'static str>,
     /// Seconds for which the host asks to be left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<f64>,
@@ -31,8 +34,8 @@ pub struct Failure {
 
 impl Failure {
     fn new(code: &'static str, message: impl Into<String>) -> Failure {
-        let (url, status, retry_after, cause) = (None, None, None, JsValue::UNDEFINED);
-        Failure { code, message: message.into(), url, status, retry_after, cause }
+        let (url, status, outcome, retry_after, cause) = (None, None, None, None, JsValue::UNDEFINED);
+        Failure { code, message: message.into(), url, status, outcome, retry_after, cause }
     }
 
     /// An argument that is not what it should be.
@@ -59,8 +62,9 @@ impl Failure {
     /// The side to move has no move, so there is nothing to evaluate: checkmate or stalemate.
     #[cfg(not(feature = "moves"))]
     pub fn over(is_checkmate: bool) -> Failure {
-        let code = if is_checkmate { "checkmate" } else { "stalemate" };
-        Failure::new(code, format!("the game is over by {code}, there is nothing to evaluate"))
+        let outcome = if is_checkmate { "checkmate" } else { "stalemate" };
+        let message = format!("the game is over by {outcome}, so there is nothing to evaluate");
+        Failure { outcome: Some(outcome), ..Failure::new("over", message) }
     }
 
     /// What may be wrong with the URL by which a database was opened.

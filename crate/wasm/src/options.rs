@@ -82,7 +82,7 @@ impl Values<'_> {
     pub fn open(&self) -> Result<Open, Failure> {
         let memory = self.number("memoryBytes", 0.0, (16 << 20) as f64)? as usize;
         let concurrency = self.number("concurrency", 1.0, 12.0)? as usize;
-        let timeout = self.number("timeout", 0.0, 15_000.0)?;
+        let timeout = self.number("timeout", 1.0, 15_000.0)?;
         // Nobody waits for longer than a year.
         let timeout = Duration::from_secs_f64((timeout / 1e3).min(3e7));
         let integrity = self.get("integrity");

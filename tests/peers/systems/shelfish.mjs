@@ -1,5 +1,5 @@
 // This product, as a page uses it.
-import { open as openDatabase } from "./index.js";
+import { openDatabase } from "./index.js";
 
 /** @type {import("./index.js").Database} */
 let database;

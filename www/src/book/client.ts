@@ -32,7 +32,7 @@ export class BookClient {
   /** The same with evaluations beside the moves. */
   async explore(fen: string, signal: AbortSignal, buckets?: string[]): Promise<Explored> {
     const [book, evals] = await Promise.all([this.open(), this.evals.open()]);
-    return book.explore(fen, { evals, signal, buckets, castling: "chess960" });
+    return book.explore(fen, { database: evals, signal, buckets, castling: "chess960" });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
-import { type Database, type Eval, type FetchedRange, open, ShelfishError, type Stats } from "shelfish";
+import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError, type Stats } from "shelfish";
 import { type Cost, spent } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
@@ -27,7 +27,7 @@ export class DatabaseClient {
 
   /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
   readonly open = loadOnce(async () => {
-    const database = await open(this.url, {
+    const database = await openDatabase(this.url, {
       fetch: fetchEarly,
       indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 },
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
@@ -37,12 +37,12 @@ export class DatabaseClient {
   });
 
   /** Forgets what is kept of this database. */
-  async clearCache(): Promise<void> {
-    await (await this.open()).clearCache();
+  async clear(): Promise<void> {
+    await (await this.open()).clear();
   }
 
   /** The evaluation of one position, null if it is not there. */
-  async lookup(fen: string, signal: AbortSignal): Promise<{ answer: Eval | null; cost: Cost }> {
+  async lookup(fen: string, signal: AbortSignal): Promise<{ answer: PositionEval | null; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
     const work = () => database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver);
@@ -51,7 +51,7 @@ export class DatabaseClient {
   }
 
   /** Looks many positions up with one call. Positions whose lookup failed are left out: they may be in the database. */
-  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, answer: Eval | null])[]; cost: Cost }> {
+  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, answer: PositionEval | null])[]; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
     const [results, cost] = await this.#metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
@@ -75,7 +75,7 @@ export class DatabaseClient {
 
 /** Whether there is nothing to evaluate, which the board says itself. */
 const isOver = (error: unknown) =>
-  error instanceof ShelfishError && (error.code === "checkmate" || error.code === "stalemate");
+  error instanceof ShelfishError && error.code === "over";
 
 function unlessOver(error: unknown): null {
   if (isOver(error)) return null;

@@ -1,7 +1,7 @@
 /** The page that shows the viewer for other pages, and writes the lines that put it there. */
 import "./embed.css";
 import { ShelfishGame } from "shelfish/game";
-import { open } from "shelfish";
+import { openDatabase } from "shelfish";
 import pgns from "../../../static-shards/famous.pgn?raw";
 import { copy } from "../shell/clipboard";
 import { byId, make } from "../shell/dom";
@@ -13,7 +13,7 @@ import { bindTheme } from "../shell/theme";
 
 bindTheme();
 // Of this site's bundle; on other pages the element loads the package that lies beside it.
-ShelfishGame.open = open;
+ShelfishGame.openDatabase = openDatabase;
 
 const settings = load();
 const database = manifestUrl(settings.database);

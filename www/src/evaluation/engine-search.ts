@@ -142,7 +142,7 @@ export class EngineSearch {
   #load(): Promise<Engine> {
     // One core is left to the page.
     const workers = Math.max(1, Math.min(2, (navigator.hardwareConcurrency || 2) - 1));
-    this.#engine ??= import("shelfish/engine").then(({ load }) => load({ workers }));
+    this.#engine ??= import("shelfish/engine").then(({ openEngine }) => openEngine({ workers }));
     // The next search tries to load the engine again.
     this.#engine.catch(() => (this.#engine = undefined));
     return this.#engine;

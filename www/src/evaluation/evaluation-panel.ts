@@ -1,5 +1,5 @@
 /** The evaluation of the position on the board: bar, score, lines; or why there is none. */
-import type { Eval, Evaluation } from "shelfish";
+import type { Evaluation, PositionEval } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
 import { byId, make } from "../shell/dom";
@@ -93,7 +93,7 @@ export class EvaluationPanel {
   }
 
   /** One of the database's evaluations of the position, the others a click away. */
-  #choose(node: Node, answer: Eval, chosen: Evaluation): void {
+  #choose(node: Node, answer: PositionEval, chosen: Evaluation): void {
     const { depth, knodes, pvs } = chosen;
     const [best] = pvs;
     const shallow = isShallow({ origin: "database", depth, knodes });

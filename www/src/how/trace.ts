@@ -1,5 +1,5 @@
 /** A lookup taken apart: the bytes that the package reads, and what stands in them. */
-import { type Database, type Eval, type FetchedRange, open, ShelfishError } from "shelfish";
+import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError } from "shelfish";
 import { fetchEarly } from "../loading/early-fetch";
 import { type Frame, openFrame } from "./frame";
 import { blocksOf, type PagePlace, pagesOf, type Place } from "./pages";
@@ -24,7 +24,7 @@ export interface Trace {
   /** What was requested for this lookup; nothing, if all was in memory. */
   requests: FetchedRange[];
   milliseconds: number;
-  answer: Eval<true> | null;
+  answer: PositionEval<true> | null;
   over: boolean;
 }
 
@@ -62,7 +62,7 @@ export class Workbench {
   ) {}
 
   async open(): Promise<Database> {
-    const database = await open(this.url, {
+    const database = await openDatabase(this.url, {
       indexedDB: false,
       fetch: (url, init) => this.#fetch(url, init),
       onRequest: (request) => {
@@ -88,7 +88,7 @@ export class Workbench {
     const started = performance.now();
     let over = false;
     const answer = await database.lookup(fen, { san: true }).catch((error: unknown) => {
-      over = error instanceof ShelfishError && (error.code === "checkmate" || error.code === "stalemate");
+      over = error instanceof ShelfishError && error.code === "over";
       if (over) return null;
       throw error;
     });

@@ -13,7 +13,7 @@ const PAUSE = 350;
 
 export class Opponent {
   /** Loads the engine, if it is not yet there. */
-  readonly load = loadOnce(async () => (await import("shelfish/engine")).load());
+  readonly load = loadOnce(async () => (await import("shelfish/engine")).openEngine());
 
   /** Whether the last reply was a move of the book. */
   isFromBook = false;

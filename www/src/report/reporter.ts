@@ -1,5 +1,5 @@
 /** The analysis of the whole game: its module is loaded when the first game is known, and knows nothing of the page. */
-import type { Known, Report } from "shelfish/analysis";
+import type { KnownEval, Report } from "shelfish/analysis";
 import { type Node, uci } from "../game/game";
 import { ownScore } from "../score/known-score";
 import { loadOnce } from "../loading/load-once";
@@ -11,7 +11,7 @@ const REST = 60;
 
 /** Keeps the state's report in step with what is known of the main line. */
 export class Reporter {
-  readonly #load = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).load());
+  readonly #load = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).openAnalysis());
   #timer = 0;
 
   constructor(private readonly state: State) {
@@ -42,12 +42,12 @@ export class Reporter {
   }
 
   /** What is known of the positions themselves: a line's score says nothing new of them. */
-  #evaluations(line: readonly Node[]): (Known | null)[] {
+  #evaluations(line: readonly Node[]): (KnownEval | null)[] {
     return line.map((node) => {
       const known = ownScore(node, this.state);
       if (!known || known.origin === "rules" || known.origin === "line") return null;
       const { cp, mate, depth, knodes, line, origin } = known;
-      return { cp, mate, depth, knodes, line, source: origin };
+      return { cp, mate, depth, knodes, line, from: origin };
     });
   }
 }

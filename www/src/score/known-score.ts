@@ -1,5 +1,5 @@
 /** The best known score of a position. Only this file decides which source counts. */
-import type { Eval, Evaluation } from "shelfish";
+import type { Evaluation, PositionEval } from "shelfish";
 import { ending, type Node, uci } from "../game/game";
 import { type Score, scoreText, winningChances } from "./score";
 
@@ -22,7 +22,7 @@ export interface KnownScore extends Score {
 
 /** Evaluations by FEN. */
 export interface KnownEvals {
-  readonly databaseEvals: ReadonlyMap<string, Eval | null>;
+  readonly databaseEvals: ReadonlyMap<string, PositionEval | null>;
   readonly engineEvals: ReadonlyMap<string, Evaluation>;
 }
 

@@ -88,7 +88,7 @@ function cache(client: DatabaseClient): HTMLElement {
   const clear = make("button", { type: "button", "data-testid": "clear-cache" }, "Clear the cache");
   clear.addEventListener("click", async () => {
     try {
-      await client.clearCache();
+      await client.clear();
       await measure();
       used.textContent = `Cleared. ${used.textContent}`;
     } catch (error) {

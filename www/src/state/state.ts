@@ -1,5 +1,5 @@
 /** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
-import type { Eval, Evaluation } from "shelfish";
+import type { Evaluation, PositionEval } from "shelfish";
 import type { Report } from "shelfish/analysis";
 import type { Explanation } from "../database/client";
 import { Game, type Node, type Step } from "../game/game";
@@ -57,7 +57,7 @@ export class State {
   #assessment: Assessment | undefined;
   #status: Status = {};
   #progress: EngineProgress | undefined;
-  readonly #databaseEvals = new Map<string, Eval | null>();
+  readonly #databaseEvals = new Map<string, PositionEval | null>();
   readonly #engineEvals = new Map<string, Evaluation>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
@@ -85,7 +85,7 @@ export class State {
   }
 
   /** Answers of the database by FEN; `null` if the database does not have the position. */
-  get databaseEvals(): ReadonlyMap<string, Eval | null> {
+  get databaseEvals(): ReadonlyMap<string, PositionEval | null> {
     return this.#databaseEvals;
   }
 
@@ -146,7 +146,7 @@ export class State {
   }
 
   /** Adds answers of the database. */
-  addDatabaseEvals(answers: Iterable<readonly [fen: string, answer: Eval | null]>): void {
+  addDatabaseEvals(answers: Iterable<readonly [fen: string, answer: PositionEval | null]>): void {
     const known = new Set<string>();
     for (const [fen, answer] of answers) {
       this.#databaseEvals.set(fen, answer);

@@ -42,6 +42,9 @@ extern "C" {
 struct Failure {
     code: &'static str,
     message: String,
+    /// How the game ended, if it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'static str>,
 }
 
 impl From<Failure> for JsValue {
@@ -129,8 +132,9 @@ impl Engine {
         }
         let chess = game.position().chess().clone();
         if chess.legal_moves().is_empty() {
-            let code = if chess.is_checkmate() { "checkmate" } else { "stalemate" };
-            return Err(failure(code, format!("the game is over by {code}, there is nothing to evaluate")).into());
+            let outcome = if chess.is_checkmate() { "checkmate" } else { "stalemate" };
+            let message = format!("the game is over by {outcome}, so there is nothing to evaluate");
+            return Err(Failure { outcome: Some(outcome), ..failure("over", message) }.into());
         }
         let chosen = words(only).enumerate();
         let chosen = chosen.map(|(index, text)| legal(&chess, text).ok_or_else(|| unlike("searchMoves", index, text)));
@@ -233,7 +237,7 @@ fn legal(chess: &Chess, text: &str) -> Option<Move> {
 }
 
 fn failure(code: &'static str, message: String) -> Failure {
-    Failure { code, message }
+    Failure { code, message, outcome: None }
 }
 
 fn unlike(list: &str, index: usize, text: &str) -> Failure {

@@ -6,12 +6,12 @@ import { readFile } from "node:fs/promises";
 import { makeFen } from "chessops/fen";
 import { makePgn, parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
-import { open, ShelfishError } from "shelfish";
+import { openDatabase, ShelfishError } from "shelfish";
 
 const [file, database] = process.argv.slice(2);
 if (!file || !database) throw new Error("usage: node annotate.mjs GAMES.pgn DATABASE");
 
-const shelf = await open(database);
+const shelf = await openDatabase(database);
 for (const game of parsePgn(await readFile(file, "utf8"))) {
   // The positions after each move of the main line.
   const position = startingPosition(game.headers).unwrap();
@@ -32,7 +32,7 @@ for (const game of parsePgn(await readFile(file, "utf8"))) {
     const answer = answers[n];
     if (answer instanceof ShelfishError) {
       // After the last move there may be nothing to evaluate.
-      if (answer.code === "checkmate" || answer.code === "stalemate") return;
+      if (answer.code === "over") return;
       throw answer;
     }
     if (!answer) return;

@@ -1,14 +1,14 @@
 // The evaluation of a position as a bar, and the hooks that it stands on.
 
 import { useEffect, useState } from "react";
-import { type Database, type Eval, open, ShelfishError } from "shelfish/inline";
+import { type Database, openDatabase, type PositionEval, ShelfishError } from "shelfish/inline";
 
 /** An open database, or `undefined` until it is; closed with the component. */
 export function useDatabase(url: string): Database | undefined {
   const [database, setDatabase] = useState<Database>();
   useEffect(() => {
     const abort = new AbortController();
-    const opening = open(url, { signal: abort.signal });
+    const opening = openDatabase(url, { signal: abort.signal });
     opening.then(setDatabase, (error: ShelfishError) => error.code !== "aborted" && console.error(error));
     return () => {
       abort.abort();
@@ -19,7 +19,7 @@ export function useDatabase(url: string): Database | undefined {
   return database;
 }
 
-export type Answer = { fen: string; found?: Eval | null; error?: ShelfishError };
+export type Answer = { fen: string; found?: PositionEval | null; error?: ShelfishError };
 
 /** What the database has of a position; a lookup that the next position overtakes is aborted. */
 export function useEval(database: Database | undefined, fen: string): Answer {
@@ -38,7 +38,7 @@ export function useEval(database: Database | undefined, fen: string): Answer {
 }
 
 /** White's share of the bar in percent: what players of Lichess score from such an advantage. */
-function share({ best: { pvs: [{ cp, mate }] } }: Eval): number {
+function share({ best: { pvs: [{ cp, mate }] } }: PositionEval): number {
   if (mate !== undefined) return mate > 0 ? 100 : 0;
   return 100 / (1 + Math.exp(-0.00368208 * cp));
 }

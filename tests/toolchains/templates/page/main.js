@@ -1,7 +1,7 @@
-import { open } from "shelfish";
+import { openDatabase } from "shelfish";
 
 async function answer(url) {
-  const shelf = await open(url);
+  const shelf = await openDatabase(url);
   const { best } = await shelf.lookup("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", { san: true });
   return `${best.depth} ${best.pvs[0].score} ${best.pvs[0].san[0]}`;
 }

@@ -1,4 +1,4 @@
-import { open } from "shelfish";
+import { openDatabase } from "shelfish";
 import { serve } from "shelfish/worker";
 
-serve(open);
+serve(openDatabase);

@@ -1,5 +1,5 @@
-import { open, type Wasm } from "shelfish";
-import { open as openInline } from "shelfish/inline";
+import { openDatabase, type Wasm } from "shelfish";
+import { openDatabase as openInline } from "shelfish/inline";
 import { directory, type Source } from "shelfish/node";
 import wasm from "shelfish/shelfish_bg.wasm";
 
@@ -8,7 +8,7 @@ const source: Source = directory(".");
 export const files: Promise<Uint8Array>[] = [source.whole("manifest.json", 100), source.range("manifest.json", 0, 1)];
 
 for (const wasm of [given, fetch("x.wasm"), new Uint8Array(8), new URL("file:///x.wasm"), undefined]) {
-  const shelf = await open("https://example.org/", { wasm });
+  const shelf = await openDatabase("https://example.org/", { wasm });
   const answer = await shelf.lookup("");
   console.log(answer?.best.pvs[0].score);
   await openInline("https://example.org/", { wasm });
