@@ -84,7 +84,7 @@ test("Chess960: castling either way, from a FEN", () => {
 test("what a database answers is an evaluation, what it cannot answer is a gap", async (t) => {
   /** @type {typeof import("shelfish")} */
   const { openDatabase } = await import(at("node.js"));
-  const database = await open(join(ROOT, "tests/data/database/db"));
+  const database = await openDatabase(join(ROOT, "tests/data/database/db"));
   t.after(() => database.close());
   const { positions } = analysis.read(MATE);
   const answers = await database.lookupMany(positions);

@@ -53,7 +53,7 @@ function natives(onLine = () => {}) {
   return { made, make };
 }
 
-/** @type {Awaited<ReturnType<typeof open>>} */
+/** @type {Awaited<ReturnType<typeof openDatabase>>} */
 let database;
 before(async () => void (database = await openDatabase(DATABASE)));
 after(() => database.close());

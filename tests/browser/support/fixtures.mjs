@@ -43,8 +43,8 @@ export const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href
 const WORKER = `
 addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
   try {
-    const { open } = await import(entry);
-    const database = await open(manifest);
+    const { openDatabase } = await import(entry);
+    const database = await openDatabase(manifest);
     const answers = await database.lookupMany(fens);
     postMessage({ answers, stats: database.stats() });
     database.close();
