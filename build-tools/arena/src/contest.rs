@@ -1,4 +1,5 @@
-//! A match of two engines: openings in pairs with colours changed, until a test is decided or the games are played.
+//! Matches of two engines. Openings are played in pairs with reversed colours, until a test is decided or all games are
+//! played.
 
 use std::{
     fmt, fs,
@@ -17,49 +18,49 @@ use crate::{
     game::{Adjudication, Game, Outcome},
     openings,
     stats::{Pairs, Sprt},
-    uci::{Engine, Error, Score, Setup},
+    uci::{Engine, Error, Setup, UciScore},
 };
 
 /// Options of `arena match`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The engine under test: a program, its arguments, options of UCI as NAME=VALUE, with _ for a blank
+    /// Engine to test: a program, its arguments, and UCI options as NAME=VALUE, with _ for a space
     first: String,
-    /// The engine that it is compared with
+    /// Opponent, in the same format
     second: String,
     #[command(flatten)]
     rules: Rules,
-    /// What bounds a move of the second engine, if it differs
+    /// Limit of a move of the second engine, if it differs
     #[arg(long)]
     second_go: Option<String>,
-    /// Stop when it is decided whether the first engine is HIGH Elo better or no better than LOW, with 5 % of errors to
-    /// either side
+    /// Stop as soon as a test decides whether the first engine is better by HIGH Elo or by at most LOW Elo, with an
+    /// error rate of 5 %
     #[arg(long, value_name = "LOW,HIGH", value_parser = sprt)]
     sprt: Option<Sprt>,
 }
 
-/// How matches are played.
+/// Rules of a match.
 #[derive(Clone, clap::Args)]
 pub struct Rules {
-    /// Files of openings: FENs, or lines as in Lichess' chess-openings
+    /// Files of openings: FENs, or lines in the format of Lichess' chess-openings
     #[arg(long, required = true, num_args = 1..)]
     openings: Vec<PathBuf>,
-    /// Leave out openings of fewer plies
+    /// Leave out openings with fewer plies
     #[arg(long, default_value_t = 0)]
     least_plies: usize,
-    /// What bounds a move, as after `go` in UCI: "nodes 5000", "movetime 100"
+    /// Limit of a move, in the syntax of UCI's `go`: "nodes 5000", "movetime 100"
     #[arg(long, default_value = "nodes 5000")]
     pub go: String,
-    /// The most games
+    /// Maximum number of games
     #[arg(long, default_value_t = 1000)]
     games: usize,
-    /// Games at the same time
+    /// Number of parallel games
     #[arg(long, default_value_t = 1)]
     pub concurrency: usize,
-    /// Which openings are drawn
+    /// Seed of the selection of openings
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Judge no game by the engines' scores
+    /// Play all games to their end instead of adjudicating them by the engines' scores
     #[arg(long)]
     to_the_end: bool,
 }
@@ -71,20 +72,20 @@ fn sprt(text: &str) -> Result<Sprt, String> {
     if low < high { Ok(Sprt { low, high }) } else { Err("the first number must be the smaller one".to_owned()) }
 }
 
-/// How long an engine may be silent beyond what it was told.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A match says so often how it stands.
+/// Time that an engine may take beyond its limit.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Interval between two reports.
 const REPORT: Duration = Duration::from_secs(30);
-/// No test is decided by fewer pairs.
-const LEAST_PAIRS: u64 = 10;
+/// Minimum number of pairs before the test is decided.
+const MIN_PAIRS: u64 = 10;
 
 impl Rules {
-    /// How many pairs are wanted.
+    /// Returns the number of pairs to play.
     pub fn pairs(&self) -> usize {
         self.games.div_ceil(2)
     }
 
-    /// The openings, shuffled.
+    /// Reads and shuffles the openings.
     fn read(&self) -> Result<Vec<Game>, String> {
         let mut openings = Vec::new();
         for path in &self.openings {
@@ -94,10 +95,14 @@ impl Rules {
         }
         openings.retain(|opening| opening.plies() >= self.least_plies);
         fastrand::Rng::with_seed(self.seed).shuffle(&mut openings);
-        if openings.is_empty() { Err("there is no opening to play".to_owned()) } else { Ok(openings) }
+        if openings.is_empty() {
+            Err("expected at least one opening in --openings, found none".to_owned())
+        } else {
+            Ok(openings)
+        }
     }
 
-    /// What decides how a pair is played, so that only like pairs are counted together.
+    /// Returns a text that identifies the conditions of a pair. Only pairs with the same text are counted together.
     pub fn identity(&self) -> Result<String, String> {
         let openings: Vec<String> = self.read()?.iter().map(Game::uci).collect();
         let adjudication = (!self.to_the_end).then(Adjudication::default);
@@ -105,29 +110,29 @@ impl Rules {
     }
 }
 
-/// A pair that was played.
+/// Results of a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// Which one; it decides the opening.
+    /// Number of the pair, which selects the opening.
     pub number: usize,
-    /// The game in which the first engine was White, and the other one.
+    /// Game in which the first engine is White, and game in which it is Black.
     pub outcomes: [Outcome; 2],
-    /// Plies of both games, openings left out.
+    /// Number of plies of both games after the opening.
     pub plies: u64,
-    /// The sum of depths and the number of moves of each engine.
+    /// Sum of depths and number of moves of each engine.
     pub depths: [(u64, u64); 2],
 }
 
-/// Plays the match and prints how it goes.
+/// Plays the match and prints reports.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let engines = [Setup::parse(&args.first)?, Setup::parse(&args.second)?];
     let mut tally = Tally { sprt: args.sprt, ..Tally::default() };
-    let mut told = Instant::now();
+    let mut reported = Instant::now();
     let numbers: Vec<usize> = (0..args.rules.pairs()).collect();
     play_pairs(&engines, &args.rules, args.second_go.as_deref(), &numbers, &mut |pair| {
         tally.count(pair);
-        if told.elapsed() >= REPORT {
-            told = Instant::now();
+        if reported.elapsed() >= REPORT {
+            reported = Instant::now();
             println!("{tally}");
         }
         tally.decided().is_none()
@@ -136,12 +141,12 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Plays pairs of games, with several engines side by side if the rules say so. `seen` is told of each pair, and says
-/// whether to go on.
+/// Plays pairs of games in as many threads as the rules allow. Calls `seen` after each pair, and stops when `seen`
+/// returns `false`.
 ///
 /// # Errors
 ///
-/// An engine gave no answer, or there are no openings.
+/// Returns an error if an engine does not answer or no opening is left.
 pub fn play_pairs(
     engines: &[Setup; 2],
     rules: &Rules,
@@ -152,7 +157,7 @@ pub fn play_pairs(
     let openings = rules.read()?;
     let next = AtomicUsize::new(0);
     let seen = Mutex::new((seen, true));
-    let hand = || -> Result<(), Error> {
+    let play_next = || -> Result<(), Error> {
         let mut engines = [Engine::start(&engines[0])?, Engine::start(&engines[1])?];
         while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
             if !seen.lock().is_ok_and(|seen| seen.1) {
@@ -168,19 +173,19 @@ pub fn play_pairs(
         }
         Ok(())
     };
-    // Where one fails the others end, too.
-    let whole = || hand().inspect_err(|_| seen.lock().into_iter().for_each(|mut seen| seen.1 = false));
+    // An error in one thread stops the other threads.
+    let worker = || play_next().inspect_err(|_| seen.lock().into_iter().for_each(|mut seen| seen.1 = false));
     let results: Vec<_> = thread::scope(|scope| {
-        let hands: Vec<_> = (0..rules.concurrency.clamp(1, 64)).map(|_| scope.spawn(whole)).collect();
-        hands.into_iter().map(|hand| hand.join()).collect()
+        let workers: Vec<_> = (0..rules.concurrency.clamp(1, 64)).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().map(|worker| worker.join()).collect()
     });
     for result in results {
-        result.map_err(|_| "a game broke off")??;
+        result.map_err(|_| "a game was aborted by a panic")??;
     }
     Ok(())
 }
 
-/// Plays a game; `first` is the colour of the first engine. Who makes an illegal move loses.
+/// Plays a game. `first` is the colour of the first engine. An illegal move loses the game.
 fn play(
     rules: &Rules,
     second_go: Option<&str>,
@@ -200,13 +205,13 @@ fn play(
         let turn = game.position().turn();
         let side = usize::from(turn != first);
         let go = second_go.filter(|_| side == 1).unwrap_or(&rules.go);
-        let answer = engines[side].search(&game.uci(), go, PATIENCE)?;
+        let answer = engines[side].search(&game.uci(), go, TIMEOUT)?;
         let Some(m) = game.legal(&answer.best) else {
             eprintln!("illegal move {} in {}", answer.best, game.uci());
             break Outcome::win(!turn);
         };
         pair.depths[side] = (pair.depths[side].0 + u64::from(answer.depth), pair.depths[side].1 + 1);
-        let white = answer.score.map_or(0, Score::centipawns) * if turn == Color::White { 1 } else { -1 };
+        let white = answer.score.map_or(0, UciScore::centipawns) * if turn == Color::White { 1 } else { -1 };
         game.play(m, Some(white));
         game.note(white, adjudication);
     };
@@ -214,7 +219,7 @@ fn play(
     Ok(outcome)
 }
 
-/// How a match stands.
+/// Results of a match so far.
 #[derive(Default)]
 struct Tally {
     pairs: Pairs,
@@ -233,7 +238,7 @@ impl Tally {
     }
 
     fn decided(&self) -> Option<bool> {
-        self.sprt.and_then(|sprt| sprt.decided(&self.pairs)).filter(|_| self.pairs.number() >= LEAST_PAIRS)
+        self.sprt.and_then(|sprt| sprt.decided(&self.pairs)).filter(|_| self.pairs.number() >= MIN_PAIRS)
     }
 }
 

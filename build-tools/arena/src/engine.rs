@@ -1,5 +1,6 @@
-//! The engine itself, for matches that say what a part of its search brings: no database, no book, no threads, and nothing
-//! else to build. It speaks so much of UCI as `arena match` does.
+//! Minimal UCI engine, for matches that measure the parts of the search.
+//!
+//! The engine uses no database, book or threads, and supports only the commands that `arena match` sends.
 
 use std::{
     io::{BufRead, Write},
@@ -12,20 +13,21 @@ use shelfish_engine::{Control, Game, Histories, Limits, Line, Position, Score, T
 /// Options of `arena engine`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Parts of the search to turn off, as `shelfish_engine::parts` names them; needs the feature `parts`
+    /// Parts of the search to turn off, named as in `shelfish_engine::parts`; needs the feature `parts`
     #[arg(long, value_delimiter = ',', value_parser = part)]
     without: Vec<Part>,
 }
 
 fn part(name: &str) -> Result<Part, String> {
     let known = |part: &&Part| format!("{part:?}").eq_ignore_ascii_case(name);
-    Part::ALL.iter().find(known).copied().ok_or_else(|| format!("there is no such part; there are {:?}", Part::ALL))
+    let all = Part::ALL;
+    all.iter().find(known).copied().ok_or_else(|| format!("expected one of {all:?}, found \"{name}\""))
 }
 
-/// What the `shelfish` program takes unless it is told otherwise.
+/// Default size of the transposition table of `shelfish engine`.
 const HASH: usize = 16 << 20;
 
-/// Listens and answers until `quit` or the end of the input.
+/// Answers commands until `quit` or the end of the input.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     turn_off(&args.without)?;
     let (table, mut histories) = (Table::new(HASH), Histories::default());
@@ -43,11 +45,11 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             }
             ["position", ..] => game = read(&words)?,
             ["go", ref limits @ ..] => {
-                let mut told = Told { start: Instant::now(), info: String::new() };
-                let lines = search(&game, &table, &mut histories, &read_limits(limits)?, &mut told);
+                let mut last = LastInfo { start: Instant::now(), info: String::new() };
+                let lines = search(&game, &table, &mut histories, &read_limits(limits)?, &mut last);
                 let best = lines.first().and_then(|line| line.moves.first());
                 let best = best.map_or("0000".to_owned(), |m| m.to_uci(CastlingMode::Standard).to_string());
-                writeln!(out, "{}bestmove {best}", told.info)?;
+                writeln!(out, "{}bestmove {best}", last.info)?;
             }
             ["quit"] => return Ok(()),
             _ => {}
@@ -68,10 +70,10 @@ fn turn_off(parts: &[Part]) -> Result<(), String> {
     if parts.is_empty() {
         return Ok(());
     }
-    Err("parts cannot be turned off in this build; expected one with `--features parts`".to_owned())
+    Err("this build cannot turn off parts; build with `--features parts`".to_owned())
 }
 
-/// A game from `position …`.
+/// Parses `position …`.
 fn read(words: &[&str]) -> Result<Game, Box<dyn std::error::Error>> {
     let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
     let start = match words[1..moves] {
@@ -86,7 +88,7 @@ fn read(words: &[&str]) -> Result<Game, Box<dyn std::error::Error>> {
     Ok(game)
 }
 
-/// Limits from what follows `go`.
+/// Parses the limits after `go`.
 fn read_limits(words: &[&str]) -> Result<Limits, Box<dyn std::error::Error>> {
     let mut limits = Limits::default();
     for pair in words.chunks(2) {
@@ -100,13 +102,13 @@ fn read_limits(words: &[&str]) -> Result<Limits, Box<dyn std::error::Error>> {
     Ok(limits)
 }
 
-/// Keeps the last line.
-struct Told {
+/// Control that keeps the last `info` line.
+struct LastInfo {
     start: Instant,
     info: String,
 }
 
-impl Control for Told {
+impl Control for LastInfo {
     fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_game_is_read_with_its_moves() {
+    fn a_game_is_parsed_with_its_moves() {
         let words: Vec<&str> = "position startpos moves e2e4 e7e5".split(' ').collect();
         assert_eq!(read(&words).unwrap().position().chess().fullmoves().get(), 2);
         let words: Vec<&str> = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1g1".split(' ').collect();
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_named_in_either_case() {
+    fn names_of_parts_ignore_case() {
         assert_eq!(part("nullmove"), Ok(Part::NullMove));
         assert!(part("magic").unwrap_err().contains("NullMove"));
     }

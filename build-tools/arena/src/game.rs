@@ -1,4 +1,4 @@
-//! One game: its moves, the scores that were told, and when it is over.
+//! State of a game: its moves, their scores, and its end.
 
 use std::fmt::Write;
 
@@ -6,12 +6,12 @@ use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, uci::UciMove, zobrist::Zobrist64,
 };
 
-/// How a game ended.
+/// Result of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// White won.
     White,
-    /// Drawn.
+    /// Draw.
     #[default]
     Draw,
     /// Black won.
@@ -19,17 +19,17 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The win of a colour.
+    /// Returns the win of a colour.
     pub fn win(color: Color) -> Outcome {
         color.fold_wb(Outcome::White, Outcome::Black)
     }
 
-    /// The opposite of [`Outcome::as_str`].
+    /// Parses the result as in PGN.
     pub fn parse(text: &str) -> Option<Outcome> {
         [Outcome::White, Outcome::Draw, Outcome::Black].into_iter().find(|outcome| outcome.as_str() == text)
     }
 
-    /// As in PGN.
+    /// Returns the result as in PGN.
     pub fn as_str(self) -> &'static str {
         match self {
             Outcome::White => "1-0",
@@ -39,7 +39,7 @@ impl Outcome {
     }
 }
 
-/// A game that is being played.
+/// Game in progress.
 #[derive(Clone)]
 pub struct Game {
     start: Option<String>,
@@ -47,25 +47,25 @@ pub struct Game {
     keys: Vec<u64>,
     moves: Vec<(UciMove, Option<i32>)>,
     mode: CastlingMode,
-    /// Scores of the last plies, from White's point of view.
+    /// Number of consecutive plies with a decisive score; positive if White is ahead.
     decided: i32,
     level: u32,
 }
 
-/// When a game is judged though it could go on.
+/// Rules for the adjudication of a game. The field names are part of the identity of results.
 #[derive(Clone, Copy, Debug)]
 pub struct Adjudication {
-    /// A side that is said to be ahead by so many centipawns …
+    /// Score in centipawns that wins …
     pub win: i32,
-    /// … for so many plies on end has won.
+    /// … after this number of consecutive plies.
     pub win_plies: i32,
-    /// Drawn if nobody is ahead by more centipawns …
+    /// Maximum score in centipawns that draws …
     pub draw: i32,
-    /// … for so many plies on end …
+    /// … after this number of consecutive plies …
     pub draw_plies: u32,
     /// … from this ply on.
     pub draw_from: usize,
-    /// Drawn after so many plies.
+    /// Number of plies after which a game is drawn.
     pub longest: usize,
 }
 
@@ -82,13 +82,13 @@ impl Default for Game {
 }
 
 impl Game {
-    /// A game from the initial position, or from `start`, the FEN of `position`.
+    /// Starts a game from a position. `start` is the FEN of the position, unless it is the initial position.
     pub fn from(position: Chess, start: Option<String>, mode: CastlingMode) -> Game {
         let keys = vec![key(&position)];
         Game { start, position, keys, moves: Vec::new(), mode, decided: 0, level: 0 }
     }
 
-    /// A game from a FEN.
+    /// Starts a game from a FEN.
     pub fn from_fen(fen: &str) -> Result<Game, String> {
         let setup: Fen = fen.parse().map_err(|error| format!("{fen}: {error}"))?;
         let mode = CastlingMode::detect(setup.as_setup());
@@ -96,17 +96,17 @@ impl Game {
         Ok(Game::from(position, Some(fen.to_owned()), mode))
     }
 
-    /// Where the game stands.
+    /// Returns the current position.
     pub fn position(&self) -> &Chess {
         &self.position
     }
 
-    /// How many plies were played.
+    /// Returns the number of plies played.
     pub fn plies(&self) -> usize {
         self.moves.len()
     }
 
-    /// Plays a move. `score`, in centipawns from White's point of view, is what a search that chose it told.
+    /// Plays a move. `score` is the score of the search that chose the move, in centipawns from White's point of view.
     pub fn play(&mut self, m: Move, score: Option<i32>) {
         self.moves.push((m.to_uci(self.mode), score));
         self.position.play_unchecked(m);
@@ -116,12 +116,12 @@ impl Game {
         self.keys.push(key(&self.position));
     }
 
-    /// The move that an engine names, if it is legal.
+    /// Parses a move. Returns `None` if the move is illegal.
     pub fn legal(&self, text: &str) -> Option<Move> {
         text.parse::<UciMove>().ok()?.to_move(&self.position).ok()
     }
 
-    /// Notes a score that counts for [`Game::judged`].
+    /// Adds a score for [`Game::judged`].
     pub fn note(&mut self, white: i32, rules: Adjudication) {
         let side = if white >= rules.win {
             1
@@ -134,7 +134,8 @@ impl Game {
         self.level = if white.abs() <= rules.draw && self.plies() >= rules.draw_from { self.level + 1 } else { 0 };
     }
 
-    /// The end by the rules of chess: mate, stalemate, too little material, fifty moves, a third repetition.
+    /// Returns the result by the rules of chess: mate, stalemate, insufficient material, fifty moves, threefold
+    /// repetition.
     pub fn over(&self) -> Option<Outcome> {
         match self.position.outcome() {
             shakmaty::Outcome::Known(KnownOutcome::Decisive { winner }) => return Some(Outcome::win(winner)),
@@ -146,7 +147,7 @@ impl Game {
         (repeated || self.position.halfmoves() >= 100).then_some(Outcome::Draw)
     }
 
-    /// The end by judgment of the scores that were noted.
+    /// Returns the result by adjudication.
     pub fn judged(&self, rules: Adjudication) -> Option<Outcome> {
         if self.decided.abs() >= rules.win_plies {
             return Some(if self.decided > 0 { Outcome::White } else { Outcome::Black });
@@ -154,7 +155,7 @@ impl Game {
         (self.level >= rules.draw_plies || self.plies() >= rules.longest).then_some(Outcome::Draw)
     }
 
-    /// What follows `position` in UCI.
+    /// Formats the game for UCI's `position`.
     pub fn uci(&self) -> String {
         let mut text = self.start.as_ref().map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
         if !self.moves.is_empty() {
@@ -166,8 +167,9 @@ impl Game {
         text
     }
 
-    /// The game as a line: the FEN it starts from with `_` for blanks, its moves, each with the score of the search that
-    /// chose it after a colon, in centipawns from White's point of view, and the result.
+    /// Formats the game as a line: the FEN of the start with `_` for spaces, the moves, and the result.
+    ///
+    /// A move that a search chose is followed by a colon and its score, in centipawns from White's point of view.
     pub fn line(&self, outcome: Outcome) -> String {
         let start = Fen::from_position(&Chess::default(), EnPassantMode::Legal).to_string();
         let mut text = self.start.as_ref().unwrap_or(&start).replace(' ', "_");
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_repetition_is_a_draw_and_a_second_is_none() {
+    fn a_third_repetition_is_a_draw_but_a_second_is_not() {
         let mut game = Game::default();
         play(&mut game, "g1f3 g8f6 f3g1 f6g8");
         assert_eq!(game.over(), None);
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_judged_when_scores_agree_for_long_enough() {
+    fn a_game_is_adjudicated_after_enough_decisive_scores() {
         let rules = Adjudication::default();
         let mut game = Game::default();
         for score in [1_300, 1_300, 100, 1_300, 1_300, 1_300, 1_300] {
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_start_moves_scores_and_result() {
+    fn a_line_contains_start_moves_scores_and_result() {
         let mut game = Game::default();
         play(&mut game, "e2e4");
         let reply = game.legal("e7e5").unwrap();

@@ -1,13 +1,21 @@
-//! `arena`: plays matches of UCI engines, and the games that the network is trained on.
+//! `arena`: matches of UCI engines, and games for the training of the network.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use shelfish_arena::{contest, engine, rating, selfplay, suite};
 
-/// Plays matches of UCI engines, and the games that the network is trained on.
+/// Play matches of UCI engines, and games for the training of the network.
 #[derive(Parser)]
-#[command(name = "arena", arg_required_else_help = true)]
+#[command(
+    name = "arena",
+    arg_required_else_help = true,
+    after_help = "Examples:
+  arena match 'shelfish engine' 'stockfish Skill_Level=5' --openings openings/a.tsv --sprt 0,10
+  arena rate 'shelfish engine' --anchor '2596:stockfish Skill_Level=8' --openings openings/a.tsv --results elo.tsv
+  arena selfplay --games 1000 --nodes 1000 > games.txt
+  arena suite wac.epd 'shelfish engine' --go 'movetime 100'"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -17,13 +25,13 @@ struct Cli {
 enum Command {
     /// Play two engines against each other
     Match(contest::Args),
-    /// Play an engine against others whose rating is known
+    /// Play an engine against engines with known ratings
     Rate(rating::Args),
     /// Play an engine against itself and print the games with their scores
     Selfplay(selfplay::Args),
-    /// Be the engine itself: so much of UCI as matches at fixed nodes take, with parts of the search turned off
+    /// Run a minimal UCI engine with parts of the search turned off
     Engine(engine::Args),
-    /// Let an engine look for the best moves of positions
+    /// Test how many best moves of given positions an engine finds
     Suite(suite::Args),
 }
 

@@ -1,15 +1,15 @@
-//! Openings that matches begin with.
+//! Openings of matches.
 
 use shakmaty::{Move, Position as _, san::San};
 
 use crate::game::Game;
 
-/// Reads openings, one a line: a FEN, or moves as in PGN in the last of several columns, as the openings of Lichess are
-/// written (`eco\tname\tpgn`). Those that end the game, as the fool's mate, are left out.
+/// Reads one opening per line: a FEN, or PGN moves in the last of several columns, as in the list of Lichess
+/// (`eco\tname\tpgn`). Skips openings that end the game, such as the fool's mate.
 ///
 /// # Errors
 ///
-/// The line that cannot be read.
+/// Returns an error with the number of a line that cannot be parsed.
 pub fn read(text: &str) -> Result<Vec<Game>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| {
         let line = line.trim();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opening_that_ends_the_game_is_left_out() {
+    fn an_opening_that_ends_the_game_is_skipped() {
         assert_eq!(read("A00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\nA00\tAmar\t1. Nh3").unwrap().len(), 1);
     }
 
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_is_wrong_is_named() {
+    fn an_error_contains_the_line_number() {
         let error = read("A00\tAmar\t1. Nh3\nA00\tNone\t1. e5").err();
         assert_eq!(error.as_deref(), Some("line 2: \"e5\" is not legal"));
     }

@@ -1,4 +1,4 @@
-//! What an engine's strength is, told by matches against engines whose rating is known.
+//! Rating of an engine by matches against engines with known ratings.
 
 use std::{
     path::PathBuf,
@@ -15,20 +15,20 @@ use crate::{
 /// Options of `arena rate`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The engine: a program, its arguments, options of UCI as NAME=VALUE, with _ for a blank
+    /// Engine to rate: a program, its arguments, and UCI options as NAME=VALUE, with _ for a space
     engine: String,
-    /// An engine whose rating is known, as ELO:ENGINE; may be given several times
+    /// Engine with a known rating, as ELO:ENGINE; may be given several times
     #[arg(long = "anchor", required = true, value_name = "ELO:ENGINE", value_parser = anchor)]
     anchors: Vec<Anchor>,
     #[command(flatten)]
     rules: Rules,
-    /// A file that results are added to, pair by pair; those of an earlier run with the same engines count
+    /// File of results; the command appends new results and counts earlier results of the same engines
     #[arg(long)]
     results: PathBuf,
-    /// What the engine consists of, if another build of its program is still the same engine: results of these files count
+    /// Files that identify the engine instead of its program; results of another build with the same files count
     #[arg(long, num_args = 1..)]
     consists_of: Vec<PathBuf>,
-    /// End after so many minutes; 0 only says how it stands
+    /// Stop after N minutes; 0 only prints the results so far
     #[arg(long)]
     minutes: Option<u64>,
 }
@@ -47,17 +47,18 @@ fn anchor(text: &str) -> Result<Anchor, String> {
 }
 
 impl Anchor {
-    /// Without the path of its program, which is another one elsewhere.
+    /// Returns the engine without the folder of its program.
     fn name(&self) -> &str {
         let start = self.engine.split_whitespace().next().and_then(|program| program.rfind('/'));
         &self.engine[start.map_or(0, |slash| slash + 1)..]
     }
 }
 
-/// Pairs against an anchor before it is the next one's turn, so that all have about as many whenever the end comes.
+/// Number of pairs against an anchor before the next anchor. All anchors get similar numbers of pairs even if the run
+/// stops early.
 const ROUND: usize = 4;
 
-/// Plays the matches, and prints a table in Markdown.
+/// Plays the matches and prints a table in Markdown.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let engine = Setup::parse(&args.engine)?;
     let conditions = args.rules.identity()?;
@@ -67,45 +68,45 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         let key = results::key([(&engine, &args.consists_of), (&setup, &[])], &conditions)?;
         matches.push((anchor, [engine.clone(), setup], key));
     }
-    let most = args.rules.pairs();
+    let max_pairs = args.rules.pairs();
     let mut results = Results::open(&args.results)?;
     let (start, mut played) = (Instant::now(), 0);
     let in_time = || args.minutes.is_none_or(|minutes| start.elapsed() < Duration::from_secs(60 * minutes));
     loop {
-        let mut rest = 0;
+        let mut remaining = 0;
         for (anchor, engines, key) in &matches {
-            let numbers: Vec<usize> = results.missing(key, most).collect();
-            rest += numbers.len();
-            let most_now = if in_time() { ROUND.max(args.rules.concurrency) } else { 0 };
-            let round = &numbers[..numbers.len().min(most_now)];
+            let numbers: Vec<usize> = results.missing(key, max_pairs).collect();
+            remaining += numbers.len();
+            let max_now = if in_time() { ROUND.max(args.rules.concurrency) } else { 0 };
+            let round = &numbers[..numbers.len().min(max_now)];
             let mut failure = None;
             contest::play_pairs(engines, &args.rules, None, round, &mut |pair| {
                 failure = results.add(key, anchor.name(), pair).err();
-                (played, rest) = (played + 1, rest - 1);
+                (played, remaining) = (played + 1, remaining - 1);
                 failure.is_none() && in_time()
             })?;
             if let Some(failure) = failure {
                 return Err(failure.into());
             }
-            if let Some(elo) = results.pairs(key, most).elo().filter(|_| !round.is_empty()) {
-                let games = 2 * results.pairs(key, most).number();
-                println!("{}: {games} of {} games, Elo {elo}", anchor.name(), 2 * most);
+            if let Some(elo) = results.pairs(key, max_pairs).elo().filter(|_| !round.is_empty()) {
+                let games = 2 * results.pairs(key, max_pairs).number();
+                println!("{}: {games} of {} games, Elo {elo}", anchor.name(), 2 * max_pairs);
             }
         }
-        if rest == 0 || !in_time() {
+        if remaining == 0 || !in_time() {
             break;
         }
-        let minutes = start.elapsed().as_secs_f64() / 60.0 / f64::from(played.max(1)) * rest as f64;
-        println!("{} games still to play, about {minutes:.0} minutes", 2 * rest);
+        let minutes = start.elapsed().as_secs_f64() / 60.0 / f64::from(played.max(1)) * remaining as f64;
+        println!("{} games left, about {minutes:.0} minutes", 2 * remaining);
     }
     let rows: Vec<(&Anchor, Pairs)> =
-        matches.iter().map(|(anchor, _, key)| (*anchor, results.pairs(key, most))).collect();
+        matches.iter().map(|(anchor, _, key)| (*anchor, results.pairs(key, max_pairs))).collect();
     print!("{}", table(&rows));
     println!("{}", args.rules.go);
     Ok(())
 }
 
-/// What the matches say, in Markdown.
+/// Formats the results in Markdown.
 fn table(rows: &[(&Anchor, Pairs)]) -> String {
     let mut text =
         "\n| against | its rating | games | pairs | Elo, 95 % | rating |\n|---|---:|---:|---|---:|---:|\n".to_owned();
@@ -119,14 +120,14 @@ fn table(rows: &[(&Anchor, Pairs)]) -> String {
     text += &match mean(&ratings) {
         Some(Elo { value, low, high }) => {
             let error = (high - low) / 2.0;
-            format!("\nRating {value:.0} ± {error:.0}, the error of the anchors' own ratings left out; ")
+            format!("\nRating {value:.0} ± {error:.0}, without the errors of the anchors' ratings; ")
         }
-        None => "\nNo rating: every match was won or lost in every game; ".to_owned(),
+        None => "\nNo rating: all games of each match had the same winner; ".to_owned(),
     };
     text
 }
 
-/// The mean of several estimates, each weighted by how sure it is; of those that have bounds.
+/// Returns the mean of the estimates with finite bounds, weighted by their precision.
 fn mean(ratings: &[Elo]) -> Option<Elo> {
     let finite = ratings.iter().filter(|rating| rating.low.is_finite() && rating.high.is_finite());
     let (mut weights, mut sum) = (0.0, 0.0);
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_surer_estimate_weighs_more() {
+    fn a_more_precise_estimate_has_more_weight() {
         let of = |value: f64, error: f64| Elo { value, low: value - error, high: value + error };
         let rating = mean(&[of(2600.0, 30.0), of(2700.0, 60.0)]).unwrap();
         assert!((rating.value - 2620.0).abs() < 1e-9, "{rating}");
@@ -153,12 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn a_match_that_was_won_throughout_tells_no_rating() {
+    fn a_match_with_a_single_winner_gives_no_rating() {
         assert_eq!(mean(&[Elo { value: f64::INFINITY, low: f64::INFINITY, high: f64::INFINITY }]), None);
     }
 
     #[test]
-    fn the_table_has_a_line_for_each_match_that_was_played() {
+    fn the_table_has_a_row_for_each_played_match() {
         let anchors =
             ["2500:/usr/games/stockfish Skill_Level=7", "2596:stockfish Skill_Level=8"].map(|a| anchor(a).unwrap());
         let text = table(&[(&anchors[0], Pairs([10, 20, 40, 20, 10])), (&anchors[1], Pairs::default())]);

@@ -1,8 +1,8 @@
-//! Results of pairs in a file, so that a long measurement can be made in pieces: a pair is written when it was played, and
-//! a later run plays what is missing.
+//! File of results, so that a long measurement can be interrupted. Each pair is written after it was played, and a
+//! later run plays the missing pairs.
 //!
-//! A line has five columns with tabs between: the key of what was measured, the opponent for readers, the number of the
-//! pair, and the results of its two games, as in PGN. Results of another engine or under other conditions have another key.
+//! A line has five columns, separated by tabs: the key of the match, the opponent (for people), the number of the pair,
+//! and the results of its two games as in PGN. Another engine or other conditions have another key.
 
 use std::{
     collections::BTreeMap,
@@ -15,12 +15,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{contest::Pair, game::Outcome, stats::Pairs, uci::Setup};
 
-/// What the results of a match are found by: a hash of everything that decides them. `files` are what the engines consist
-/// of; those of an engine without any are its program.
+/// Returns the key of a match, which is a hash of all conditions. `files` identify the engines; without files, the
+/// program identifies the engine.
 ///
 /// # Errors
 ///
-/// A file cannot be read.
+/// Returns an error if a file cannot be read.
 pub fn key(engines: [(&Setup, &[PathBuf]); 2], conditions: &str) -> Result<String, String> {
     let mut hash = Sha256::new();
     for (setup, files) in engines {
@@ -44,11 +44,11 @@ pub struct Results {
 }
 
 impl Results {
-    /// Opens a file, or makes it. Lines that are none are passed over: the last one may have been broken off.
+    /// Opens or creates a file. Ignores invalid lines, because the last line may be incomplete.
     ///
     /// # Errors
     ///
-    /// It can be neither read nor written.
+    /// Returns an error if the file can be neither read nor written.
     pub fn open(path: &Path) -> Result<Results, String> {
         let named = |error: io::Error| format!("{}: {error}", path.display());
         if let Some(folder) = path.parent() {
@@ -63,24 +63,24 @@ impl Results {
         Ok(Results { path: path.to_owned(), file, pairs: text.lines().filter_map(read).collect() })
     }
 
-    /// What was played of a match, among the first `most` pairs.
-    pub fn pairs(&self, key: &str, most: usize) -> Pairs {
+    /// Counts the results of a match among the first `max` pairs.
+    pub fn pairs(&self, key: &str, max: usize) -> Pairs {
         let mut pairs = Pairs::default();
-        let range = (key.to_owned(), 0)..(key.to_owned(), most);
+        let range = (key.to_owned(), 0)..(key.to_owned(), max);
         self.pairs.range(range).for_each(|(_, outcomes)| pairs.count(outcomes[0], outcomes[1]));
         pairs
     }
 
-    /// The first pairs of a match that were not played.
-    pub fn missing(&self, key: &str, most: usize) -> impl Iterator<Item = usize> {
-        (0..most).filter(|&number| !self.pairs.contains_key(&(key.to_owned(), number)))
+    /// Lists the missing pairs among the first `max` pairs of a match.
+    pub fn missing(&self, key: &str, max: usize) -> impl Iterator<Item = usize> {
+        (0..max).filter(|&number| !self.pairs.contains_key(&(key.to_owned(), number)))
     }
 
-    /// Adds a pair.
+    /// Adds a pair and appends it to the file.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn add(&mut self, key: &str, opponent: &str, pair: &Pair) -> Result<(), String> {
         let [white, black] = pair.outcomes;
         let line = format!("{key}\t{opponent}\t{}\t{}\t{}\n", pair.number, white.as_str(), black.as_str());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_run_knows_what_was_played_and_what_is_missing() {
+    fn a_later_run_counts_earlier_pairs_and_lists_missing_pairs() {
         let path = file("later");
         let mut results = Results::open(&path).unwrap();
         results.add("one", "x", &pair(0, [Outcome::White, Outcome::Black])).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_broken_off_is_passed_over_and_does_not_spoil_the_next() {
+    fn an_incomplete_line_is_ignored_and_does_not_affect_the_next_line() {
         let path = file("broken");
         fs::write(&path, "one\tx\t0\t1-0\t0-1\none\tx\t1\t1-").unwrap();
         Results::open(&path).unwrap().add("one", "x", &pair(1, [Outcome::Draw; 2])).unwrap();

@@ -1,9 +1,9 @@
-//! Games of an engine against itself, for the training of a network: a line a game, as
-//! [`Game::line`](crate::game::Game::line) writes it.
+//! Games of an engine against itself, for the training of a network. Each line contains a game in the format of
+//! [`Game::line`](crate::game::Game::line).
 //!
-//! A game is made of its seed alone: a random opening, then moves of the engine at fixed nodes, here and there a random
-//! one, so that unbalanced positions are seen. Random moves have no score; what was decided before the last of them says
-//! nothing of the result.
+//! A game depends only on its seed. It consists of a random opening and moves of the engine at a fixed number of nodes.
+//! Occasional random moves create unbalanced positions. A random move has no score, and positions before the last
+//! random move are unrelated to the result.
 
 use std::{io::Write, time::Duration};
 
@@ -11,34 +11,34 @@ use shakmaty::{Color, Position};
 
 use crate::{
     game::{Adjudication, Game},
-    uci::{Engine, Error, Score, Setup},
+    uci::{Engine, Error, Setup, UciScore},
 };
 
 /// Options of `arena selfplay`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The engine: a program, its arguments, options of UCI as NAME=VALUE
+    /// Engine: a program, its arguments, and UCI options as NAME=VALUE
     #[arg(long, default_value = "stockfish Hash=8")]
     engine: String,
-    /// Nodes a move
+    /// Nodes per move
     #[arg(long, default_value_t = 1000)]
     nodes: u64,
-    /// The seed of the first game
+    /// Seed of the first game
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// How many games
+    /// Number of games
     #[arg(long)]
     games: u64,
 }
 
-/// One move in so many is random …
+/// Inverse of the probability of a random move …
 const RANDOM_MOVE: u64 = 24;
 /// … up to this ply.
 const RANDOM_UNTIL: usize = 90;
-/// An opening after which somebody is ahead by more centipawns is not played.
+/// Maximum score in centipawns after the opening. Games with a larger score are skipped.
 const BALANCED: i32 = 500;
 
-/// Plays the games and prints them.
+/// Plays and prints the games.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = Engine::start(&Setup::parse(&args.engine)?)?;
     let mut out = std::io::stdout().lock();
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The game of a seed, or nothing if its opening is lost.
+/// Plays the game of a seed. Returns `None` if the opening is unbalanced.
 fn game(engine: &mut Engine, nodes: u64, seed: u64) -> Result<Option<String>, Error> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut game = Game::default();
@@ -72,8 +72,8 @@ fn game(engine: &mut Engine, nodes: u64, seed: u64) -> Result<Option<String>, Er
         }
         let answer = engine.search(&game.uci(), &format!("nodes {nodes}"), Duration::from_secs(60))?;
         let m = game.legal(&answer.best).ok_or_else(|| Error::Line(answer.best.clone()))?;
-        let told = answer.score.map_or(0, Score::centipawns);
-        let white = if game.position().turn() == Color::White { told } else { -told };
+        let score = answer.score.map_or(0, UciScore::centipawns);
+        let white = if game.position().turn() == Color::White { score } else { -score };
         if searched == 0 && white.abs() > BALANCED {
             return Ok(None);
         }

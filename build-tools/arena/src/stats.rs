@@ -1,21 +1,21 @@
-//! What the results of a match say, and when they say enough.
+//! Statistics of matches.
 //!
-//! Games are counted in pairs: the same opening with colours changed. The two games of a pair are not independent, so
-//! the variance is that of pairs (the pentanomial model), which is the smaller one where openings are uneven.
+//! Games are counted in pairs: the same opening with reversed colours. The two games of a pair depend on each other, so
+//! the variance is computed from pairs (the pentanomial model). This variance is smaller if openings favour a side.
 
 use std::fmt;
 
 use crate::game::Outcome;
 
-/// Pairs by the points of the first engine: 0, ½, 1, 1½, 2.
+/// Number of pairs by the points of the first engine: 0, ½, 1, 1½, 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pairs(pub [u64; 5]);
 
-/// A 95 % interval is so many standard errors wide to either side.
+/// Half of the width of a 95 % interval, in standard errors.
 const Z95: f64 = 1.959_964;
 
 impl Pairs {
-    /// Counts a pair: the game in which the first engine was White, and the other one.
+    /// Counts a pair: the game in which the first engine is White, and the game in which it is Black.
     pub fn count(&mut self, as_white: Outcome, as_black: Outcome) {
         let points = |outcome, win| match outcome {
             Outcome::Draw => 1,
@@ -25,21 +25,21 @@ impl Pairs {
         self.0[points(as_white, Outcome::White) + points(as_black, Outcome::Black)] += 1;
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn number(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The mean of a pair's score, from 0 to 1, and its variance.
+    /// Returns the mean and the variance of the points of a pair, scaled to 0 to 1.
     fn moments(&self, counts: [f64; 5]) -> (f64, f64) {
         let number: f64 = counts.iter().sum();
-        let score = |index: usize| index as f64 / 4.0;
-        let mean = counts.iter().enumerate().map(|(i, n)| n * score(i)).sum::<f64>() / number;
-        let variance = counts.iter().enumerate().map(|(i, n)| n * (score(i) - mean).powi(2)).sum::<f64>() / number;
+        let points = |index: usize| index as f64 / 4.0;
+        let mean = counts.iter().enumerate().map(|(i, n)| n * points(i)).sum::<f64>() / number;
+        let variance = counts.iter().enumerate().map(|(i, n)| n * (points(i) - mean).powi(2)).sum::<f64>() / number;
         (mean, variance)
     }
 
-    /// Elo of the first engine above the second, with the bounds of a 95 % interval.
+    /// Returns the difference in Elo between the engines, with a 95 % interval.
     pub fn elo(&self) -> Option<Elo> {
         let number = self.number();
         if number == 0 {
@@ -50,17 +50,18 @@ impl Pairs {
         Some(Elo { value: elo_of(mean), low: elo_of(mean - error), high: elo_of(mean + error) })
     }
 
-    /// The logarithm of how much likelier the results are if the first engine is `high` Elo better than if it is `low`
-    /// better: the generalised sequential probability ratio test, by normal approximation
+    /// Returns the log-likelihood ratio of a difference of `high` Elo to a difference of `low` Elo.
+    ///
+    /// This is the generalised sequential probability ratio test in normal approximation
     /// (<https://www.chessprogramming.org/Sequential_Probability_Ratio_Test>).
     pub fn log_likelihood_ratio(&self, low: f64, high: f64) -> f64 {
         if self.number() == 0 {
             return 0.0;
         }
-        // A little of everything, so that a run of equal results is not taken as certainty.
+        // Small counts avoid a variance of 0 if all results are equal.
         let counts = self.0.map(|count| count as f64 + 1e-3);
         let (mean, variance) = self.moments(counts);
-        let (low, high) = (score_of(low), score_of(high));
+        let (low, high) = (points_of(low), points_of(high));
         let number: f64 = counts.iter().sum();
         number * (high - low) * (2.0 * mean - low - high) / (2.0 * variance)
     }
@@ -72,19 +73,19 @@ impl fmt::Display for Pairs {
     }
 }
 
-/// A difference in Elo.
+/// Difference in Elo.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elo {
-    /// The estimate.
+    /// Estimate.
     pub value: f64,
-    /// 2.5 % lie below.
+    /// Lower bound of the 95 % interval.
     pub low: f64,
-    /// 2.5 % lie above.
+    /// Upper bound of the 95 % interval.
     pub high: f64,
 }
 
 impl Elo {
-    /// The rating of an engine that is so much better than one of rating `other`.
+    /// Adds the rating of the opponent.
     pub fn above(self, other: f64) -> Elo {
         Elo { value: other + self.value, low: other + self.low, high: other + self.high }
     }
@@ -96,31 +97,31 @@ impl fmt::Display for Elo {
     }
 }
 
-/// The score that a difference in Elo gives.
-pub fn score_of(elo: f64) -> f64 {
+/// Returns the expected points per game for a difference in Elo.
+pub fn points_of(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// The difference in Elo that gives a score; infinite if everything is won or lost.
-pub fn elo_of(score: f64) -> f64 {
-    let score = score.clamp(0.0, 1.0);
-    400.0 * (score / (1.0 - score)).log10()
+/// Returns the difference in Elo for the points per game, which is infinite for 0 and 1.
+pub fn elo_of(points: f64) -> f64 {
+    let points = points.clamp(0.0, 1.0);
+    400.0 * (points / (1.0 - points)).log10()
 }
 
-/// A test that ends as soon as it is decided, with 5 % of wrong decisions to either side.
+/// Sequential test with an error rate of 5 % for each hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
-    /// The first engine is no better than this.
+    /// Difference in Elo of the lower hypothesis.
     pub low: f64,
-    /// The first engine is at least this much better.
+    /// Difference in Elo of the higher hypothesis.
     pub high: f64,
 }
 
 impl Sprt {
-    /// ln(0.95 / 0.05): the ratio at which the test ends.
+    /// Ratio at which the test ends: ln(0.95 / 0.05).
     pub const BOUND: f64 = 2.944_439;
 
-    /// Whether the higher hypothesis holds, or the lower one; nothing as long as it is open.
+    /// Returns whether the higher hypothesis holds, or `None` if the test is undecided.
     pub fn decided(&self, pairs: &Pairs) -> Option<bool> {
         let ratio = pairs.log_likelihood_ratio(self.low, self.high);
         (ratio.abs() >= Sprt::BOUND).then_some(ratio > 0.0)
@@ -144,11 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn elo_and_scores_are_inverse() {
+    fn elo_and_points_are_inverse() {
         for elo in [-300.0, -1.0, 0.0, 64.0, 400.0] {
-            assert!((elo_of(score_of(elo)) - elo).abs() < 1e-9);
+            assert!((elo_of(points_of(elo)) - elo).abs() < 1e-9);
         }
-        assert!((score_of(400.0) - 10.0 / 11.0).abs() < 1e-12);
+        assert!((points_of(400.0) - 10.0 / 11.0).abs() < 1e-12);
         assert_eq!(elo_of(1.0), f64::INFINITY);
     }
 
@@ -156,26 +157,26 @@ mod tests {
     fn an_even_match_has_an_interval_about_zero() {
         let elo = Pairs([10, 20, 40, 20, 10]).elo().unwrap();
         assert!(elo.value.abs() < 1e-9 && (elo.low + elo.high).abs() < 1e-9);
-        // Variance of a pair's score: (2·10·½² + 2·20·¼²) / 100 = 0.075; 1.96·√(0.075/100) = 0.0537 of a point.
+        // Variance of a pair's points: (2·10·½² + 2·20·¼²) / 100 = 0.075; 1.96·√(0.075/100) = 0.0537 of a point.
         assert!((elo.high - elo_of(0.5 + 0.053_676)).abs() < 0.1, "{elo}");
         assert_eq!(Pairs::default().elo(), None);
     }
 
     #[test]
-    fn the_ratio_is_that_of_the_formula_and_has_the_right_sign() {
+    fn the_ratio_agrees_with_the_formula_and_has_the_right_sign() {
         let even = Pairs([100, 200, 400, 200, 100]);
         assert!(even.log_likelihood_ratio(0.0, 10.0) < 0.0);
         assert!(even.log_likelihood_ratio(-10.0, 0.0) > 0.0);
         assert!(even.log_likelihood_ratio(-5.0, 5.0).abs() < 1e-6);
-        // By hand: 1000·s·(1 − ½ − s1)/(2·0.075), with s1 = score_of(10) and s = s1 − ½.
-        let (s1, s0) = (score_of(10.0), 0.5);
+        // By hand: 1000·s·(1 − ½ − s1)/(2·0.075), with s1 = points_of(10) and s = s1 − ½.
+        let (s1, s0) = (points_of(10.0), 0.5);
         let expected = 1_000.0 * (s1 - s0) * (1.0 - s0 - s1) / (2.0 * 0.075);
         assert!((even.log_likelihood_ratio(0.0, 10.0) - expected).abs() < 0.01);
     }
 
-    /// Simulated matches of a known difference: the test errs about as rarely as it says.
+    /// Simulates matches with a known difference and compares the error rate with the promised rate.
     #[test]
-    fn the_test_decides_rightly_nineteen_times_of_twenty() {
+    fn the_test_is_right_nineteen_times_out_of_twenty() {
         let sprt = Sprt { low: 0.0, high: 20.0 };
         let mut random = fastrand::Rng::with_seed(7);
         for (elo, right) in [(0.0, false), (20.0, true)] {
@@ -184,9 +185,9 @@ mod tests {
                 let mut pairs = Pairs::default();
                 let decision = loop {
                     let mut play = |win: Outcome, loss: Outcome| {
-                        // 40 % draws; the rest by the expected score.
+                        // 40 % of the games are draws; the expected points decide the other games.
                         let chance = random.f64();
-                        let win_chance = score_of(elo) - 0.2;
+                        let win_chance = points_of(elo) - 0.2;
                         if chance < 0.4 {
                             Outcome::Draw
                         } else if chance < 0.4 + win_chance {

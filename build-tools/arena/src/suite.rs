@@ -1,4 +1,4 @@
-//! Positions with known best moves, as EPD: how many an engine finds.
+//! Test suites in EPD: positions with known best moves.
 
 use std::{
     fs,
@@ -15,25 +15,25 @@ use crate::uci::{Engine, Error, Setup};
 /// Options of `arena suite`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The positions: EPD with `bm` (best moves) or `am` (moves to avoid)
+    /// Positions in EPD with `bm` (best moves) or `am` (moves to avoid)
     suite: PathBuf,
-    /// The engine: a program, its arguments, options of UCI as NAME=VALUE, with _ for a blank
+    /// Engine: a program, its arguments, and UCI options as NAME=VALUE, with _ for a space
     engine: String,
-    /// What bounds a search, as after `go` in UCI
+    /// Limit of a search, in the syntax of UCI's `go`
     #[arg(long, default_value = "movetime 1000")]
     go: String,
-    /// Searches at the same time
+    /// Number of parallel searches
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
 }
 
-/// How long an engine may be silent beyond what it was told.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time that an engine may take beyond its limit.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A position of a suite.
+/// Position of a suite.
 #[derive(Debug)]
 struct Problem {
-    /// The operand of `id`, or the line's number.
+    /// Operand of `id`, or the line number.
     name: String,
     position: Chess,
     fen: String,
@@ -47,7 +47,7 @@ impl Problem {
     }
 }
 
-/// Runs the suite and prints what was not found.
+/// Runs the suite and prints the unsolved positions.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let setup = Setup::parse(&args.engine)?;
     let text = fs::read_to_string(&args.suite).map_err(|error| format!("{}: {error}", args.suite.display()))?;
@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(problem) = problems.get(index) else { return Ok(()) };
                         engine.new_game()?;
-                        let answer = engine.search(&format!("fen {}", problem.fen), &args.go, PATIENCE)?;
+                        let answer = engine.search(&format!("fen {}", problem.fen), &args.go, TIMEOUT)?;
                         found.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(answer.best);
                     }
                 })
@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Reads EPD. Errors name the line.
+/// Parses EPD. Errors contain the line number.
 fn read(text: &str) -> Result<Vec<Problem>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     lines
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_is_wrong_is_named() {
+    fn an_error_contains_the_line_number() {
         for (line, says) in [
             ("8/8/8/8/8/8/8/8 w - - bm e4;", "line 2"),
             ("4k3/8/8/8/8/8/4P3/4K3 w - - bm e5;", "\"e5\" is not legal"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_of_this_repository_is_whole() {
+    fn the_suite_of_this_repository_is_complete() {
         let problems = read(include_str!("../../../crate/engine/tests/wac.epd")).unwrap();
         assert_eq!(problems.len(), 300);
     }

@@ -1,4 +1,4 @@
-//! A UCI engine in a process of its own, driven from outside.
+//! UCI engine in a separate process.
 
 use std::{
     fmt,
@@ -9,24 +9,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long an engine may take for what is no search.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of commands other than searches.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long an engine may take to end.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// Time for an engine to end after `quit`.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which program to start, and how to set it up.
+/// Program of an engine and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// The program, then its arguments.
+    /// Program, followed by its arguments.
     pub command: Vec<String>,
-    /// Options that are set before the first game.
+    /// UCI options.
     pub options: Vec<(String, String)>,
 }
 
 impl Setup {
-    /// Reads `PROGRAM ARGUMENT… [Name=Value…]`: words with an equals sign are options of UCI, in which `_` stands for a
-    /// blank, but for names that begin with `UCI_`.
+    /// Parses `PROGRAM ARGUMENT… [Name=Value…]`. Words with an equals sign are UCI options. In their names, `_` stands
+    /// for a space, except in names that begin with `UCI_`.
     ///
     /// ```
     /// let setup = shelfish_arena::uci::Setup::parse("stockfish Skill_Level=5").unwrap();
@@ -37,7 +37,7 @@ impl Setup {
     pub fn parse(text: &str) -> Result<Setup, String> {
         let (options, command): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| word.contains('='));
         if command.is_empty() {
-            return Err(format!("\"{text}\" names no program; expected for example \"stockfish Hash=16\""));
+            return Err(format!("expected a program, for example \"stockfish Hash=16\", found \"{text}\""));
         }
         let spaced = |name: &str| if name.starts_with("UCI_") { name.to_owned() } else { name.replace('_', " ") };
         let option = |word: &str| word.split_once('=').map(|(name, value)| (spaced(name), value.to_owned()));
@@ -48,16 +48,16 @@ impl Setup {
     }
 }
 
-/// Why an engine gave no move.
+/// Reasons why an engine returned no move.
 #[derive(Debug)]
 pub enum Error {
     /// The process could not be started or written to.
     Process(io::Error),
     /// The process ended.
     Ended,
-    /// What was waited for did not come in time.
+    /// The answer did not arrive in time.
     Late(Duration),
-    /// A line that cannot be understood.
+    /// The line cannot be parsed.
     Line(String),
 }
 
@@ -74,41 +74,41 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A score as engines tell it, from the point of view of the side to move.
+/// Score of a UCI engine, from the point of view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
+pub enum UciScore {
     /// Centipawns.
     Cp(i32),
-    /// Mate in so many moves; negative if the side to move is mated.
+    /// Mate in this number of moves; negative if the side to move is mated.
     Mate(i32),
 }
 
-impl Score {
-    /// The score in centipawns, a mate as more than any other.
+impl UciScore {
+    /// Returns the score in centipawns. A mate exceeds all other scores.
     pub fn centipawns(self) -> i32 {
         match self {
-            Score::Cp(cp) => cp.clamp(-20_000, 20_000),
-            Score::Mate(moves) => (30_000 - moves.abs().min(5_000)) * if moves > 0 { 1 } else { -1 },
+            UciScore::Cp(cp) => cp.clamp(-20_000, 20_000),
+            UciScore::Mate(moves) => (30_000 - moves.abs().min(5_000)) * if moves > 0 { 1 } else { -1 },
         }
     }
 }
 
-/// What came of a search.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The move, in UCI.
+    /// Best move in UCI notation.
     pub best: String,
-    /// The last score that was told.
-    pub score: Option<Score>,
-    /// The last depth that was told.
+    /// Last score.
+    pub score: Option<UciScore>,
+    /// Last depth.
     pub depth: u32,
-    /// The last number of nodes that was told.
+    /// Last number of nodes.
     pub nodes: u64,
-    /// How long it took.
+    /// Duration of the search.
     pub time: Duration,
 }
 
-/// A running engine. Dropped, it is stopped.
+/// Running engine. Dropping it stops the process.
 pub struct Engine {
     child: Child,
     input: ChildStdin,
@@ -135,28 +135,28 @@ impl Engine {
             }
         });
         let mut engine = Engine { child, input, lines };
-        engine.say("uci")?;
+        engine.send("uci")?;
         engine.wait_for("uciok")?;
         for (name, value) in &setup.options {
-            engine.say(&format!("setoption name {name} value {value}"))?;
+            engine.send(&format!("setoption name {name} value {value}"))?;
         }
         engine.new_game()?;
         Ok(engine)
     }
 
-    /// Forgets the game before.
+    /// Clears the state of the previous game.
     pub fn new_game(&mut self) -> Result<(), Error> {
-        self.say("ucinewgame\nisready")?;
+        self.send("ucinewgame\nisready")?;
         self.wait_for("readyok")
     }
 
-    /// Searches `position` (what follows that word in UCI) as `go` says, for at most `patience`.
-    pub fn search(&mut self, position: &str, go: &str, patience: Duration) -> Result<Answer, Error> {
+    /// Searches `position` with the limits in `go`, for at most `timeout`. Both use the syntax of UCI.
+    pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer, Error> {
         let start = Instant::now();
-        self.say(&format!("position {position}\ngo {go}"))?;
+        self.send(&format!("position {position}\ngo {go}"))?;
         let mut answer = Answer { best: String::new(), score: None, depth: 0, nodes: 0, time: Duration::ZERO };
         loop {
-            let line = self.line(start, patience)?;
+            let line = self.line(start, timeout)?;
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("info") => read_info(words, &mut answer),
@@ -170,32 +170,32 @@ impl Engine {
         }
     }
 
-    fn say(&mut self, line: &str) -> Result<(), Error> {
+    fn send(&mut self, line: &str) -> Result<(), Error> {
         self.input.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.input.flush()).map_err(Error::Process)
     }
 
-    /// The next line of an answer that may take so long from its start, however many lines it has.
-    fn line(&mut self, start: Instant, patience: Duration) -> Result<String, Error> {
-        self.lines.recv_timeout(patience.saturating_sub(start.elapsed())).map_err(|error| match error {
-            RecvTimeoutError::Timeout => Error::Late(patience),
+    /// Returns the next line. `timeout` limits the time since `start`, regardless of the number of lines.
+    fn line(&mut self, start: Instant, timeout: Duration) -> Result<String, Error> {
+        self.lines.recv_timeout(timeout.saturating_sub(start.elapsed())).map_err(|error| match error {
+            RecvTimeoutError::Timeout => Error::Late(timeout),
             RecvTimeoutError::Disconnected => Error::Ended,
         })
     }
 
     fn wait_for(&mut self, expected: &str) -> Result<(), Error> {
         let start = Instant::now();
-        while self.line(start, PATIENCE)?.trim() != expected {}
+        while self.line(start, TIMEOUT)?.trim() != expected {}
         Ok(())
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.say("quit");
-        // One that has a browser to close takes its time.
+        // The engine may have ended already.
+        let _ = self.send("quit");
+        // An engine that closes a browser needs time.
         let start = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < FAREWELL {
+        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < QUIT_TIMEOUT {
             thread::sleep(Duration::from_millis(2));
         }
         let _ = self.child.kill();
@@ -203,7 +203,7 @@ impl Drop for Engine {
     }
 }
 
-/// Reads what `info` tells of the first line of play; bounds on a score are no scores.
+/// Reads an `info` line. Ignores scores of other lines of play and bounds of scores.
 fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) {
     let (mut score, mut bound, mut first) = (None, false, true);
     while let Some(word) = words.next() {
@@ -213,8 +213,8 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
             "depth" => answer.depth = number().map_or(answer.depth, |depth| depth as u32),
             "nodes" => answer.nodes = number().map_or(answer.nodes, |nodes| nodes as u64),
             "multipv" => first = number() == Some(1),
-            "cp" => score = number().map(|cp| Score::Cp(cp as i32)),
-            "mate" => score = number().map(|moves| Score::Mate(moves as i32)),
+            "cp" => score = number().map(|cp| UciScore::Cp(cp as i32)),
+            "mate" => score = number().map(|moves| UciScore::Mate(moves as i32)),
             "lowerbound" | "upperbound" => bound = true,
             "pv" => break,
             _ => {}
@@ -230,7 +230,7 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
 mod tests {
     use super::*;
 
-    fn told(lines: &[&str]) -> Answer {
+    fn answer_of(lines: &[&str]) -> Answer {
         let mut answer = Answer { best: String::new(), score: None, depth: 0, nodes: 0, time: Duration::ZERO };
         lines.iter().for_each(|line| read_info(line.split_whitespace(), &mut answer));
         answer
@@ -238,30 +238,31 @@ mod tests {
 
     #[test]
     fn the_last_score_of_the_first_line_counts() {
-        let answer = told(&[
+        let answer = answer_of(&[
             "depth 7 seldepth 9 multipv 1 score cp 35 nodes 400 nps 1 pv e2e4",
             "depth 7 multipv 2 score cp 12 nodes 500 pv d2d4",
             "depth 8 multipv 1 score mate -3 nodes 600 pv e2e4 cp",
         ]);
-        assert_eq!((answer.score, answer.depth, answer.nodes), (Some(Score::Mate(-3)), 8, 600));
+        assert_eq!((answer.score, answer.depth, answer.nodes), (Some(UciScore::Mate(-3)), 8, 600));
     }
 
     #[test]
-    fn bounds_are_no_scores() {
-        let answer = told(&["depth 9 score cp 35 nodes 1 pv e2e4", "depth 10 score cp 99 lowerbound nodes 2 pv e2e4"]);
-        assert_eq!(answer.score, Some(Score::Cp(35)));
+    fn bounds_are_ignored() {
+        let answer =
+            answer_of(&["depth 9 score cp 35 nodes 1 pv e2e4", "depth 10 score cp 99 lowerbound nodes 2 pv e2e4"]);
+        assert_eq!(answer.score, Some(UciScore::Cp(35)));
     }
 
     #[test]
     fn a_shorter_mate_is_worth_more() {
-        assert!(Score::Mate(1).centipawns() > Score::Mate(2).centipawns());
-        assert!(Score::Mate(-2).centipawns() > Score::Mate(-1).centipawns());
-        assert!(Score::Mate(40).centipawns() > Score::Cp(99_999).centipawns());
+        assert!(UciScore::Mate(1).centipawns() > UciScore::Mate(2).centipawns());
+        assert!(UciScore::Mate(-2).centipawns() > UciScore::Mate(-1).centipawns());
+        assert!(UciScore::Mate(40).centipawns() > UciScore::Cp(99_999).centipawns());
     }
 
     #[test]
     #[cfg(unix)]
-    fn an_engine_that_talks_and_never_answers_is_late() {
+    fn an_engine_that_prints_lines_but_never_answers_times_out() {
         let talk = "echo uciok; echo readyok; while echo info string well; do sleep 0.01; done & \
             while read line && [ \"$line\" != quit ]; do :; done; kill $!";
         let setup = Setup { command: ["sh", "-c", talk].map(str::to_owned).to_vec(), options: Vec::new() };
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn the_error_of_a_missing_program_contains_its_name() {
         let setup = Setup::parse("./no-such-engine").unwrap();
         let error = Engine::start(&setup).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("no-such-engine"), "{error}");

@@ -1,4 +1,4 @@
-//! Reads records and splits them into two halves: runs of neighbouring lines alternate between them.
+//! Reads records and splits them into two halves. Runs of neighbouring lines alternate between the halves.
 
 use std::error::Error;
 use std::fs::File;
@@ -35,24 +35,24 @@ struct Pv {
     line: String,
 }
 
-/// Lines of the dump that stay together: those of a few games.
+/// Number of consecutive lines that stay together. They come from few games.
 const RUN: usize = 1000;
 
-pub(crate) fn read(path: &Path, most: usize) -> Result<(Vec<Record>, Vec<Record>), Box<dyn Error>> {
+pub(crate) fn read(path: &Path, max: usize) -> Result<(Vec<Record>, Vec<Record>), Box<dyn Error>> {
     let file = File::open(path)?;
     let source: Box<dyn Read> = match path.extension() {
         Some(ending) if ending == "zst" => Box::new(zstd::Decoder::new(file)?),
         _ => Box::new(file),
     };
     let mut halves = (Vec::new(), Vec::new());
-    for (number, row) in BufReader::new(source).lines().enumerate().take(most) {
+    for (number, row) in BufReader::new(source).lines().enumerate().take(max) {
         let record = record(serde_json::from_str(&row?)?)?;
         if (number / RUN).is_multiple_of(2) { halves.0.push(record) } else { halves.1.push(record) }
     }
     Ok(halves)
 }
 
-// shakmaty's error holds the position.
+// The error of shakmaty contains the position, which makes it large.
 #[allow(clippy::result_large_err)]
 fn record(mut row: Row) -> Result<Record, Box<dyn Error>> {
     let position: Chess = row

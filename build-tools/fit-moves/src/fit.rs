@@ -1,4 +1,4 @@
-//! A softmax over the legal moves, fitted by Adagrad.
+//! Softmax over the legal moves, fitted with Adagrad.
 
 use shakmaty::Position as _;
 
@@ -10,14 +10,16 @@ use super::prefix::LinePrefix;
 use super::tree::Tree;
 use crate::data::Record;
 
-/// Weights for one unit of log-odds. A finer scale brings 0.01 bits a move and 2 kB of weights.
+/// Weight of one unit of log-odds. A finer scale saves 0.01 bits per move but adds 2 kB of weights.
 pub(crate) const SCALE: f32 = 8.0;
 
-/// Shrinks weights of which little was learned towards zero: at this sum of squared gradients a weight is halved. What
+/// Shrinks weights with little evidence towards zero. A weight with this sum of squared gradients is halved.
+///
+/// Little evidence is mostly noise, and zeros compress well.
 /// few moves teach is noise, and zeros compress well.
 const SHRINKAGE: f32 = 100.0;
 
-/// The choices of one position: features of all moves, how many each has, and which was played.
+/// Choice of a move in a position: features of all moves, where the features of each move end, and the played move.
 #[derive(Default)]
 pub(crate) struct Choice {
     features: Vec<u16>,
@@ -70,7 +72,7 @@ impl Choice {
         &self.features[start..self.ends[i]]
     }
 
-    /// The score of each legal move, as log-odds.
+    /// Computes the score of each legal move as log-odds.
     pub(crate) fn logits(&self, weights: &[f32], logits: &mut Vec<f32>) {
         logits.clear();
         logits.extend((0..self.ends.len()).map(|i| self.of(i).iter().map(|f| weights[*f as usize]).sum::<f32>()));
@@ -82,7 +84,7 @@ impl Choice {
 }
 
 struct Model {
-    /// Whether a weight belongs to a table that is left out, and stays 0.
+    /// Whether a weight belongs to an omitted table and stays 0.
     fixed: Vec<bool>,
     weights: Vec<f32>,
     squares: Vec<f32>,
@@ -92,10 +94,10 @@ struct Model {
 impl Model {
     fn learn(&mut self, choice: &Choice, rate: f32) -> f32 {
         choice.logits(&self.weights, &mut self.logits);
-        let most = self.logits.iter().copied().fold(f32::MIN, f32::max);
+        let max = self.logits.iter().copied().fold(f32::MIN, f32::max);
         let mut sum = 0.0;
         for logits in &mut self.logits {
-            *logits = (*logits - most).exp();
+            *logits = (*logits - max).exp();
             sum += *logits;
         }
         let loss = -(self.logits[choice.played] / sum).log2();
@@ -117,7 +119,7 @@ impl Model {
     }
 }
 
-/// The fitted weights, as signed bytes.
+/// Fits the weights and returns them as signed bytes.
 pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<u8> {
     let mut fixed = Vec::new();
     for (name, size) in NAMES.iter().zip(SIZES) {
@@ -142,8 +144,8 @@ pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<
         }
         eprintln!("epoch {epoch}: {count} moves, {:.4} bits", loss / count as f64);
     }
-    // Nothing is centred: a sum that all weights of a table have in common changes no rank, and weights of rare feature
-    // values stay near 0.
+    // The weights are not centred: a constant added to a table changes no rank, and weights of rare features stay near
+    // 0.
     let weights = model.weights.iter().zip(&model.squares).map(|(weight, squares)| {
         let learned = squares - 1.0;
         weight * learned / (learned + SHRINKAGE) * SCALE

@@ -1,12 +1,12 @@
-//! Fits the weights of the move-ordering model to one half of evaluation dumps and validates them on the other half.
+//! Fits the weights of the move model to one half of evaluation dumps and validates them on the other half.
 //!
-//! The frozen weights came from four epochs over halves of three dumps, 2.27 million moves in all:
-//! `fit-moves --fit --epochs 4 evals-sf.jsonl.zst evals-tcec.jsonl.zst@150000 evals-lichess-seed.jsonl`.
-//! Without `--fit` it validates the weights that it was built with, by way of the line codec.
+//! The frozen weights came from four epochs over halves of three dumps, 2.27 million moves in total: `fit-moves --fit
+//! --epochs 4 evals-sf.jsonl.zst evals-tcec.jsonl.zst@150000 evals-lichess-seed.jsonl`. Without `--fit`, the program
+//! validates the built-in weights with the line codec.
 
 mod data;
 
-/// The library's own modules, so that the model that is fitted is the one that is used.
+/// Modules of the library. The fitted model is the model that the library uses.
 #[path = "../../../crate/src/moves"]
 #[allow(dead_code, unused_imports)]
 mod moves {
@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--without" => without.push(args.next().ok_or("--without TABLE")?),
             "--weights" => weights = args.next().ok_or("--weights FILE")?.into(),
             source => {
-                let (path, most) = source.split_once('@').unwrap_or((source, "1000000000"));
-                sources.push((PathBuf::from(path), most.parse::<usize>()?));
+                let (path, max) = source.split_once('@').unwrap_or((source, "1000000000"));
+                sources.push((PathBuf::from(path), max.parse::<usize>()?));
             }
         }
     }
@@ -55,8 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut train = Vec::new();
     let mut held_out = Vec::new();
-    for (path, most) in &sources {
-        let (fitted, held) = data::read(path, *most)?;
+    for (path, max) in &sources {
+        let (fitted, held) = data::read(path, *max)?;
         eprintln!("{}: {} records to fit, {} to validate", path.display(), fitted.len(), held.len());
         train.extend(fitted);
         held_out.push((path, held));

@@ -1,4 +1,4 @@
-//! Validation of the fitted weights on records that they were not fitted to.
+//! Validation of the fitted weights on other records.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ pub(crate) struct Validation {
     records: usize,
     moves: usize,
     ranked: usize,
-    /// Order-0 entropy in bytes a record of each column, in one piece.
+    /// Order-0 entropy of each column over all records, in bytes per record.
     whole: [f64; COLUMNS],
-    /// The same in blocks of 600 records.
+    /// Order-0 entropy of each column in blocks of 600 records, in bytes per record.
     blocks: [f64; COLUMNS],
     seconds: f64,
 }
@@ -53,7 +53,7 @@ impl fmt::Display for Validation {
     }
 }
 
-/// Validates the weights that the library was built with.
+/// Validates the built-in weights.
 pub(crate) fn validate(records: &[Record]) -> Validation {
     let began = std::time::Instant::now();
     let n = records.len() as f64;
@@ -64,7 +64,7 @@ pub(crate) fn validate(records: &[Record]) -> Validation {
         let mut out = LineColumns::default();
         for record in block {
             let lines: Vec<_> = record.lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
-            // A record beyond the limits of the format counts for nothing.
+            // Records beyond the limits of the format are ignored.
             moves += encode(&record.position, &lines, &mut out).unwrap_or_default();
         }
         for (i, column) in out.columns.iter().enumerate() {
@@ -78,7 +78,7 @@ pub(crate) fn validate(records: &[Record]) -> Validation {
     Validation { records: records.len(), moves, ranked, whole, blocks, seconds }
 }
 
-/// Validates other weights without the codec: entropy of the ranks in one column, and cross-entropy.
+/// Validates other weights without the codec, by the entropy of the ranks in one column and by cross-entropy.
 pub(crate) fn estimate(records: &[Record], weights: &[u8]) -> String {
     let weights: Vec<f32> = weights.iter().map(|w| f32::from(*w as i8)).collect();
     let mut counts = [0usize; 256];

@@ -1,28 +1,28 @@
-//! How far means and their ratios can be trusted: the bootstrap over games.
+//! Confidence intervals of means and their ratios, by a bootstrap over games.
 //!
-//! Games are drawn with replacement, as many as there are, [`DRAWS`] times; the 2.5th and the 97.5th percentile of what
-//! the draws give bound an interval of 95 %. A ratio is taken between means of the *same* draw (paired): a draw of long
-//! games is long for both, which says nothing about either. The draws follow from a fixed seed.
+//! A draw takes as many games as there are, with replacement. The 2.5th and the 97.5th percentile of [`DRAWS`] draws
+//! bound an interval of 95 %. A ratio compares means of the *same* draw (paired), because a draw of long games affects
+//! both means. The draws follow from a fixed seed.
 
 use serde::Serialize;
 
 use shelfish_cli::commands::bench::report::figure;
 use shelfish_cli::statistics::{mean, percentile};
 
-/// How often games are drawn.
+/// Number of draws.
 pub const DRAWS: usize = 10_000;
 
-/// Any will do, as long as it stays the same.
+/// Fixed seed. Its value does not matter.
 const SEED: u64 = 0x5e1f;
 
-/// A figure and the interval in which it lies with a probability of 95 %.
+/// Estimate with a confidence interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The figure.
+    /// Estimated value.
     pub value: f64,
-    /// The lower end.
+    /// Lower bound.
     pub low: f64,
-    /// The upper end.
+    /// Upper bound.
     pub high: f64,
 }
 
@@ -33,22 +33,22 @@ impl Estimate {
     }
 }
 
-/// As a figure and its interval.
+/// Formats the value and its interval.
 impl std::fmt::Display for Estimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({}–{})", figure(self.value), figure(self.low), figure(self.high))
     }
 }
 
-/// Means of series over draws of games; series that are given together are drawn together.
+/// Means of series over draws of games. All series use the same draws.
 pub struct Resample {
     means: Vec<f64>,
-    /// By series, then by draw.
+    /// Means by series, then by draw.
     draws: Vec<Vec<f64>>,
 }
 
 impl Resample {
-    /// Draws from series that have one value a game, all in the same order of games.
+    /// Draws from series that contain a value per game, in the same order of games.
     pub fn new(series: &[Vec<f64>]) -> Resample {
         let games = series.iter().map(Vec::len).min().unwrap_or_default();
         let mut random = fastrand::Rng::with_seed(SEED);
@@ -62,18 +62,18 @@ impl Resample {
         Resample { means: series.iter().map(|values| mean(&values[..games])).collect(), draws }
     }
 
-    /// The mean of a series.
+    /// Returns the mean of a series.
     pub fn mean(&self, series: usize) -> Estimate {
         Estimate::of(self.means[series], self.draws[series].clone())
     }
 
-    /// The mean of a series over that of another.
+    /// Returns the ratio of the means of two series.
     pub fn ratio(&self, series: usize, other: usize) -> Estimate {
         let draws = self.draws[series].iter().zip(&self.draws[other]).map(|(mean, other)| mean / other);
         Estimate::of(self.means[series] / self.means[other], draws.collect())
     }
 
-    /// The mean of a series less that of another.
+    /// Returns the difference of the means of two series.
     pub fn difference(&self, series: usize, other: usize) -> Estimate {
         let draws = self.draws[series].iter().zip(&self.draws[other]).map(|(mean, other)| mean - other);
         Estimate::of(self.means[series] - self.means[other], draws.collect())
@@ -84,14 +84,14 @@ impl Resample {
 mod tests {
     use super::*;
 
-    /// Values with some noise.
+    /// Returns values with noise.
     fn series(count: usize, seed: u64, centre: f64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(seed);
         (0..count).map(|_| centre + random.f64() - 0.5).collect()
     }
 
     #[test]
-    fn the_interval_of_a_mean_is_that_of_theory() {
+    fn the_interval_of_a_mean_agrees_with_theory() {
         let values = series(400, 1, 10.0);
         let Estimate { value, low, high } = Resample::new(&[values]).mean(0);
         // The standard deviation of a uniform value is 1 / sqrt(12).
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_games_share_does_not_widen_the_interval_of_a_ratio() {
+    fn differences_between_games_do_not_widen_the_interval_of_a_ratio() {
         let long_and_short: Vec<f64> = (0..200).map(|n| if n % 2 == 0 { 10.0 } else { 100.0 }).collect();
         let half_more = long_and_short.iter().map(|value| 1.5 * value).collect();
         let resample = Resample::new(&[long_and_short, half_more]);

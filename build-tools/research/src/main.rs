@@ -1,4 +1,4 @@
-//! `research`: the measurements behind decisions, for those who would decide again. Nobody who uses a database needs it.
+//! `research`: measurements behind decisions of the design. Users of a database do not need them.
 
 mod bootstrap;
 mod orders;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use shelfish_cli::terminal::shown::shown;
 
-/// Measures what the design of Shelfish was decided by.
+/// Repeat the measurements behind the design of Shelfish.
 #[derive(Parser)]
 #[command(name = "research", arg_required_else_help = true)]
 struct Cli {
@@ -20,9 +20,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compare orders of keys by the blocks that games touch
+    /// Compare orders of keys by the number of blocks that games touch
     Orders(orders::Args),
-    /// Build databases of growing numbers of synthetic positions, and measure what a game asks of each
+    /// Build databases of growing sizes from synthetic positions, and measure the requests of a game
     Scale(scale::Args),
 }
 

@@ -1,11 +1,10 @@
-//! `research orders`: how many blocks a game touches, and how many an opening takes, by the order in which positions are
-//! stored.
+//! `research orders`: number of blocks that games and openings touch, by the order in which positions are stored.
 //!
-//! Only the order matters here: blocks are stretches of equally many positions, and a position that is not there
-//! touches the block where it would be. Every order sees the same positions and the same games, and is compared with
-//! the first, which is that of [`Key`](shelfish::position::Key), on the same draws of games.
+//! Only the order matters: a block is a sequence of a fixed number of positions. A missing position touches the block
+//! that could contain it. All orders use the same positions and games. Each order is compared with the first order,
+//! which is the order of [`Key`](shelfish::position::Key), on the same draws of games.
 //!
-//! Positions are told by codes of 256 bits, 32 bytes each in memory, one order at a time.
+//! A position is a code of 256 bits. All codes of an order are in memory, with 32 bytes each.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,48 +29,48 @@ use shelfish_cli::system::ordered::ordered;
 
 use crate::bootstrap::{DRAWS, Estimate, Resample};
 
-/// Compare orders of keys by the blocks that games touch.
+/// Compare orders of keys by the number of blocks that games touch.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   cargo run --release -p shelfish-research -- orders lichess_db_eval.jsonl.zst --games games.pgn.zst --every 100
   cargo run --release -p shelfish-research -- orders -d db --games games.pgn.zst --blocks 400 --markdown
   cargo run --release -p shelfish-research -- orders dump.jsonl.zst --games games.pgn.zst --blocks 200 --from 'FEN'
 
-Blocks that stand side by side are a run: one request fetches them. Intervals are of 95 %, by bootstrap over games; a
-ratio is one of means over the same draw of games (paired). Takes 32 bytes of memory a position, and as long as it takes
-to read the source once for each order. What an opening takes (--from) is what `shelfish extract` would read: the blocks with
-any position to which moves lead, from one position that is there to the next, and those in which there might have been one.")]
+A run is a sequence of adjacent blocks, which one request fetches. Intervals are of 95 %, by bootstrap over games. A ratio
+compares means over the same draw of games (paired). The command needs 32 bytes of memory per position and reads the source
+once per order. For an opening (--from), it counts the blocks that `shelfish extract` would read: blocks with positions that
+moves reach without leaving the database, and blocks that could contain a successor of such a position.")]
 pub struct Args {
-    /// Dumps whose positions are stored, plain or compressed
+    /// Dumps with the stored positions, plain or compressed
     #[arg(required_unless_present = "database", conflicts_with = "database", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// The database whose positions are stored: a directory, or the URL of one
+    /// Database with the stored positions: a directory or a URL
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = database::address)]
     database: Option<String>,
     #[command(flatten)]
     games: games::Args,
-    /// Positions of a block
+    /// Number of positions per block
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [200, 400, 800, 1600],
         value_parser = clap::value_parser!(u32).range(1..))]
     blocks: Vec<u32>,
-    /// Compare by the blocks that everything from this position on takes, too; may be given several times
+    /// Also compare the blocks of all positions that follow this position; may be given several times
     #[arg(long, value_name = "FEN")]
     from: Vec<Position>,
     #[command(flatten)]
     style: Style,
 }
 
-/// A position as a number that is larger the later it is stored.
+/// Code of a position. Positions are stored in the order of their codes.
 type Code = [u64; 4];
 
-/// An order of positions.
+/// Order of positions.
 #[derive(Clone, Copy)]
 struct Order {
     name: &'static str,
     code: fn(&Position) -> Code,
 }
 
-/// The orders; ours first.
+/// Orders to compare. The first order is the order of this project.
 const ORDERS: [Order; 4] = [
     Order { name: "pawns, material, pieces (ours)", code: pawns_first },
     Order { name: "material, pawns, pieces", code: material_then_pawns },
@@ -79,7 +78,7 @@ const ORDERS: [Order; 4] = [
     Order { name: "hash", code: hash },
 ];
 
-/// Bits, the first ones foremost; what goes beyond a code is dropped.
+/// Bit string. Bits beyond the length of a code are dropped.
 #[derive(Default)]
 struct Bits {
     code: Code,
@@ -96,7 +95,7 @@ impl Bits {
         }
     }
 
-    /// Bytes of which six bits are used, but for the last four.
+    /// Appends bytes with six used bits each, except for the last four bytes.
     fn push_pieces(&mut self, pieces: &[u8]) {
         let (squares, state) = pieces.split_at(pieces.len().saturating_sub(4));
         squares.iter().for_each(|&square| self.push(square.into(), 6));
@@ -104,12 +103,12 @@ impl Bits {
     }
 }
 
-/// Bytes of a key that tell the pawns.
+/// Number of bytes of a key that describe the pawns.
 const PAWNS: usize = 10;
-/// Bytes of a key that tell pawns and material.
+/// Number of bytes of a key that describe pawns and material.
 const MATERIAL: usize = 16;
 
-/// The order of keys. They fit as long as a side has had no promotion before the first exchange.
+/// Returns the code of the order of keys. The key fits into a code if no side has promoted before the first exchange.
 fn pawns_first(position: &Position) -> Code {
     let key = position.key();
     let mut bits = Bits::default();
@@ -127,7 +126,7 @@ fn material_then_pawns(position: &Position) -> Code {
     bits.code
 }
 
-/// Counts of all pieces, then the board as FEN reads it, from a8 on.
+/// Returns a code of the counts of all pieces, followed by the board from a8 on as in a FEN.
 fn material_then_board(position: &Position) -> Code {
     let key = position.key();
     let board = position.chess().board();
@@ -151,65 +150,66 @@ fn hash(position: &Position) -> Code {
     [XxHash64::oneshot(0, position.key().as_bytes()), 0, 0, 0]
 }
 
-/// What games touch.
+/// Comparison of orders.
 #[derive(Debug, Serialize)]
 struct Comparison {
-    /// Positions stored.
+    /// Number of stored positions.
     positions: usize,
     games: Games,
-    /// Draws of games behind each interval.
+    /// Number of draws of games behind each interval.
     draws: usize,
     figures: Vec<Figure>,
     subtrees: Vec<Subtree>,
 }
 
-/// What everything from a position on takes in one order, in blocks of one size.
+/// Cost of all positions that follow a position, in one order and one block size.
 #[derive(Debug, Serialize)]
 struct Subtree {
     from: String,
-    /// Its positions.
+    /// Number of positions that follow.
     positions: usize,
-    /// Positions of a block.
+    /// Number of positions per block.
     block: u32,
     order: &'static str,
-    /// Positions of all blocks with any of its positions, over its own.
+    /// Positions in all blocks that contain one of the positions, divided by the number of these positions.
     used: f64,
-    /// Positions of all blocks in which any of its positions is or a move from one leads, over its own.
+    /// Positions in all blocks that contain one of the positions or could contain a successor, divided by the number of
+    /// these positions.
     read: f64,
 }
 
-/// What a game touches in one order, in blocks of one size.
+/// Cost of a game in one order and one block size.
 #[derive(Debug, Serialize)]
 struct Figure {
-    /// Positions of a block.
+    /// Number of positions per block.
     block: u32,
     order: &'static str,
-    /// Blocks that a game touches.
+    /// Number of blocks that a game touches.
     blocks: Estimate,
-    /// The same over that of our order.
+    /// Ratio to the first order.
     blocks_ratio: Estimate,
-    /// The same less that of our order.
+    /// Difference to the first order.
     blocks_difference: Estimate,
-    /// Runs of blocks side by side that a game touches.
+    /// Number of runs of adjacent blocks that a game touches.
     runs: Estimate,
-    /// The same over that of our order.
+    /// Ratio to the first order.
     runs_ratio: Estimate,
-    /// The same less that of our order.
+    /// Difference to the first order.
     runs_difference: Estimate,
 }
 
-/// Counts and prints.
+/// Counts blocks and prints the results.
 ///
 /// # Errors
 ///
-/// The positions or the games cannot be read.
+/// Returns an error if the positions or the games cannot be read.
 pub fn run(args: Args) -> Outcome {
     if let Some(path) = args.sources.iter().find(|path| path.as_os_str() == "-" || path.is_dir()) {
         return Err(format!("{}: expected a file, which is read once for each order", path.display()).into());
     }
     let games = args.games.read()?;
     let mut positions = 0;
-    // By size, then blocks and runs by order.
+    // Blocks and runs by order, for each block size.
     let mut touched: Vec<[Vec<Vec<f64>>; 2]> = vec![Default::default(); args.blocks.len()];
     let mut walked: Vec<Vec<Position>> = Vec::new();
     let mut subtrees = Vec::new();
@@ -270,7 +270,7 @@ pub fn run(args: Args) -> Outcome {
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 impl Args {
-    /// The codes of all positions, ascending, each once.
+    /// Returns the codes of all positions, ascending and without duplicates.
     fn stored(&self, order: Order) -> Result<Vec<Code>, Error> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut codes = Vec::new();
@@ -305,7 +305,7 @@ fn codes_of_block(block: &Block<PositionEval>, order: Order) -> Result<Vec<Code>
     Ok(codes.collect::<Result<_, TableError>>()?)
 }
 
-/// Of the lines that have a position.
+/// Returns the codes of the lines that contain a position.
 fn codes_of_lines(chunk: &Chunk, order: Order) -> Vec<Code> {
     #[derive(Deserialize)]
     struct Line<'a> {
@@ -323,20 +323,20 @@ fn codes_of_lines(chunk: &Chunk, order: Order) -> Vec<Code> {
     positions.map(|position| (order.code)(&position)).collect()
 }
 
-/// The places of a game's positions among those stored, or before which they would stand; ascending.
+/// Returns the ranks of the positions of a game, ascending.
 fn ranks(stored: &[Code], game: &[Position], order: Order) -> Vec<usize> {
     let mut ranks: Vec<usize> = game.iter().map(|position| rank(stored, position, order)).collect();
     ranks.sort_unstable();
     ranks
 }
 
-/// The place of a position among those stored, or that of the one before it.
+/// Returns the index of a stored position. A missing position has the index of its predecessor.
 fn rank(stored: &[Code], position: &Position, order: Order) -> usize {
     let code = (order.code)(position);
     stored.partition_point(|other| *other <= code).saturating_sub(1)
 }
 
-/// The positions that legal moves lead to.
+/// Returns the positions that legal moves reach.
 fn children(position: &Position) -> impl Iterator<Item = Position> {
     position.chess().legal_moves().into_iter().map(|m| {
         let mut child = position.chess().clone();
@@ -345,7 +345,7 @@ fn children(position: &Position) -> impl Iterator<Item = Position> {
     })
 }
 
-/// The stored positions to which moves lead, from one that is there to the next, the first included.
+/// Returns the stored positions that moves reach from `from` without leaving the stored positions. Includes `from`.
 fn walk(stored: &[Code], from: &Position, order: Order) -> Result<Vec<Position>, Error> {
     let mut is_met = vec![false; stored.len()];
     let mut meet = |position: &Position| {
@@ -365,7 +365,7 @@ fn walk(stored: &[Code], from: &Position, order: Order) -> Result<Vec<Position>,
     Ok(walked)
 }
 
-/// How many blocks of a size hold the ascending `ranks`, and in how many runs.
+/// Counts the blocks that contain the ascending `ranks`, and the runs of adjacent blocks.
 fn touch(ranks: &[usize], size: usize) -> (f64, f64) {
     let (mut blocks, mut runs) = (0, 0);
     let mut last = None;
@@ -414,7 +414,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_side_by_side_are_a_run() {
+    fn adjacent_blocks_are_a_run() {
         assert_eq!(touch(&[0, 1, 9, 10, 30, 31, 45], 10), (4.0, 2.0));
         assert_eq!(touch(&[7], 10), (1.0, 1.0));
     }
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn other_orders_compare_first_what_they_are_named_by() {
+    fn other_orders_first_compare_the_parts_in_their_names() {
         let [start, traded, moved] = [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
             "rnbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq -",

@@ -1,4 +1,4 @@
-//! `research scale`: what grows with a database, on synthetic positions, so that anyone can measure it again.
+//! `research scale`: costs that grow with the size of a database, measured with synthetic positions.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,48 +18,48 @@ use shelfish_cli::input::dump::Source;
 
 use crate::synthetic::Generator;
 
-/// Build databases of growing numbers of synthetic positions, and measure what a game asks of each.
+/// Build databases of growing sizes from synthetic positions, and measure the requests of a game.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   cargo run --release -p shelfish-research -- scale
   cargo run --release -p shelfish-research -- scale --positions 4000000 --apart --markdown
 
-Positions are those of synthetic games, drawn from the sample of this repository and a seed; the games that are replayed
-are drawn after them, so that they are in no database. The larger databases hold the positions of the smaller ones. See
-src/synthetic.rs for how they are made. Times are reckoned as in `shelfish bench traffic`.")]
+The positions come from synthetic games, which are drawn from the sample of this repository and a seed. The replayed games are
+drawn later, so the databases do not contain them. A larger database contains the positions of the smaller databases. See
+src/synthetic.rs for the method. Times are computed as in `shelfish bench traffic`.")]
 pub struct Args {
-    /// Positions of each database, ascending
+    /// Number of positions of each database, ascending
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [100_000, 400_000, 1_600_000],
         value_parser = clap::value_parser!(u32).range(1..))]
     positions: Vec<u32>,
-    /// Replay so many games
+    /// Replay N games
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     games: u32,
-    /// Keep the pages of the index out of the manifest, as they are in a large database
+    /// Store the pages of the index outside of the manifest, as in a large database
     #[arg(long)]
     apart: bool,
-    /// Draw other games
+    /// Seed of the games
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Draw openings from this dump [default: the sample of this repository]
+    /// Draw openings from this dump [default: sample of this repository]
     #[arg(long, value_name = "FILE")]
     sample: Option<PathBuf>,
     #[command(flatten)]
     style: Style,
 }
 
-/// What was measured of databases of growing size.
+/// Measurements of databases of growing size.
 #[derive(Debug, Serialize)]
 struct Scale {
     seed: u64,
     databases: Vec<Traffic>,
 }
 
-/// Generates, builds, replays and prints.
+/// Generates games, builds and measures databases, and prints the results.
 ///
 /// # Errors
 ///
-/// The sample cannot be read, or a database cannot be built.
+/// Returns an error if the sample cannot be read or a database cannot be built.
 pub fn run(args: &Args) -> Outcome {
     if !args.positions.is_sorted() {
         return Err("--positions: expected ascending numbers".into());
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> Outcome {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
     let mut generator = Generator::new(args.sample.as_deref().unwrap_or(&sample), args.seed)?;
     let dir = tempfile::tempdir()?;
-    // Each dump goes on where the one before ends.
+    // Each dump continues the previous dump.
     let (mut dumps, mut written) = (Vec::new(), 0);
     for (n, &positions) in args.positions.iter().enumerate() {
         let path = dir.path().join(format!("{n}.jsonl.zst"));
@@ -114,7 +114,7 @@ fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
     }
 }
 
-/// A row of the table.
+/// Name and value of a row of the table.
 type Row = (&'static str, fn(&Traffic) -> String);
 
 const ROWS: [Row; 8] = [
@@ -154,7 +154,7 @@ impl Finding for Scale {
             report.notes.push(format!("{games}, each looked up at once by a new reader"));
             let hits = self.databases.iter().map(|found| 100.0 * found.replays[0].hits as f64 / games.positions as f64);
             let hits: Vec<String> = hits.map(|share| format!("{share:.1} %")).collect();
-            report.notes.push(format!("of their positions the databases have {}", hits.join(", ")));
+            report.notes.push(format!("share of their positions in the databases: {}", hits.join(", ")));
         }
         let columns: Vec<String> = self.databases.iter().map(|found| figure(found.database.positions as f64)).collect();
         let mut table = Table::new("a game, means", columns);

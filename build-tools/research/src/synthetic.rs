@@ -1,11 +1,13 @@
-//! Synthetic games, and a dump of any size of their positions, from nothing but the sample of this repository and a seed.
+//! Synthetic games and dumps of their positions, from the sample of this repository and a seed.
 //!
-//! A game begins as the games of the sample do: at each position one of the moves that lead to another position of the
-//! sample is drawn, all alike, and one time in eight the game leaves it. From there on moves are drawn by what they win
-//! and risk at once, in pawns: `exp(gain)`. A game has 40 to 130 moves of either side, unless it ends before. Nobody
-//! would play so, but pawn structures, openings that many games share and what is left of the men at each ply are those of
-//! games. Evaluations are made up so that a record has about the moves of one of a real dump: one evaluation of two PVs
-//! of eight moves, drawn likewise but more greedily; scores are material and a random walk along the game.
+//! A game begins like the games of the sample: the generator draws a move that leads to another position of the sample.
+//! With a probability of one in eight, the game leaves the sample. From then on, the generator draws moves with the
+//! weight `exp(gain)`, where the gain is the material that a move wins or risks at once, in pawns. A game has 40 to 130
+//! plies, unless it ends earlier.
+//!
+//! The play is poor, but the games share openings, and pawn structures and material develop as in real games. The
+//! evaluations are invented. A record has about as many moves as a record of a real dump: one evaluation with two PVs
+//! of eight moves, drawn more greedily. Scores are the material plus a random walk along the game.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,23 +21,23 @@ use shelfish::position::Position;
 use shelfish_cli::lichess;
 use twox_hash::XxHash64;
 
-/// A game leaves the sample one time in so many moves.
+/// Inverse of the probability that a game leaves the sample at a move.
 const LEAVE: u32 = 8;
-/// Moves of both sides that a game has, unless it ends before.
+/// Number of plies of a game, unless it ends earlier.
 const PLIES: std::ops::RangeInclusive<usize> = 40..=130;
-/// PVs of a position.
+/// Number of PVs of a position.
 const PVS: usize = 2;
-/// Moves of a PV.
+/// Number of plies of a PV.
 const PV_PLIES: usize = 8;
-/// How much less chance has a say in PVs than in games.
+/// Factor of the gain for moves of PVs.
 const GREED: f64 = 4.0;
 
-/// Draws games, the same ones from the same seed.
+/// Generator of games. The same seed generates the same games.
 pub struct Generator {
     random: fastrand::Rng,
-    /// Positions of the sample, by hash.
+    /// Hashes of the positions of the sample.
     sample: HashSet<u64>,
-    /// Positions that were written, by hash.
+    /// Hashes of the positions that were written.
     written: HashSet<u64>,
 }
 
@@ -44,7 +46,7 @@ impl Generator {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is not a dump.
+    /// Returns an error if the file cannot be read or is not a dump.
     pub fn new(sample: &Path, seed: u64) -> io::Result<Generator> {
         #[derive(Deserialize)]
         struct Line {
@@ -58,7 +60,7 @@ impl Generator {
         Ok(Generator { random: fastrand::Rng::with_seed(seed), sample: hashes, written: HashSet::new() })
     }
 
-    /// The positions of the next game in order, first and last included.
+    /// Returns all positions of the next game, including the first and the last.
     pub fn game(&mut self) -> Vec<Position> {
         let mut chess = Chess::default();
         let mut positions = vec![Position::from_chess(&chess)];
@@ -74,11 +76,11 @@ impl Generator {
         positions
     }
 
-    /// Writes `count` positions of further games that were not written before, as lines of a dump.
+    /// Writes `count` new positions of further games as lines of a dump.
     ///
     /// # Errors
     ///
-    /// `out` cannot be written to.
+    /// Returns an error if writing fails.
     pub fn write(&mut self, count: usize, out: &mut impl Write) -> io::Result<()> {
         let mut left = count;
         let mut line = Vec::new();
@@ -89,7 +91,7 @@ impl Generator {
                 if left == 0 || !self.written.insert(hash(&position)) {
                     continue;
                 }
-                // Nobody evaluates a game that has ended.
+                // A position without legal moves has no evaluation.
                 let Some(eval) = self.evaluate(position, luck) else { continue };
                 line.clear();
                 lichess::push_line(&mut line, &eval);
@@ -100,7 +102,7 @@ impl Generator {
         Ok(())
     }
 
-    /// The moves that lead to positions of the sample.
+    /// Returns the moves that lead to positions of the sample.
     fn known(&self, chess: &Chess) -> Vec<Move> {
         let leads_on = |m: &Move| {
             let mut next = chess.clone();
@@ -110,7 +112,7 @@ impl Generator {
         chess.legal_moves().into_iter().filter(leads_on).collect()
     }
 
-    /// Draws a legal move; none if the game has ended.
+    /// Draws a legal move, unless the game has ended.
     fn draw(&mut self, chess: &Chess, greed: f64) -> Option<Move> {
         let moves = chess.legal_moves();
         let weights: Vec<f64> = moves.iter().map(|&m| (greed * gain(chess, m)).exp()).collect();
@@ -137,7 +139,7 @@ impl Generator {
                 played.play_unchecked(m);
                 line.push(m);
             }
-            // Two PVs do not begin alike.
+            // PVs differ in their first move.
             if pvs.iter().all(|pv| pv.line.first() != line.first()) {
                 pvs.push(Pv { score: Score::Cp(cp), line });
             }
@@ -163,7 +165,7 @@ fn value(role: Role) -> i32 {
     }
 }
 
-/// White's men less Black's, in pawns.
+/// Returns White's material minus Black's material, in pawns.
 fn balance(board: &Board) -> i32 {
     let side = |color| {
         Role::ALL
@@ -174,7 +176,8 @@ fn balance(board: &Board) -> i32 {
     side(Color::White) - side(Color::Black)
 }
 
-/// What a move wins at once, in pawns: what it takes or becomes, the danger that it leaves, less that it meets.
+/// Estimates the immediate gain of a move in pawns: material won, plus half of the risk of staying, minus the risk of
+/// moving.
 fn gain(chess: &Chess, m: Move) -> f64 {
     let board = chess.board();
     let is_attacked = |square: Square| {
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_games_and_another_one_others() {
+    fn the_same_seed_generates_the_same_games_and_another_seed_other_games() {
         let games = |seed| {
             let mut generator = generator(seed);
             (0..3).map(|_| generator.game()).collect::<Vec<_>>()
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dump_has_as_many_positions_as_were_asked_for_each_once() {
+    fn a_dump_has_the_requested_number_of_different_positions() {
         let mut generator = generator(1);
         let mut dump = Vec::new();
         generator.write(300, &mut dump).unwrap();

@@ -1,4 +1,4 @@
-//! Positions of evaluation databases, as this project writes them.
+//! Samples from evaluation databases.
 
 use std::sync::Arc;
 
@@ -11,24 +11,25 @@ use shelfish_cli::database::scan::Scan;
 use shelfish_cli::system::ordered::ordered;
 use shelfish_engine::Position;
 
-use crate::{Failure, games::is_quiet, sample::Sample};
+use crate::{BoxError, games::is_quiet, sample::Sample};
 
-/// One pawn structure in so many is held out. A database has no games, but what is near in a game has the same pawns.
+/// Inverse of the share of pawn structures that are held out. Neighbouring positions of a game mostly share their pawn
+/// structure, and a database contains no games.
 const HELD_OUT: u64 = 20;
-/// What a mate counts.
+/// Score of a mate.
 const MATE: i32 = 3_000;
 
-/// Reads the samples of a database, a directory or a URL.
+/// Reads the samples of a database, which is a directory or a URL.
 ///
 /// # Errors
 ///
-/// It cannot be read.
-pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), Failure> {
+/// Returns an error if the database cannot be read.
+pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
     let place = database::Args::of(name).source()?;
     let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let open =
-        |block: Result<shelfish_cli::database::scan::RawBlock, shelfish_cli::database::scan::ScanError>| -> Result<Vec<Sample>, Failure> {
+        |block: Result<shelfish_cli::database::scan::RawBlock, shelfish_cli::database::scan::ScanError>| -> Result<Vec<Sample>, BoxError> {
             let block = block.map_err(Box::new)?;
             let evals =
                 Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<PositionEval>, TableError>>()?;
@@ -40,7 +41,7 @@ pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The deepest evaluation of a position, if its best move is quiet.
+/// Returns the deepest evaluation of a position if its best move is quiet.
 fn sample(eval: &PositionEval) -> Option<Sample> {
     let pv = eval.best()?.pvs.first()?;
     let position = Position::new(eval.position.chess().clone());

@@ -1,4 +1,5 @@
-//! Games as `arena selfplay` prints them: a start, moves with the scores of the searches that chose them, a result.
+//! Games in the format of `arena selfplay`: a start, moves with the scores of the searches that chose them, and a
+//! result.
 
 use std::{
     fs::File,
@@ -9,17 +10,17 @@ use std::{
 use shakmaty::{Move, Role, uci::UciMove};
 use shelfish_engine::Position;
 
-use crate::{Failure, sample::Sample};
+use crate::{BoxError, sample::Sample};
 
-/// One game in so many is held out.
+/// Inverse of the share of games that are held out.
 const HELD_OUT: usize = 20;
 
-/// Reads the samples of a file of games, compressed by zstd or not.
+/// Reads the samples of a file of games, plain or compressed with zstd.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or a line is no game.
-pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), Failure> {
+/// Returns an error if the file cannot be read or a line is not a game.
+pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let input: Box<dyn Read> = if path.extension().is_some_and(|ending| ending == "zst") {
         Box::new(zstd::Decoder::new(file)?)
@@ -43,7 +44,7 @@ fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), Str
     };
     let (start, moves) = words.split_first().ok_or("expected a FEN")?;
     let mut position: Position = start.replace('_', " ").parse().map_err(|error| format!("{start}: {error}"))?;
-    // A random move says that nobody wanted what came of it: what was before has another result.
+    // A random move separates the positions before it from the result of the game.
     let last_random = moves.iter().rposition(|word| !word.contains(':'));
     for (ply, word) in moves.iter().enumerate() {
         let (text, score) = word.split_once(':').map_or((*word, None), |(text, score)| (text, Some(score)));
@@ -51,7 +52,7 @@ fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), Str
             .parse::<UciMove>()
             .ok()
             .and_then(|m| m.to_move(position.chess()).ok())
-            .ok_or_else(|| format!("\"{text}\" is no legal move"))?;
+            .ok_or_else(|| format!("\"{text}\" is not a legal move"))?;
         if let Some(score) = score {
             let score: i32 = score.parse().map_err(|error| format!("score {score}: {error}"))?;
             let result = Some(result).filter(|_| last_random.is_none_or(|random| ply > random));
@@ -64,7 +65,7 @@ fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), Str
     Ok(())
 }
 
-/// Whether the network should know the position without search: nobody is in check, and nothing is to be taken.
+/// Returns whether the network should evaluate the position without search: no check, and the best move is quiet.
 pub fn is_quiet(position: &Position, best: Move) -> bool {
     !position.in_check() && !best.is_capture() && best.promotion() != Some(Role::Queen)
 }
@@ -83,12 +84,12 @@ mod tests {
         let line = format!("{START} e2e4 e7e5:10 f2f4:-20 h7h6 f4e5:150 b8c6:140 1-0");
         game(&line, false, &mut samples).unwrap();
         let found: Vec<(i16, u8)> = samples.iter().map(|sample| (sample.score, sample.result)).collect();
-        // The scores are White's; the capture is left out; Black sees the win as a loss.
+        // Scores are from White's point of view. The capture is omitted. Black sees the win as a loss.
         assert_eq!(found, [(-10, NO_RESULT), (-20, NO_RESULT), (-140, 0)]);
     }
 
     #[test]
-    fn what_is_no_game_is_named() {
+    fn the_error_of_an_invalid_game_names_the_invalid_part() {
         let error = |line: &str| game(line, false, &mut Vec::new()).unwrap_err();
         assert!(error(&format!("{START} e2e5 1-0")).contains("e2e5"));
         assert!(error(&format!("{START} e2e4")).contains("result"));

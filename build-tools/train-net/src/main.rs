@@ -1,4 +1,4 @@
-//! `train-net`: makes the engine's network of evaluation databases and of games.
+//! `train-net`: trains the engine's network on evaluation databases and games.
 
 mod database;
 mod games;
@@ -15,16 +15,21 @@ use std::{
 use clap::Parser;
 use shelfish_cli::terminal::shown::shown;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Trains the engine's network; the same data give the same bytes.
+/// Train the engine's network. The same data give the same bytes.
 #[derive(Parser)]
-#[command(name = "train-net")]
+#[command(
+    name = "train-net",
+    after_help = "Examples:
+  train-net db games.txt.zst -o network.bin
+  train-net https://example.org/evals --epochs 10 --result 0 -o network.bin"
+)]
 struct Args {
-    /// What to learn from: databases (directories or URLs) and files of games, as `arena selfplay` prints them
+    /// Training data: databases (directories or URLs) and files of games in the format of `arena selfplay`
     #[arg(required = true)]
     data: Vec<String>,
-    /// Where the network is written
+    /// File to write
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
@@ -41,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args) -> Result<(), BoxError> {
     let mut samples = Vec::new();
     for name in &args.data {
         let before = samples.len();

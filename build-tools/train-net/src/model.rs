@@ -1,31 +1,31 @@
-//! The network in floating point, its gradients, and the integers that are made of it.
+//! Network in floating point, its gradients, and its conversion to integers.
 //!
-//! Nothing depends on how many cores there are, and no function of the system's mathematical library is used: the same
-//! samples give the same bytes everywhere.
+//! The results do not depend on the number of cores or on the mathematical library of the system. The same samples give
+//! the same bytes on all machines.
 
 use shelfish_engine::network::{BUCKETS, BYTES, CENTIPAWNS, HIDDEN, INPUT_ONE, INPUTS, MAX_OUTPUT_WEIGHT, OUTPUT_ONE};
 
 use crate::sample::{NO_RESULT, Sample};
 
-/// All parameters one after the other: weights of inputs, biases, weights of outputs, biases of outputs.
+/// Number of parameters: weights of inputs, biases, weights of outputs, biases of outputs.
 pub const PARAMETERS: usize = INPUTS * HIDDEN + HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS;
 const BIASES: usize = INPUTS * HIDDEN;
 const OUTPUTS: usize = BIASES + HIDDEN;
 const OUTPUT_BIASES: usize = OUTPUTS + BUCKETS * 2 * HIDDEN;
 
-/// The largest weight of an input that its byte can hold.
+/// Maximum weight of an input, which must fit into a byte.
 const MAX_INPUT: f32 = 127.0 / INPUT_ONE as f32;
-/// The largest weight of an output.
+/// Maximum weight of an output.
 const MAX_OUTPUT: f32 = MAX_OUTPUT_WEIGHT as f32 / OUTPUT_ONE as f32;
 
-/// The parameters.
+/// Parameters of the network.
 #[derive(Clone)]
 pub struct Model(pub Vec<f32>);
 
 type Sums = [f32; HIDDEN];
 
 impl Model {
-    /// Small random weights.
+    /// Creates small random weights.
     pub fn random(random: &mut fastrand::Rng) -> Model {
         let mut parameters = vec![0.0; PARAMETERS];
         let mut fill = |range: std::ops::Range<usize>, width: f32| {
@@ -38,7 +38,7 @@ impl Model {
         Model(parameters)
     }
 
-    /// The range that a parameter must keep to.
+    /// Returns the maximum absolute value of a parameter.
     pub fn limit(index: usize) -> f32 {
         match index {
             _ if index < BIASES => MAX_INPUT,
@@ -59,7 +59,7 @@ impl Model {
         sums
     }
 
-    /// The output of a sample, whose sigmoid is the expected score.
+    /// Computes the output for a sample. The sigmoid of the output is the expected score.
     pub fn output(&self, sample: &Sample) -> f32 {
         let (mut ours, mut theirs) = ([0; 32], [0; 32]);
         let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
@@ -70,7 +70,7 @@ impl Model {
             + self.0[OUTPUT_BIASES + bucket]
     }
 
-    /// Adds the gradient of a sample's error; the error comes back.
+    /// Adds the gradient of the squared error of a sample, and returns the squared error.
     pub fn learn(&self, sample: &Sample, target: f32, gradient: &mut [f32]) -> f32 {
         let (mut ours, mut theirs) = ([0; 32], [0; 32]);
         let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
@@ -103,14 +103,14 @@ impl Model {
         error * error
     }
 
-    /// The network as the engine reads it.
+    /// Encodes the network in the format of the engine.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(BYTES);
         let input = |weight: &f32| ((weight * INPUT_ONE as f32).round().clamp(-127.0, 127.0) as i8) as u8;
         bytes.extend(self.0[..BIASES].iter().map(input));
-        let mut words = |range: std::ops::Range<usize>, one: i32, most: i32| {
+        let mut words = |range: std::ops::Range<usize>, one: i32, max: i32| {
             for parameter in &self.0[range] {
-                let number = (parameter * one as f32).round().clamp(-most as f32, most as f32) as i16;
+                let number = (parameter * one as f32).round().clamp(-max as f32, max as f32) as i16;
                 bytes.extend(number.to_le_bytes());
             }
         };
@@ -121,7 +121,7 @@ impl Model {
     }
 }
 
-/// The expected score that a sample teaches: its score, drawn by `share` towards the result where there is one.
+/// Returns the expected score of a sample: its score, mixed with the result (weight `share`) if the result is known.
 pub fn target(sample: &Sample, share: f32) -> f32 {
     let score = sigmoid(f32::from(sample.score) / CENTIPAWNS as f32);
     if sample.result == NO_RESULT {
@@ -130,7 +130,7 @@ pub fn target(sample: &Sample, share: f32) -> f32 {
     score * (1.0 - share) + f32::from(sample.result) / 2.0 * share
 }
 
-/// 1 / (1 + e⁻ˣ), by multiplications and divisions alone: eˣ = (e^(x/1024))^1024.
+/// Computes 1 / (1 + e⁻ˣ) with multiplications and divisions only: eˣ = (e^(x/1024))^1024.
 pub fn sigmoid(x: f32) -> f32 {
     let small = f64::from(-x.clamp(-30.0, 30.0)) / 1_024.0;
     let mut power = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
@@ -147,7 +147,7 @@ fn squares(sums: &Sums) -> Sums {
     })
 }
 
-/// In sixteen sums side by side, which the compiler may not make of one by itself.
+/// Computes a dot product in sixteen partial sums. The compiler may not reorder a single sum.
 fn dot(a: &Sums, b: &[f32]) -> f32 {
     let mut lanes = [0.0; 16];
     for (a, b) in a.chunks_exact(16).zip(b.chunks_exact(16)) {
@@ -176,14 +176,14 @@ mod tests {
     const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
     #[test]
-    fn the_sigmoid_is_that_of_the_formula() {
+    fn the_sigmoid_agrees_with_the_formula() {
         for x in [-40.0f32, -8.0, -1.0, 0.0, 0.3, 2.0, 12.0] {
             let expected = 1.0 / (1.0 + (-f64::from(x.clamp(-30.0, 30.0))).exp());
             assert!((f64::from(sigmoid(x)) - expected).abs() < 1e-6, "{x}");
         }
     }
 
-    /// Each derivative against a difference quotient.
+    /// Compares each derivative with a difference quotient.
     #[test]
     fn gradients_are_derivatives() {
         let mut model = Model::random(&mut fastrand::Rng::with_seed(3));
@@ -210,9 +210,9 @@ mod tests {
         assert!(checked > 20, "{checked}");
     }
 
-    /// What the engine computes in integers is what the model computes, but for rounding.
+    /// Compares the integer evaluation of the engine with the model, except for rounding.
     #[test]
-    fn the_integers_say_what_the_model_says() {
+    fn the_integer_network_agrees_with_the_model() {
         let mut model = Model::random(&mut fastrand::Rng::with_seed(5));
         model.0[BIASES..OUTPUTS].fill(0.1);
         model.0[OUTPUT_BIASES..].fill(0.7);

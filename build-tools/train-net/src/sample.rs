@@ -1,4 +1,4 @@
-//! What the network learns from: positions with a score, as the side to move sees them.
+//! Training samples: positions with scores from the point of view of the side to move.
 
 use shakmaty::{Color, Position as _, Role, Square};
 use shelfish_engine::{
@@ -6,28 +6,29 @@ use shelfish_engine::{
     network::{Perspective, bucket},
 };
 
-/// A position in 32 bytes. The side to move is turned to be White.
+/// Position in 32 bytes. The board is turned so that the side to move is White.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sample {
     occupied: u64,
-    /// Four bits a piece in the order of squares: the role, and 8 for a piece of the other side.
+    /// Four bits per piece in the order of squares: the role, plus 8 for an opponent's piece.
     pieces: [u8; 16],
-    /// Centipawns to the side to move.
+    /// Score in centipawns from the point of view of the side to move.
     pub score: i16,
-    /// The result of the game to the side to move: 0, 1, 2 half points; 3 if it says nothing.
+    /// Result in half points for the side to move (0, 1 or 2), or [`NO_RESULT`].
     pub result: u8,
-    /// Not trained on, but tested with.
+    /// Whether the sample is used for tests only.
     pub held_out: bool,
 }
 
-/// The result is not known, or what happened since says nothing of the position.
+/// The result is unknown or unrelated to the position.
 pub const NO_RESULT: u8 = 3;
-/// Scores are cut here; beyond, everything is won.
+/// Maximum absolute score. Larger scores are clamped.
 const MAX_SCORE: i32 = 3_000;
 
 impl Sample {
-    /// Of a position. `white` is the score and `result` the result in half points, both White's. Nothing if there are
-    /// more pieces than games have.
+    /// Creates a sample. `white` is the score and `result` the result in half points, both from White's point of view.
+    ///
+    /// Returns `None` if the position has more than 32 pieces.
     pub fn new(position: &Position, white: i32, result: Option<u8>, held_out: bool) -> Option<Sample> {
         let board = position.chess().board();
         if board.occupied().count() > 32 {
@@ -53,8 +54,8 @@ impl Sample {
         Some(Sample { occupied, pieces, score, result, held_out })
     }
 
-    /// The inputs of both perspectives, the side to move's first, written to `ours` and `theirs`; how many there are, and
-    /// the bucket.
+    /// Writes the inputs of both perspectives to `ours` (the side to move) and `theirs`. Returns the number of inputs
+    /// and the bucket.
     pub fn inputs(&self, ours: &mut [u16; 32], theirs: &mut [u16; 32]) -> (usize, usize) {
         let mut kings = [Square::A1; 2];
         let mut all = [(Color::White, Role::Pawn, Square::A1); 32];
@@ -85,7 +86,7 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// The inputs of a sample are those that the engine would use.
+    /// Compares the inputs of a sample with the inputs that the engine uses.
     #[test]
     fn a_sample_has_the_inputs_of_its_position() {
         for fen in [
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_and_results_are_those_of_the_side_to_move() {
+    fn scores_and_results_refer_to_the_side_to_move() {
         let position: Position = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1".parse().unwrap();
         let sample = Sample::new(&position, 9_000, Some(2), true).unwrap();
         assert_eq!((sample.score, sample.result), (-3_000, 0));

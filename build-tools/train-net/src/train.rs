@@ -1,4 +1,4 @@
-//! Training: Adam (Kingma and Ba 2015) on batches, with a rate that falls to nothing.
+//! Training with Adam (Kingma and Ba 2015) on batches. The learning rate falls to almost zero.
 
 use std::thread;
 
@@ -9,31 +9,33 @@ use crate::{
     sample::{NO_RESULT, Sample},
 };
 
-/// Samples between two steps.
+/// Number of samples of a batch.
 const BATCH: usize = 2_048;
-/// A batch is cut into so many parts, whose gradients are added in order: the sum is the same on any number of cores.
+/// Number of parts of a batch. The gradients of the parts are added in order, so the sum does not depend on the number
+/// of cores.
 const PARTS: usize = 2;
 const RATE: f32 = 0.001;
 const DECAY: f32 = 0.01;
 const MOMENTUM: f32 = 0.9;
 const SCALE: f32 = 0.999;
 
-/// How to train.
+/// Parameters of the training.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct Plan {
-    /// How often every sample is seen
+    /// Number of passes over the samples
     #[arg(long, default_value_t = 20)]
     pub epochs: usize,
-    /// How much a result counts beside a score, from 0 to 1
+    /// Weight of the result relative to the score, from 0 to 1
     #[arg(long, default_value_t = 0.3)]
     pub result: f32,
-    /// The seed of the first weights and of the order of samples
+    /// Seed of the initial weights and of the order of samples
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-/// Trains a model and prints the error of each epoch, on what it was trained on and on what was held out. In which order
-/// the samples are given does not matter.
+/// Trains a model. Prints the errors on training samples and on held-out samples after each epoch.
+///
+/// The order of `samples` does not matter.
 pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
     samples.sort_unstable();
     let mut random = fastrand::Rng::with_seed(plan.seed);
@@ -71,13 +73,13 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
     model
 }
 
-/// From 1 to nearly 0, as half a wave of a cosine, by its square's polynomial: 1 − 3x² + 2x³.
+/// Returns a factor that falls from 1 to almost 0, like half a wave of a cosine: 1 − 3x² + 2x³.
 fn falling(step: usize, steps: usize) -> f32 {
     let x = step as f32 / steps.max(1) as f32;
     (1.0 - x * x * (3.0 - 2.0 * x)).max(0.001)
 }
 
-/// Fills the gradients of the parts of a batch; the sum of errors comes back.
+/// Computes the gradients of the parts of a batch, and returns the sum of the squared errors.
 fn learn(model: &Model, samples: &[Sample], batch: &[u32], share: f32, gradients: &mut [Vec<f32>]) -> f64 {
     let parts = batch.chunks(batch.len().div_ceil(PARTS)).chain(std::iter::repeat(&[][..]));
     thread::scope(|scope| {
@@ -96,7 +98,7 @@ fn learn(model: &Model, samples: &[Sample], batch: &[u32], share: f32, gradients
     })
 }
 
-/// The mean error on what was held out.
+/// Returns the mean squared error on held-out samples.
 pub fn held_out(model: &Model, samples: &[Sample], share: f32) -> f64 {
     let errors = samples.iter().filter(|sample| sample.held_out).map(|sample| {
         let error = sigmoid(model.output(sample)) - target(sample, share);
@@ -106,7 +108,7 @@ pub fn held_out(model: &Model, samples: &[Sample], share: f32) -> f64 {
     sum / count.max(1) as f64
 }
 
-/// How many centipawns fit an expected score of a sigmoid of 1 best, by the results of games.
+/// Returns the scale in centipawns for which the sigmoid of the scores predicts the results best.
 pub fn fitting_scale(samples: &[Sample]) -> Option<i32> {
     let known: Vec<&Sample> = samples.iter().filter(|sample| sample.result != NO_RESULT).collect();
     let error = |scale: i32| -> f64 {
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_samples_in_any_order_give_the_same_bytes_and_are_learnt() {
+    fn the_order_of_samples_does_not_matter_and_the_error_decreases() {
         let pawns = "k7/8/8/8/8/8/PPPP4/K7 w - - 0 1";
         let queen = "k7/8/8/8/8/8/8/KQ6 w - - 0 1";
         let none = "k7/8/8/8/8/8/8/K7 w - - 0 1";
