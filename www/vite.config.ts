@@ -9,7 +9,7 @@ import { pictures } from "./build/pictures.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
-/** `cargo xtask site` sets both. */
+/** Both are set by `cargo xtask site`. */
 const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } = process.env;
 
 /** Modules of the shared chunk: the board page and most other pages need them. */
@@ -36,7 +36,7 @@ const BOARD_MODULES = [
 const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`);
 
 export default defineConfig({
-  // Relative, so that the folder works under any path, as on GitHub Pages.
+  // Relative URLs work under any path, for example on GitHub Pages.
   base: "./",
   plugins: [masthead, bookmarklet, pictures, head({ url, database }), offline()],
   build: {
@@ -45,10 +45,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: { ...Object.fromEntries(pages.map((name) => [name.replace(".html", ""), here + name])), sw: `${here}src/worker/sw.ts` },
-      // A service worker keeps its name, and governs the folder that it is in.
+      // The service worker keeps its name, and controls the folder that contains it.
       output: {
         entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
-        // One file: over HTTP/1.1 a browser asks for six at a time, and the module must be among the first six.
+        // One file: over HTTP/1.1 a browser makes six requests at a time, and the WebAssembly module must be among the first six.
         codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }, { name: "with-board", test: BOARD }] },
       },
     },

@@ -240,7 +240,7 @@ test("settings are kept: colours, pieces, the database", async (t) => {
   await at(page, "set-pieces").selectOption({ label: "Letters" });
   await at(page, "set-database").fill("ftp://example.org/");
   await at(page, "use-database").click();
-  await reads(page, "database-told", /expected https/);
+  await reads(page, "database-status", /expected https/);
   await at(page, "set-database").fill("../famous/");
   await at(page, "use-database").click();
   await page.waitForURL(/famous%2Fmanifest\.json|famous\/manifest\.json/);
@@ -258,11 +258,11 @@ test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
   await reads(page, "facts", /^Depth/);
   await at(page, "share").click();
   await at(page, "copy-fen").click();
-  await reads(page, "share-told", /FEN copied/);
+  await reads(page, "share-status", /FEN copied/);
   const fen = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(parseFen(fen).isOk);
   await at(page, "copy-pgn").click();
-  await reads(page, "share-told", /PGN copied/);
+  await reads(page, "share-status", /PGN copied/);
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\[White "Paul Morphy"\][^]*1\. e4 e5 2\. Nf3 d6/);
   const [file] = await Promise.all([page.waitForEvent("download"), at(page, "download-pgn").click()]);
   assert.equal(file.suggestedFilename(), "morphy-isouard-1858.pgn");

@@ -1,4 +1,4 @@
-/** Builds the bookmarklet into one expression of JavaScript, which the page that installs it imports as a text. */
+/** Builds the bookmarklet into one JavaScript expression. The page that installs the bookmarklet imports it as a string. */
 import { build, type Plugin } from "vite";
 
 const NAME = "virtual:bookmarklet";

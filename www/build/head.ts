@@ -1,21 +1,20 @@
-/** What the build writes into the head of every page: its policy, what is to travel early, what links to it show. */
+/** Adds to the head of every page: the Content-Security-Policy, early requests and metadata for link previews. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { HtmlTagDescriptor, Plugin } from "vite";
 
-/** What of a site differs from one deployment to another. */
+/** Settings of a deployment. */
 export interface Deployment {
-  /** Where the site will be, with a slash at the end; without it nothing names absolute addresses. */
+  /** URL of the site, with a slash at the end. Without it, pages name no absolute URLs. */
   url?: string;
-  /** The manifest of the database, absolute or relative to the pages. */
+  /** URL of the database's manifest, absolute or relative to the pages. */
   database: string;
 }
 
 /**
- * The policy of a built page: its own files, and inline what the build has put there. Where the database may come from is
- * narrowed further by the page itself (src/shell/policy.ts), because `?db=` may name another host. Chessground sets one harmless
- * style attribute.
+ * The policy of a built page allows the site's own files and the inline scripts of the build. `?db=` may name another host, so each page narrows
+ * `connect-src` itself (src/shell/policy.ts). Chessground sets one harmless style attribute.
  */
 const policy = (html: string) =>
   [
@@ -37,11 +36,11 @@ const hashes = (html: string, tag: "script" | "style") =>
 const EVALUATIONS = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
 const BOOKS = /(^|\/)shelfish_book_bg-[^/]*\.wasm$/;
 
-/** What pages ask for before their scripts come: manifests, of the database and of the book, and a module. */
+/** The manifests and the module that each page requests before its scripts are loaded. */
 const EARLY: Record<string, { read: ("db" | "book")[]; module: RegExp }> = {
   "index.html": { read: ["db"], module: EVALUATIONS },
   "how.html": { read: ["db"], module: EVALUATIONS },
-  // Evaluations come after the counts, and do not take of their bandwidth.
+  // Evaluations are requested after the counts, so that they do not compete for bandwidth.
   "explorer.html": { read: ["book"], module: BOOKS },
   "precedent.html": { read: ["book"], module: BOOKS },
 };
@@ -78,15 +77,15 @@ export function head({ url, database }: Deployment): Plugin {
           tags.push(meta({ property: "og:image:alt", content: "A chess board, and beside it shelves of plain files" }));
           tags.push(meta({ name: "twitter:card", content: "summary_large_image" }));
         }
-        // The module of what a page shows first travels with it rather than after its script; so do manifests (early.js).
+        // The module that a page needs first is requested early, like the manifests (early.js).
         const { read = [], module } = EARLY[name] ?? {};
         for (const file of files.filter((file) => module?.test(file))) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${file}` }));
         const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("READ", JSON.stringify(read));
-        // It sets the theme before the first paint, and runs before any style sheet, which it would wait for.
+        // The script sets the theme before the first paint. Style sheets must not delay it.
         const first = isMissing ? "" : `<script>${script}</script>`;
         if (server) return html.replace(CHARSET, `$&${first}`);
 
-        // The page for what is missing stands in for addresses of any depth.
+        // The page for missing files is served at URLs of any depth.
         const rooted = isMissing && url ? html.replaceAll('href="./', `href="${new URL(url).pathname}`) : html;
         const csp = `<meta http-equiv="Content-Security-Policy" content="${policy(rooted + first)}">`;
         // Browsers look for the charset in the first kilobyte.

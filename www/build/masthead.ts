@@ -1,4 +1,4 @@
-/** What stands at the top of every page but the board: the way home, and links to the other pages. */
+/** The header of every page except the board page: a link to the board and links to the other pages. */
 import { basename } from "node:path";
 import type { Plugin } from "vite";
 
@@ -30,7 +30,7 @@ const header = (page: string) => `<header class="site-head">
       </nav>
     </header>`;
 
-/** Writes it where a page says `<!-- masthead -->`, or `<!-- links -->` for the links alone. */
+/** Replaces `<!-- masthead -->` with the header and `<!-- links -->` with the links. */
 export const masthead: Plugin = {
   name: "shelfish-masthead",
   transformIndexHtml: {

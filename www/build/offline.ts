@@ -1,15 +1,15 @@
-/** Tells the service worker which files the site is made of, and what their bytes are. */
+/** Writes the files of the site and their hashes into the service worker. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { Plugin } from "vite";
 
-/** Files that no page needs by itself: for other sites, for who looks into the code, for browsers of old. */
+/** Files that no page needs: pictures for other sites, source maps, and files for old browsers. */
 const LEFT_OUT = /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/shelfish_engine_scalar.*)$/;
 
 const sha256 = (bytes: string | Buffer) => createHash("sha256").update(bytes).digest("base64");
 
-/** Fills in `FILES` and `VERSION` of src/worker/sw.ts, which the bundler has put into `sw.js`. */
+/** Defines `FILES` and `VERSION` of src/worker/sw.ts, which the bundler writes to `sw.js`. */
 export function offline(): Plugin {
   let folder = "";
   return {

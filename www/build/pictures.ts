@@ -1,15 +1,15 @@
-/** Writes the SVG pictures in style sheets as text, which compresses better than base64. */
+/** Writes the SVG pictures of style sheets as text, which compresses better than base64. */
 import type { Plugin } from "vite";
 
 const BASE64 = /url\((["']?)data:image\/svg\+xml;base64,([A-Za-z0-9+/=]+)\1\)/g;
 
-/** Runs after Vite has put imported style sheets into those that import them. */
+/** Runs after Vite has resolved the imports of style sheets. */
 export const pictures: Plugin = {
   name: "shelfish-pictures",
   transform: (code, id) => (id.endsWith(".css") ? { code: legible(code), map: null } : undefined),
 };
 
-/** A style sheet whose SVG pictures are text. */
+/** Returns a style sheet with SVG pictures as text. */
 export const legible = (css: string): string =>
   css.replace(BASE64, (_, _quote, base64: string) => {
     const svg = Buffer.from(base64, "base64").toString().replaceAll('"', "'");

@@ -4,7 +4,7 @@ import { makeUci } from "chessops/util";
 import type { Played, PlayedMove } from "shelfish/book";
 import { describe, expect, it } from "vitest";
 import { Game, type Node, steps } from "../src/game/game";
-import { allowed, choices, count, legal, type Limits, marks, verdict } from "../src/precedent/rules";
+import { allowed, choices, count, legal, type Limits, marks, gameEnd } from "../src/precedent/rules";
 
 const position = (fen: string) => Chess.fromSetup(parseFen(fen).unwrap()).unwrap();
 const results = (white = 0, draws = 0, black = 0) => ({ white, draws, black });
@@ -76,7 +76,7 @@ describe("counts on squares", () => {
 
 describe("the end of a game", () => {
   const tell = (moves: string, at: Played, before?: Played, limits: Limits = {}) => {
-    const { title, text } = verdict(node(moves), at, before, "precedent", limits);
+    const { title, text } = gameEnd(node(moves), at, before, "precedent", limits);
     return `${title} ${text}`;
   };
 
@@ -99,7 +99,7 @@ describe("the end of a game", () => {
 
   it("names the games that ended so, as far as the book does", () => {
     const game = { id: "Ab3xYz09", url: "https://lichess.org/Ab3xYz09", winner: "white" } as const;
-    const of = (at: Played, before?: Played) => verdict(node("e2e4"), at, before, "precedent", {}).games;
+    const of = (at: Played, before?: Played) => gameEnd(node("e2e4"), at, before, "precedent", {}).games;
     const ended = played({}, results(1));
     expect(of({ ...ended, ended: { ...ended.ended, games: [game] } })).toEqual([game]);
     const before = played({ e2e4: 1 });
@@ -108,7 +108,7 @@ describe("the end of a game", () => {
   });
 
   it("is another one without precedents", () => {
-    const tell = (moves: string) => verdict(node(moves), played({}), undefined, "unprecedented", {});
+    const tell = (moves: string) => gameEnd(node(moves), played({}), undefined, "unprecedented", {});
     expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book came here.", games: [] });
   });
 });

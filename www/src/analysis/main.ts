@@ -1,4 +1,4 @@
-/** The page: puts its parts together. */
+/** The analysis board (index.html): creates its parts and connects them. */
 import { Board } from "../board/board";
 import { copy } from "../shell/clipboard";
 import { plural, size } from "../text/units";
@@ -38,13 +38,13 @@ applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
 restrictConnections(client.url);
 mountInspector(byId("traffic"), client);
-// The lookup module and the manifest travel while the page is being set up; a failure shows at the first lookup.
+// The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
 
 const state = new State();
 const session = new Session(state, { notice, turn: (side) => side !== board.orientation && flip() });
 
-// Views, in the order in which they draw.
+// Views draw in this order.
 const board = new Board((move) => state.play(state.node, move));
 const preview = new Preview(() => board.orientation);
 state.on(({ node }) => node && board.show(state.node));
@@ -66,7 +66,7 @@ state.on(({ game, node }) => {
 const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings.engine);
 const reporter = new Reporter(state);
-// The first evaluation does not wait for what comes after it.
+// These parts load after the first evaluation.
 const rest = loadOnce(async () => {
   const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
   new ReportPanel(state);
@@ -104,7 +104,7 @@ const { first, previous, next, last } = steps;
 const stored = () => void session.list();
 for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
 
-// What is not needed at first comes when it is asked for.
+// Dialogs load when they are opened.
 const asked = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
 const help = asked(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
 const share = asked(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
@@ -134,7 +134,7 @@ bindKeys({
   "?": help,
 });
 
-/** Keys that go to the next bad move of a kind; with Shift to the one before. */
+/** Returns the keys that go to the next inaccuracy, mistake or blunder; with Shift to the previous one. */
 function jumps(): Record<string, () => void> {
   const keys = KINDS.flatMap((kind) => {
     const key = kind.charAt(0);

@@ -1,4 +1,4 @@
-/** The board: legal moves by mouse, touch and keyboard text, promotion, arrows of lines and drawings of the PGN. */
+/** The board: moves by mouse and touch, promotion, arrows of lines, and drawings of the PGN. */
 import { Chessground } from "@lichess-org/chessground";
 import type { Api } from "@lichess-org/chessground/api";
 import type { DrawShape } from "@lichess-org/chessground/draw";
@@ -17,10 +17,10 @@ import { Promotion } from "./promotion";
 /** Arrows, best line first. */
 const BRUSHES = ["best", "second", "other"] as const;
 
-/** Moves that may be made, where these are not all legal ones. */
+/** Restricts the moves that can be played. */
 export interface Allowed {
   dests: Map<Key, Key[]>;
-  /** What a pawn may become, with a word for each. */
+  /** Returns the pieces that a pawn may promote to, with a label for each. */
   offers(from: number, to: number): ReadonlyMap<Role, string>;
 }
 
@@ -33,7 +33,7 @@ export class Board {
   #drawn: DrawShape[] = [];
   #allowed: Allowed | undefined;
 
-  /** `onMove` gets every legal move that a person makes, `onSelect` the square of a piece that is picked, or none. */
+  /** `onMove` is called with each legal move of the user, `onSelect` with the square of the selected piece or `undefined`. */
   constructor(private readonly onMove: (move: NormalMove) => void, onSelect?: (key: Key | undefined) => void) {
     this.#ground = Chessground(byId("board"), {
       animation: { enabled: !calm(), duration: 160 },
@@ -55,7 +55,7 @@ export class Board {
     });
   }
 
-  /** Shows the position of a node, to be moved on unless told otherwise; by any legal move, or by those that are allowed. */
+  /** Shows a position. The user can play any legal move, or the moves in `allowed`. */
   show(node: Node, isMovable = true, allowed?: Allowed): void {
     this.#node = node;
     this.#allowed = allowed;
@@ -70,7 +70,7 @@ export class Board {
     byId("position-text").textContent = pieces(node.position);
   }
 
-  /** Draws the first moves of the lines, the best one strongest. */
+  /** Draws the first moves of the lines, the best line strongest. */
   arrows(moves: readonly Step[], before: Position): void {
     const seen = new Set<string>();
     const shapes = moves.flatMap<DrawShape>((step, index) => {
@@ -79,11 +79,11 @@ export class Board {
       seen.add(orig + dest);
       return [{ orig, dest, brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other" }];
     });
-    // The best arrow lies on top.
+    // Later shapes cover earlier shapes: the best arrow comes last.
     this.#draw(shapes.reverse(), this.#drawn);
   }
 
-  /** Writes a word on squares, in place of arrows. */
+  /** Shows labels on squares instead of arrows. */
   mark(words: ReadonlyMap<Key, string>): void {
     const shapes = [...words].map(([orig, word]): DrawShape => {
       const half = 9 * word.length + 9;
@@ -98,12 +98,12 @@ export class Board {
     this.#ground.setAutoShapes([...lines, ...drawn]);
   }
 
-  /** Whose side is below. */
+  /** Side at the bottom. */
   get orientation(): "white" | "black" {
     return this.#ground.state.orientation;
   }
 
-  /** Turns the board round and says whose side is below now. */
+  /** Turns the board and returns the side at the bottom. */
   flip(): "white" | "black" {
     this.#ground.toggleOrientation();
     this.#promotion.close();
@@ -116,7 +116,7 @@ export class Board {
     const to = parseSquare(dest as SquareName);
     if (!node || from === undefined || to === undefined) return;
     const promotes = isPromotion(node.position, from, to);
-    // Chessground reports late: a key may have stepped away from the position that the move was made in.
+    // Chessground reports a move with a delay. The board may show another position by then.
     if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node, true, this.#allowed);
     else if (promotes)
       this.#promotion.ask(
@@ -143,7 +143,7 @@ function picture(position: Position, lastMove: string[] | undefined) {
   };
 }
 
-/** What the author of a PGN has drawn: an arrow, or a circle round a square. */
+/** Returns an arrow or a circle that the author of the PGN drew. */
 const drawing = ({ color, from, to }: CommentShape): DrawShape => ({
   orig: makeSquare(from),
   ...(to === from ? {} : { dest: makeSquare(to) }),
@@ -155,7 +155,7 @@ function describe(node: Node): string {
   return `Chess board. ${last}${node.position.turn === "white" ? "White" : "Black"} to move.`;
 }
 
-/** The position in words, for those who do not see it. */
+/** Describes the position in words, for screen readers. */
 function pieces(position: Position): string {
   const side = (color: "white" | "black") =>
     ["king", "queen", "rook", "bishop", "knight", "pawn"]

@@ -1,4 +1,4 @@
-/** Names, ratings, clocks and the result, beside the board on each player's side. */
+/** The names, ratings, clocks and points of the players, above and below the board. */
 import { byId, make } from "../shell/dom";
 import type { Node } from "../game/game";
 import { ending } from "../game/game";
@@ -6,7 +6,6 @@ import type { State } from "../state/state";
 
 type Color = "white" | "black";
 
-/** The two strips above and below the board. */
 export class Players {
   readonly #clocks = { white: make("span", { className: "clock" }), black: make("span", { className: "clock" }) };
   #below: Color = "white";
@@ -18,7 +17,7 @@ export class Players {
     });
   }
 
-  /** Puts a side below. */
+  /** Puts a side at the bottom. */
   turn(below: Color): void {
     this.#below = below;
     this.#draw();
@@ -56,15 +55,15 @@ export class Players {
   }
 }
 
-/** What a player's clock showed when the position arose. */
+/** Returns the time on a player's clock in this position. */
 function clock(node: Node, color: Color): string {
   let at: Node | undefined = node;
-  // A player's last move is one or two plies up.
+  // The player's last move is one or two plies earlier.
   for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return time(at.notes.clock);
   return "";
 }
 
-/** "1:05:09", "4:07" */
+/** Formats seconds as "1:05:09" or "4:07". */
 export function time(seconds: number): string {
   const whole = Math.floor(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

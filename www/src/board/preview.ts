@@ -1,4 +1,4 @@
-/** A small board that shows a position near what the pointer or the focus is on. */
+/** A small board that shows a position near the pointer or the focus. */
 import { Chessground } from "@lichess-org/chessground";
 import type { Api } from "@lichess-org/chessground/api";
 import type { Key } from "@lichess-org/chessground/types";
@@ -7,15 +7,15 @@ import { makeBoardFen } from "chessops/fen";
 import { make } from "../shell/dom";
 import { type Step, squares } from "../game/game";
 
-/** The small board; it is made when it is first shown. */
+/** The small board, created when it is first shown. */
 export class Preview {
   #box: HTMLElement | undefined;
   #ground: Api | undefined;
 
-  /** `orientation` tells whose side is below. */
+  /** `orientation` returns the side at the bottom. */
   constructor(private readonly orientation: () => "white" | "black") {}
 
-  /** Shows the position after a step; without an element it goes away. */
+  /** Shows the position after a step, or hides the board if there is no element. */
   readonly show = (near: Element | undefined, step?: Step, before?: Position): void => {
     if (!near || !step || !before) {
       if (this.#box) this.#box.hidden = true;

@@ -1,4 +1,4 @@
-/** Asks what a pawn becomes, on the square that it reaches. */
+/** The choice of a piece for a promotion, shown on the target square. */
 import type { Role } from "chessops/types";
 import { squareFile } from "chessops/util";
 import { byId, make } from "../shell/dom";
@@ -7,7 +7,7 @@ const ROLES: Role[] = ["queen", "knight", "rook", "bishop"];
 
 type Color = "white" | "black";
 
-/** The choice; while it is open it has the keys to itself. */
+/** The choice. While it is open, it handles the keys. */
 export class Promotion {
   readonly #root = byId("promotion");
   #done: ((role?: Role) => void) | undefined;
@@ -23,7 +23,7 @@ export class Promotion {
     });
   }
 
-  /** Asks for a piece, one of those that are offered if there are any; `done` gets none if the person turns away. */
+  /** Asks for a piece. `offers` restricts the choice and labels the pieces. `done` gets no piece if the choice is cancelled. */
   ask(turn: Color, square: number, orientation: Color, done: (role?: Role) => void, offers?: ReadonlyMap<Role, string>): void {
     this.#done = done;
     const buttons = ROLES.filter((role) => !offers || offers.has(role)).map((role) => {
@@ -40,11 +40,11 @@ export class Promotion {
     this.#root.classList.toggle("below", turn !== orientation);
     this.#root.hidden = false;
     buttons[0]?.focus();
-    // The click that made the move is still under way.
+    // The pointer event of the move is not finished yet.
     setTimeout(() => document.addEventListener("pointerdown", this.#dismiss), 0);
   }
 
-  /** Closes it without an answer. */
+  /** Closes the choice without an answer. */
   close(): void {
     if (!this.#done) return;
     document.removeEventListener("pointerdown", this.#dismiss);

@@ -1,8 +1,8 @@
-/** Short sounds of wood, made on the spot. */
+/** Short wooden sounds, generated with Web Audio. */
 
 let context: AudioContext | undefined;
 
-/** Plays the sound of a move: a knock, a harder one for a capture, with a tone for a check. */
+/** Plays the sound of a move: a knock, a louder knock for a capture, and a tone for a check. */
 export function play(san: string): void {
   context ??= new AudioContext();
   const { currentTime: now } = context;
@@ -10,7 +10,7 @@ export function play(san: string): void {
   if (/[+#]/.test(san)) tone(context, now + 0.04, san.includes("#") ? 330 : 660);
 }
 
-/** A burst of noise through a band, as wood on wood. */
+/** Plays filtered noise, which sounds like wood. */
 function knock(audio: AudioContext, start: number, volume: number, frequency: number): void {
   const length = Math.round(audio.sampleRate * 0.06);
   const buffer = audio.createBuffer(1, length, audio.sampleRate);

@@ -1,18 +1,18 @@
-/** Any page: a PGN or a FEN in what is selected, in attributes, in fields, in preformatted text, or in the text of the page. */
+/** Reads a PGN or a FEN from any page: from the selection, attributes, form fields, preformatted text, or the text of the page. */
 import { fenFragment, lichessFragment, pgnFragment } from "./fragment";
 import { content, fromFirst, mainLine, queryAll } from "./moves";
 import { fenIn, pgnsIn, toPgn } from "./notation";
 
-/** The fragment that opens what the page has; games come before positions. */
+/** Returns the fragment that opens the content of the page. Games are preferred to positions. */
 export function anyPage(): string | undefined {
   const selected = [String(getSelection())];
-  // Frames that may be looked into belong to the page.
+  // Frames of the same origin count as parts of the page.
   const pages = [document, ...queryAll<HTMLIFrameElement>("iframe").flatMap((frame) => frame.contentDocument ?? [])];
   const places = [attributes, fields, preformatted, whole].map((place) => pages.flatMap(place));
   return gamesIn(selected) || positionIn(selected) || first(places, gamesIn) || viewers() || embedded() || first(places, positionIn) || positionIn([unescape(location.href)]);
 }
 
-/** The fragment that opens the games in the page's fields. */
+/** Returns the fragment that opens the games in the page's form fields. */
 export const fieldPgns = (): string | undefined => gamesIn(fields(document));
 
 const gamesIn = (texts: string[]): string | undefined => pgnFragment(texts.flatMap(pgnsIn));
@@ -26,7 +26,7 @@ function first<T>(list: T[], read: (item: T) => string | undefined): string | un
   return undefined;
 }
 
-/** Viewers of games, such as that of Lichess, are given what they show in these. */
+/** Viewers of games, such as the viewer of Lichess, get their game from these attributes. */
 const attributes = (page: Document): string[] =>
   ["data-pgn", "pgn", "data-fen", "fen"].flatMap((name) => queryAll(`[${name}]`, page).map((element) => (element.getAttribute(name) ?? "").replace(/<br>/g, "\n")));
 
@@ -36,11 +36,11 @@ const preformatted = (page: Document): string[] => queryAll("pre,code,.pgn,scrip
 
 const whole = (page: Document): string[] => [page.body?.innerText ?? ""];
 
-/** The moves of viewers of Lichess, which take their PGN out of the attribute. */
+/** Reads the moves that Lichess's viewer shows: it removes the attribute with the PGN. */
 const viewers = (): string | undefined =>
   pgnFragment(queryAll(".lpv__moves").flatMap((list) => (fromFirst(list) ? toPgn({ Site: location.href }, mainLine(list)) : [])));
 
-/** A game of Lichess in a frame that may not be looked into; the board refuses it if it is still being played. */
+/** Finds a Lichess game in a frame of another origin. The board refuses the game if it is still being played. */
 const embedded = (): string | undefined =>
   first(queryAll<HTMLIFrameElement>("iframe[src*='//lichess.org/embed/']"), ({ src }) => {
     const [, id, black] = /embed\/(?:game\/)?(\w{8})(\/black)?/.exec(src) ?? [];

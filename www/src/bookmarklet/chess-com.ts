@@ -1,6 +1,6 @@
 /**
- * chess.com. Its addresses do not lead to a PGN without the player's name, so the moves are read from the list beside the board,
- * which has had several forms; the tags come from the board's own game where the page has one.
+ * Reads games of chess.com. A PGN is available only by the player's name, so the moves come from the move list, which has had several forms. The
+ * tags come from the board element's game if the page has one.
  */
 import { gameFragment } from "./fragment";
 import { content, movesOf, query, queryAll } from "./moves";
@@ -9,12 +9,12 @@ import { refuse, refuseRunning, refuseUnclear } from "./refusal";
 
 const BOARD = "wc-chess-board,chess-board";
 const LISTS = "wc-simple-move-list,wc-move-list,vertical-move-list,.vertical-move-list,.move-list";
-/** From the newest form to the oldest; each finds the moves of the main line, and those of side lines with them. */
+/** Selectors of moves, newest form first. Each finds the main line and side lines. */
 const MOVES = [".main-line-ply", ".node", ".move-text-component"];
-/** What only a game under way has. */
+/** Elements that only a game in progress has. */
 const LIVE = "[class*=resign-button],[data-cy=resign-button],[class*=draw-button]";
 
-/** The fragment that opens the game on this page of chess.com; `undefined` if it is another site, or no page with a board. */
+/** Returns the fragment that opens the game on this page; `undefined` for other sites and for pages without a board. */
 export function chessCom(): string | undefined {
   const path = location.pathname;
   if (!/(^|\.)chess\.com$/.test(location.hostname) || !(query(BOARD) || /^(\/\w\w)?\/(game|play|live|daily|analysis)\b/.test(path))) return undefined;
@@ -22,7 +22,7 @@ export function chessCom(): string | undefined {
   if (playing || query(LIVE)) refuseRunning();
   const list = moveList();
   const result = list.result ?? resultIn(tags.Result ?? "");
-  // The empty analysis board and the archive of masters' games have no game that could be under way.
+  // The empty analysis board and the archive of masters' games show no game in progress.
   if (!result && !/^(\/\w\w)?\/(analysis\/?$|games\/)/.test(path)) refuseUnclear();
 
   const flipped = query(".flipped") !== null;
@@ -39,7 +39,7 @@ export function chessCom(): string | undefined {
   );
 }
 
-/** The moves of the main line, and the result if one stands behind them. */
+/** Returns the moves of the main line, and the result after them. */
 function moveList(): { moves: string[]; result: string | undefined } {
   for (const list of [...queryAll(LISTS), document]) {
     const within = (list as Element).shadowRoot ?? list;
@@ -47,19 +47,19 @@ function moveList(): { moves: string[]; result: string | undefined } {
       const nodes = queryAll(selector, within).filter((node) => !node.closest("[class*=subline],[class*=variation]"));
       const moves = movesOf(nodes.map((node) => query(".node-highlight-content", node) ?? node));
       if (moves.length === 0) continue;
-      // Lists number their moves: 0-0, 0-1, … or 1, 2, …: none may be missing.
+      // Lists number their moves from 0 or 1. No move may be missing.
       nodes.forEach((node, index) => {
         const number = /\d+$/.exec(node.getAttribute("data-node") ?? node.getAttribute("data-ply") ?? "");
         if (number && ![index, index + 1].includes(Number(number))) refuse("Moves are missing in the list: scroll through it first.");
       });
-      // Behind the last move, if no element is known to have it.
+      // If no element has the result, it follows the last move.
       return { moves, result: resultIn(content(query(".game-result,.result-text", within) ?? within).slice(-9)) };
     }
   }
   return { moves: [], result: undefined };
 }
 
-/** What the board element's game says of itself: the tags of its PGN, and whether it is being played. */
+/** Returns the PGN tags of the board element's game, and whether the game is in progress. */
 function ownGame(): { tags: Record<string, string>; playing: boolean } {
   const tags: Record<string, string> = {};
   try {
@@ -67,7 +67,7 @@ function ownGame(): { tags: Record<string, string>; playing: boolean } {
     for (const [, name = "", value = ""] of game.getPGN().matchAll(/^\[(\w+) "(.*)"\]/gm)) tags[name] = value;
     return { tags, playing: game.getMode().name === "playing" };
   } catch {
-    // The page keeps it elsewhere, or has none.
+    // The board element has no game.
     return { tags, playing: false };
   }
 }

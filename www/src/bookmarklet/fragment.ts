@@ -1,28 +1,28 @@
-/** The fragments of the board's address that open a game or a position. */
+/** Fragments of the board's URL that open a game or a position. */
 import { toPgn } from "./notation";
 import { refuse } from "./refusal";
 
-/** Longest link that is made; Firefox refuses those beyond a mebibyte. */
+/** Maximum length of a link. Firefox refuses links of more than a mebibyte. */
 const MAX_LENGTH = 900_000;
 
-/** Opens games, if there are any. */
+/** Returns the fragment that opens games, if there are any. */
 export function pgnFragment(games: string[]): string | undefined {
   const fragment = encodeURIComponent(games.join("\n\n"));
   if (fragment.length > MAX_LENGTH) refuse("Too long for a link: copy the PGN and paste it at the board.");
   return fragment && `pgn=${fragment}`;
 }
 
-/** Opens the game that a page shows. */
+/** Returns the fragment that opens a game from its tags and moves. */
 export const gameFragment = (tags: Record<string, string | undefined>, moves: string[]): string | undefined =>
   moves.length > 0 ? pgnFragment([toPgn(tags, moves)]) : refuse("There are no moves here.");
 
-/** Opens a position. */
+/** Returns the fragment that opens a position. */
 export const fenFragment = (fen: string | undefined): string | undefined => fen && `fen=${fen}`;
 
-/** Opens a game of Lichess, which the board fetches with its clocks, and refuses while it is being played. */
+/** Returns the fragment of a Lichess game. The board fetches the game with its clocks, and refuses it if it is still being played. */
 export const lichessFragment = (id: string, black: boolean): string => `lichess=${id}${black ? "/black" : ""}`;
 
-/** The game's id in a path of Lichess: of players' addresses, which have four letters more, the part that is public. */
+/** Returns the game's id in a path of Lichess. A player's URL has four more letters, which are private and are left out. */
 export const lichessId = (path: string): string | undefined =>
-  // The path of the analysis board looks like one.
+  // The path of the analysis board looks like an id.
   /^\/(?!analysis)(\w{8})(\w{4})?(\/white|\/black)?\/?$/.exec(path)?.[1];

@@ -21,14 +21,14 @@ byId("size").textContent = `one link of ${link.length.toLocaleString("en")} char
 byId("copy").addEventListener("click", () => {
   const said = byId("copied");
   const fallback = () => {
-    // Without permission the person copies it: the code is shown, selected.
+    // If the browser does not allow copying, the code is shown and selected.
     const field = byId<HTMLTextAreaElement>("pasted");
     field.value = link;
     field.focus();
     field.select();
     said.textContent = "This browser does not let the page copy. The code is in the field below, selected: copy it from there.";
   };
-  // Absent where the page is not served over HTTPS.
+  // The clipboard is unavailable if the page is not served by HTTPS.
   if (!navigator.clipboard) return fallback();
   navigator.clipboard.writeText(link).then(() => {
     said.textContent = "Copied. Paste it as the address of a bookmark.";
@@ -54,7 +54,7 @@ text.addEventListener("input", () => {
   text.removeAttribute("aria-invalid");
 });
 text.addEventListener("keydown", (event) => {
-  // An address is one line; a PGN may have more.
+  // A URL has one line; a PGN may have several.
   if (event.key !== "Enter" || event.shiftKey || (text.value.includes("\n") && !event.ctrlKey && !event.metaKey)) return;
   event.preventDefault();
   form.requestSubmit();

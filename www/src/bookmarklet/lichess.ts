@@ -1,9 +1,9 @@
 /**
- * Lichess. A finished game is opened by its id, so that the board has all of it. Studies, broadcasts, the analysis board,
+ * Reads games of Lichess. A finished game is opened by its id, so that the board gets the complete game. Studies, broadcasts, the analysis board,
  * puzzles and TV are read from the page.
  *
- * On a game's page the result stands in `.result-wrap`, which is there only when the game is over, behind the moves in one list.
- * The names of the list's elements (`l4x`, `kwdb`, …) are changed from time to time, so none is relied upon.
+ * The page of a game has `.result-wrap` only after the game, after the moves in the same list. Lichess changes the names of the list's elements
+ * (`l4x`, `kwdb`, …) sometimes, so the code does not use these names.
  */
 import { fieldPgns } from "./any-page";
 import { gameFragment, lichessFragment, lichessId } from "./fragment";
@@ -12,10 +12,10 @@ import { resultIn } from "./notation";
 import { refuse, refuseRunning, refuseUnclear } from "./refusal";
 
 const NO_START = "It does not show where this game starts: reload the page.";
-/** `status.id` from which on a game has ended: 10 created, 20 started, 25 aborted, 30 mate, … */
+/** Minimum `status.id` of a finished game: 10 created, 20 started, 25 aborted, 30 mate, … */
 const ENDED = 25;
 
-/** The fragment that opens what this page of Lichess shows; `undefined` if it is another site, or no page of a game. */
+/** Returns the fragment that opens the game on this page; `undefined` for other sites and for pages without a game. */
 export function lichess(): string | undefined {
   if (!/(^|\.)lichess\.org$/.test(location.hostname)) return undefined;
   const path = location.pathname;
@@ -29,12 +29,12 @@ export function lichess(): string | undefined {
     const end = query(".result-wrap") ?? refuseRunning();
     const result = resultIn(content(query(".result", end))) ?? refuse("This game was aborted.");
     if (id) return lichessFragment(id, flipped);
-    // TV, whose address has no id.
+    // The URL of TV has no id.
     const list = [...(end.parentElement as HTMLElement).children].filter((element) => element !== end && !/^\d+$/.test(content(element)));
     return fragmentOf(movesOf(list), { Result: result, FEN: game?.initialFen });
   }
   if (query("main.analyse")) {
-    // The player's own analysis of a correspondence game under way is at /ID/COLOUR/analysis.
+    // The player's own analysis of a correspondence game in progress is at /ID/COLOUR/analysis.
     if (game && game.id !== "synthetic" && !ended) refuseRunning();
     if (id) return lichessFragment(id, flipped);
     const games = fieldPgns();
@@ -43,7 +43,7 @@ export function lichess(): string | undefined {
   } else if (!query("main.puzzle")) return undefined;
 
   const list = query(".tview2") ?? document.body;
-  // Another chapter may have been chosen since the page was loaded: where that starts is not known.
+  // The reader may have changed the chapter after the page was loaded. The start position of that chapter is unknown.
   const [, site, , chapter] = path.split("/");
   const known = /study|broadcast/.test(site ?? "") ? study && (!chapter || path.endsWith(study.chapter?.id)) : fromFirst(list);
   const fen: string | undefined = data?.treeParts?.[0]?.fen;
@@ -57,7 +57,7 @@ function fragmentOf(moves: string[], tags: Record<string, string | undefined>): 
   return gameFragment({ Site: location.href, ...tags }, moves);
 }
 
-/** What the page's own script was given when the page was loaded: foreign data, every step of which may be missing. */
+/** Returns the data that the page's own script got. Any part of this foreign data may be missing. */
 function pageData() {
   return JSON.parse(content(query("#page-init-data")) || "{}");
 }

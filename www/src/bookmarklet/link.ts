@@ -1,14 +1,14 @@
 /** The bookmarklet as a link. */
 
 /**
- * The `javascript:` address that calls a function, given as an expression, with the board's address. Everything but letters and digits is
- * percent-encoded, so that it survives quotes, editors of bookmarks and fields for addresses, which drop line breaks.
+ * Returns the `javascript:` URL that calls a function, given as an expression, with the board's URL. Everything except letters and digits is
+ * percent-encoded: quotes, bookmark editors and URL fields, which drop line breaks, do not change it.
  */
 export function bookmarkletLink(code: string, board: string): string {
   return `javascript:${encodeURIComponent(`void ${code}(${JSON.stringify(board)})`)}`;
 }
 
-/** The board beside a page, with the database that the page's address names. */
+/** Returns the URL of the board next to a page, with the page's `?db=`. */
 export function boardBeside(page: string): string {
   const { search } = new URL(page);
   const database = new URLSearchParams(search).get("db");

@@ -1,15 +1,15 @@
-/** What a person pastes into the page of the bookmarklet, where no bookmarklet runs: an address, a PGN or a FEN. */
+/** Reads the text that is pasted into the page of the bookmarklet, for browsers without bookmarklets: a URL, a PGN or a FEN. */
 import { fenFragment, lichessFragment, lichessId, pgnFragment } from "./fragment";
 import { fenIn, pgnsIn } from "./notation";
 import { refuse } from "./refusal";
 
-/** The fragment of the board's address that opens the text. Throws an error that says what is wrong with it. */
+/** Returns the fragment that opens the text. Throws an error that explains the problem. */
 export function pastedFragment(text: string): string {
   const trimmed = text.trim();
   if (trimmed === "") refuse("Paste the address of a game at Lichess, a PGN or a FEN.");
   const games = pgnFragment(pgnsIn(trimmed));
   if (games) return games;
-  // Apps share an address with words around it.
+  // Apps share a URL together with other words.
   const [, host = "", path = ""] = /(?:https?:\/\/)?(?:www\.)?(lichess\.org|chess\.com)(\/[^\s?#]*)/i.exec(trimmed) ?? [];
   if (/lichess/i.test(host)) {
     const id = gameId(path.replace(/^\/embed(\/game)?/, ""));
@@ -22,7 +22,7 @@ export function pastedFragment(text: string): string {
   return fenFragment(fenIn(trimmed)) ?? refuse("This is neither an address of a game at Lichess, nor a PGN with two moves or more, nor a FEN with the side to move.");
 }
 
-/** The id in a path of Lichess, unless it is a word: pages of their own have such paths, too. */
+/** Returns the id in a path of Lichess. Words are not ids: other pages have such paths too. */
 function gameId(path: string): string | undefined {
   const id = lichessId(path);
   return id && !/^(training|practice|insights|features|password|streamer|timeline)$/.test(id) ? id : undefined;

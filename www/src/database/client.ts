@@ -1,31 +1,30 @@
-/** Access to the database: opened when first needed, and again after a failure; every answer comes with its cost. */
+/** Access to the database. It is opened when first needed, and again after a failure. Every answer comes with its cost. */
 import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError, type Stats } from "shelfish";
 import { type Cost, spent } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
 
-/** A failure in words: what happened, and what to do about it. */
+/** A failure in words, with advice. */
 export interface Explanation {
   title: string;
   advice: string;
 }
 
-/** A client of one database. */
 export class DatabaseClient {
-  /** What the database says of itself, once it is open. */
+  /** The database's manifest, once the database is open. */
   manifest: Database["manifest"] | undefined;
-  /** Hears of all that is read. */
+  /** Called after each read. */
   onRequest: ((request: FetchedRange) => void) | undefined;
-  /** Hears what the database counts, after each lookup. */
+  /** Called with the database's counters after each lookup. */
   onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
 
-  /** `url` is the manifest's; the cache in IndexedDB may take some megabytes, 0: there is none. */
+  /** `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in megabytes; 0 disables the cache. */
   constructor(
     readonly url: URL,
     private readonly cache: number,
   ) {}
 
-  /** Opens the database, once; a failed attempt is forgotten, so that the next call tries again. */
+  /** Opens the database. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
     const database = await openDatabase(this.url, {
       fetch: fetchEarly,
@@ -36,12 +35,12 @@ export class DatabaseClient {
     return database;
   });
 
-  /** Forgets what is kept of this database. */
+  /** Clears the cache of this database. */
   async clear(): Promise<void> {
     await (await this.open()).clear();
   }
 
-  /** The evaluation of one position, null if it is not there. */
+  /** Looks up a position. The answer is `null` if the database does not have it. */
   async lookup(fen: string, signal: AbortSignal): Promise<{ answer: PositionEval | null; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
@@ -73,7 +72,7 @@ export class DatabaseClient {
   }
 }
 
-/** Whether there is nothing to evaluate, which the board says itself. */
+/** Whether the game is over in the position. The board shows that itself. */
 const isOver = (error: unknown) =>
   error instanceof ShelfishError && error.code === "over";
 
@@ -82,7 +81,7 @@ function unlessOver(error: unknown): null {
   throw error;
 }
 
-/** Says what went wrong with the database, and what the reader of the page can do. */
+/** Explains what went wrong with the database and what the reader of the page can do. */
 export function explain(error: unknown): Explanation {
   const code = error instanceof ShelfishError ? error.code : undefined;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,8 @@
-/** What an answer cost: the difference of two readings of the database's counters, and how long it took here. */
+/** Cost of an answer: the difference of the database's counters before and after it, and the time. */
 
 import { duration, plural, size } from "../text/units";
 
-/** The counters that are read. */
+/** Counters of the database. */
 export interface Counters {
   requests: number;
   bytes: number;
@@ -11,12 +11,12 @@ export interface Counters {
   networkBlocks: number;
 }
 
-/** Counters of one lookup, with the time that the page waited for it. */
+/** Counters of one lookup, with the time until the page got the answer. */
 export interface Cost extends Counters {
   milliseconds: number;
 }
 
-/** What was spent between two readings. */
+/** Returns the difference of the counters before and after a lookup. */
 export function spent(before: Counters, after: Counters, milliseconds: number): Cost {
   return {
     requests: after.requests - before.requests,
@@ -28,7 +28,7 @@ export function spent(before: Counters, after: Counters, milliseconds: number): 
   };
 }
 
-/** Where the answer came from, dearest source first. */
+/** Names the sources of an answer, the slowest first. */
 export function origin(cost: Cost): string {
   const sources = [];
   if (cost.requests > 0 || cost.networkBlocks > 0) sources.push("the network");
@@ -37,7 +37,7 @@ export function origin(cost: Cost): string {
   return `from ${sources.join(" and ")}`;
 }
 
-/** "1 request · 11.2 kB · 43 ms · from the network" */
+/** Formats a cost: "1 request · 11.2 kB · 43 ms · from the network". */
 export function summary(cost: Cost): string {
   return [plural(cost.requests, "request"), size(cost.bytes), duration(cost.milliseconds), origin(cost)].join(" · ");
 }

@@ -1,4 +1,4 @@
-/** The page that shows the viewer for other pages, and writes the lines that put it there. */
+/** The page that demonstrates the viewer for other sites and writes the HTML that embeds it. */
 import "./embed.css";
 import { ShelfishGame } from "shelfish/game";
 import { openDatabase } from "shelfish";
@@ -12,7 +12,7 @@ import { load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
 
 bindTheme();
-// Of this site's bundle; on other pages the element loads the package that lies beside it.
+// On this site the element uses the bundled package. On other sites it loads the package from its own folder.
 ShelfishGame.openDatabase = openDatabase;
 
 const settings = load();
@@ -39,7 +39,7 @@ function show(): void {
   write();
 }
 
-/** Writes the HTML that shows what is shown here. */
+/** Writes the HTML for the current form. */
 function write(): void {
   const given = text.value.trim();
   const attributes = [
@@ -64,12 +64,12 @@ byId("form").addEventListener("submit", (event) => event.preventDefault());
 byId("copy").addEventListener("click", async () => {
   const code = byId("code");
   const isCopied = await copy(code.textContent ?? "");
-  // Where pages may not write there, what is selected can be copied by hand.
+  // If the browser does not allow copying, the user can copy the selected text.
   if (!isCopied) getSelection()?.selectAllChildren(code);
   byId("copied").textContent = isCopied ? "Copied" : "Selected: copy it by hand";
 });
 
-// A game of the board (src/games/share-dialog.ts), or one that shows something.
+// The game that the board's share dialog links to (src/games/share-dialog.ts), or an example.
 const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("pgn");
 text.value = given ?? game("Byrne");
 ply.value = given ? "" : "33";

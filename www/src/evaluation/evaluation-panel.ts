@@ -1,4 +1,4 @@
-/** The evaluation of the position on the board: bar, score, lines; or why there is none. */
+/** The evaluation of the position on the board: bar, score and lines, or why there is no evaluation. */
 import type { Evaluation, PositionEval } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
@@ -9,18 +9,18 @@ import { type LineActions, lineItem } from "./lines";
 import { winningChances, nodesText, scoreInWords, scoreText } from "../score/score";
 import type { State } from "../state/state";
 
-/** What the panel makes the page do. */
+/** Effects of the panel on the page. */
 export interface PanelActions {
   preview: LineActions["preview"];
-  /** Draw the first moves of the lines. */
+  /** Draws the first moves of the lines. */
   arrows(first: readonly Step[]): void;
-  /** Try the failed lookup again. */
+  /** Repeats the failed lookup. */
   retry(): void;
-  /** How many positions the database has, once that is known. */
+  /** Returns the number of positions in the database, once the manifest is loaded. */
   positions(): number | undefined;
 }
 
-/** Bar, score and lines. */
+/** The panel. */
 export class EvaluationPanel {
   readonly #panel = byId("evaluation");
   readonly #score = byId("score");
@@ -31,16 +31,16 @@ export class EvaluationPanel {
   readonly #live = byId("live");
   #speaking = 0;
   #scrolled = false;
-  /** Whether a line is pressed: a click ends where it began, so that what is found meanwhile is drawn after it. */
+  /** Whether the pointer is down on a line. New lines are drawn after the click, so that they do not move under the pointer. */
   #isPressed = false;
   #isDue = false;
-  /** The position whose lines are listed. */
+  /** Position whose lines are listed. */
   #listed: Node | undefined;
-  /** The position of which the engine's score was announced. */
+  /** Position whose engine score was announced. */
   #heard: Node | undefined;
 
-  /** How the last failure was told. */
-  #told: { fault: Explanation; parts: HTMLElement[] } | undefined;
+  /** The explanation that was last shown, with its elements. */
+  #explanation: { fault: Explanation; parts: HTMLElement[] } | undefined;
 
   constructor(
     private readonly state: State,
@@ -70,7 +70,7 @@ export class EvaluationPanel {
     const answer = databaseEvals.get(node.fen);
     const known = bestScore(node, this.state);
     const isOpen = answer === undefined && (!known || known.origin === "line");
-    // What stands here belongs to another position until the answer comes.
+    // The panel shows another position until the answer arrives.
     this.#panel.classList.toggle("stale", isOpen && !known);
     if (answer) this.#choose(node, answer, answer.best);
     else if (known) this.#borrowed(node, known);
@@ -92,7 +92,7 @@ export class EvaluationPanel {
     }
   }
 
-  /** One of the database's evaluations of the position, the others a click away. */
+  /** Shows an evaluation by the database; buttons switch to its other evaluations. */
   #choose(node: Node, answer: PositionEval, chosen: Evaluation): void {
     const { depth, knodes, pvs } = chosen;
     const [best] = pvs;
@@ -115,7 +115,7 @@ export class EvaluationPanel {
     this.#list(node, pvs.map((pv) => ({ score: pv.score, line: steps(node.position, pv.uci) })));
   }
 
-  /** A score that is not the database's own of this position. */
+  /** Shows a score that is not the database's own score of this position. */
   #borrowed(node: Node, known: KnownScore): void {
     if (known.origin === "rules") {
       const end = ending(node.position);
@@ -134,17 +134,17 @@ export class EvaluationPanel {
       const above = fault ? this.#explained(fault) : [];
       this.#list(node, lines.filter(({ line }) => line.length > 0), above);
       const asked = this.state.databaseEvals.has(node.fen) ? "The database does not have this position itself." : "The database is being asked…";
-      const told = quiet(fault ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
-      if (fault) above.at(-1)?.after(told);
-      else this.#lines.append(told);
-      // Deeper and deeper: once is enough to be heard.
+      const remark = quiet(fault ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
+      if (fault) above.at(-1)?.after(remark);
+      else this.#lines.append(remark);
+      // The engine's first score is announced, deeper scores are not.
       if (known.origin !== "engine" || this.#heard !== node) this.#announce(node, `${scoreInWords(known)}, ${from.toLowerCase()}`);
       this.#heard = known.origin === "engine" ? node : undefined;
     }
     this.#bar(known.chances, known.origin !== "rules");
   }
 
-  /** The position is not in the database, which is an answer too. */
+  /** Says that the database does not have the position. */
   #absent(node: Node): void {
     this.#say("", "Not in this database");
     this.#bar(undefined);
@@ -155,31 +155,31 @@ export class EvaluationPanel {
     this.#announce(node, "not in this database");
   }
 
-  /** The database failed. */
+  /** Says that the database failed. */
   #failed(fault: Explanation): void {
     this.#say("", "");
     this.#bar(undefined);
     this.actions.arrows([]);
     this.#panel.classList.remove("stale");
-    // The alert speaks for itself.
+    // The alert is announced by its role.
     window.clearTimeout(this.#speaking);
     this.#live.textContent = "";
     this.#lines.replaceChildren(...this.#explained(fault));
   }
 
-  /** What went wrong, and a way to try again. */
+  /** Returns the explanation of a failure, with a button to try again. */
   #explained(fault: Explanation): HTMLElement[] {
-    // The same elements as before, which are not announced and focused anew with each iteration of the engine.
-    if (this.#told?.fault === fault) return this.#told.parts;
+    // Unchanged elements keep the focus and are not announced again with each iteration of the engine.
+    if (this.#explanation?.fault === fault) return this.#explanation.parts;
     const { title, advice } = fault;
     const retry = make("button", { type: "button", className: "primary", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => this.actions.retry());
     const alert = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
-    this.#told = { fault, parts: [alert, retry] };
-    return this.#told.parts;
+    this.#explanation = { fault, parts: [alert, retry] };
+    return this.#explanation.parts;
   }
 
-  /** Lists lines, below what stands above them and is not touched if it is there already. */
+  /** Lists lines below the elements of `above`. Elements that are already in place are not touched. */
   #list(node: Node, lines: { score: string; line: readonly Step[] }[], above: readonly HTMLElement[] = []): void {
     this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
     const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
@@ -190,13 +190,13 @@ export class EvaluationPanel {
     if (above.length === 0 || above.some((element, index) => this.#lines.children[index] !== element)) this.#lines.replaceChildren(...above);
     while (this.#lines.childElementCount > above.length) this.#lines.lastElementChild?.remove();
     if (items.length > 0) this.#lines.append(make("ol", { "aria-label": "Lines, best first" }, ...items));
-    // Who has the focus on a move keeps it in its place while the engine goes deeper.
+    // A focused move keeps the focus when the engine goes deeper.
     const line = focused.findIndex((move) => move >= 0);
     const buttons = rows()[line] ?? [];
     const kept = buttons[focused[line] ?? 0] ?? buttons.at(-1);
     for (const button of buttons) button.tabIndex = button === kept ? 0 : -1;
     kept?.focus({ preventScroll: true });
-    // Asking for the place would lay the page out once more in each step.
+    // Setting the position only after a scroll avoids a layout in each step.
     if (this.#scrolled) this.#lines.scrollTop = 0;
     this.#scrolled = false;
   }
@@ -218,7 +218,7 @@ export class EvaluationPanel {
     bar.style.setProperty("--white", String(0.5 + (chances ?? 0) / 2));
   }
 
-  /** Speaks once the stepping has come to rest. */
+  /** Announces the text after the last of several quick steps. */
   #announce(node: Node, text: string): void {
     window.clearTimeout(this.#speaking);
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}: ` : "";

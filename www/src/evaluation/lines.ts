@@ -1,30 +1,30 @@
-/** Lines of an evaluation as buttons: a small board shows a move's position, a click plays up to it. */
+/** Lines of an evaluation as buttons. A hover previews the position of a move, a click plays the line up to it. */
 import type { Position } from "chessops/chess";
 import { make } from "../shell/dom";
 import { moveNumber, type Step } from "../game/game";
 
-/** What the lines make the page do. */
+/** Effects of the lines on the page. */
 export interface LineActions {
-  /** Show the position after a step near the element, undefined: no more. */
+  /** Shows the position after a step near the element; hides it if `near` is undefined. */
   preview(near: Element | undefined, step?: Step, before?: Position): void;
-  /** Play these steps from the position that they belong to. */
+  /** Plays these steps from the line's first position. */
   play(line: readonly Step[]): void;
 }
 
-/** A line with its score. */
+/** Returns a line with its score. */
 export function lineItem(score: string, start: Position, line: readonly Step[], actions: LineActions): HTMLElement {
   const className = /^#?-/.test(score) ? "pv-score black" : "pv-score";
   return make("li", { "data-testid": "line" }, make("span", { className }, score), lineMoves(start, line, actions));
 }
 
-/** The moves of a line: one stop of the Tab key, arrow keys within. */
+/** Returns the moves of a line. The Tab key stops at the line once; arrow keys move inside it. */
 export function lineMoves(start: Position, line: readonly Step[], actions: LineActions): HTMLElement {
   const words = make("span", { className: "line", role: "toolbar", "aria-label": "Moves of the line" });
   const before = (index: number) => line[index - 1]?.position ?? start;
   const buttons = line.map((step, index) => {
     const show = () => actions.preview(button, step, before(index));
     const button = make("button", { type: "button", tabIndex: index === 0 ? 0 : -1, "aria-label": `${step.number} ${step.san}`, "data-testid": "line-move" }, step.san);
-    // A finger that touches wants to play, not to hover.
+    // A touch plays the move and needs no preview.
     button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show());
     button.addEventListener("focus", () => button.matches(":focus-visible") && show());
     button.addEventListener("click", () => actions.play(line.slice(0, index + 1)));

@@ -1,4 +1,4 @@
-/** The choice of the buckets that count: speeds and bands of ratings, each on or off. */
+/** The choice of buckets: speeds and rating bands, each on or off. */
 import type { BookBucket } from "shelfish/book";
 import { byId, make } from "../shell/dom";
 
@@ -11,23 +11,23 @@ const SPEEDS: Record<string, string> = {
   correspondence: "Correspondence",
 };
 
-/** The names of a bucket's speed and of its band of ratings. */
+/** Returns the names of a bucket's speed and rating band. */
 const parts = ({ speed, ratings }: BookBucket): [speed: string, band: string] => {
   const [least, most] = ratings ?? [null, null];
   const band = least === null ? (most === null ? "No rating" : `Below ${most + 1}`) : most === null ? `${least} and more` : `${least}–${most}`;
   return [speed ? (SPEEDS[speed] ?? speed) : "No time control", band];
 };
 
-/** Buttons to choose buckets by, drawn when the book is open. */
+/** Buttons that switch buckets, drawn once the book is open. */
 export class BucketChoice {
-  /** What is switched off. */
+  /** Speeds and bands that are switched off. */
   private readonly off = new Set<string>();
   private buckets: readonly BookBucket[] = [];
 
-  /** `change` is called when another choice was made. */
+  /** `change` is called after each change of the choice. */
   constructor(private readonly change: () => void) {}
 
-  /** Draws the choice that a book gives, once. */
+  /** Draws the buttons for a book's buckets, once. */
   draw(buckets: readonly BookBucket[]): void {
     if (this.buckets.length > 0 || buckets.length < 2) return;
     this.buckets = buckets;
@@ -40,7 +40,7 @@ export class BucketChoice {
     byId("buckets").hidden = false;
   }
 
-  /** The names of the buckets that count; none if all do. */
+  /** Names of the selected buckets; `undefined` if all are selected. */
   get chosen(): string[] | undefined {
     if (this.off.size === 0) return undefined;
     const isOn = (bucket: BookBucket) => parts(bucket).every((part, at) => !this.off.has(`${at} ${part}`));

@@ -1,4 +1,4 @@
-/** The opening explorer: what was played from the position on the board, with evaluations beside the moves. */
+/** The opening explorer: the moves that were played from the position on the board, with evaluations. */
 import "./explorer.css";
 import { Board } from "../board/board";
 import { nextTask } from "../loading/next-task";
@@ -25,8 +25,8 @@ import { BucketChoice } from "./buckets";
 import { drawReferences } from "../book/references";
 import { choose, draw, fill, press } from "./table";
 
-/** How long an answer may take before it is said that it is waited for. */
-const PATIENCE = 400;
+/** Milliseconds before a lookup is shown as slow. */
+const SLOW = 400;
 
 const settings = load();
 applyAppearance(settings);
@@ -34,7 +34,7 @@ const evals = new DatabaseClient(manifestUrl(settings.database), settings.cache)
 const book = new BookClient(bookUrl(), evals, settings.cache);
 restrictConnections(evals.url, book.url);
 bindTheme();
-// It travels while the page is being set up; a failure shows at the first lookup. The evaluations are opened when the counts are drawn.
+// The book loads in parallel with the setup. The first lookup reports a failure. The evaluations are opened after the counts are drawn.
 book.open().catch(() => {});
 
 const state = new State();
@@ -48,14 +48,14 @@ const choice = new BucketChoice(() => void ask());
 
 let asking = new AbortController();
 
-/** Asks for the position on the board: counts are drawn when they are there, evaluations when they come. */
+/** Looks up the position on the board. Draws the counts first, then the evaluations. */
 async function ask(): Promise<void> {
   asking.abort();
   const { signal } = (asking = new AbortController());
   const { node } = state;
   const play = (step: { move: Parameters<State["play"]>[1] }) => state.play(node, step.move);
   const show = (near?: Element, step?: Parameters<Preview["show"]>[1]) => preview.show(near, step, node.position);
-  const waiting = window.setTimeout(() => tell("Looking it up…"), PATIENCE);
+  const waiting = window.setTimeout(() => showStatus("Looking it up…"), SLOW);
   byId("played").classList.add("stale");
   try {
     const buckets = choice.chosen;
@@ -66,13 +66,13 @@ async function ask(): Promise<void> {
     drawReferences(played);
     byId("panel").ariaBusy = "false";
     byId("played").classList.remove("stale");
-    tell(played.moves.length > 0 ? "" : silence(played.ended.white + played.ended.draws + played.ended.black > 0));
+    showStatus(played.moves.length > 0 ? "" : noMovesText(played.ended.white + played.ended.draws + played.ended.black > 0));
     describe();
     keepForOffline();
-    // What follows is more work: the counts are to be seen before it.
+    // Lets the browser paint the counts before the work that follows.
     await nextTask();
     if (signal.aborted) return;
-    // Without names or evaluations the table is as good.
+    // The table works without opening names and evaluations.
     const named = loadOpenings().then(nextTask).then(() => showOpening(state)).catch(() => {});
     const { moves } = await book.explore(node.fen, signal, buckets);
     await named.then(nextTask);
@@ -80,7 +80,7 @@ async function ask(): Promise<void> {
   } catch (error) {
     window.clearTimeout(waiting);
     if (signal.aborted) return;
-    if (!byId("played").classList.contains("stale")) return void tell("The evaluations cannot be looked up now.");
+    if (!byId("played").classList.contains("stale")) return void showStatus("The evaluations cannot be looked up now.");
     byId("played").hidden = byId("games").hidden = true;
     byId("panel").ariaBusy = "false";
     const { title, advice } = explain(error);
@@ -90,28 +90,28 @@ async function ask(): Promise<void> {
   }
 }
 
-/** The fault of the link that was followed, until the position changes. */
-let linkFault = "";
+/** The error of the address, shown until the position changes. */
+let linkError = "";
 
-function tell(text: string): void {
-  byId("status").textContent = [linkFault, text].filter(Boolean).join(" ");
+function showStatus(text: string): void {
+  byId("status").textContent = [linkError, text].filter(Boolean).join(" ");
 }
 
-function silence(hasEnds: boolean): string {
+function noMovesText(hasEnds: boolean): string {
   if (!state.node.position.hasDests()) return state.node.position.isCheck() ? "Checkmate." : "Stalemate.";
   if (choice.chosen) return "No game of these buckets reached this position.";
   if (hasEnds) return "The games of the book go no further here.";
   const info = book.manifest?.info ?? {};
   const least = Number(info.min_games ?? 1);
   const limits = [info.max_plies ? `the first ${info.max_plies} half-moves` : "", least > 1 ? `positions of at least ${least} games` : ""];
-  const told = limits.filter(Boolean).join(" and ");
-  return `No game of the book reached this position${told ? ` (it has ${told})` : ""}.`;
+  const limited = limits.filter(Boolean).join(" and ");
+  return `No game of the book reached this position${limited ? ` (it has ${limited})` : ""}.`;
 }
 
-/** The moves that led here; each can be gone back to. */
+/** Draws the moves that led to the position, as buttons that go back. */
 function line(): void {
   const nodes = path(state.node).slice(1);
-  // Not disabled, which would take the focus away from who has just pressed it.
+  // A disabled button would lose the focus after it was pressed.
   const start = make("button", { type: "button", "aria-disabled": nodes.length === 0 }, "Start");
   start.addEventListener("click", first);
   const moves = nodes.flatMap((node, at) => {
@@ -127,7 +127,7 @@ function line(): void {
 function describe(): void {
   if (!book.manifest) return;
   choice.draw(book.manifest.buckets);
-  // Weights of Polyglot are counted as draws, which they are not.
+  // Books made from Polyglot files have weights that are stored as draws but are not results.
   document.body.classList.toggle("no-results", book.manifest.info.results === "unknown");
   const { positions, bytes, info } = book.manifest;
   byId("facts").textContent = [plural(Number(info.games ?? 0), "game"), plural(positions, "position"), size(bytes)].join(", ");
@@ -135,7 +135,7 @@ function describe(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  linkFault = "";
+  linkError = "";
   preview.show(undefined);
   board.show(state.node);
   updateStepButtons(state.node);
@@ -145,9 +145,9 @@ state.on(({ node }) => {
   void ask();
 });
 
-followLinks(state, (fault) => {
-  linkFault = fault;
-  tell("");
+followLinks(state, (message) => {
+  linkError = message;
+  showStatus("");
 });
 
 bindKeys({

@@ -1,4 +1,4 @@
-/** The table of moves: counts, bars of results, evaluations. */
+/** The table of moves: counts, results and evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
@@ -6,22 +6,22 @@ import { type Node, type Step, steps } from "../game/game";
 import { openingOf } from "../game/opening-names";
 import { scoreInWords } from "../score/score";
 
-/** What a person does with a move of the table. */
+/** Effects of the table on the page. */
 export interface Actions {
   play(step: Step): void;
-  /** Shows where a move leads; without an element, nothing. */
+  /** Shows the position after a move; without an element, hides it. */
   show(near: Element | undefined, step?: Step): void;
 }
 
 const games = ({ white, draws, black }: Results): number => white + draws + black;
 const number = (count: number): string => count.toLocaleString("en");
-/** A share in percent; a small one with a digit more, as none is nothing. */
+/** Formats a share in percent; a share below 1 % gets a decimal, so that it is not shown as 0. */
 const percent = (part: number, whole: number): string => {
   const share = (100 * part) / whole;
   return `${share > 0 && share < 1 ? Math.max(0.1, share).toFixed(1) : Math.round(share)} %`;
 };
 
-/** Draws what was played from a position. */
+/** Draws the moves that were played from a position. */
 export function draw(node: Node, answer: Played, actions: Actions): void {
   const all = games(answer);
   byId("played").hidden = all === 0;
@@ -34,7 +34,7 @@ export function draw(node: Node, answer: Played, actions: Actions): void {
   redraw(byId("moves"), ...drawn);
 }
 
-/** Adds names and evaluations to the moves that are drawn. They come a moment later: the rows stay, and with them a click. */
+/** Adds opening names and evaluations to the rows. The rows are not replaced, so that a click on them is not lost. */
 export function fill(moves: readonly ExploredMove[]): void {
   for (const move of moves) {
     const line = byId("moves").querySelector(`[data-uci="${move.uci}"]`);
@@ -51,7 +51,7 @@ export function choose(by: 1 | -1): void {
   all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]?.focus();
 }
 
-/** The move of the table with this number, from 1. */
+/** Plays the move with this number, counted from 1. */
 export function press(at: number): void {
   buttons()[at - 1]?.click();
 }
@@ -84,7 +84,7 @@ function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLT
   return line;
 }
 
-/** A bar of who won; the parts that have room for it say how many. */
+/** Returns a bar of the results. Parts that are wide enough show their share. */
 function bar(results: Results): HTMLElement {
   const count = games(results);
   const parts = (["white", "draws", "black"] as const).map((kind) => {

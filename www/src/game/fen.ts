@@ -1,15 +1,15 @@
-/** FEN: a position as text, read, or refused with the field that is wrong. */
+/** Reads FENs. Errors name the wrong field. */
 import { Chess, IllegalSetup, type Position } from "chessops/chess";
 import { InvalidFen, parseFen } from "chessops/fen";
 import { clip, InputError } from "../text/input-error";
 
-/** A FEN starts with ranks joined by slashes; a PGN never does. */
+/** Whether a text is a FEN: it begins with ranks joined by slashes, which a PGN never does. */
 export function looksLikeFen(text: string): boolean {
   const board = text.split(/[\s_]/, 1)[0] ?? "";
   return (board.match(/\//g)?.length ?? 0) >= 3 && !/[[:]/.test(board);
 }
 
-/** The position of a FEN. Throws an `InputError`. */
+/** Returns the position of a FEN. Throws an `InputError`. */
 export function positionOf(fen: string): Position {
   const setup = parseFen(fen);
   if (setup.isErr) throw new InputError(fenFault(setup.error.message, fen));

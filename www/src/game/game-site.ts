@@ -1,7 +1,7 @@
-/** Where a game was played, by the headers that the big sites write. */
+/** The site on which a game was played, from the headers that Lichess and chess.com write. */
 import type { GameSite } from "./game";
 
-/** The site and the game's page there; undefined for a game over a board, or of a site that does not say so. */
+/** Returns the site and the game's page; `undefined` if the headers name no known site. */
 export function gameSite(headers: ReadonlyMap<string, string>): GameSite | undefined {
   for (const name of ["GameURL", "Link", "Site"]) {
     const value = headers.get(name) ?? "";

@@ -1,4 +1,4 @@
-/** A game: a tree of positions with the first child as the main line. Pure: it knows no page and no database. */
+/** A game as a tree of positions. The first child of a node continues the main line. */
 import { castlingSide, Chess, normalizeMove, type Position } from "chessops/chess";
 import { chessgroundMove } from "chessops/compat";
 import { INITIAL_FEN, makeFen } from "chessops/fen";
@@ -7,10 +7,10 @@ import { isNormal, type Move, type NormalMove } from "chessops/types";
 import { kingCastlesTo, makeUci, parseUci } from "chessops/util";
 import type { Notes } from "./notes";
 
-/** One position of the tree and the move that led to it. */
+/** A position of the tree and the move that led to it. */
 export interface Node {
   readonly parent?: Node;
-  /** Half-moves from the root. */
+  /** Number of plies from the root. */
   readonly ply: number;
   /** Undefined at the root only. */
   readonly move?: NormalMove;
@@ -19,20 +19,20 @@ export interface Node {
   readonly position: Position;
   readonly fen: string;
   readonly children: Node[];
-  /** What the PGN says of the move that led here. */
+  /** Notes of the PGN about `move`. */
   readonly notes: Notes;
 }
 
-/** Where a game was played. */
+/** The site on which a game was played. */
 export interface GameSite {
   name: "lichess" | "chess.com" | string;
-  /** The game's page there. */
+  /** The game's page on the site. */
   url?: string;
-  /** Its id there, if it was fetched by it and so can be fetched again. */
+  /** The game's id on the site, if the game was fetched by its id. */
   id?: string;
 }
 
-/** A line of moves from some position, each with the position after it. */
+/** A move of a line, with the position after it. */
 export interface Step {
   readonly move: NormalMove;
   readonly san: string;
@@ -40,27 +40,27 @@ export interface Step {
   readonly number: string;
 }
 
-/** A tree of positions, with what is known about the game. */
+/** A tree of positions with the game's headers. */
 export class Game {
   readonly root: Node;
-  /** How many plies of the main line came with the game; moves played later count as additions. */
+  /** Number of plies of the main line in the game's source. Moves that are played on the board are additions. */
   sourcePlies = 0;
-  /** Where it came from, if that is known. */
+  /** The site on which it was played, if known. */
   site?: GameSite;
-  /** Its key in the list of stored games. */
+  /** Key in the list of stored games. */
   id?: string;
 
   constructor(
     start: Position = Chess.default(),
-    /** PGN headers; empty for a board that somebody just plays on. */
+    /** PGN headers; empty for a game that is played on the board. */
     readonly headers: ReadonlyMap<string, string> = new Map(),
-    /** Its name in the famous-games menu and in links. */
+    /** Name in the menu of famous games and in links. */
     public slug?: string,
   ) {
     this.root = { ply: 0, san: "", position: start, fen: makeFen(start.toSetup()), children: [], notes: { nags: [] } };
   }
 
-  /** The node after `move`, added to the tree unless it is there already. The move must be legal. */
+  /** Returns the node after `move`, which must be legal. Adds the node to the tree if necessary. */
   play(node: Node, move: Move): Node {
     if (!isNormal(move)) return node;
     const legal = normalizeMove(node.position, move) as NormalMove;
@@ -83,43 +83,43 @@ export class Game {
     return child;
   }
 
-  /** Root and main line. */
+  /** Returns the root and the main line. */
   mainline(): Node[] {
     return lineFrom(this.root);
   }
 
-  /** Whether it starts where games of chess start. */
+  /** Whether the game starts from the standard starting position. */
   get startsAsUsual(): boolean {
     return this.root.fen === INITIAL_FEN;
   }
 }
 
-/** `node` and the first children below it. */
+/** Returns `node` and its first descendants. */
 export function lineFrom(node: Node): Node[] {
   const line = [node];
   for (let next = node.children[0]; next; next = next.children[0]) line.push(next);
   return line;
 }
 
-/** The nodes from the root to `node`. */
+/** Returns the nodes from the root to `node`. */
 export function path(node: Node): Node[] {
   const nodes: Node[] = [];
   for (let at: Node | undefined = node; at; at = at.parent) nodes.unshift(at);
   return nodes;
 }
 
-/** Whether the node is in a variation; then the first move of it. */
+/** Returns the first move of the variation that contains the node; `undefined` in the main line. */
 export function variationOf(node: Node): Node | undefined {
   for (let at: Node | undefined = node; at?.parent; at = at.parent) if (at.parent.children[0] !== at) return at;
   return undefined;
 }
 
-/** "12." before a move of White, "12…" before a move of Black; `position` is the one before the move. */
+/** Returns "12." for a move of White, "12…" for a move of Black; `position` is the position before the move. */
 export function moveNumber(position: Position): string {
   return position.turn === "white" ? `${position.fullmoves}.` : `${position.fullmoves}…`;
 }
 
-/** The UCI moves of a line as steps; it ends at the first one that is not legal. */
+/** Converts UCI moves to steps. Ends at the first move that is not legal. */
 export function steps(start: Position, line: readonly string[]): Step[] {
   const result: Step[] = [];
   let position = start;
@@ -136,16 +136,16 @@ export function steps(start: Position, line: readonly string[]): Step[] {
   return result;
 }
 
-/** From and to squares as a person sees the move: a castling king goes to the g or c file. */
+/** Returns the two squares of a move for display: a castling king goes to the g or c file. */
 export function squares(before: Position, move: NormalMove): string[] {
   const side = castlingSide(before, move);
   return chessgroundMove(side ? { ...move, to: kingCastlesTo(before.turn, side) } : move);
 }
 
-/** UCI with castling as the king's capture of its own rook, which is unambiguous in Chess960 too. */
+/** Returns the move in UCI. Castling is the king's capture of its own rook, which is unambiguous in Chess960. */
 export const uci = (move: NormalMove): string => makeUci(move);
 
-/** How the game stands when no legal move is left. */
+/** Returns the result of the game if the position has no legal move. */
 export function ending(position: Position): { title: string; result: "1-0" | "0-1" | "½-½"; winner?: "white" | "black" } | undefined {
   if (position.hasDests()) return undefined;
   if (!position.isCheck()) return { title: "Stalemate", result: "½-½" };
@@ -154,5 +154,5 @@ export function ending(position: Position): { title: string; result: "1-0" | "0-
     : { title: "Checkmate", result: "0-1", winner: "black" };
 }
 
-/** Whether two moves are one. */
+/** Whether two moves are equal. */
 export const sameMove = (a: NormalMove, b: NormalMove): boolean => a.from === b.from && a.to === b.to && a.promotion === b.promotion;

@@ -1,7 +1,7 @@
-/** What a PGN says beside a move: comments, glyphs (NAGs), clocks, an evaluation, drawings. */
+/** Annotations of a PGN: comments, glyphs (NAGs), clocks, evaluations and drawings. */
 import type { CommentShape } from "chessops/pgn";
 
-/** An evaluation that came with the game, from White's point of view. */
+/** An evaluation in the PGN, from White's point of view. */
 export interface Given {
   /** Centipawns. */
   cp?: number;
@@ -10,7 +10,7 @@ export interface Given {
   depth?: number;
 }
 
-/** What is said of one move; at the root, of the game as a whole. */
+/** Annotations of one move, or of the game at the root. */
 export interface Notes {
   /** Comment before the move. */
   before?: string;
@@ -28,6 +28,6 @@ export interface Notes {
   shapes?: CommentShape[];
 }
 
-/** Whether anything is said. */
+/** Whether there are no annotations. */
 export const isEmpty = ({ before, comment, nags, clock, elapsed, given, shapes }: Notes): boolean =>
   !before && !comment && nags.length === 0 && clock === undefined && elapsed === undefined && !given && !shapes;

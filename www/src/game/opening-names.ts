@@ -1,4 +1,4 @@
-/** Names of openings, by position: however it was reached, a position has one name. Loaded when first asked for. */
+/** Names of openings by position: transpositions have the same name. The names are loaded when they are first needed. */
 import { makeFen } from "chessops/fen";
 import type { Opening } from "shelfish/openings";
 import type { Node } from "./game";
@@ -8,15 +8,15 @@ export type { Opening };
 
 let list: typeof import("shelfish/openings") | undefined;
 
-/** Loads the names, some 35 kB; `openingName` knows nothing before. */
+/** Loads the names, about 35 kB. `openingName` finds nothing before. */
 export const loadOpenings = loadOnce(async () => {
   list = await import("shelfish/openings");
 });
 
-/** The name of a position, by the first four fields of its FEN. */
+/** Returns the name of a position, by the first four fields of its FEN. */
 export const openingOf = (fen: string): Opening | undefined => list?.openingOf(fen);
 
-/** The name of the last position of a line that has one; `nodes` go from the root to the position on the board. */
+/** Returns the name of the last position with a name; `nodes` go from the root to the position on the board. */
 export function openingName(nodes: readonly Node[]): Opening | undefined {
   for (const node of nodes.slice(0, (list?.openingPlies() ?? 0) + 1).reverse()) {
     const opening = openingAt(node);

@@ -1,18 +1,18 @@
-/** Names of players as they stand in PGN headers, made short. */
+/** Short forms of the names in PGN headers. */
 
-/** "Kasparov, Gary", "Aronian,L" and "Paul Morphy" give Kasparov, Aronian and Morphy. */
+/** Returns Kasparov, Aronian and Morphy for "Kasparov, Gary", "Aronian,L" and "Paul Morphy". */
 export function surname(name: string): string {
   const before = name.split(",")[0]?.trim() ?? "";
   if (name.includes(",")) return before.replace(/^Von /, "") || "?";
-  // Old databases mark computers so; the rest is the machine's whole name.
+  // Old databases mark computers with "Comp". The rest is the complete name.
   if (before.startsWith("Comp ")) return before.slice(5);
   return before.split(/\s+/).at(-1) || "?";
 }
 
-/** The year of a PGN date; empty if unknown. */
+/** Returns the year of a PGN date; empty if unknown. */
 export const year = (date: string | undefined): string => /^\d{4}/.exec(date ?? "")?.[0] ?? "";
 
-/** "Morphy – Isouard, 1858"; empty if nobody is named. */
+/** Returns "Morphy – Isouard, 1858"; empty if both names are unknown. */
 export function players(headers: ReadonlyMap<string, string>): string {
   const [white, black] = [headers.get("White"), headers.get("Black")];
   if (!white && !black) return "";
@@ -20,7 +20,7 @@ export function players(headers: ReadonlyMap<string, string>): string {
   return `${surname(white ?? "?")} – ${surname(black ?? "?")}${when && `, ${when}`}`;
 }
 
-/** A name for links: "morphy-isouard-1858". */
+/** Returns a name for links: "morphy-isouard-1858". */
 export function slug(headers: ReadonlyMap<string, string>): string {
   return [surname(headers.get("White") ?? ""), surname(headers.get("Black") ?? ""), year(headers.get("Date"))]
     .join("-")

@@ -1,4 +1,4 @@
-/** The famous games that the page brings along, and what people call them. */
+/** The famous games of the site and their titles. */
 import pgn from "../../../static-shards/famous.pgn?raw";
 import type { Game } from "../game/game";
 import { read } from "../pgn/read-text";
@@ -28,7 +28,7 @@ const TITLES: Record<string, string> = {
   "topalov-shirov-1998": "Shirov’s bishop to h3",
 };
 
-/** A game on offer; it is read only when it is asked for. */
+/** A famous game. Its PGN is read when the game is opened. */
 export interface Famous {
   slug: string;
   title: string;

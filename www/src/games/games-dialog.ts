@@ -1,4 +1,4 @@
-/** The list of all games that were opened: searched, opened, removed. Loaded when it is first asked for. */
+/** The list of all opened games, with a search. Loaded when it is first opened. */
 import "../style/dialogs.css";
 import "../style/games.css";
 import { plural } from "../text/units";
@@ -7,12 +7,12 @@ import type { Library } from "./library";
 import { nameOf } from "./game-menu";
 import type { Entry } from "./game-store";
 
-/** How many rows are drawn at once. */
+/** Number of rows that are drawn at once. */
 const PAGE = 200;
 
 let dialog: GamesDialog | undefined;
 
-/** Shows the list; `open` gets the game that is chosen. */
+/** Shows the list. `open` is called with the selected game. */
 export async function showGames(library: Library, open: (entry: Entry) => void): Promise<void> {
   dialog ??= new GamesDialog(library, open);
   await dialog.show();
@@ -120,7 +120,7 @@ class GamesDialog {
     return make("li", { "data-id": entry.id }, button, remove);
   }
 
-  /** Arrows go along the rows, Delete removes the one that has the focus. */
+  /** Handles keys: arrows move between rows, Delete removes the focused row. */
   #key(event: KeyboardEvent): void {
     const row = (event.target as HTMLElement).closest("li");
     if (!row) return;
@@ -148,7 +148,7 @@ class GamesDialog {
     await this.library.refresh();
   }
 
-  /** Asks once more before everything goes. */
+  /** Asks for confirmation before all games are removed. */
   async #removeAll(): Promise<void> {
     if (!this.#clear.classList.contains("sure")) {
       this.#ask(true);
@@ -170,7 +170,7 @@ class GamesDialog {
   }
 }
 
-/** Without accents and capitals. */
+/** Returns the text without accents, in lower case. */
 const folded = (text: string): string => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
 const texts = new WeakMap<Entry, string>();

@@ -1,21 +1,21 @@
-/** Games of Lichess, from its export API: open to every page, no login (https://lichess.org/api#tag/Games/operation/gamePgn). */
+/** Fetches games from Lichess's export API, which needs no login (https://lichess.org/api#tag/Games/operation/gamePgn). */
 import { InputError } from "../text/input-error";
 import type { Game } from "../game/game";
 import { read } from "../pgn/read-text";
 import { lichessUrl } from "../shell/policy";
 import { boundedText } from "../text/bounded-text";
 
-/** Longest answer that is read: far more than any game has. */
+/** Maximum size of an answer, much more than any game. */
 const MAX_BYTES = 2_000_000;
 const TIMEOUT = 15_000;
 
-/** What is read of the answer. */
+/** The fields of the answer that are read. */
 interface Exported {
   status?: unknown;
   pgn?: unknown;
 }
 
-/** Fetches a game by its id of eight letters. Throws an `InputError`, and the signal's reason when that is aborted. */
+/** Fetches a game by its id of eight letters. Throws an `InputError`, or the signal's reason if it is aborted. */
 export async function fetchGame(id: string, signal: AbortSignal): Promise<Game> {
   const base = lichessUrl();
   const url = new URL(`game/export/${id}?pgnInJson=true&clocks=true&evals=true&opening=true&literate=false`, base);

@@ -1,11 +1,11 @@
-/** The line below the moves that says what happened, with the games that could not be opened. */
+/** The message below the moves, with the list of games that could not be opened. */
 import { byId, make } from "../shell/dom";
 import type { Refused } from "../pgn/read-text";
 
-/** Most refused games that are listed. */
+/** Maximum number of games that are listed. */
 const MAX_LISTED = 200;
 
-/** Shows a remark and what was refused; with neither, nothing. */
+/** Shows a message and the games that could not be opened. Hides the line if there are neither. */
 export function notice(remark: string, refused: readonly Refused[] = []): void {
   const element = byId("notice");
   const items = refused.slice(0, MAX_LISTED).map(({ index, name, reason }) => make("li", {}, `Game ${index}${name && ` (${name})`}: ${reason}`));

@@ -1,14 +1,14 @@
-/** How a person gives a position or a game: by a dialog, by pasting and by dropping anywhere on the page. */
+/** Opens games from the dialog, from pasted text and from dropped files. */
 import { byId, isField } from "../shell/dom";
 import type { InputError } from "../text/input-error";
 import { loadOnce } from "../loading/load-once";
 import type { OpenDialog } from "./open-dialog";
 import { loadPart } from "../loading/page-part";
 
-/** Binds all of them; gives the function that shows the dialog. `tell` says what is wrong while there is no dialog. */
-export function bindOpen(open: (input: string | File) => Promise<void>, tell: (fault: string) => void): () => void {
+/** Binds the controls and returns the function that shows the dialog. `showMessage` reports errors if the dialog cannot be loaded. */
+export function bindOpen(open: (input: string | File) => Promise<void>, showMessage: (fault: string) => void): () => void {
   const dialog = loadOnce(async () => (await loadPart(import("./open-dialog"))).openDialog(open));
-  const use = (what: (dialog: OpenDialog) => void) => void dialog().then(what, (error: InputError) => tell(error.message));
+  const use = (what: (dialog: OpenDialog) => void) => void dialog().then(what, (error: InputError) => showMessage(error.message));
   const ask = () => use((dialog) => dialog.ask());
   const give = (input: string | File) => use((dialog) => void dialog.attempt(input));
 

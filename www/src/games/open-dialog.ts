@@ -1,17 +1,17 @@
-/** The dialog that takes a position or a game: a text, an address or a file. Loaded when it is first needed. */
+/** The dialog that opens a text, an address or a file. Loaded when it is first needed. */
 import "../style/dialogs.css";
 import { make } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
-/** What the page asks of the dialog. */
+/** The functions of the dialog. */
 export interface OpenDialog {
-  /** Shows it. */
+  /** Shows the dialog. */
   ask(): void;
-  /** Opens what was given elsewhere on the page; the dialog is shown if that fails, with the reason. */
+  /** Opens input from elsewhere on the page. Shows the dialog with the reason if that fails. */
   attempt(input: string | File): Promise<void>;
 }
 
-/** Binds the dialog. `open` reads what is given; an `InputError` keeps the dialog, with its message. */
+/** Creates the dialog. `open` opens the input; if it throws an `InputError`, the dialog stays open and shows the message. */
 export function openDialog(open: (input: string | File) => Promise<void>): OpenDialog {
   const text = make("textarea", { rows: 8, spellcheck: false, autocomplete: "off", "aria-label": "PGN, FEN or address", "aria-describedby": "open-error", "data-testid": "open-text" });
   const fault = make("p", { id: "open-error", className: "fault", role: "alert", "data-testid": "open-error" });
@@ -48,7 +48,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
     text.focus();
     text.select();
   };
-  // A long text is not put into the field.
+  // A long text is not shown in the field.
   const attempt = async (input: string | File) => {
     const mine = ++attempts;
     complain();
@@ -71,7 +71,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
     }
   };
 
-  // A click on the backdrop closes.
+  // A click on the backdrop closes the dialog.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
@@ -90,7 +90,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
   return { ask, attempt };
 }
 
-/** Marks a line of the text. */
+/** Selects a line of the text. */
 function select(text: HTMLTextAreaElement, line: number): void {
   const lines = text.value.split("\n");
   const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);

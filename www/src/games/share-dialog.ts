@@ -1,21 +1,21 @@
-/** What can be taken along: a link, the position, the game. */
+/** The dialog that copies or downloads the link, the position or the game. */
 import { copy } from "../shell/clipboard";
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { download, fileName, toPgn } from "../pgn/write-game";
 import type { State } from "../state/state";
 
-/** Shows it. `address` gives the link to the position on the board, `annotated` writes the page's evaluations into a PGN. */
+/** Shows the dialog. `address` returns the link to the position; `annotated` adds the page's evaluations to a PGN. */
 export function showShare(state: State, address: () => string, annotated: (pgn: string) => Promise<string>): void {
   const { game, node } = state;
-  const told = make("p", { className: "told", role: "status", "data-testid": "share-told" });
+  const output = make("p", { className: "outcome", role: "status", "data-testid": "share-status" });
   const action = (id: string, label: string, does: () => Promise<string> | string) => {
     const button = make("button", { type: "button", "data-testid": id }, label);
     button.addEventListener("click", async () => {
       try {
-        told.textContent = await does();
+        output.textContent = await does();
       } catch (error) {
-        told.textContent = `That failed: ${error instanceof Error ? error.message : String(error)}`;
+        output.textContent = `That failed: ${error instanceof Error ? error.message : String(error)}`;
       }
     });
     return button;
@@ -31,5 +31,5 @@ export function showShare(state: State, address: () => string, annotated: (pgn: 
   if ("share" in navigator) buttons.unshift(action("share-link", "Share the link…", () => navigator.share({ title: document.title, url: address() }).then(() => "Shared.", () => "")));
   const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;
   const embed = make("p", { className: "quiet" }, make("a", { href, "data-testid": "embed-link" }, "Show this game on a page of your own"));
-  showDialog("share-dialog", "Take it along", make("div", { className: "choices" }, ...buttons), embed, told);
+  showDialog("share-dialog", "Take it along", make("div", { className: "choices" }, ...buttons), embed, output);
 }

@@ -1,16 +1,16 @@
-/** What the list of games keeps of one. Loaded when the first is kept. */
+/** Entries of the list of games. Loaded when the first game is stored. */
 import type { Game } from "../game/game";
 import type { Checked } from "../pgn/read-game";
 import type { PgnText } from "../pgn/split";
 import { toPgn } from "../pgn/write-game";
 import type { Stored } from "./game-store";
 
-/** A game that was checked, as its text has it. */
+/** Returns the entry of a game that was checked, with its original text. */
 export function ofText({ headers, result, id, plies, text }: PgnText & Checked, opened: number): Stored {
   return { ...described(headers, result), id, plies, text, size: text.length, opened };
 }
 
-/** A game that is on the board. */
+/** Returns the entry of a game of the board. */
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
   const source = game.site?.id ? { source: `${game.site.name}:${game.site.id}` } : {};

@@ -1,18 +1,18 @@
-/** Pictures of a block: what its columns take, and how its positions hang together. */
+/** Pictures of a block: the sizes of its columns, and the tree of its positions. */
 import { plural, size } from "../text/units";
 import { make } from "../shell/dom";
 import type { Frame } from "./frame";
 import { parentsOf } from "./pages";
 import { near, picture, svg } from "./svg";
 
-/** The first column of each group (FORMAT.md, "Blocks"), and what it stands for. */
+/** The first column of each group of columns (FORMAT.md, "Blocks"), with the group's class and label. */
 const GROUPS: readonly (readonly [first: number, name: string, what: string])[] = [
   [0, "positions", "positions"],
   [15, "numbers", "depths, nodes, scores"],
   [26, "lines", "best lines"],
 ];
 
-/** The columns of a block side by side, above as they are and below as they are stored. */
+/** Draws the columns of a block: their decompressed sizes above, their stored sizes below. */
 export function groups({ columns, content, stored }: Frame): [SVGElement, HTMLElement] {
   const width = 376;
   const marks: SVGElement[] = [];
@@ -38,7 +38,7 @@ export function groups({ columns, content, stored }: Frame): [SVGElement, HTMLEl
   return [picture(width, 66, label, ...marks, rest), legend];
 }
 
-/** The positions of a block, from left to right as they are stored, each joined to the one that it is a step from. */
+/** Draws the positions of a block in their order. A line joins each position to the position that it is derived from. */
 export function forest({ columns }: Frame): SVGElement {
   const parents = parentsOf(columns[0]?.bytes ?? new Uint8Array());
   const depths: number[] = [];

@@ -1,4 +1,4 @@
-/** A board that only shows a position. */
+/** A board without controls. */
 import { parseFen } from "chessops/fen";
 import { make } from "../shell/dom";
 

@@ -1,25 +1,25 @@
-/** Sealed frames of columns: pages and blocks as they are stored (FORMAT.md, "Sealed frames of columns"). */
+/** Reads sealed frames of columns: pages and blocks as they are stored (FORMAT.md, "Sealed frames of columns"). */
 import { Decompress } from "fzstd";
 
-/** A column, and what it takes in the file. */
+/** A column of a frame. */
 export interface Column {
   bytes: Uint8Array;
-  /** Bytes of the zstd blocks that hold it, with their headers; `undefined` if a zstd block holds parts of several. */
+  /** Size of the column's zstd blocks, with their headers; `undefined` if a zstd block also contains other columns. */
   stored: number | undefined;
 }
 
 export interface Frame {
-  /** Bytes in the file, seal included. */
+  /** Size in the file, including the seal. */
   stored: number;
-  /** Bytes of the content. */
+  /** Size of the content. */
   content: number;
   columns: Column[];
 }
 
-/** The most content that a frame may have. */
+/** Maximum size of a frame's content. */
 const MAX_CONTENT = 256 * 1024;
 
-/** Opens a frame. What it is given was checked by the package, which read it. */
+/** Decompresses a frame. The package has checked the bytes before. */
 export function openFrame(bytes: Uint8Array): Frame {
   const blocks: { stored: number; content: number }[] = [];
   const content = new Uint8Array(MAX_CONTENT);
@@ -30,7 +30,7 @@ export function openFrame(bytes: Uint8Array): Frame {
     length += chunk.length;
     made += chunk.length;
   });
-  // One zstd block at a time, so that it is known what each holds.
+  // Decompresses one zstd block at a time to measure each block.
   const header = headerLength(bytes);
   decoder.push(bytes.subarray(0, header));
   for (let at = header; ; ) {
@@ -48,7 +48,7 @@ export function openFrame(bytes: Uint8Array): Frame {
   return { stored: bytes.length, content: length, columns: columns(content.subarray(0, length), blocks) };
 }
 
-/** Bytes of a zstd frame's header (RFC 8878, 3.1.1.1). */
+/** Returns the size of a zstd frame's header (RFC 8878, 3.1.1.1). */
 function headerLength(bytes: Uint8Array): number {
   const descriptor = bytes[4] ?? 0;
   const isSingle = (descriptor & 0x20) !== 0;
@@ -59,7 +59,7 @@ function headerLength(bytes: Uint8Array): number {
 function columns(content: Uint8Array, blocks: readonly { stored: number; content: number }[]): Column[] {
   const numbers = new Reader(content);
   const lengths = Array.from({ length: numbers.leb128() }, () => numbers.leb128());
-  // Where zstd blocks begin, and the bytes of the file up to there.
+  // Start of each zstd block in the content, with its offset in the file.
   const starts = new Map([[0, 0]]);
   let [at, stored] = [0, 0];
   for (const block of blocks) {
@@ -76,7 +76,7 @@ function columns(content: Uint8Array, blocks: readonly { stored: number; content
   });
 }
 
-/** Reads numbers one after another. */
+/** Reads bytes and numbers in sequence. */
 export class Reader {
   at = 0;
   constructor(private readonly bytes: Uint8Array) {}
@@ -97,7 +97,7 @@ export class Reader {
   }
 }
 
-/** Reads bits, the least significant first. */
+/** Reads bits, the least significant bit first. */
 export class BitReader {
   #at = 0;
   constructor(private readonly bytes: Uint8Array) {}
@@ -111,7 +111,7 @@ export class BitReader {
   }
 }
 
-/** A number in octaves with parameters `d` and `l`, from its symbol and its low bits. */
+/** Decodes a number in octaves with parameters `d` and `l`, from its symbol and its low bits. */
 export function octave(symbol: number, low: BitReader, d: number, l: number): number {
   if (symbol < 2 ** d) return symbol;
   const rest = symbol - 2 ** d;

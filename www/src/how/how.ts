@@ -1,4 +1,4 @@
-/** The page that takes lookups apart, on the database that is open. */
+/** The page "How it works": shows each step of a lookup in the open database. */
 import "./how.css";
 import { duration, plural, size } from "../text/units";
 import { explain } from "../database/client";
@@ -30,7 +30,7 @@ function fail(where: HTMLElement, error: unknown): void {
   where.replaceChildren(make("p", { className: "fault", role: "alert" }, make("strong", {}, title), ` ${advice}`));
 }
 
-/** One thing at a time, so that requests belong to what asked for them. */
+/** Runs one lookup at a time, so that each request belongs to one lookup. */
 let last: Promise<unknown> = Promise.resolve();
 function inTurn(work: () => Promise<void>): void {
   last = last.then(work);
@@ -63,7 +63,7 @@ async function lookUp(text: string): Promise<void> {
 async function openGame(): Promise<void> {
   const game = famous[Number(byId<HTMLSelectElement>("game").value)];
   if (!game) return;
-  // A game that is over has no evaluation at its end.
+  // The end of a finished game has no evaluation.
   const fens = game.load().mainline().filter(({ position }) => position.hasDests()).map(({ fen }) => canonical(fen));
   try {
     await showOrder(byId("order"), bench, fens, game.players);

@@ -1,30 +1,30 @@
-/** Keys of positions, as FORMAT.md has them, in parts that can be shown. */
+/** Computes the keys of positions (FORMAT.md), divided into parts that the page shows. */
 import type { Color, Role } from "chessops";
 import { makeFen, parseFen } from "chessops/fen";
 import { setupPosition } from "chessops/variant";
 
-/** The order of files in a key, from the centre outwards. */
+/** Order of files in a key, from the centre outwards. */
 export const FILES = "decfbgah";
-/** The order of material in a key. */
+/** Order of the pieces' roles in a key. */
 const MATERIAL: readonly Role[] = ["queen", "rook", "bishop", "knight"];
 const COLORS: readonly Color[] = ["white", "black"];
 
-/** What bytes of a key stand for. */
+/** The parts of a key. */
 export type KeyPart = "pawns" | "material" | "squares" | "turn" | "castling" | "en passant";
 
 export interface Key {
   bytes: number[];
-  /** The same bytes in parts, in their order. */
+  /** The same bytes by part, in their order. */
   parts: { name: KeyPart; bytes: number[] }[];
 }
 
-/** The canonical form of a FEN: four fields, and of them what play can use. Throws on what is no position. */
+/** Returns the canonical FEN of a position: four fields, without castling rights and en-passant squares that have no effect. Throws if the position is invalid. */
 export function canonical(fen: string): string {
   const setup = parseFen(fen.trim()).unwrap();
   return makeFen(setupPosition("chess", setup).unwrap().toSetup(), { epd: true });
 }
 
-/** The key of a position in canonical FEN. */
+/** Returns the key of a position in canonical FEN. */
 export function keyOf(fen: string): Key {
   const { board, turn, castlingRights, epSquare } = parseFen(fen).unwrap();
   const pawns: number[] = [];
@@ -50,7 +50,7 @@ export function keyOf(fen: string): Key {
   return { bytes: parts.flatMap(({ bytes }) => bytes), parts };
 }
 
-/** Numbers of so many bits, one after another, the first bit first. */
+/** Packs numbers of `width` bits into bytes, most significant bit first. */
 function packed(numbers: readonly number[], width: number): number[] {
   const bits = numbers.map((number) => number.toString(2).padStart(width, "0")).join("");
   return (bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2));
@@ -58,7 +58,7 @@ function packed(numbers: readonly number[], width: number): number[] {
 
 export const hex = (bytes: Iterable<number>): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Which of two byte strings is smaller: negative if the first is. A proper prefix is smaller. */
+/** Compares two byte strings; the result is negative if `a` is smaller. A proper prefix is smaller. */
 export function compare(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -68,7 +68,7 @@ export function compare(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return a.length - b.length;
 }
 
-/** The number of the last separator that is not above a key. */
+/** Returns the index of the last separator that is not greater than the key. */
 export function covering(separators: readonly ArrayLike<number>[], key: ArrayLike<number>): number {
   let [low, high] = [0, separators.length];
   while (low < high) {

@@ -1,11 +1,11 @@
-/** Why pawns come first: where the positions of a game stand in the files, and where a hash would have put them. */
+/** Shows why keys begin with pawns: compares the order of a game's positions by key with an order by hash. */
 import { plural, size } from "../text/units";
 import { make } from "../shell/dom";
 import { keyOf } from "./key";
 import { near, picture, svg } from "./svg";
 import type { Workbench } from "./trace";
 
-/** A place from 0 to 1 that says nothing of the position: FNV-1a of its key. */
+/** Returns a hash of the key as a number from 0 to 1 (FNV-1a). */
 function scattered(bytes: readonly number[]): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -14,7 +14,7 @@ function scattered(bytes: readonly number[]): number {
   return (Math.imul(hash, 0x2c1b3c6d) >>> 0) / 2 ** 32;
 }
 
-/** Draws a game's positions, and says how many blocks they touch. */
+/** Draws the positions of a game, and says how many blocks contain them. */
 export async function show(host: HTMLElement, bench: Workbench, fens: readonly string[], name: string): Promise<void> {
   const { database } = bench;
   if (!database) return;
@@ -38,7 +38,7 @@ export async function show(host: HTMLElement, bench: Workbench, fens: readonly s
   );
 }
 
-/** A place in the database, from the top downwards, for each ply. */
+/** Draws the place of each ply in the database, the beginning of the database at the top. */
 function chart(places: readonly number[], label: string, className: string): SVGElement {
   const [width, height] = [720, 150];
   const x = (ply: number) => 8 + (ply * (width - 16)) / Math.max(1, places.length - 1);

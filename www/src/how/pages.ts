@@ -1,7 +1,7 @@
-/** The index of a database: its manifest's pages, and the blocks that a page lists. */
+/** Reads the index of a database: the pages in its manifest, and the blocks that a page lists. */
 import { BitReader, octave, openFrame, Reader } from "./frame";
 
-/** A stretch of a file, and the first key that may be in it. */
+/** A byte range of a file, with the first key that it may contain. */
 export interface Place {
   file: string;
   start: number;
@@ -11,9 +11,9 @@ export interface Place {
 
 /** A page of the index. */
 export interface PagePlace extends Place {
-  /** Its bytes, if the manifest has them. */
+  /** The page's bytes, if the manifest contains them. */
   inline: Uint8Array | undefined;
-  /** The number of its shard. */
+  /** Index of the page's shard. */
   shard: number;
 }
 
@@ -21,7 +21,7 @@ interface ManifestFile {
   shards: { file: string; bytes: number; positions: number; pages: [string, number][]; carried?: string }[];
 }
 
-/** The pages of a manifest, in the order of keys. */
+/** Returns the pages of a manifest in the order of their keys. */
 export function pagesOf(manifest: Uint8Array): PagePlace[] {
   const { shards } = JSON.parse(new TextDecoder().decode(manifest)) as ManifestFile;
   return shards.flatMap(({ file, bytes, pages, carried }, shard) => {
@@ -36,7 +36,7 @@ export function pagesOf(manifest: Uint8Array): PagePlace[] {
   });
 }
 
-/** The blocks that a page lists, in the order of keys. */
+/** Returns the blocks that a page lists, in the order of their keys. */
 export function blocksOf(file: string, page: Uint8Array): Place[] {
   const [shared, lengths, rest, sizes, low] = openFrame(page).columns.map(({ bytes }) => bytes);
   if (!shared || !lengths || !rest || !sizes || !low) throw new Error("a page has five columns");
@@ -55,7 +55,7 @@ export function blocksOf(file: string, page: Uint8Array): Place[] {
   });
 }
 
-/** The positions of a block as a forest: of each the number of its parent, or −1 for a root (FORMAT.md, "Blocks: positions"). */
+/** Returns the index of each position's parent in a block, or −1 for a root (FORMAT.md, "Blocks: positions"). */
 export function parentsOf(links: Uint8Array): number[] {
   const path: number[] = [];
   return Array.from(links, (link, n) => {

@@ -1,4 +1,4 @@
-/** The steps of a lookup, each with the bytes that it is about. */
+/** The steps of a lookup, each with its bytes. */
 import { duration, plural, size } from "../text/units";
 import { make } from "../shell/dom";
 import { scoreText } from "../score/score";
@@ -59,7 +59,7 @@ function keyStep({ key }: Trace): (HTMLElement | SVGElement)[] {
   ];
 }
 
-/** The pawns as the key has them: the eight files in its order. */
+/** Draws the pawns in the order of the key's eight files. */
 function pawnFiles(key: Key): SVGElement {
   const bits = key.bytes.slice(0, 10).map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const columns = Array.from(FILES, (file, n) => {
@@ -77,7 +77,7 @@ function pawnFiles(key: Key): SVGElement {
   return picture(376, 98, "The pawns of each file, in the order of the key", ...columns);
 }
 
-/** Many equal cells of which one is lit. */
+/** Draws a row of equal cells with one highlighted cell. */
 function cells(total: number, lit: number, label: string): SVGElement {
   const width = 376;
   const most = Math.min(total, 188);

@@ -1,6 +1,6 @@
-/** Pictures in SVG. */
+/** Creates SVG pictures. */
 
-/** A new SVG element with attributes and children. */
+/** Creates an SVG element with attributes and children. */
 export function svg(tag: string, attributes: Record<string, string | number> = {}, ...children: (Node | string)[]): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
@@ -8,10 +8,10 @@ export function svg(tag: string, attributes: Record<string, string | number> = {
   return element;
 }
 
-/** A picture of so many units, with what it shows in words. */
+/** Creates a picture of this size, with a description. */
 export function picture(width: number, height: number, label: string, ...children: Node[]): SVGElement {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "picture" }, ...children);
 }
 
-/** A number with a decimal less than it needs. */
+/** Formats a coordinate with two decimals. */
 export const near = (value: number): string => value.toFixed(2);

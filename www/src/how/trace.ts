@@ -1,34 +1,34 @@
-/** A lookup taken apart: the bytes that the package reads, and what stands in them. */
+/** Records a lookup: the bytes that the package reads, and their meaning. */
 import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError } from "shelfish";
 import { fetchEarly } from "../loading/early-fetch";
 import { type Frame, openFrame } from "./frame";
 import { blocksOf, type PagePlace, pagesOf, type Place } from "./pages";
 import { canonical, covering, type Key, keyOf } from "./key";
 
-/** What a lookup went through. */
+/** The steps of a lookup. */
 export interface Trace {
   given: string;
   fen: string;
   key: Key;
-  /** The page of the key, its number, and how many there are. */
+  /** The page that covers the key, its index, and the number of pages. */
   page: PagePlace;
   pageNumber: number;
   pages: number;
-  /** The blocks that the page lists, and the number of the key's. */
+  /** The blocks that the page lists, and the index of the block that covers the key. */
   blocks: Place[];
   blockNumber: number;
   block: Place;
   frame: Frame;
-  /** The beginning of the block as it came. */
+  /** The first bytes of the block. */
   head: Uint8Array;
-  /** What was requested for this lookup; nothing, if all was in memory. */
+  /** Requests of this lookup; empty if everything was in memory. */
   requests: FetchedRange[];
   milliseconds: number;
   answer: PositionEval<true> | null;
   over: boolean;
 }
 
-/** The place of a position: its page, and its block if the page's bytes are known. */
+/** The page and the block of a position. */
 interface Found {
   page: PagePlace;
   pageNumber: number;
@@ -37,20 +37,20 @@ interface Found {
   block: Place;
 }
 
-/** A range that came, kept to be shown. */
+/** Bytes of a file that were read. */
 interface Captured {
   file: string;
   start: number;
   bytes: Uint8Array;
 }
 
-/** The most bytes of one answer; a manifest has at most 8 MiB, a request some 256 kB. */
+/** Maximum size of one answer. A manifest has at most 8 MiB, a request about 256 kB. */
 const MOST = 16 << 20;
 
-/** A database whose lookups can be watched. IndexedDB is left out, so that each first lookup shows its request. */
+/** A database that records its requests. It has no cache in IndexedDB, so that each first lookup makes a request. */
 export class Workbench {
   database: Database | undefined;
-  /** Bytes of the manifest. */
+  /** Size of the manifest. */
   manifestBytes = 0;
   pages: PagePlace[] = [];
   readonly #captured: Captured[] = [];
@@ -78,7 +78,7 @@ export class Workbench {
     return database;
   }
 
-  /** Looks a position up and tells what that took. Throws on what is no position, and what the package throws. */
+  /** Looks a position up and returns the steps. Throws if the position is invalid or the lookup fails. */
   async trace(given: string): Promise<Trace> {
     const { database } = this;
     if (!database) throw new Error("the database is not open");
@@ -101,7 +101,7 @@ export class Workbench {
     return { given: given.trim(), fen, key, ...found, pages: this.pages.length, frame, head: bytes.subarray(0, 64), requests, milliseconds, answer, over };
   }
 
-  /** Looks positions up and tells where they are, and what that took. */
+  /** Looks positions up and returns their blocks and the requests. */
   async places(fens: readonly string[]): Promise<{ places: Place[]; requests: FetchedRange[]; milliseconds: number; known: number }> {
     const { database } = this;
     if (!database) throw new Error("the database is not open");
@@ -115,7 +115,7 @@ export class Workbench {
     return { places, requests, milliseconds, known };
   }
 
-  /** Where a key belongs. */
+  /** Returns the page and the block of a key. */
   find(key: Key): Found | undefined {
     const pageNumber = covering(this.pages.map(({ separator }) => separator), key.bytes);
     const page = this.pages[pageNumber];
@@ -140,7 +140,7 @@ export class Workbench {
     return range?.bytes.subarray(start - range.start, end - range.start);
   }
 
-  /** Keeps what comes before the package reads it. */
+  /** Records the bytes of each answer before the package reads it. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     const response = await fetchEarly(url, init);
     if (!response.ok) return response;
@@ -153,7 +153,7 @@ export class Workbench {
   }
 }
 
-/** The body of an answer, up to a bound. */
+/** Reads the body of an answer up to the maximum size. */
 async function bounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-/** The panel that shows what this page reads of the database: which bytes of which files, and from where. */
+/** The panel of a page's reads: byte ranges, their files, and their source. */
 import "./inspector.css";
 import type { FetchedRange, Manifest, Stats } from "shelfish";
 import { duration, plural, size } from "../text/units";
@@ -7,14 +7,14 @@ import { whenIdle } from "../loading/idle";
 import { type Palette, Strip } from "./strip";
 import { type Read, Traffic } from "./traffic";
 
-/** Colours of the legend, in its order, with what they stand for. */
+/** Colours of the legend with their labels. */
 const LEGEND: readonly (readonly [keyof Palette, string])[] = [
   ["network", "host"],
   ["indexedDB", "IndexedDB"],
   ["file", "not read"],
 ];
 
-/** The part of a page that tells of a database's requests. */
+/** The panel. */
 export class Inspector {
   readonly #traffic = new Traffic();
   readonly #strip: Strip;
@@ -25,7 +25,7 @@ export class Inspector {
   readonly #rows = make("tbody");
   readonly #list: HTMLDetailsElement;
   readonly #summary = make("summary", {}, "The last requests");
-  /** What is enlarged: the last read, unless a row of the list is pointed at. */
+  /** The read that is enlarged: the last read, or the row under the pointer. */
   #focus: Read | undefined;
   #scheduled = false;
   #fresh: Read[] = [];
@@ -50,33 +50,33 @@ export class Inspector {
     host.append(make("div", { className: "inspector" }, this.#totals, this.#strip.element, this.#where, legend, this.#figures, this.#list));
     this.#rows.addEventListener("pointerover", ({ target }) => this.#point(target));
     this.#rows.addEventListener("pointerleave", () => this.#point(null));
-    // Also when it comes to be seen.
+    // The observer also reports when the panel becomes visible.
     new ResizeObserver(() => this.#schedule()).observe(this.#strip.element);
     const recolour = () => this.#schedule();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
     new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
-  /** Says which database it is. */
+  /** Shows a database. */
   open(manifest: Manifest): void {
     this.#traffic.manifest = manifest;
     this.#strip.open(manifest.shards);
     this.#schedule();
   }
 
-  /** Takes a report of the package's `onRequest`. */
+  /** Adds a read, as reported by the package's `onRequest`. */
   request(request: FetchedRange): void {
     this.#fresh.push(this.#traffic.add(request));
     this.#schedule();
   }
 
-  /** Takes what the database counts. */
+  /** Updates the database's counters. */
   count(stats: Stats): void {
     this.#traffic.stats = stats;
     this.#schedule();
   }
 
-  /** Shows what came since, when the page has nothing better to do. */
+  /** Redraws the panel when the page is idle. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -148,17 +148,17 @@ export class Inspector {
   }
 }
 
-/** How many of the ranges that came together light up. */
+/** Maximum number of new ranges that light up at once. */
 const LIT = 24;
 
-/** The name of a file, of which the first digits tell enough. */
+/** Shortens the name of a file to its first digits. */
 export const short = (file: string): string => file.replace(/^([0-9a-f]{8})[0-9a-f]{24}(\.\w+)$/, "$1…$2");
 
 const bytesOf = ({ start, end }: Read): string => `bytes ${start.toLocaleString("en")} to ${(end - 1).toLocaleString("en")}`;
 
 const parts = ({ kind, parts: count }: Read): string => (kind === "manifest" ? "the manifest" : plural(count, kind));
 
-/** How much larger than the strip a part of it is drawn. */
+/** Returns how much the enlarged part is magnified. */
 function times(detail: { start: number; end: number }, manifest: Manifest | undefined): string {
   const factor = Math.round((manifest?.bytes ?? 0) / (detail.end - detail.start));
   return `${factor.toLocaleString("en")} ×`;

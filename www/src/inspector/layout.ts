@@ -1,20 +1,20 @@
-/** Where the bytes of a database stand in a strip: its files one after another, to scale. */
+/** Computes the layout of a strip: the files of a database next to each other, to scale. */
 import type { Shard } from "shelfish";
 
-/** A file in a strip. */
+/** A file in the strip. */
 export interface Box extends Shard {
   x: number;
   width: number;
 }
 
-/** A stretch of a file's bytes, `end` not among them. */
+/** A byte range of a file; `end` is exclusive. */
 export interface Stretch {
   file: string;
   start: number;
   end: number;
 }
 
-/** Files side by side in a strip of so many pixels, with gaps between them as long as there is room for gaps. */
+/** Places files in a strip of `width` pixels, with gaps if there is room. */
 export function layout(shards: readonly Shard[], width: number): Box[] {
   const room = width / Math.max(1, shards.length);
   const gap = room > 12 ? 2 : room > 5 ? 1 : 0;
@@ -27,7 +27,7 @@ export function layout(shards: readonly Shard[], width: number): Box[] {
   });
 }
 
-/** The pixels of a stretch, at least so many that it can be seen; `undefined` if the strip has no such file. */
+/** Returns the pixels of a byte range, with a minimum width; `undefined` if the strip does not contain the file. */
 export function place(boxes: readonly Box[], { file, start, end }: Stretch, least = 2): { x: number; width: number } | undefined {
   const box = boxes.find((box) => box.file === file);
   if (!box) return undefined;
@@ -38,7 +38,7 @@ export function place(boxes: readonly Box[], { file, start, end }: Stretch, leas
   return { x: Math.min(Math.max(box.x, middle - width / 2), most), width };
 }
 
-/** The surroundings of a stretch in its file: so many times as long, and inside of the file. */
+/** Returns the range around a byte range, `times` as long, inside the file. */
 export function surroundings(box: Shard, { file, start, end }: Stretch, times = 8): Stretch {
   const length = Math.min(box.bytes, (end - start) * times);
   const from = Math.min(Math.max(0, Math.round((start + end - length) / 2)), box.bytes - length);

@@ -1,14 +1,14 @@
-/** Brings the inspector to a page after its first evaluation; what was reported before is kept for it. */
+/** Loads the inspector after the first evaluation. Earlier reads are recorded until then. */
 import type { FetchedRange } from "shelfish";
 import type { DatabaseClient } from "../database/client";
 import { whenIdle } from "../loading/idle";
 
-/** Shows in `host` what a client's database reads. */
+/** Shows the reads of a client's database in `host`. */
 export function mountInspector(host: HTMLElement, client: DatabaseClient): void {
   const waiting: FetchedRange[] = [];
   client.onRequest = (request) => void waiting.push(request);
   client.onAnswer = (stats, manifest) => {
-    // The latest figures are shown once it is there.
+    // The inspector starts with the newest counters.
     client.onAnswer = (later) => void (stats = later);
     const load = async () => {
       const { Inspector } = await import("./inspector");
@@ -19,7 +19,7 @@ export function mountInspector(host: HTMLElement, client: DatabaseClient): void 
       client.onAnswer = (stats) => inspector.count(stats);
       inspector.count(stats);
     };
-    // Without it the page is as good.
+    // The page works without the inspector.
     whenIdle(() => void load().catch(() => {}));
   };
 }

@@ -1,17 +1,17 @@
-/** The strip of a database's files, and under it what surrounds the last read, enlarged. Drawn when something was read. */
+/** The strip of a database's files, and below it the enlarged range around the last read. */
 import type { Shard } from "shelfish";
 import { calm, make } from "../shell/dom";
 import { type Box, layout, place, type Stretch, surroundings } from "./layout";
 import type { Read } from "./traffic";
 
-/** Heights in CSS pixels: the strip, what joins it to the enlarged part, and that. */
+/** Heights in CSS pixels of the strip, the joint and the enlarged range. */
 const [STRIP, JOINT, DETAIL] = [30, 16, 22];
-/** The least width of what was read. */
+/** Minimum width of a read. */
 const LEAST = 2;
-/** The most that lights up at a time. */
+/** Maximum number of reads that light up at once. */
 const LIGHTS = 40;
 
-/** Resolved colours; a canvas knows no custom properties, so that they are read off the legend. */
+/** Resolved colours, read from the legend: a canvas cannot use custom properties. */
 export type Palette = Record<"file" | "page" | "network" | "indexedDB" | "failed", string>;
 
 export class Strip {
@@ -27,7 +27,7 @@ export class Strip {
     this.element = make("div", { className: "strip" }, this.#canvas, this.#lights);
   }
 
-  /** Whether it has a place on the page, without which there is nothing to draw. */
+  /** Whether the strip has a width on the page. */
   get isSeen(): boolean {
     return this.element.clientWidth > 0;
   }
@@ -36,7 +36,7 @@ export class Strip {
     this.#shards = shards;
   }
 
-  /** Draws all that was read, and what surrounds `focus`; gives that stretch, if it is enlarged at all. */
+  /** Draws all reads and the range around `focus`. Returns that range if it is enlarged. */
   draw(reads: Iterable<Read>, focus: Read | undefined, label?: string): Stretch | undefined {
     const width = this.element.clientWidth;
     const context = this.#canvas.getContext("2d");
@@ -45,7 +45,7 @@ export class Strip {
     const boxes = layout(this.#shards, width);
     const home = focus && boxes.find(({ file }) => file === focus.file);
     const near = home && focus && surroundings(home, focus);
-    // What is enlarged less than twice is seen well enough above.
+    // A range that would be magnified less than twice is not enlarged.
     const detail = near && home && (near.end - near.start) / home.bytes < home.width / width / 2 ? near : undefined;
     const height = detail ? STRIP + JOINT + DETAIL : STRIP;
     const ratio = window.devicePixelRatio || 1;
@@ -85,7 +85,7 @@ export class Strip {
     return detail;
   }
 
-  /** Lights up what was just read, for a moment. The compositor does that alone. */
+  /** Highlights a new read for a moment, by a CSS animation. */
   light(read: Read): void {
     if (calm() || this.#width === 0 || this.#lights.childElementCount >= LIGHTS) return;
     const at = place(layout(this.#shards, this.#width), read, LEAST + 1);
@@ -98,7 +98,7 @@ export class Strip {
   }
 }
 
-/** Draws files, their pages, and what was read of them. */
+/** Draws files, their pages, and the reads. */
 function row(context: CanvasRenderingContext2D, colours: Palette, boxes: readonly Box[], reads: readonly Read[], y: number, height: number): void {
   for (const { x, width, bytes, pageBytes } of boxes) {
     context.fillStyle = colours.file;

@@ -1,47 +1,45 @@
-/** What was read of a database, from the package's reports: totals, ranges, and the largest block. */
+/** Collects the reads of a database from the package's reports. */
 import type { FetchedRange, Manifest, Stats } from "shelfish";
 
 /** Bytes of a file that were read. */
 export interface Read extends FetchedRange {
-  /** Counted from 1. */
+  /** Number of the read, from 1. */
   number: number;
-  /** The file's name. */
   file: string;
-  /** What was wanted: the manifest, pages of the index, or blocks of positions. */
+  /** What the bytes contain: the manifest, pages of the index, or blocks of positions. */
   kind: "manifest" | "page" | "block";
 }
 
-/** How many reads are kept. */
+/** Number of reads that are kept for the list. */
 const KEPT = 50;
-/** How many ranges are kept to be drawn; a session of a day has some thousands. */
+/** Number of ranges that are kept for the strip; a day's session has some thousands. */
 const DRAWN = 20_000;
 
-/** All that was read since the database was opened. */
+/** All reads since the database was opened. */
 export class Traffic {
   /** The last reads, newest first. */
   readonly last: Read[] = [];
   /** Every range that was read, once. */
   readonly ranges = new Map<string, Read>();
-  /** The largest block that was read by itself. */
+  /** The largest block that was read alone. */
   largest: Read | undefined;
-  /** What the database counts. */
+  /** The database's counters. */
   stats: Stats | undefined;
   manifest: Manifest | undefined;
   #count = 0;
   #bytes = 0;
   #requests = 0;
 
-  /** Bytes that came from the host. */
+  /** Bytes from the host. */
   get bytes(): number {
     return this.stats?.bytes ?? this.#bytes;
   }
 
-  /** Requests to the host. */
   get requests(): number {
     return this.stats?.requests ?? this.#requests;
   }
 
-  /** Takes a report. */
+  /** Adds a read. */
   add(request: FetchedRange): Read {
     const file = decodeURIComponent(request.url.slice(request.url.lastIndexOf("/") + 1));
     const shard = this.manifest?.shards.find((shard) => shard.file === file);

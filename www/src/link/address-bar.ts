@@ -1,10 +1,10 @@
-/** The address bar: stepping rewrites it, opening a game adds an entry for the back button. */
+/** The address bar. A step replaces the address; opening a game adds an entry for the back button. */
 
 let timer = 0;
-/** What is due to be written; browsers refuse addresses that change too often. */
+/** Address that is to be written. Browsers refuse addresses that change too often. */
 let due: string | undefined;
 
-/** Writes the fragment (without "#"), soon; with `push` at once and as a new entry of the history. */
+/** Writes the fragment (without "#") after a short delay; with `push`, immediately and as a new history entry. */
 export function writeAddress(fragment: string, push = false): void {
   const url = fragment ? `#${fragment}` : location.pathname + location.search;
   if (push) {
@@ -17,7 +17,7 @@ export function writeAddress(fragment: string, push = false): void {
   }
 }
 
-/** Calls `restore` with the fragment, now and whenever the person goes back, forward or edits it. */
+/** Calls `restore` with the fragment, now and after each navigation or change of the address. */
 export function followAddress(restore: (fragment: string) => void): void {
   window.addEventListener("pagehide", flush);
   window.addEventListener("popstate", () => {

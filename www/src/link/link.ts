@@ -1,7 +1,6 @@
 /**
- * The URL's fragment: which game, which position of it. The game is one of `#game=SLUG` (famous), `#lichess=ID`,
- * `#pgn=…` (URL-encoded), `#pgnz=…` (deflated, base64url), or `#fen=…&moves=e2e4,e7e5` for a board that somebody plays on;
- * `&ply=12` the position, `&line=…` moves that leave the game's own line at that ply.
+ * Links to a position of a game, in the URL's fragment. The game is `#game=SLUG` (famous), `#lichess=ID`, `#pgn=…` (URL-encoded), `#pgnz=…`
+ * (deflated, base64url), or `#fen=…&moves=e2e4,e7e5`. `&ply=12` is the position; `&line=…` are moves that leave the game's main line there.
  */
 import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
@@ -11,32 +10,32 @@ import type { Refused } from "../pgn/read-text";
 import { isEmpty } from "../game/notes";
 import { loadPart } from "../loading/page-part";
 
-/** Where games come from that a link only names. */
+/** Loads games that a link identifies by name or id. */
 export interface Sources {
   famous(slug: string): Promise<Game | undefined>;
   lichess(id: string): Promise<Game>;
 }
 
-/** What a link names. */
+/** The contents of a link. */
 export interface Linked {
   game: Game;
   node: Node;
-  /** The side that is below. */
+  /** Side at the bottom. */
   side?: "black" | "white";
-  /** The link was too short for comments and variations, which may be stored here. */
+  /** The link was too short for comments and variations. The complete game may be stored in this browser. */
   abridged: boolean;
-  /** What else its PGN has: more games, and those that cannot be opened. */
+  /** The other games of the PGN, and the games that cannot be opened. */
   others: Game[];
   refused: Refused[];
 }
 
-/** Longest link that is made. Chats and mails cut longer ones. */
+/** Maximum length of a link: chats and mail programs cut longer links. */
 const MAX_LINK = 8_000;
 
-/** What names a game in links, once it is known. */
+/** The part of the link that identifies a game, if it was computed. */
 const names = new WeakMap<Game, string>();
 
-/** The fragment of a position of a game, without "#"; empty for the initial position of an empty board. */
+/** Returns the fragment of a position of a game, without "#"; empty for the starting position of an empty board. */
 export function formatLink(game: Game, node: Node): string {
   const name = nameOf(game);
   const main = lineFrom(game.root).slice(1, name ? game.sourcePlies + 1 : undefined);
@@ -54,7 +53,7 @@ export function formatLink(game: Game, node: Node): string {
   return parts.join("&");
 }
 
-/** Finds the shortest name of a game that links have to hold whole. True if it has another one now, which `formatLink` uses. */
+/** Computes the shortest link part for a game that must be contained in its links. Returns true if it has changed; `formatLink` then uses it. */
 export async function shortenLink(game: Game): Promise<boolean> {
   const known = nameOf(game);
   if (known ? !known.startsWith("pgn=") : !hasDetails(game)) return false;
@@ -66,14 +65,14 @@ export async function shortenLink(game: Game): Promise<boolean> {
     return whole.length <= most ? whole : `${await written(moves)}&abridged=1`;
   };
   const long = known ?? (await within(4 * MAX_LINK, plain));
-  // A browser that cannot deflate keeps the long one.
+  // Without compression the longer link is kept.
   const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("../text/deflate")).deflate(text)}`).catch(() => long);
   const name = folded.length < long.length ? folded : long;
   names.set(game, name);
   return name !== known;
 }
 
-/** What a fragment names. Throws an `InputError` for a fragment that makes no sense. */
+/** Reads a fragment. Throws an `InputError` if it is invalid. */
 export async function parseLink(fragment: string, sources: Sources): Promise<Linked> {
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
@@ -98,14 +97,14 @@ export async function parseLink(fragment: string, sources: Sources): Promise<Lin
   };
 }
 
-/** What names the game whole; undefined for a board that somebody just plays on, and until `shortenLink` has found it. */
+/** Returns the link part that identifies the game; `undefined` for a game that is played on the board, and before `shortenLink` has computed it. */
 function nameOf(game: Game): string | undefined {
   if (game.slug) return `game=${game.slug}`;
   if (game.site?.id) return `lichess=${game.site.id}`;
   return names.get(game);
 }
 
-/** Whether more is known of the game than its moves. */
+/** Whether the game has headers, notes or variations in addition to its moves. */
 function hasDetails(game: Game): boolean {
   if (game.sourcePlies === 0 && game.headers.size === 0) return false;
   return game.headers.size > 0 || lineFrom(game.root).some((node, ply) => !isEmpty(node.notes) || (ply < game.sourcePlies && node.children.length > 1));
@@ -135,7 +134,7 @@ function field(text: string): [string, string] {
   return at === -1 ? [text, ""] : [text.slice(0, at), decoded(text.slice(at + 1))];
 }
 
-/** Some programs write a plus for a space. */
+/** Some programs encode spaces as plus signs. */
 const spaced = (text: string): string => (/\s/.test(text) ? text : text.replaceAll("+", " "));
 
 function decoded(text: string): string {

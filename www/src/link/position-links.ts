@@ -1,4 +1,4 @@
-/** The address bar of pages that show a position and no game of their own. */
+/** The address bar of pages that show a position. */
 import { followAddress, writeAddress } from "./address-bar";
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
@@ -6,27 +6,27 @@ import { Game } from "../game/game";
 import { formatLink, parseLink } from "./link";
 import type { State } from "../state/state";
 
-/** Puts on the board what the address names; what cannot be read is told, on a fresh board. */
-export function followLinks(state: State, tell: (fault: string) => void): void {
+/** Shows the position of the address. If the address is invalid, shows the starting position and the message. */
+export function followLinks(state: State, showMessage: (fault: string) => void): void {
   let latest = 0;
   followAddress(async (fragment) => {
     const asked = ++latest;
     const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
     try {
       const { game, node } = await parseLink(fragment, { famous: none, lichess: none });
-      // The address may have changed meanwhile.
+      // The address has changed during the lookup.
       if (asked !== latest) return;
       state.enter(game, node);
     } catch (error) {
       if (asked !== latest) return;
       if (!(error instanceof InputError)) throw error;
       state.enter(new Game());
-      tell(error.message);
+      showMessage(error.message);
     }
   });
 }
 
-/** Writes the position to the address, and to the link that opens it on the analysis board. */
+/** Writes the position to the address, and to the link to the analysis board. */
 export function writeLinks(state: State): void {
   const fragment = formatLink(state.game, state.node);
   writeAddress(fragment);

@@ -1,19 +1,16 @@
-/** Addresses of the big sites: which of them name a game that can be opened here, and what to do about the others. */
+/** Recognizes addresses of Lichess and chess.com, and gives advice for addresses that cannot be opened. */
 import { InputError } from "../text/input-error";
 
-/** What an address names. */
+/** A game or a position that an address identifies. */
 export type SiteAddress =
   | { kind: "lichess"; id: string; side?: "white" | "black"; ply?: number }
   | { kind: "fen"; fen: string };
 
-/**
- * What a pasted address or id names; undefined if the text is neither. Throws an `InputError` with advice for an address that
- * names nothing that can be fetched.
- */
+/** Reads an address or an id; returns `undefined` for other texts. Throws an `InputError` with advice for an address that cannot be fetched. */
 export function siteAddress(text: string): SiteAddress | undefined {
   const trimmed = text.trim();
   if (/^[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?$/.test(trimmed)) {
-    // An id of Lichess is a jumble of letters and digits; words, squares and moves are not.
+    // An id of Lichess mixes letters and digits; words, squares and moves do not.
     const isJumble = /[0-9A-Z]/.test(trimmed.slice(1)) && !/^(?:[a-h][1-8])+$/.test(trimmed);
     return isJumble ? { kind: "lichess", id: trimmed.slice(0, 8) } : undefined;
   }
@@ -47,7 +44,7 @@ function chessCom({ pathname }: URL): never {
   throw new InputError("This address of Chess.com names no game, and games cannot be fetched from there: copy the PGN of one (Share, PGN) and paste it here.");
 }
 
-/** Pages of Lichess whose name looks like an id. */
+/** Pages of Lichess whose names look like ids. */
 const PLACES = new Set(["analysis", "training", "practice", "insights", "timeline", "features", "streamer"]);
 
 function decoded(text: string): string {

@@ -1,18 +1,18 @@
-/** The move list: the main line in two columns with its scores, comments and variations in between. */
+/** The move list: the main line in two columns with scores, comments and variations. */
 import { byId, make } from "../shell/dom";
 import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { glyphOf } from "../report/judgment";
 import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 
-/** A move of the list and what stands beside it. */
+/** The elements of a move in the list. */
 interface Entry {
   button: HTMLButtonElement;
   glyph: HTMLElement;
   score: HTMLElement | undefined;
 }
 
-/** The list. A step moves its mark, what has become known fills its slots; it is drawn anew when the tree has changed. */
+/** The list. It is redrawn when the tree changes; other changes update its elements. */
 export class MoveList {
   readonly #root = byId("moves");
   readonly #entries = new Map<Node, Entry>();
@@ -21,7 +21,7 @@ export class MoveList {
   #chosen: HTMLElement | undefined;
   #frame = 0;
 
-  /** `empty` is shown before the first move. */
+  /** `empty` returns the content for a game without moves. */
   constructor(
     private readonly state: State,
     private readonly empty: () => HTMLElement,
@@ -39,7 +39,7 @@ export class MoveList {
     });
   }
 
-  /** Marks the move that is chosen to go on with, where there are several. */
+  /** Marks the selected next move if there are several. */
   #point(): void {
     this.#chosen?.classList.remove("chosen");
     this.#chosen = undefined;
@@ -61,12 +61,12 @@ export class MoveList {
     next.button.setAttribute("aria-current", "true");
     next.button.tabIndex = 0;
     if (focused) next.button.focus({ preventScroll: true });
-    // Where it stands is asked once a frame, when all views have drawn: each question before costs a layout.
+    // The position is read once per frame, after all views have drawn: earlier reads would cause extra layouts.
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
   }
 
-  /** Scrolls the list, and only the list, so that the move stands well inside. */
+  /** Scrolls the list so that the move is inside it with a margin. */
   #reveal(button: HTMLElement): void {
     const box = this.#root.getBoundingClientRect();
     const at = button.getBoundingClientRect();
@@ -74,7 +74,7 @@ export class MoveList {
     if (at.top < box.top + margin || at.bottom > box.bottom - margin) this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
   }
 
-  /** Fills in what has become known, and touches nothing else. */
+  /** Updates glyphs and scores. */
   #refresh(): void {
     for (const [node, entry] of this.#entries) this.#fill(node, entry);
   }
@@ -129,7 +129,7 @@ export class MoveList {
     this.#root.replaceChildren(list);
   }
 
-  /** What stands between two rows. */
+  /** Returns the comment and the variations between two rows. */
   #aside(comment: string | undefined, variations: readonly Node[] = []): HTMLElement[] {
     if (!comment && variations.length === 0) return [];
     const aside = make("div", { className: "aside" });
@@ -138,13 +138,13 @@ export class MoveList {
     return [aside];
   }
 
-  /** A variation as running text, with those that branch off it in brackets. */
+  /** Returns a variation as text, with its own variations in brackets. */
   #variation(start: Node): (HTMLElement | string)[] {
     return lineFrom(start).flatMap((node, index) => {
       const { parent } = node;
       if (!parent) return [];
       const number = index === 0 || parent.position.turn === "white" ? [make("span", { className: "number" }, moveNumber(parent.position))] : [];
-      // The first move's own siblings are the caller's business.
+      // The caller draws the siblings of the first move.
       const branches = index === 0 ? [] : parent.children.slice(1).map((sibling) => make("span", { className: "branch" }, ...this.#variation(sibling)));
       const remark = (text: string | undefined) => (text ? [make("span", { className: "comment" }, text), " "] : []);
       const comment = remark(node.notes.comment);

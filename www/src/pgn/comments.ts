@@ -1,8 +1,8 @@
-/** Comments and glyphs as PGN writes them. */
+/** Converts PGN comments and glyphs to notes. */
 import { type Evaluation, isMate, makeComment, parseComment } from "chessops/pgn";
 import type { Given, Notes } from "../game/notes";
 
-/** Adds a PGN comment that stands after the move. */
+/** Adds a comment that follows the move. */
 export function addComment(notes: Notes, comment: string): void {
   const { text, shapes, clock, emt, evaluation } = parseComment(comment);
   notes.comment = joined(notes.comment, text);
@@ -13,19 +13,19 @@ export function addComment(notes: Notes, comment: string): void {
   if (evaluation) notes.given = given(evaluation);
 }
 
-/** Adds a PGN comment that stands before the first move of a variation. */
+/** Adds a comment before the first move of a variation. */
 export function addBefore(notes: Notes, comment: string): void {
   const { text } = parseComment(comment);
   notes.before = joined(notes.before, text);
   if (!notes.before) delete notes.before;
 }
 
-/** Adds a glyph, unless it is there already or no glyph of the standard. */
+/** Adds a glyph. Ignores duplicates and unknown glyphs. */
 export function addNag(notes: Notes, nag: number): void {
   if (nag >= 1 && nag <= 255 && !notes.nags.includes(nag)) notes.nags.push(nag);
 }
 
-/** The comment after the move as PGN writes it, without braces; undefined if there is nothing to say. */
+/** Returns the comment after the move in PGN's notation, without braces; `undefined` if there is none. */
 export function commentText(notes: Notes): string | undefined {
   const { comment, shapes, given, elapsed, clock } = notes;
   const evaluation = given && pawns(given);
@@ -45,9 +45,9 @@ function given(evaluation: Evaluation): Given {
 }
 
 function pawns({ cp, mate, depth }: Given): Evaluation | undefined {
-  const told = depth === undefined ? {} : { depth };
-  if (mate !== undefined) return { mate, ...told };
-  return cp === undefined ? undefined : { pawns: cp / 100, ...told };
+  const withDepth = depth === undefined ? {} : { depth };
+  if (mate !== undefined) return { mate, ...withDepth };
+  return cp === undefined ? undefined : { pawns: cp / 100, ...withDepth };
 }
 
 const joined = (before: string | undefined, text: string): string => `${before ?? ""} ${text}`.replace(/\s+/g, " ").trim();

@@ -1,18 +1,18 @@
-/** Moves as people write them, in the letters of several languages, turned into SAN. */
+/** Reads moves with piece letters of several languages. */
 import { normalizeMove, type Position } from "chessops/chess";
 import { parseSan } from "chessops/san";
 import { isNormal, type NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
 
-/** The letters of a language for king, queen, rook, bishop and knight. */
+/** The piece letters of a language for king, queen, rook, bishop and knight. */
 export interface Letters {
   readonly language: string;
   readonly pieces: string;
 }
 
-/** The letters of the PGN standard. */
+/** Piece letters of the PGN standard. */
 export const ENGLISH: Letters = { language: "English", pieces: "KQRBN" };
-/** Letters of other languages, Italian has those of Spanish. No letter means different pieces in two of them, only in one of them and English. */
+/** Piece letters of other languages; Italian has those of Spanish. A letter has the same meaning in all these languages, but may have another meaning in English. */
 export const FOREIGN: readonly Letters[] = [
   { language: "German", pieces: "KDTLS" },
   { language: "French", pieces: "RDTFC" },
@@ -22,12 +22,12 @@ export const FOREIGN: readonly Letters[] = [
 
 const FIGURINES = ["♔♕♖♗♘♙", "♚♛♜♝♞♟"];
 const FIGURINE = /[♔-♟]/u;
-// Piece, from where, capture, to where, promotion.
+// Piece, file, rank, capture, target square, promotion.
 const MOVE = /^([A-Z♔-♟])?([a-h])?([1-8])?[-–—x:×]?([a-h][1-8])(?:[=/]?\(?([A-Z♔-♟])\)?)?$/u;
 const UCI = /^[a-h][1-8][a-h][1-8][qrbn]?$/;
 const CASTLING = /^([O0o])([-–—]?)\1(?:\2\1)?$/;
 
-/** The legal move that a word of a PGN means, letters read as those of a language. */
+/** Returns the legal move for a word of a PGN, with the piece letters of a language. */
 export function moveOf(position: Position, word: string, letters: Letters): NormalMove | undefined {
   const text = bare(word);
   if (UCI.test(text)) {
@@ -38,18 +38,18 @@ export function moveOf(position: Position, word: string, letters: Letters): Norm
   const san = sanOf(text, letters);
   const move = san === undefined ? undefined : parseSan(position, san);
   if (!move || !isNormal(move)) return undefined;
-  // A king that goes to its own rook's square castles only where castling is written.
+  // A king's move to its own rook's square is castling only if it is written as castling.
   if (!san?.startsWith("O") && position.board[position.turn].has(move.to)) return undefined;
   return move;
 }
 
-/** Letters of pieces in a word, without figurines. */
+/** Returns the piece letters of a word, without figurines. */
 export function piecesOf(word: string): string[] {
   const [, piece, , , , promotion] = MOVE.exec(bare(word)) ?? [];
   return [piece, promotion].filter((letter) => letter !== undefined && !FIGURINE.test(letter)) as string[];
 }
 
-/** Whether a word means that a side passes. */
+/** Whether a word is a null move. */
 export const isNull = (word: string): boolean => /^(?:--+|–+|—+|Z0|0000|@@@@|null|pass)$/i.test(word);
 
 function sanOf(text: string, letters: Letters): string | undefined {
@@ -60,7 +60,7 @@ function sanOf(text: string, letters: Letters): string | undefined {
   return `${man}${file}${rank}${to}${becomes && `=${becomes}`}`;
 }
 
-/** The English letter of a piece; empty for a pawn and for none. */
+/** Returns the English letter of a piece; empty for a pawn or if there is no piece. */
 function english(piece: string | undefined, { pieces }: Letters): string | undefined {
   if (piece === undefined) return "";
   const alphabet = FIGURINE.test(piece) ? FIGURINES.find((figurines) => figurines.includes(piece)) : pieces;
@@ -68,7 +68,7 @@ function english(piece: string | undefined, { pieces }: Letters): string | undef
   return index === -1 ? undefined : ENGLISH.pieces.charAt(index);
 }
 
-/** The word without marks for check, mate and en passant. */
+/** Removes the marks for check, mate and en passant. */
 const bare = (word: string): string =>
   word
     .replace(/[\uFE0E\uFE0F]/g, "")

@@ -1,25 +1,25 @@
-/** The movetext of a game as a tree of words: every character is accounted for, what cannot be one of PGN's signs is a fault. */
+/** Parses the movetext of a game into a tree of words. A character that PGN does not allow is an error. */
 import { clip, InputError } from "../text/input-error";
 import type { PgnText } from "./split";
 
-/** A move as it is moveToken, with what stands beside it. */
+/** A move as it is written, with its annotations. */
 export interface MoveToken {
   readonly word: string;
-  /** Where it begins in the game's text. */
+  /** Offset in the game's text. */
   readonly at: number;
-  /** The move number before it: "12." is 12 and of White, "12…" of Black. */
+  /** The move number before the move: "12." is 12 for White, "12…" is 12 for Black. */
   readonly number?: { readonly value: number; readonly black: boolean };
   readonly nags: number[];
   readonly before: string[];
   readonly after: string[];
-  /** The next moves; the first goes on, the others are variations. */
+  /** The next moves; the first is the continuation, the others are variations. */
   readonly next: MoveToken[];
 }
 
 /** The moves of a game; `word` of the root is empty. */
 export interface Movetext {
   readonly root: MoveToken;
-  /** "1-0", "0-1", "1/2-1/2" or "*", if it is moveToken. */
+  /** "1-0", "0-1", "1/2-1/2" or "*", if the text has a result. */
   readonly result?: string;
 }
 
@@ -31,23 +31,23 @@ const RESULT = /(?:(1[-–—]0)|(0[-–—]1)|(1\/2(?:[-–—]1\/2)?|½(?:[-�
 const NUMBER = /(\d{1,5})\s*(\.[\s.…]*|…[.…]*)|(\d{1,3})(?=[\s(){};]|$)/y;
 const DOTS = /[.…]+/y;
 const GLYPH = /\$(\d{1,4})|[!?]{1,2}/y;
-// With a promotion in brackets, as in e8(Q).
+// A promotion may be in brackets, as in e8(Q).
 const WORD = /[^\s(){};$!?]+(?:\([A-Z♔-♟]\)[+#]*)?/uy;
 
 const MARKS: Readonly<Record<string, number>> = { "!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6 };
-/** Signs of evaluations and the like as they are printed, with their numbers. */
+/** Printed symbols of evaluations and their NAGs. */
 const SIGNS: Readonly<Record<string, number>> = {
   "□": 7, "=": 10, "∞": 13, "⩲": 14, "+=": 14, "+/=": 14, "⩱": 15, "=+": 15, "=/+": 15, "±": 16, "+/-": 16, "+/−": 16, "∓": 17, "-/+": 17, "−/+": 17,
   "+-": 18, "+−": 18, "+–": 18, "-+": 19, "−+": 19, "–+": 19, "⨀": 22, "⟳": 32, "→": 36, "↑": 36, "⇆": 132, "⊕": 138, "N": 146,
 }; // prettier-ignore
-/** Words that stand after a move and say nothing that the move does not. */
+/** Words after a move that add no information. */
 const SILENT = /^(?:e\.?p\.?|ch|mate|[+#]{1,2}|dis\.?ch)$/i;
 
-/** Reads the moves of a game. Throws an `InputError` that names the line and the column. */
+/** Parses the moves of a game. Throws an `InputError` with the line and the column. */
 export function movetext(source: PgnText): Movetext {
   const { text } = source;
   const root = moveToken("", source.moves, undefined, []);
-  /** The open variations: the last move of each, and the one before that, which an alternative would follow. */
+  /** The open variations, each with its last move and the parent of that move, from which alternatives branch. */
   const stack: { last: MoveToken; parent?: MoveToken; opened: number; before: string[] }[] = [{ last: root, opened: source.moves, before: [] }];
   let number: MoveToken["number"];
   let result: string | undefined;
@@ -123,7 +123,7 @@ export function movetext(source: PgnText): Movetext {
   return { root, ...(result ? { result } : {}) };
 }
 
-/** An error that names the place in the whole text: "… (line 3, column 7)." */
+/** Returns an error with the position in the whole text: "… (line 3, column 7)." */
 export function errorAt(source: PgnText, at: number, reason: string): InputError {
   const before = source.text.slice(0, at);
   const line = source.line + (before.match(/\n/g)?.length ?? 0);

@@ -1,4 +1,4 @@
-/** A game of a PGN file: from its text to a tree of positions. */
+/** Reads a game of a PGN file into a tree of positions. */
 import { Chess, type Position } from "chessops/chess";
 import { parseVariant } from "chessops/pgn";
 import { makeUci } from "chessops/util";
@@ -15,28 +15,28 @@ import { movetext, type MoveToken } from "./movetext";
 /** A game that was read. */
 export interface Read {
   readonly game: Game;
-  /** Variations that end early, because a move in them is not legal. */
+  /** Variations that end early because of an illegal move. */
   readonly cuts: readonly Cut[];
 }
 
-/** What a check finds without building the game. */
+/** The result of a check, without the game itself. */
 export interface Checked {
-  /** Its key in the list of stored games. */
+  /** Key in the list of stored games. */
   readonly id: string;
-  /** Moves of the main line. */
+  /** Number of plies of the main line. */
   readonly plies: number;
   readonly cuts: number;
   readonly result: string | undefined;
 }
 
-/** Whether the game can be read. Throws the `InputError` that `readGame` would throw. */
+/** Checks a game. Throws the `InputError` that `readGame` would throw. */
 export function checkGame(source: PgnText): Checked {
   const { start, root, read, result } = understand(source);
   const moves = mainline(root, read);
   return { id: gameId(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
 }
 
-/** Reads the game. Throws an `InputError` that names the line and the column. */
+/** Reads a game. Throws an `InputError` with the line and the column. */
 export function readGame(source: PgnText): Read {
   const { start, root, read, result } = understand(source);
   const headers = new Map(source.headers);

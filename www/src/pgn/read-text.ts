@@ -1,4 +1,4 @@
-/** What a person pastes: a FEN or a PGN, told apart by its looks, read, or refused with the fault named. */
+/** Reads a pasted text: recognizes a FEN or a PGN and reads it. Errors name the problem. */
 import { InputError } from "../text/input-error";
 import { looksLikeFen, positionOf } from "../game/fen";
 import { Game } from "../game/game";
@@ -9,42 +9,42 @@ import { type PgnText, split } from "./split";
 export { InputError } from "../text/input-error";
 export { looksLikeFen } from "../game/fen";
 
-/** A game of a text that could not be opened. */
+/** A game that could not be opened. */
 export interface Refused {
-  /** Which game of the text it is, from 1. */
+  /** Number of the game in the text, from 1. */
   index: number;
-  /** Who played it; empty if nobody is named. */
+  /** The players; empty if they are unknown. */
   name: string;
   reason: string;
-  /** The line of the text, from 1. */
+  /** Line of the text, from 1. */
   line?: number;
 }
 
-/** What was read: games that open, those that do not, and a remark if something had to be left out. */
+/** The games of a text, the games that could not be opened, and a remark if something was left out. */
 export interface Opened {
   games: Game[];
   refused: Refused[];
   remark?: string;
 }
 
-/** The same of a large text: its games are checked, and read when they are opened. */
+/** The games of a large text. They are checked, and read when they are opened. */
 export interface Survey {
   games: (PgnText & Checked)[];
   refused: Refused[];
   remark?: string;
 }
 
-/** Longest text that is read: some ten thousand games. */
+/** Maximum length of a text: about ten thousand games. */
 const MAX_LENGTH = 16_000_000;
-/** Most games taken from one text: as many as are stored. */
+/** Maximum number of games per text, equal to the number of stored games. */
 const MAX_GAMES = 5_000;
 const NEITHER = "Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.";
-/** A header, a square that something goes to, or castling: without any of these a text holds no game. */
+/** A header, a target square, or castling. A text without any of these contains no game. */
 const SIGN_OF_PGN = /^\s*\[\w+\s+"|[a-h][1-8]|[O0o]-[O0o]/m;
-/** Milliseconds of work before the page gets its turn. */
+/** Milliseconds of work between two pauses. */
 const SLICE = 10;
 
-/** Reads a FEN or a PGN with one or more games. Throws an `InputError` if nothing in it can be opened. */
+/** Reads a FEN or a PGN with one or more games. Throws an `InputError` if nothing can be opened. */
 export function read(text: string): Opened {
   const trimmed = tidy(text);
   if (looksLikeFen(trimmed)) return { games: [readFen(trimmed)], refused: [] };
@@ -58,10 +58,7 @@ export function read(text: string): Opened {
   return tally.result();
 }
 
-/**
- * The games of a PGN text, each checked but not read, in slices between which the page can do other things. Throws an
- * `InputError` if nothing in it can be opened, and the signal's reason.
- */
+/** Checks the games of a PGN, with pauses that keep the page responsive. Throws an `InputError` if nothing can be opened, or the signal's reason. */
 export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (PgnText & Checked)[], share: number) => void): Promise<Survey> {
   const trimmed = tidy(text);
   const tally = new Tally<PgnText & Checked>();
@@ -81,12 +78,12 @@ export async function survey(text: string, signal: AbortSignal, progress: (games
   return tally.result();
 }
 
-/** A game that starts, and so far ends, at the FEN. Throws an `InputError`. */
+/** Returns a game without moves that starts at the FEN. Throws an `InputError`. */
 export function readFen(text: string): Game {
   return new Game(positionOf(text.trim()));
 }
 
-/** The text of a file's bytes: UTF-8 or UTF-16 by their marks, else UTF-8, else Latin-1, which old PGN files are in. */
+/** Decodes a file: UTF-8 or UTF-16 by the byte order mark, else UTF-8, else Latin-1, the encoding of old PGN files. */
 export function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
@@ -98,7 +95,7 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Counts what can be opened and what cannot. */
+/** Collects the games that can be opened and those that cannot. */
 class Tally<T> {
   readonly games: T[] = [];
   readonly #refused: Refused[] = [];
@@ -138,6 +135,6 @@ function tidy(text: string): string {
   if (trimmed.trim() === "") throw new InputError("Nothing to open: paste a FEN or a PGN.");
   if (looksLikeFen(trimmed.trim())) return trimmed.trim();
   if (!SIGN_OF_PGN.test(trimmed)) throw new InputError(NEITHER);
-  // Files of old Macs end their lines with a carriage return alone.
+  // Files of old Macs end their lines with carriage returns.
   return trimmed.includes("\n") ? trimmed : trimmed.replaceAll("\r", "\n");
 }

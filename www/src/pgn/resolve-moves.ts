@@ -1,4 +1,4 @@
-/** The legal moves that the words of a game mean, all read in the letters of one language. */
+/** Finds the legal moves for the words of a game, with the piece letters of one language. */
 import type { Position } from "chessops/chess";
 import type { NormalMove } from "chessops/types";
 import { clip, type InputError } from "../text/input-error";
@@ -6,14 +6,14 @@ import { ENGLISH, FOREIGN, isNull, type Letters, moveOf, piecesOf } from "./lett
 import type { PgnText } from "./split";
 import { errorAt, type MoveToken } from "./movetext";
 
-/** A word that is no legal move in its place. */
+/** A word that is not a legal move. */
 export interface Cut {
   readonly at: MoveToken;
   /** "2. Sf3 is not a legal move" */
   readonly reason: string;
 }
 
-/** What each word means; those of cut variations are missing. */
+/** The move of each word, except the words of cut variations. */
 export interface ResolvedMoves {
   readonly letters: Letters;
   readonly moves: ReadonlyMap<MoveToken, NormalMove>;
@@ -22,20 +22,20 @@ export interface ResolvedMoves {
 }
 
 interface Attempt extends ResolvedMoves {
-  /** Why the main line cannot be read, and how many of its moves can. */
+  /** Why the main line cannot be read, and the number of its moves that can. */
   readonly fault?: Cut;
   readonly reached: number;
 }
 
 /**
- * Reads a game in English letters; if that fails, in another language in which every move is legal. Throws an
- * `InputError` that names the first move that is not.
+ * Reads a game with English letters. If that fails, tries other languages, in which every move must be legal. Throws an `InputError` that names the
+ * first illegal move.
  */
 export function resolveMoves(source: PgnText, root: MoveToken, start: Position): ResolvedMoves {
   const english = attempt(root, start, ENGLISH);
   if (!english.fault && english.cuts.length === 0) return english;
   const letters = foreignLetters(root);
-  // Without a letter that is not English nothing speaks for another language.
+  // If all letters are English, other languages are not tried.
   const others = letters.length === 0 ? [] : FOREIGN.map((language) => attempt(root, start, language));
   const legal = [english, ...others].filter((each) => !each.fault);
   const least = Math.min(...legal.map((each) => each.cuts.length));
@@ -55,13 +55,13 @@ function refusal(source: PgnText, english: Attempt, others: Attempt[], letters: 
   return errorAt(source, at.at, `${reason}; the letters look ${farthest.letters.language}, and the moves before it were read so`);
 }
 
-/** Reads what is legal in one language; the main line ends at the first word that is not, and so does each variation. */
+/** Reads a game in one language. The main line and each variation end at their first illegal word. */
 function attempt(root: MoveToken, start: Position, letters: Letters): Attempt {
   const moves = new Map<MoveToken, NormalMove>();
   const cuts: Cut[] = [];
   let fault: Cut | undefined;
   let reached = 0;
-  // Games that begin at a position of their own may be numbered otherwise.
+  // A game with its own start position may have other move numbers.
   let offset = start.fullmoves === 1 && start.turn === "white" ? 0 : undefined;
   const open: { parent: Position; at: MoveToken; main: boolean }[] = root.next.map((at, index) => ({ parent: start, at, main: index === 0 })).reverse();
   for (let task = open.pop(); task; task = open.pop()) {
@@ -98,17 +98,17 @@ function illegal(position: Position, { word }: MoveToken, offset: number): strin
   return isNull(word) ? `${text} is a null move, which is no move of chess` : `${text} is not a legal move`;
 }
 
-/** A number that does not fit shows that moves are missing, or that another game begins. */
+/** Checks a move number. A wrong number means that moves are missing or another game begins. */
 function misnumbered(position: Position, { number, word }: MoveToken, offset: number): string | undefined {
   if (!number) return undefined;
   const value = position.fullmoves + offset;
   const black = position.turn === "black";
-  // "12. Nf6" for a move of Black after a comment is common.
+  // A move of Black after a comment is often written as "12. Nf6".
   if (number.value === value && (black || !number.black)) return undefined;
   return `${number.value}${number.black ? "…" : "."} ${clip(word)} stands where move ${label(position, offset)} should be`;
 }
 
-/** Letters of pieces that English does not have, each once. */
+/** Returns the piece letters that English does not have, without duplicates. */
 function foreignLetters(root: MoveToken): string[] {
   const found = new Set<string>();
   const open = [...root.next];

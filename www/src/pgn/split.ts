@@ -1,31 +1,31 @@
-/** A PGN file cut into its games, without a look at their moves: fast, so that a file of thousands can be listed at once. */
+/** Divides a PGN file into games without reading their moves. This is fast enough to list thousands of games at once. */
 import { clip, InputError } from "../text/input-error";
 
 /** The text of one game. */
 export interface PgnText {
-  /** Which game of the file it is, from 1. */
+  /** Number of the game in the file, from 1. */
   readonly index: number;
-  /** Headers and moves as they stand in the file. */
+  /** Headers and moves as they are in the file. */
   readonly text: string;
-  /** The line of the file at which `text` begins, from 1. */
+  /** Line of the file at which `text` begins, from 1. */
   readonly line: number;
-  /** Headers that say something; `?` and `*` do not. */
+  /** Headers with a value other than `?` and `*`. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Where the moves begin in `text`. */
+  /** Offset of the moves in `text`. */
   readonly moves: number;
-  /** A header that decides about the game and cannot be read. */
+  /** Error in a header that changes the start of the game. */
   readonly fault?: InputError;
 }
 
 const TAG = /\s*\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]/y;
 /** A header with stray quotes in its value, alone on its line. */
 const LOOSE_TAG = /^\s*\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"(.*)"\s*\]\s*$/;
-/** Headers without which a game would begin elsewhere. */
+/** Headers that change the start of the game. */
 const DECISIVE = /^\s*\[\s*(FEN|SetUp|Variant)\b/i;
 const FIRST_MOVE = /^\s*1\s*\.(?!\s*\.)/;
 const RESULT = /(?:1[-–—]0|0[-–—]1|1\/2(?:[-–—]1\/2)?|½(?:[-–—]½)?|\*)\s*$/;
 
-/** The games of a text, in their order. A text without headers and moves has none. */
+/** Returns the games of a text in their order. A text without headers and moves has no games. */
 export function* split(text: string): Generator<PgnText> {
   let index = 0;
   let game: { start: number; line: number; headers: Map<string, string>; moves?: number; fault?: InputError } | undefined;
@@ -36,7 +36,7 @@ export function* split(text: string): Generator<PgnText> {
     const { start, line, headers, moves, fault } = done;
     return { index: ++index, text: text.slice(start, end), line, headers, moves: (moves ?? end) - start, ...(fault ? { fault } : {}) };
   };
-  /** Inside of braces, or of brackets, at the end of the line before. */
+  /** Whether the previous line ended in a comment, and its depth of brackets. */
   let comment = false;
   let depth = 0;
   let afterBlank = true;
@@ -51,7 +51,7 @@ export function* split(text: string): Generator<PgnText> {
       afterBlank = true;
       continue;
     }
-    // A comment that nobody closed must not swallow the games behind it.
+    // A comment without an end must not include the games after it.
     if (comment && afterBlank && /^\[Event\s+"/.test(line)) comment = false;
     if (comment || line.startsWith("%")) {
       if (comment) ({ comment, depth } = nesting(line, comment, depth));
@@ -105,7 +105,7 @@ function* tagsOf(line: string): Generator<{ name: string; value: string; end: nu
   if (name !== undefined && value !== undefined) yield { name, value: value.trim(), end: line.length };
 }
 
-/** Follows braces and brackets through a line. */
+/** Updates the comment state and the depth of brackets after a line. */
 function nesting(line: string, comment: boolean, depth: number): { comment: boolean; depth: number } {
   for (const [mark] of line.matchAll(/[{}();]/g)) {
     if (comment) comment = mark !== "}";

@@ -1,12 +1,12 @@
-/** Typed moves, read. Loaded when somebody types one. */
+/** Reads typed moves. Loaded when the first move is typed. */
 import type { Position } from "chessops/chess";
 import type { NormalMove } from "chessops/types";
 import { sameMove } from "../game/game";
 import { ENGLISH, FOREIGN, moveOf, piecesOf } from "./letters";
 
 /**
- * A legal move from what a person types: SAN, also without its marks or in lower case, UCI, figurines, or a letter of another
- * language that English does not have, if only one legal move can be meant.
+ * Returns the legal move for a typed text: SAN, also without its marks or in lower case, UCI, or figurines. Piece letters of other languages are
+ * accepted if only one legal move is possible.
  */
 export function parseMove(position: Position, text: string): NormalMove | undefined {
   const typed = text.trim().replace(/[!?]+$/, "");
@@ -17,7 +17,7 @@ export function parseMove(position: Position, text: string): NormalMove | undefi
   const letters = piecesOf(typed);
   if (letters.length === 0 || letters.some((letter) => ENGLISH.pieces.includes(letter))) return undefined;
   const meant = FOREIGN.flatMap((language) => moveOf(position, typed, language) ?? []);
-  // P is a knight in Dutch, and a pawn to those who write it.
+  // P is a knight in Dutch, but some people also write it for a pawn.
   if (typed.startsWith("P")) meant.push(...[moveOf(position, typed.slice(1), ENGLISH) ?? []].flat());
   const [move, ...others] = meant;
   return move && others.every((other) => sameMove(move, other)) ? move : undefined;

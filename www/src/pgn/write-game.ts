@@ -1,16 +1,16 @@
-/** A game as text that can be taken along. */
+/** Writes a game as PGN. */
 import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from "chessops/pgn";
 import type { Game, Node } from "../game/game";
 import { slug } from "../game/player-names";
 import { commentText } from "./comments";
 
-/** The headers that every PGN has, in their order. */
+/** The headers of every PGN, in their order. */
 const ROSTER = { Event: "?", Site: "?", Date: "????.??.??", Round: "?", White: "?", Black: "?", Result: "*" };
 
-/** How much is commentText: all of a file, all but headers that say nothing, or headers and main line alone. */
+/** Extent of the PGN: a complete file, without empty headers, or only headers and main line. */
 export type Extent = "file" | "compact" | "moves";
 
-/** The game as PGN, with all its variations and notes unless told otherwise. */
+/** Writes the game as PGN, by default with all its variations and notes. */
 export function toPgn(game: Game, extent: Extent = "file"): string {
   const headers = new Map(extent === "file" ? Object.entries(ROSTER) : []);
   for (const [name, value] of game.headers) headers.set(name, value.replace(/\s+/g, " "));
@@ -29,13 +29,13 @@ export function toPgn(game: Game, extent: Extent = "file"): string {
   return makePgn({ headers, moves, ...(comment ? { comments: [comment] } : {}) });
 }
 
-/** A name for the file: "morphy-isouard-1858.pgn". */
+/** Returns a file name: "morphy-isouard-1858.pgn". */
 export function fileName(game: Game): string {
   const name = game.headers.has("White") || game.headers.has("Black") ? slug(game.headers).replace(/^-+|-+$/g, "") : "";
   return `${name || "game"}.pgn`;
 }
 
-/** Lets the browser save a text as a file. */
+/** Downloads a text as a file. */
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: "application/x-chess-pgn" }));
   const link = document.createElement("a");

@@ -1,25 +1,25 @@
-/** A chess clock: it knows whose time runs, and nothing of the page. Times are milliseconds; `now` is a moment. */
+/** A chess clock without a view. Times are in milliseconds; `now` is a point in time. */
 
 export type Side = "white" | "black";
 
-/** Minutes for the game, and seconds that each move adds. */
+/** Minutes for the game, and seconds added after each move. */
 export interface Control {
   minutes: number;
   increment: number;
 }
 
-/** What each side has left. */
+/** Remaining time of each side. */
 export type Left = Record<Side, number>;
 
 export const other = (side: Side): Side => (side === "white" ? "black" : "white");
 
-/** The clock of a game. It stands until it is started. */
+/** A clock, stopped at first. */
 export class Clock {
   readonly #left: Left;
   #running: Side | undefined;
   #since = 0;
 
-  /** `left` is what a game that goes on had left. */
+  /** `left` is the remaining time in a game that is continued. */
   constructor(
     private readonly control: Control,
     left?: Left,
@@ -28,28 +28,28 @@ export class Clock {
     this.#left = { white: left?.white ?? whole, black: left?.black ?? whole };
   }
 
-  /** What a side has left, never less than nothing. */
+  /** Returns the remaining time of a side, at least 0. */
   left(side: Side, now: number): number {
     return Math.max(0, this.#left[side] - (this.#running === side ? now - this.#since : 0));
   }
 
-  /** Whose time runs. */
+  /** The side whose time is running. */
   get running(): Side | undefined {
     return this.#running;
   }
 
-  /** Milliseconds that a move adds. */
+  /** Milliseconds added after each move. */
   get increment(): number {
     return this.control.increment * 1000;
   }
 
-  /** Lets the time of a side run. */
+  /** Starts the time of a side. */
   start(side: Side, now: number): void {
     this.stop(now);
     [this.#running, this.#since] = [side, now];
   }
 
-  /** The side whose time runs has moved: its time grows by the increment, and that of the other runs. */
+  /** Ends the turn of the running side: adds the increment and starts the time of the other side. */
   press(now: number): void {
     const side = this.#running;
     if (!side) return;
@@ -64,7 +64,7 @@ export class Clock {
   }
 }
 
-/** "1:05:00", "4:05", and below ten seconds "9.3". */
+/** Formats a time: "1:05:00", "4:05", or "9.3" below ten seconds. */
 export function shown(milliseconds: number): string {
   if (milliseconds < 10_000) return (Math.floor(milliseconds / 100) / 10).toFixed(1);
   const seconds = Math.ceil(milliseconds / 1000);

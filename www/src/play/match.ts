@@ -1,4 +1,4 @@
-/** A game of a person against the engine: whose move it is, the clock, how it ended. Pure: it knows no page and no engine. */
+/** A game between the user and the engine: side to move, clock and result, without a view. */
 import type { NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
@@ -7,7 +7,7 @@ import { positionOf } from "../game/fen";
 import { Clock, type Left, other, type Side } from "./clock";
 import { levelName, type Terms } from "./terms";
 
-/** How a game ended. */
+/** The result of a game. */
 export interface Outcome {
   result: "1-0" | "0-1" | "1/2-1/2";
   /** "Checkmate", "Draw by threefold repetition" */
@@ -16,10 +16,9 @@ export interface Outcome {
 
 const POSITION_FIELDS = 4;
 
-/** What of a FEN tells whether a position is the same. */
+/** Returns the fields of a FEN that decide whether a position is repeated. */
 const identity = (node: Node): string => node.fen.split(" ", POSITION_FIELDS).join(" ");
 
-/** The game. */
 export class Match {
   readonly game: Game;
   readonly clock: Clock | undefined;
@@ -28,8 +27,8 @@ export class Match {
   #outcome: Outcome | undefined;
 
   /**
-   * A game on these terms; `date` is "2026.11.22". One that goes on has had moves, in UCI, and clocks; its clock stands until
-   * `resume`. Throws an `InputError` for a wrong FEN or an illegal move.
+   * Creates a game; `date` is "2026.11.22". A game that is continued has moves in UCI and clocks, which stand still until `resume`. Throws an
+   * `InputError` for an invalid FEN or an illegal move.
    */
   constructor(
     readonly terms: Terms,
@@ -63,27 +62,27 @@ export class Match {
     return this.#node;
   }
 
-  /** How it ended; undefined while it goes on. */
+  /** The result; undefined while the game goes on. */
   get outcome(): Outcome | undefined {
     return this.#outcome;
   }
 
-  /** Whether the person is to move. */
+  /** Whether the user is to move. */
   get isMine(): boolean {
     return !this.#outcome && this.#node.position.turn === this.terms.side;
   }
 
-  /** The moves so far in UCI, castling as the king's move to its rook. */
+  /** The moves in UCI; castling is the king's move to its rook. */
   get moves(): string[] {
     return path(this.#node).flatMap(({ move }) => (move ? [uci(move)] : []));
   }
 
-  /** Plays a move of the side that has it; false if it is not legal or the game is over. */
+  /** Plays a move. Returns false if it is illegal or the game is over. */
   play(move: NormalMove, now: number): boolean {
     if (this.#outcome || !this.#node.position.isLegal(move)) return false;
     const { clock } = this;
     this.#node = this.game.play(this.#node, move);
-    // Nobody's time runs before both have moved.
+    // The clock starts after both sides have moved.
     if (clock?.running) clock.press(now);
     this.#judge();
     if (this.#outcome) clock?.stop(now);
@@ -92,17 +91,17 @@ export class Match {
     return true;
   }
 
-  /** Lets the clock of a game that goes on run. */
+  /** Starts the clock of a game that is continued. */
   resume(now: number): void {
     if (!this.#outcome && this.#node.ply >= 2) this.clock?.start(this.#node.position.turn, now);
   }
 
-  /** Whether there is a move of the person to take back. */
+  /** Whether the user has a move to take back. */
   get canTakeBack(): boolean {
     return path(this.#node).some(({ parent }) => parent?.position.turn === this.terms.side);
   }
 
-  /** Takes back to where the person was to move last. */
+  /** Returns to the user's last turn. */
   takeBack(now: number): void {
     if (!this.canTakeBack) return;
     let node = this.#node.parent;
@@ -116,14 +115,14 @@ export class Match {
     if (clock?.running) clock.start(node.position.turn, now);
   }
 
-  /** The person gives up. */
+  /** Resigns for the user. */
   resign(now: number): void {
     if (this.#outcome) return;
     this.#end({ result: won(other(this.terms.side)), reason: "You resigned" });
     this.clock?.stop(now);
   }
 
-  /** Ends the game if the side to move has run out of time; whether it did. */
+  /** Ends the game if the side to move has no time left. Returns whether it ended. */
   flag(now: number): boolean {
     const side = this.clock?.running;
     if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0) return false;

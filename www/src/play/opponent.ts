@@ -1,4 +1,4 @@
-/** Who plays against the person: answers a game with a move. */
+/** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
 import { steps, type Step } from "../game/game";
 import { loadOnce } from "../loading/load-once";
@@ -8,21 +8,21 @@ import { other } from "./clock";
 /** Milliseconds for a move at full strength without a clock, and for a hint. */
 const USUAL = 1_000;
 const HINT = 700;
-/** Milliseconds that an answer takes at least: a person wants to see what was played. */
+/** Minimum number of milliseconds before a reply, so that the user can see the moves. */
 const PAUSE = 350;
 
 export class Opponent {
-  /** Loads the engine, if it is not yet there. */
+  /** Loads the engine, once. */
   readonly load = loadOnce(async () => (await import("shelfish/engine")).openEngine());
 
-  /** Whether the last reply was a move of the book. */
+  /** Whether the last reply was a book move. */
   isFromBook = false;
 
-  /** The move for the last position of a game, of the book if it has one. Rejects if the engine cannot be had, or the signal aborts. */
+  /** Returns the engine's move, from the book if possible. Rejects if the engine cannot be loaded or the signal is aborted. */
   async reply(match: Match, signal: AbortSignal): Promise<NormalMove> {
     const { elo, book } = match.terms;
     const rest = pause(PAUSE, signal);
-    // Whoever is waited for below tells of it.
+    // The code below reports the error.
     rest.catch(() => {});
     const known = book ? await (await import("./own-book")).bookMove(match, signal) : undefined;
     signal.throwIfAborted();
@@ -36,7 +36,7 @@ export class Opponent {
     return step.move;
   }
 
-  /** What the engine at its full strength would play. */
+  /** Returns the best move at full strength. */
   hint(match: Match, signal: AbortSignal): Promise<Step> {
     return this.#ask(match, { movetime: HINT }, signal);
   }
@@ -52,7 +52,7 @@ export class Opponent {
   }
 }
 
-/** Milliseconds to think: a share of what the clock leaves. */
+/** Returns the milliseconds for a move: a part of the remaining time. */
 function budget({ clock, terms }: Match): number {
   if (!clock) return USUAL;
   const left = clock.left(other(terms.side), performance.now());

@@ -1,7 +1,4 @@
-/**
- * The book that the engine plays from: that of the site, and what came of the games that were played here, which this browser
- * keeps. Moves are chosen as the native program chooses them.
- */
+/** The engine's opening book: the site's book, and the results of games that were played in this browser. The native program chooses moves by the same rule. */
 import type { NormalMove } from "chessops/types";
 import { type Book, openBook, type Played } from "shelfish/book";
 import { bookUrl } from "../settings/book-url";
@@ -11,16 +8,16 @@ import { committed, openDatabase, resultOf } from "../storage/indexed-db";
 import { type Candidate, choose, sorted } from "./choice";
 import type { Match, Outcome } from "./match";
 
-/** So many games the site's book counts for at most, so that what is learned here matters. */
+/** Maximum number of games of the site's book that count, so that learned games matter. */
 const PRIOR = 20;
-/** Half-moves that are learned of a game. */
+/** Number of plies of a game that are learned. */
 const PLIES = 50;
 const POSITION_FIELDS = 4;
 
-/** What of a position tells whether it is the same. */
+/** Returns the fields of a FEN that identify a position. */
 const identity = (node: Node): string => node.fen.split(" ", POSITION_FIELDS).join(" ");
 
-/** A move of a game, and what came of it. */
+/** A move of a game with its result. */
 export interface Lesson {
   position: string;
   uci: string;
@@ -29,7 +26,7 @@ export interface Lesson {
   losses: number;
 }
 
-/** What is learned of a game: each position loadOnce, with the last move from it, those aside in which it ended. */
+/** Returns the moves to learn: the last move from each position, except from the final position. */
 export function lessons(end: Node, { result }: Outcome): Lesson[] {
   const winner = { "1-0": "white", "0-1": "black", "1/2-1/2": undefined }[result];
   const last = new Map<string, Lesson>();
@@ -44,7 +41,7 @@ export function lessons(end: Node, { result }: Outcome): Lesson[] {
   return [...last.values()];
 }
 
-/** What the site's book has of a position, seen by the side that moves, with what was learned of it. */
+/** Combines the moves of the site's book with the learned moves, from the point of view of the side to move. */
 export function merged(turn: "white" | "black", played: Played, learned: readonly Candidate[]): Candidate[] {
   const all = played.moves.reduce((sum, { white, draws, black }) => sum + white + draws + black, 0);
   const scale = Math.min(1, PRIOR / all);
@@ -103,8 +100,8 @@ export async function learn(match: Match): Promise<void> {
 const site = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
 
 /**
- * A move of the book to the last position of a game. None where the site's book has none, or cannot be had; and none that
- * leads to a position of the game again, as a book knows nothing of repetitions.
+ * Returns a book move for the last position of a game. Returns nothing if the site's book has no move or cannot be loaded. Moves that repeat a
+ * position of the game are excluded, because a book does not know repetitions.
  */
 export async function bookMove({ node }: Match, signal: AbortSignal): Promise<NormalMove | undefined> {
   try {

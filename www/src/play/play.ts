@@ -1,4 +1,4 @@
-/** The page to play on: puts board, opponent, clock and moves together. */
+/** The page "Play": connects board, opponent, clock and moves. */
 import type { NormalMove } from "chessops/types";
 import { Board } from "../board/board";
 import { byId, disable } from "../shell/dom";
@@ -18,7 +18,7 @@ import * as sheet from "./sheet";
 import { restore, store } from "./stored";
 import { levelName, type Terms } from "./terms";
 
-/** Milliseconds between two looks at a clock, and from which on it is low. */
+/** Milliseconds between two updates of the clock, and the limit below which a time is low. */
 const TICK = 100;
 const LOW = 20_000;
 
@@ -32,12 +32,12 @@ const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-"
 const opponent = new Opponent();
 const board = new Board((move) => mine(move));
 let match: Match | undefined;
-/** The position on the board, which may be an earlier one. */
+/** The position on the board, which may be an earlier position. */
 let shown: Node = new Game().root;
-/** Ends what the engine is at. */
+/** Aborts the engine's search. */
 let working = new AbortController();
 
-// What is shown.
+// Views.
 
 function show(node: Node): void {
   shown = node;
@@ -51,8 +51,8 @@ function say(text: string): void {
   byId("status").textContent = text;
 }
 
-/** What happened last and what is to be done. */
-function tell(): void {
+/** Describes the last move and what the user can do. */
+function describe(): void {
   if (!match) return;
   const { node, outcome } = match;
   const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san} ` : "";
@@ -72,7 +72,7 @@ function updateControls(): void {
   byId("game").hidden = !match;
   byId("during").hidden = isOver;
   byId("after").hidden = !isOver;
-  // The focus goes on in what takes the place of what is hidden.
+  // The focus moves to the controls that replace the hidden controls.
   if (left?.closest("[hidden]")) byId(!match ? "level" : isOver ? "analyse" : "flip").focus({ preventScroll: true });
   if (!match) return;
   for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
@@ -106,7 +106,7 @@ function tick(): void {
   else clocks();
 }
 
-/** After a change of the game: everything is shown anew, and the engine answers if it is to. */
+/** Updates the page after a change of the game, and lets the engine answer. */
 function changed(): void {
   working.abort();
   if (!match) return;
@@ -115,11 +115,11 @@ function changed(): void {
   show(match.node);
   clocks();
   updateControls();
-  tell();
+  describe();
   if (!match.outcome && !match.isMine) void answer(match);
 }
 
-/** Games that were learned: one that goes on after its end was taken back is not learned once more. */
+/** Games that were learned. A game is not learned again if it continues after its end was taken back. */
 const lessons = new WeakSet<Match>();
 
 function learn(at: Match): void {
@@ -128,7 +128,7 @@ function learn(at: Match): void {
   void import("./own-book").then(({ learn }) => learn(at), () => {});
 }
 
-// What is done.
+// Actions.
 
 function begin(terms: Terms, kept?: Match): void {
   match = kept ?? new Match(terms, today());
@@ -157,7 +157,7 @@ async function answer(at: Match): Promise<void> {
   }
 }
 
-/** The engine cannot be had: time stands until it is tried again. */
+/** Shows that the engine failed. The clock stops until the user tries again. */
 function failed(error: unknown): void {
   match?.clock?.stop(now());
   clocks();
@@ -194,7 +194,7 @@ async function hint(): Promise<void> {
   }
 }
 
-/** The first press asks, the second one resigns. */
+/** The first press asks for confirmation, the second press resigns. */
 function resign(): void {
   const button = byId("resign");
   if (button.textContent === "Resign") {
@@ -220,7 +220,7 @@ function choose(): void {
   updateControls();
 }
 
-/** The position from which a game would start. */
+/** Shows the start position of a game. */
 function preview(fen: string | undefined): void {
   show(new Game(fen === undefined ? undefined : positionOf(fen)).root);
 }
@@ -270,7 +270,7 @@ addEventListener("hashchange", start);
 start();
 keepForOffline();
 
-/** A position of the address comes before the game that was left. */
+/** The address has priority over the game that was left. */
 function start(): void {
   const asked = /^#fen=(.+)$/.exec(location.hash)?.[1];
   const { terms, match: left } = restore(today());
@@ -279,7 +279,7 @@ function start(): void {
   try {
     fen = decodeURIComponent(fen).replaceAll("_", " ");
   } catch {
-    // A damaged address is told of as a wrong FEN.
+    // An invalid address is reported as an invalid FEN.
   }
   choose();
   setup.fill(terms, fen);

@@ -1,4 +1,4 @@
-/** The form in which a game's terms are chosen. */
+/** The form that starts a game. */
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
@@ -11,10 +11,10 @@ const fen = byId<HTMLInputElement>("fen");
 const fault = byId("fen-error");
 const book = byId<HTMLInputElement>("book");
 
-/** The level of who comes for the first time. */
+/** The level at the first visit. */
 const FIRST = 1200;
 
-/** Fills the form with what was chosen last. */
+/** Fills the form with the previous choices. */
 export function fill(terms: Terms | undefined, start: string): void {
   level.replaceChildren(...LEVELS.map(([elo], index) => new Option(levelName(elo), String(index), false, elo === (terms ? terms.elo : FIRST))));
   control.replaceChildren(...CONTROLS.map((each, index) => new Option(controlName(each), String(index), false, each === terms?.control)));
@@ -23,7 +23,7 @@ export function fill(terms: Terms | undefined, start: string): void {
   check();
 }
 
-/** The position of the form: none if it is the usual one, or cannot be read, which is then told beside it. */
+/** Returns the position of the form; `undefined` if it is the standard position or invalid. Shows the error of an invalid FEN. */
 function check(): string | undefined {
   const text = fen.value.replaceAll("_", " ").trim();
   fault.textContent = "";
@@ -40,7 +40,7 @@ function check(): string | undefined {
   }
 }
 
-/** Calls `start` with the terms that were chosen, and `show` with the position while it is being chosen. */
+/** Calls `start` with the chosen terms, and `show` with the position while the form is edited. */
 export function bind(start: (terms: Terms) => void, show: (fen: string | undefined) => void): void {
   fen.addEventListener("input", () => show(check()));
   form.addEventListener("submit", (event) => {
@@ -58,7 +58,7 @@ export function bind(start: (terms: Terms) => void, show: (fen: string | undefin
   });
 }
 
-/** Shows the form, or hides it. */
+/** Shows or hides the form. */
 export function toggle(isShown: boolean): void {
   form.hidden = !isShown;
 }

@@ -1,11 +1,11 @@
-/** The list of the moves that were played; a click shows the position after one. */
+/** The list of moves. A click shows the position after a move. */
 import { byId, make, redraw } from "../shell/dom";
 import { moveNumber, type Node, path } from "../game/game";
 
 const root = byId("sheet");
 const nodes = new WeakMap<Element, Node>();
 
-/** Calls `go` when a move is chosen. */
+/** Calls `go` with the node of a clicked move. */
 export function bind(go: (node: Node) => void): void {
   root.addEventListener("click", ({ target }) => {
     const node = target instanceof Element ? nodes.get(target) : undefined;
@@ -13,7 +13,7 @@ export function bind(go: (node: Node) => void): void {
   });
 }
 
-/** Draws the moves up to `last`, with the one that is `shown` marked. */
+/** Draws the moves up to `last` and marks the move that is shown. */
 export function draw(last: Node, shown: Node): void {
   const items: HTMLLIElement[] = [];
   for (const node of path(last).slice(1)) {
@@ -23,7 +23,7 @@ export function draw(last: Node, shown: Node): void {
     nodes.set(button, node);
     if (position.turn === "white" || items.length === 0) items.push(make("li", {}, make("span", {}, moveNumber(position))));
     const item = items.at(-1);
-    // A game that Black begins has no move of White beside it.
+    // If Black begins, the first row has no move of White.
     if (position.turn === "black" && items.length === 1 && item?.childElementCount === 1) item.append(make("span", {}, ""));
     item?.append(button);
   }

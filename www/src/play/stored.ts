@@ -1,13 +1,13 @@
-/** The game that is being played, kept in this browser: a page that is loaded again goes on with it. */
+/** Stores the current game in this browser, so that it continues after a reload. */
 import { Match } from "./match";
 import type { Left } from "./clock";
 import { CONTROLS, LEVELS, type Terms } from "./terms";
 
 const KEY = "play";
-/** Longer games than any that was played. */
+/** Maximum number of plies, more than in any game. */
 const MOST_MOVES = 1_200;
 
-/** Keeps a game, or its terms alone once it is over. */
+/** Stores the game, or only its terms after its end. */
 export function store(match: Match, now: number): void {
   const { clock, outcome } = match;
   const left = clock && { white: clock.left("white", now), black: clock.left("black", now) };
@@ -15,11 +15,11 @@ export function store(match: Match, now: number): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
-    // Storage may be forbidden: the game then lasts as long as the page.
+    // Storage may be forbidden: the game then ends with the page.
   }
 }
 
-/** The terms of the last game, and the game itself if it is not over. */
+/** Returns the terms of the last game, and the game if it is not over. */
 export function restore(date: string): { terms?: Terms; match?: Match } {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as { terms?: Partial<Terms>; moves?: unknown; left?: Partial<Left> };
@@ -29,12 +29,12 @@ export function restore(date: string): { terms?: Terms; match?: Match } {
     const match = new Match(terms, date, { moves: kept.moves.map(String), left: time(kept.left) });
     return match.outcome ? { terms } : { terms, match };
   } catch {
-    // Storage is forbidden, or something else wrote there.
+    // Storage is forbidden or contains other data.
     return {};
   }
 }
 
-/** Terms of what is on offer, or none. */
+/** Returns valid terms or nothing. */
 function checked(terms: Partial<Terms> | undefined): Terms | undefined {
   if (!terms || (terms.side !== "white" && terms.side !== "black")) return undefined;
   const { control } = terms;

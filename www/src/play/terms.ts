@@ -1,20 +1,20 @@
-/** What a game is played for: how strong the engine is, who has which colour, which clock, from where. */
+/** The terms of a game: the engine's level, the user's colour, the clock and the start position. */
 import type { Control, Side } from "./clock";
 
 export interface Terms {
-  /** The person's colour. */
+  /** The user's colour. */
   side: Side;
-  /** The engine's level; undefined: its full strength. */
+  /** The engine's level; undefined for full strength. */
   elo?: number | undefined;
-  /** Undefined: no clock. */
+  /** Undefined for a game without a clock. */
   control?: Control | undefined;
-  /** Where it starts; undefined: where games of chess start. */
+  /** FEN of the start position; undefined for the standard position. */
   fen?: string | undefined;
-  /** Whether the engine plays openings from a book, and learns from how the game ends. */
+  /** Whether the engine plays openings from a book and learns from the result. */
   book?: boolean | undefined;
 }
 
-/** The levels on offer, in the engine's own ratings. */
+/** The available levels, in the engine's own ratings. */
 export const LEVELS: readonly (readonly [elo: number | undefined, name: string])[] = [
   [800, "Beginner"],
   [1000, "Learner"],
@@ -35,7 +35,7 @@ export function levelName(elo: number | undefined): string {
   return elo === undefined ? name : `${name}, ${elo}`;
 }
 
-/** The clocks on offer; undefined: none. */
+/** The available clocks; undefined for no clock. */
 export const CONTROLS: readonly (Control | undefined)[] = [
   undefined,
   { minutes: 1, increment: 0 },

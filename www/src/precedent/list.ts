@@ -1,16 +1,16 @@
-/** The list of moves that may be played. */
+/** The list of moves that can be played. */
 import { byId, make } from "../shell/dom";
 import { type Step, uci } from "../game/game";
 import type { Choice } from "./rules";
 
-/** What a person does with a move of the list. */
+/** Effects of the list on the page. */
 export interface Actions {
   play(step: Step): void;
-  /** Shows where a move leads; without an element, nothing. */
+  /** Shows the position after a move; without an element, hides it. */
   show(near?: Element, step?: Step): void;
 }
 
-/** Draws the moves of a position, each with its share of all games. */
+/** Draws the moves of a position with their shares of all games. */
 export function draw(all: readonly Choice[], actions: Actions): void {
   const sum = all.reduce((sum, { games }) => sum + games, 0);
   const hadFocus = byId("moves").contains(document.activeElement);
@@ -35,7 +35,7 @@ export function draw(all: readonly Choice[], actions: Actions): void {
   });
   byId("moves").replaceChildren(...rows);
   byId("moves").classList.toggle("fresh", sum === 0);
-  // Who plays by keys goes on in the new list.
+  // The focus moves to the new list.
   if (hadFocus) buttons()[0]?.focus();
 }
 
@@ -48,7 +48,7 @@ export function choose(by: 1 | -1): void {
   all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]?.focus();
 }
 
-/** Plays the move with this number, from 1. */
+/** Plays the move with this number, counted from 1. */
 export function press(at: number): void {
   buttons()[at - 1]?.click();
 }

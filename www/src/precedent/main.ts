@@ -1,4 +1,4 @@
-/** Precedent: a game against oneself in which only moves that were played before are allowed, or only others. */
+/** Precedent: a game against oneself that allows only moves that were played before, or only new moves. */
 import "./precedent.css";
 import type { Key } from "@lichess-org/chessground/types";
 import type { Played } from "shelfish/book";
@@ -23,14 +23,14 @@ import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { choose, draw, press } from "./list";
 import { roll } from "./odometer";
-import { allowed, type Choice, choices, games, legal, marks, type Mode, verdict } from "./rules";
+import { allowed, type Choice, choices, games, legal, marks, type Mode, gameEnd } from "./rules";
 
-/** How long an answer may take before it is said that it is waited for. */
-const PATIENCE = 400;
-/** How long a move that is the only one is to be seen before it plays itself. */
-const MOMENT = 900;
-/** Games that the end of a game names. */
-const SHOWN = 3;
+/** Milliseconds before a lookup is shown as slow. */
+const SLOW = 400;
+/** Milliseconds before an only move is played automatically. */
+const AUTOPLAY_DELAY = 900;
+/** Number of games that are named at the end of a game. */
+const MAX_GAMES = 3;
 
 const settings = load();
 applyAppearance(settings);
@@ -38,12 +38,12 @@ const evals = new DatabaseClient(manifestUrl(settings.database), 0);
 const book = new BookClient(bookUrl(), evals, settings.cache);
 restrictConnections(evals.url, book.url);
 bindTheme();
-// It travels while the page is being set up; a failure shows at the first lookup.
+// The book loads in parallel with the setup. The first lookup reports a failure.
 book.open().catch(() => {});
 
 const state = new State();
 const play = (from: Node, step: Pick<Step, "move">) => {
-  window.clearTimeout(moment);
+  window.clearTimeout(autoplay);
   state.play(from, step.move);
   if (settings.sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
 };
@@ -52,30 +52,30 @@ const preview = new Preview(() => board.orientation);
 
 let mode: Mode = new URLSearchParams(location.search).has("unprecedented") ? "unprecedented" : "precedent";
 let asking = new AbortController();
-let moment = 0;
-/** What may be played from the position on the board, once that is known. */
-let now: Choice[] = [];
+let autoplay = 0;
+/** The moves that can be played from the position on the board, once they are known. */
+let available: Choice[] = [];
 
-/** Asks for the position on the board and shows what may be played. */
+/** Looks up the position on the board and shows the moves that can be played. */
 async function ask(): Promise<void> {
   asking.abort();
-  window.clearTimeout(moment);
+  window.clearTimeout(autoplay);
   const { signal } = (asking = new AbortController());
   const { node } = state;
-  now = [];
+  available = [];
   board.show(node, false);
   board.mark(new Map());
   if (byId("end").contains(document.activeElement)) byId("flip").focus({ preventScroll: true });
   byId("end").hidden = true;
   byId("moves").classList.add("stale");
-  const waiting = window.setTimeout(() => tell("Looking it up…"), PATIENCE);
+  const waiting = window.setTimeout(() => showStatus("Looking it up…"), SLOW);
   try {
     const [played, before] = await Promise.all([book.moves(node.fen, signal), node.parent && book.moves(node.parent.fen, signal)]);
     window.clearTimeout(waiting);
     if (signal.aborted) return;
     show(node, played, before);
     keepForOffline();
-    // Without names the game is as good.
+    // The game works without opening names.
     void loadOpenings().then(() => showOpening(state), () => {});
   } catch (error) {
     window.clearTimeout(waiting);
@@ -90,52 +90,52 @@ async function ask(): Promise<void> {
 }
 
 function show(node: Node, played: Played, before: Played | undefined): void {
-  now = choices(node.position, played, mode);
-  board.show(node, now.length > 0, allowed(node.position, now));
+  available = choices(node.position, played, mode);
+  board.show(node, available.length > 0, allowed(node.position, available));
   mark(undefined);
-  draw(now, { play: (step) => play(node, step), show: (near, step) => preview.show(near, step, node.position) });
+  draw(available, { play: (step) => play(node, step), show: (near, step) => preview.show(near, step, node.position) });
   byId("moves").classList.remove("stale");
   byId("panel").ariaBusy = "false";
   roll(byId("odometer"), games(played));
-  if (now.length === 0) return end(node, played, before);
-  const [only] = now;
+  if (available.length === 0) return end(node, played, before);
+  const [only] = available;
   const turn = node.position.turn === "white" ? "White" : "Black";
   if (mode === "unprecedented")
-    tell(only?.games ? `${turn} to move: every move was played before; these are the rarest.` : `${turn} to move: ${now.length} of ${legal(node.position).length} moves were never played.`);
-  else if (only && now.length === 1) {
-    tell(`${only.step.san} is the only move with a precedent: it plays itself.`);
-    moment = window.setTimeout(() => play(node, only.step), MOMENT);
-  } else tell(`${turn} to move: ${plural(now.length, "move")} with a precedent.`);
+    showStatus(only?.games ? `${turn} to move: every move was played before; these are the rarest.` : `${turn} to move: ${available.length} of ${legal(node.position).length} moves were never played.`);
+  else if (only && available.length === 1) {
+    showStatus(`${only.step.san} is the only move with a precedent: it plays itself.`);
+    autoplay = window.setTimeout(() => play(node, only.step), AUTOPLAY_DELAY);
+  } else showStatus(`${turn} to move: ${plural(available.length, "move")} with a precedent.`);
 }
 
-/** The card at the end of a game. */
+/** Shows the end of a game. */
 function end(node: Node, played: Played, before: Played | undefined): void {
-  const { title, text, games } = verdict(node, played, before, mode, book.manifest?.info ?? {});
+  const { title, text, games } = gameEnd(node, played, before, mode, book.manifest?.info ?? {});
   byId("end-title").textContent = title;
   byId("end-text").textContent = text;
-  byId("end-games").replaceChildren(...games.slice(0, SHOWN).map((game) => make("li", {}, ...reference(game))));
+  byId("end-games").replaceChildren(...games.slice(0, MAX_GAMES).map((game) => make("li", {}, ...reference(game))));
   byId("end").hidden = false;
-  tell("");
+  showStatus("");
 }
 
-/** Counts on the squares that can be reached: by a piece, or by any. */
+/** Shows the number of games on target squares: of one piece, or of all pieces. */
 function mark(selected: Key | undefined): void {
   const { position } = state.node;
-  const own = selected && now.some(({ step }) => allowed(position, [{ step, games: 0 }]).dests.has(selected)) ? selected : undefined;
-  board.mark(marks(position, now, own));
+  const own = selected && available.some(({ step }) => allowed(position, [{ step, games: 0 }]).dests.has(selected)) ? selected : undefined;
+  board.mark(marks(position, available, own));
 }
 
-/** Goes back to where there was something to choose. */
+/** Goes back to the last position with several moves. */
 async function back(): Promise<void> {
   let at = state.node.parent;
   if (!at) return;
-  window.clearTimeout(moment);
-  // Aborted as soon as another position is asked for.
+  window.clearTimeout(autoplay);
+  // The signal is aborted by the next lookup.
   const { signal } = asking;
   try {
     while (at.parent && choices(at.position, await book.moves(at.fen, signal), mode).length < 2) at = at.parent;
   } catch {
-    // What cannot be looked up now is gone back to: the page says what is wrong.
+    // A position that cannot be looked up is shown, and the page reports the error.
   }
   if (!signal.aborted) state.go(at);
 }
@@ -149,14 +149,14 @@ function sound(isOn = !settings.sounds): void {
   byId("sound").setAttribute("aria-pressed", String(isOn));
 }
 
-/** The fault of the link that was followed, until the position changes. */
-let linkFault = "";
+/** The error of the address, shown until the position changes. */
+let linkError = "";
 
-function tell(text: string): void {
-  byId("status").textContent = [linkFault, text].filter(Boolean).join(" ");
+function showStatus(text: string): void {
+  byId("status").textContent = [linkError, text].filter(Boolean).join(" ");
 }
 
-/** The moves that were played. */
+/** Draws the moves of the game. */
 function line(): void {
   const moves = path(state.node).slice(1).map((node, at) => {
     const before = node.parent?.position;
@@ -167,7 +167,7 @@ function line(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  linkFault = "";
+  linkError = "";
   preview.show(undefined);
   for (const id of ["back", "new"]) disable(byId(id), !state.node.parent, byId("flip"));
   line();
@@ -176,7 +176,7 @@ state.on(({ node }) => {
   void ask();
 });
 
-/** Chooses the rules; a game by the others begins. */
+/** Changes the rules and starts a new game. */
 function rule(to: Mode): void {
   if (to === mode) return;
   mode = to;
@@ -194,9 +194,9 @@ byId<HTMLInputElement>(mode).checked = true;
 sound(settings.sounds);
 for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
 
-followLinks(state, (fault) => {
-  linkFault = fault;
-  tell("");
+followLinks(state, (message) => {
+  linkError = message;
+  showStatus("");
 });
 
 bindKeys({

@@ -1,9 +1,9 @@
-/** A number on wheels: each figure rolls to its place. */
+/** A number on rolling wheels. */
 import { make } from "../shell/dom";
 
 const FIGURES = "0123456789".split("");
 
-/** Shows a number; the wheels that stay, roll. */
+/** Shows a number. Wheels that exist roll to their new digit. */
 export function roll(root: HTMLElement, value: number): void {
   const text = String(value);
   while (root.childElementCount < text.length) root.prepend(wheel());
@@ -11,7 +11,7 @@ export function roll(root: HTMLElement, value: number): void {
   root.setAttribute("aria-label", `${value.toLocaleString("en")} ${value === 1 ? "game" : "games"}`);
   [...text].forEach((figure, at) => {
     const strip = root.children[at]?.firstElementChild as HTMLElement;
-    // A wheel that was just put there has nothing to roll from.
+    // A new wheel needs a layout before it can roll.
     strip.getBoundingClientRect();
     strip.style.transform = `translateY(${-10 * Number(figure)}%)`;
   });

@@ -1,4 +1,4 @@
-/** The rules of Precedent: only moves that were played before, or only moves that never were. Pure. */
+/** The rules of Precedent: only moves that were played before, or only new moves. */
 import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import type { Role } from "chessops/types";
@@ -9,25 +9,25 @@ import { plural } from "../text/units";
 import { ending, type Node, type Step, squares, steps } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
 
-/** Of moves that were all played before, so many of the rarest are taken for new ones. */
+/** Number of rare moves that are allowed if every move was played before. */
 const RAREST = 5;
 
-/** Which moves may be played: those with a precedent, or those without. */
+/** Whether moves need a precedent or must have none. */
 export type Mode = "precedent" | "unprecedented";
 
-/** A move that may be played. */
+/** A move that can be played. */
 export interface Choice {
   step: Step;
-  /** Games that played it. */
+  /** Number of games with this move. */
   games: number;
 }
 
-/** All games of a result. */
+/** Returns the number of games. */
 export const games = ({ white, draws, black }: Results): number => white + draws + black;
 
 /**
- * The moves that may be played from a position: the most played first; those without a precedent in the order of their names
- * or, where there is none, the rarest.
+ * Returns the moves that can be played from a position: the most played move first. Moves without a precedent are sorted by name; if there are none,
+ * the rarest moves are returned.
  */
 export function choices(position: Position, played: Played, mode: Mode): Choice[] {
   const known = played.moves.flatMap((move) => {
@@ -44,12 +44,12 @@ export function choices(position: Position, played: Played, mode: Mode): Choice[
 /** Returns the legal moves of a position. */
 export const legal = (position: Position): Step[] => legalMoves(position).flatMap((move) => steps(position, [makeUci(move)]));
 
-/** The squares between which moves may be made, and what a pawn may become. */
+/** Returns the moves that the board allows, and the pieces that a pawn may promote to. */
 export function allowed(position: Position, from: readonly Choice[]): Allowed {
   const dests = new Map<Key, Key[]>();
   for (const { step } of from) {
     const [orig, dest] = squares(position, step.move) as [Key, Key];
-    // Castling goes to the rook, too.
+    // The king can also castle by a move to its rook.
     dests.set(orig, [...(dests.get(orig) ?? []), dest, makeSquare(step.move.to)]);
   }
   const offers = (orig: number, dest: number) =>
@@ -57,7 +57,7 @@ export function allowed(position: Position, from: readonly Choice[]): Allowed {
   return { dests, offers };
 }
 
-/** What stands on the target squares: the games of all moves that go there, or of those of one piece. */
+/** Returns the number of games for each target square, of all pieces or of the selected piece. */
 export function marks(position: Position, from: readonly Choice[], selected?: Key): Map<Key, string> {
   const sums = new Map<Key, number>();
   for (const { step, games } of from) {
@@ -67,36 +67,36 @@ export function marks(position: Position, from: readonly Choice[], selected?: Ke
   return new Map([...sums].map(([dest, sum]) => [dest, count(sum)]));
 }
 
-/** A count that fits on a square: three figures at most. */
+/** Formats a count with at most three digits. */
 export function count(games: number): string {
   for (const [unit, letter] of [[1e9, "B"], [1e6, "M"], [1e3, "k"]] as const)
     if (games >= unit * 0.9995) return `${games < unit * 9.95 ? (games / unit).toFixed(1) : Math.round(games / unit)}${letter}`;
   return String(games);
 }
 
-/** What a book says of itself, as far as it matters here. */
+/** Limits of a book, from its manifest. */
 export interface Limits {
   max_plies?: string;
   min_games?: string;
   whole_games?: string;
 }
 
-/** How a game ended, in words. */
-export interface Verdict {
+/** The end of a game in words. */
+export interface GameEnd {
   title: string;
   text: string;
-  /** Those of the games that ended so which the book refers to. */
+  /** The games of the book that ended the same way. */
   games: GameReference[];
 }
 
-/** What is said where no move may be played. `before` is what was played from the position before, if there is one. */
-export function verdict(node: Node, played: Played, before: Played | undefined, mode: Mode, limits: Limits): Verdict {
+/** Describes the end of a game. `before` are the moves that were played from the previous position. */
+export function gameEnd(node: Node, played: Played, before: Played | undefined, mode: Mode, limits: Limits): GameEnd {
   const move = before?.moves.find(({ uci }) => steps(node.parent?.position ?? node.position, [uci])[0]?.san === node.san);
   const same = games(played) === 0 ? move : played.ended;
-  return { ...told(node, played, move, mode, limits), games: (mode === "precedent" && same?.games) || [] };
+  return { ...endText(node, played, move, mode, limits), games: (mode === "precedent" && same?.games) || [] };
 }
 
-function told(node: Node, played: Played, move: PlayedMove | undefined, mode: Mode, limits: Limits): Pick<Verdict, "title" | "text"> {
+function endText(node: Node, played: Played, move: PlayedMove | undefined, mode: Mode, limits: Limits): Pick<GameEnd, "title" | "text"> {
   const over = ending(node.position);
   const [all, ended] = [games(played), games(played.ended)];
   if (mode === "unprecedented") {
@@ -115,7 +115,7 @@ function told(node: Node, played: Played, move: PlayedMove | undefined, mode: Mo
   const exactly = `${plural(ended, "game")} ended exactly here.`;
   const most = Number(limits.max_plies ?? Number.POSITIVE_INFINITY);
   if (!over && node.ply >= most) {
-    // Further on there are only games that the book has to their end, or that came here in fewer moves.
+    // Later positions are only in games that the book has complete, or that reached them in fewer moves.
     const text = node.ply > most && limits.whole_games ? "the book goes no further" : `the book has the first ${limits.max_plies} half-moves of each`;
     return { title: all === 1 ? "You replayed this game." : "The book ends here.", text: `${plural(all, "game")} came this far; ${text}.` };
   }

@@ -1,4 +1,4 @@
-/** The evaluation along the game: what is known is drawn, what is not is hatched, and one can go along it. */
+/** The graph of evaluations along the game. Unknown parts are hatched; the graph is also a slider. */
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
 import { glyphOf } from "./judgment";
@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 1000;
 const HEIGHT = 100;
 
-/** The chart: a slider over the positions of the main line. */
+/** The graph: a slider over the positions of the main line. */
 export class Graph {
   readonly #root = byId("graph");
   readonly #coverage = byId("coverage");
@@ -51,7 +51,7 @@ export class Graph {
     root.addEventListener("pointerleave", () => (this.#tip.hidden = true));
   }
 
-  /** Keys as of any slider; those of the page that do the same are left to it. */
+  /** Handles the keys of a slider. The page handles the other keys. */
   #key(event: KeyboardEvent): void {
     const at = Math.max(0, this.#line.indexOf(this.state.node));
     const to = { ArrowUp: at + 1, ArrowDown: at - 1, PageUp: at + 10, PageDown: at - 10 }[event.key];
@@ -76,7 +76,7 @@ export class Graph {
       } else if (gaps.at(-1)?.[1] === ply) gaps[gaps.length - 1] = [gaps.at(-1)?.[0] ?? ply, ply + 1];
       else gaps.push([ply, ply + 1]);
     });
-    // A position that is known between unknown ones is a point: nothing is known of the way to it.
+    // A known position between unknown positions is drawn as a point.
     const lone = this.#known.flatMap((known, ply) => (last > 0 && known && !this.#known[ply - 1] && !this.#known[ply + 1] ? [{ known, ply }] : []));
     this.#picture.replaceChildren(
       shape("path", { class: "area", d: areas.join("") }),
@@ -113,10 +113,10 @@ export class Graph {
     this.#root.classList.toggle("empty", last < 1);
     this.#root.setAttribute("aria-valuemax", String(last));
     this.#root.setAttribute("aria-disabled", String(last < 1));
-    this.#tell();
+    this.#describe();
   }
 
-  /** The phases of the game and where they begin. */
+  /** Returns the phases of the game with their first plies. */
   #phases(): { name: string; ply: number }[] {
     const phases = this.state.assessment?.report.phases;
     if (!phases) return [];
@@ -125,8 +125,8 @@ export class Graph {
     return [...(middlegame === 0 || endgame === 0 ? [] : [{ name: "Opening", ply: 0 }]), ...begin("Middlegame", middlegame), ...begin("Endgame", endgame)];
   }
 
-  /** Says what share of the game is known, and from where. */
-  #tell(): void {
+  /** Says how many positions are known, by source. */
+  #describe(): void {
     const own = this.#known.filter((known) => known && isOwn(known)).length;
     const count = (origin: Origin) => this.#known.filter((known) => known?.origin === origin).length;
     const parts = [`${own} of ${this.#line.length} positions known`];
@@ -152,13 +152,13 @@ export class Graph {
     this.#tip.hidden = !node || this.#line.length < 2;
     if (!node) return;
     this.#tip.textContent = this.#words(node, this.#known[ply]);
-    // Kept inside: at the left end it begins at the pointer, at the right end it ends there.
+    // The tip stays inside the graph: it is left-aligned at the left end and right-aligned at the right end.
     const share = this.#x(ply) / 10;
     this.#tip.style.left = `${share}%`;
     this.#tip.style.translate = `${-share}% 0`;
   }
 
-  /** "12. Nf3, +0.35" */
+  /** Describes a position: "12. Nf3, +0.35". */
   #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
     const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };

@@ -1,24 +1,23 @@
-/** What is said of moves: glyphs and words, the author's own before the page's; and the line that was better. */
+/** Judgments of moves: glyphs and words. The author's glyphs take precedence over the page's. */
 import { byId, make } from "../shell/dom";
 import { type Node, steps, variationOf } from "../game/game";
 import { bestScore } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import type { State } from "../state/state";
 
-/** The kinds of bad moves, in order of weight. */
+/** The kinds of bad moves, from minor to severe. */
 export const KINDS = ["inaccuracy", "mistake", "blunder"] as const;
 
-/** A kind of bad move. */
 export type Kind = (typeof KINDS)[number];
 
-/** The plural of a kind. */
+/** The plural of each kind. */
 export const MANY: Record<Kind, string> = { inaccuracy: "inaccuracies", mistake: "mistakes", blunder: "blunders" };
 
 const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
 const SIGNS: Record<Kind, string> = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 const BY_SIGN: Record<string, Kind> = { "?!": "inaccuracy", "?": "mistake", "??": "blunder" };
 
-/** The glyph of a move, and what kind of bad move it is. */
+/** Returns the glyph of a move and the kind of bad move. */
 export function glyphOf(node: Node, state: State): { text: string; kind?: Kind; byAuthor: boolean } {
   const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
   if (nag !== undefined) return { text: GLYPHS[nag] ?? "", kind: BY_SIGN[GLYPHS[nag] ?? ""], byAuthor: true };
@@ -26,7 +25,7 @@ export function glyphOf(node: Node, state: State): { text: string; kind?: Kind; 
   return { text: kind ? SIGNS[kind] : "", kind, byAuthor: false };
 }
 
-/** The row below the moves that says what was wrong with the move on the board. */
+/** The row below the moves that judges the last move and shows a better line. */
 export class JudgmentRow {
   readonly #root = byId("judgment");
 
@@ -37,7 +36,7 @@ export class JudgmentRow {
     state.on(({ node, report }) => (node || report) && this.#draw());
   }
 
-  /** What can be done with the variation that the board is in. */
+  /** Returns buttons that promote or delete the current variation. */
   #variation(first: Node | undefined): HTMLElement[] {
     const siblings = first?.parent?.children;
     if (!first || !siblings) return [];
@@ -71,11 +70,11 @@ export class JudgmentRow {
   }
 }
 
-/** The next node of a kind of bad move, of one player or both, after the one on the board, or the one before it. */
+/** Finds the next (1) or previous (-1) bad move of a kind, by one player or both. */
 export function nextOf(state: State, kind: Kind, by: 1 | -1 = 1, color?: "white" | "black"): Node | undefined {
   const line = state.game.mainline();
   let here = line.indexOf(state.node);
-  // In a variation the search goes on from where it left the game.
+  // In a variation the search begins at the move of the main line that it leaves.
   for (let at = state.node.parent; here === -1 && at; at = at.parent) here = line.indexOf(at);
   const isOne = (node: Node | undefined) => node?.parent && glyphOf(node, state).kind === kind && (!color || node.parent.position.turn === color);
   for (let i = 1; i <= line.length; i++) {

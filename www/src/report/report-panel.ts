@@ -1,4 +1,4 @@
-/** The report of the game: accuracy, losses and bad moves of each player, and what share of the game it rests on. */
+/** The report of the game: accuracy, average loss and bad moves of each player, and how much of the game is known. */
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
@@ -7,11 +7,10 @@ import { surname } from "../game/player-names";
 import type { Report } from "shelfish/analysis";
 import type { State } from "../state/state";
 
-/** The panel. */
 export class ReportPanel {
   readonly #root = byId("report");
   readonly #title = make("h2", { tabIndex: -1 }, "Report");
-  /** How far the engine is with what the database does not have: made loadOnce, so that a press of Stop is not lost to its progress. */
+  /** The progress of the engine. Its elements stay, so that a press of Stop is not lost during an update. */
   readonly #filled = document.createTextNode("");
   readonly #bar = make("progress", { "aria-label": "Positions that the engine looks at" });
   readonly #stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
@@ -70,13 +69,13 @@ export class ReportPanel {
     redraw(this.#body, table, share);
   }
 
-  /** What of it is the engine's. */
+  /** Says how many positions were evaluated by the engine. */
   #engines(): string {
     const count = this.state.game.mainline().filter((node) => ownScore(node, this.state)?.origin === "engine").length;
     return count > 0 ? `${plural(count, "position")} of these ${count === 1 ? "is" : "are"} the engine’s, not the database’s.` : "";
   }
 
-  /** How many bad moves of a kind a player made; pressed, it goes to the next of them. */
+  /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */
   #count(report: Report, side: "white" | "black", kind: Kind): HTMLElement | string {
     const count = report[side][MANY[kind] as "inaccuracies" | "mistakes" | "blunders"];
     if (count === 0) return "0";
@@ -86,7 +85,7 @@ export class ReportPanel {
   }
 }
 
-/** What the figures rest on. */
+/** Says how many moves the report is based on. */
 function rests({ white, black, positions, known }: Report): string {
   const withheld = white.withheld + black.withheld;
   const parts = [`Rests on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];

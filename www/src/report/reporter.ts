@@ -1,4 +1,4 @@
-/** The analysis of the whole game: its module is loaded when the first game is known, and knows nothing of the page. */
+/** Creates the report of the game. The module is loaded when a game is known. */
 import type { KnownEval, Report } from "shelfish/analysis";
 import { type Node, uci } from "../game/game";
 import { ownScore } from "../score/known-score";
@@ -6,10 +6,10 @@ import { loadOnce } from "../loading/load-once";
 import { loadPart } from "../loading/page-part";
 import type { Assessment, State } from "../state/state";
 
-/** How long what is known must be at rest, in milliseconds. */
+/** Milliseconds without new evaluations before a report is created. */
 const REST = 60;
 
-/** Keeps the state's report in step with what is known of the main line. */
+/** Updates the state's report when evaluations of the main line arrive. */
 export class Reporter {
   readonly #load = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).openAnalysis());
   #timer = 0;
@@ -24,7 +24,7 @@ export class Reporter {
     });
   }
 
-  /** The PGN with the evaluations, judgments and better lines of this page. */
+  /** Returns the PGN with the evaluations, judgments and better lines. */
   async annotated(pgn: string): Promise<string> {
     return (await this.#load()).annotate(pgn, this.#evaluations(this.state.game.mainline()));
   }
@@ -35,13 +35,13 @@ export class Reporter {
     const evaluations = this.#evaluations(line);
     if (evaluations.filter(Boolean).length < 2) return;
     const module = await this.#load();
-    // Moves may have been played meanwhile: then another report is due.
+    // If the game has changed, another report follows.
     if (this.state.game !== game || game.mainline().length !== line.length) return;
     const moves = line.flatMap(({ move }) => (move ? [uci(move)] : []));
     this.state.setAssessment(judged(line, module.report({ fen: game.root.fen, moves, evaluations })));
   }
 
-  /** What is known of the positions themselves: a line's score says nothing new of them. */
+  /** Returns the positions' own evaluations: the score of an earlier line adds no information. */
   #evaluations(line: readonly Node[]): (KnownEval | null)[] {
     return line.map((node) => {
       const known = ownScore(node, this.state);

@@ -1,4 +1,4 @@
-/** The settings as a dialog: each is kept and takes effect at once. */
+/** The settings dialog. Each change is stored and takes effect immediately. */
 import { plural, size } from "../text/units";
 import type { DatabaseClient } from "../database/client";
 import { showDialog } from "../shell/dialog";
@@ -7,7 +7,7 @@ import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
 
 const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
 
-/** Shows it. */
+/** Shows the dialog. */
 export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => void): void {
   const settings = load();
   const change = (part: Partial<Settings>) => save(Object.assign(settings, part));
@@ -40,19 +40,19 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
   );
 }
 
-/** The address of the database, what is open now, and examples. */
+/** Returns the field for the database's address, the state of the database, and examples. */
 function database(client: DatabaseClient, change: (part: Partial<Settings>) => void): HTMLElement[] {
-  const input = make("input", { type: "text", value: client.url.href, spellcheck: false, autocomplete: "off", "data-testid": "set-database", "aria-label": "Address of the database", "aria-describedby": "database-told" });
-  const told = make("p", { id: "database-told", className: "told", role: "status", "data-testid": "database-told" });
+  const input = make("input", { type: "text", value: client.url.href, spellcheck: false, autocomplete: "off", "data-testid": "set-database", "aria-label": "Address of the database", "aria-describedby": "database-status" });
+  const output = make("p", { id: "database-status", className: "outcome", role: "status", "data-testid": "database-status" });
   const { manifest } = client;
-  told.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This one is not open.";
+  output.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This one is not open.";
   const use = make("button", { type: "button", "data-testid": "use-database" }, "Use");
   use.addEventListener("click", () => {
     const fault = faultOf(input.value);
     input.toggleAttribute("aria-invalid", false);
     if (fault) {
       input.setAttribute("aria-invalid", "true");
-      told.textContent = fault;
+      output.textContent = fault;
       return;
     }
     const url = manifestOf(input.value);
@@ -74,10 +74,10 @@ function database(client: DatabaseClient, change: (part: Partial<Settings>) => v
     ", or beside this page: ",
     make("code", {}, "db/"),
   );
-  return [input, told, make("div", { className: "choices" }, use, usual), examples];
+  return [input, output, make("div", { className: "choices" }, use, usual), examples];
 }
 
-/** What is in the cache, and the button that clears it. */
+/** Returns the size of the cache and the button that clears it. */
 function cache(client: DatabaseClient): HTMLElement {
   const used = make("span", { "data-testid": "cache-use" }, "…");
   const measure = async () => {
@@ -98,7 +98,7 @@ function cache(client: DatabaseClient): HTMLElement {
   return make("div", { className: "choices" }, clear, used);
 }
 
-/** Opens the page with another database; what is on the board stays. */
+/** Reloads the page with another database. The position stays. */
 function visit(database: string | undefined): void {
   const url = new URL(location.href);
   if (database) url.searchParams.set("db", database);
@@ -107,14 +107,14 @@ function visit(database: string | undefined): void {
   else location.assign(url);
 }
 
-/** The manifest that an address means: a folder has it inside. */
+/** Returns the URL of a manifest from its own address or its folder's address. */
 function manifestOf(address: string): URL {
   const url = new URL(address.trim(), document.baseURI);
   if (!/\.json$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, "")}/manifest.json`;
   return url;
 }
 
-/** What is wrong with an address, if anything. */
+/** Explains what is wrong with an address. */
 function faultOf(address: string): string | undefined {
   const text = address.trim();
   if (text === "" || !URL.canParse(text, document.baseURI)) return "This is no address: expected something like https://example.org/db/.";

@@ -1,28 +1,28 @@
-/** What a person has set; kept in this browser. */
+/** The settings, stored in this browser. */
 
 export const BOARDS = ["brown", "green", "blue", "grey"] as const;
 export const PIECES = ["cburnett", "letters"] as const;
-/** Megabytes that the cache in IndexedDB may take; 0: none. */
+/** Size of the cache in IndexedDB in megabytes; 0 disables the cache. */
 export const CACHES = [0, 16, 64, 256, 1024] as const;
 
-/** All that can be set, besides the theme. */
+/** All settings except the theme. */
 export interface Settings {
   board: (typeof BOARDS)[number];
   pieces: (typeof PIECES)[number];
   sounds: boolean;
-  /** Whether the engine looks at what the database does not have. */
+  /** Whether the engine searches positions that the database does not have. */
   engine: boolean;
   cache: (typeof CACHES)[number];
-  /** The manifest of the database to read if the address names none; undefined: the one beside the page. */
+  /** Manifest of the database if the address names none; undefined for the site's own database. */
   database?: string;
 }
 
 const KEY = "settings";
 
-/** What was set where storage is forbidden. */
+/** Settings that could not be stored. */
 let unstored: Partial<Settings> = {};
 
-/** The settings; what cannot be read is as it comes. */
+/** Reads the settings. Invalid values are replaced by defaults. */
 export function load(): Settings {
   const stored = parsed();
   const one = <T>(values: readonly T[], value: unknown, usual: T): T => values.find((each) => each === value) ?? usual;
@@ -36,19 +36,19 @@ export function load(): Settings {
   };
 }
 
-/** Keeps settings and shows those that are a matter of looks. */
+/** Stores the settings and applies the appearance. */
 export function save(settings: Settings): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
     unstored = {};
   } catch {
-    // Storage may be forbidden: they then last as long as the page.
+    // Storage may be forbidden: the settings then end with the page.
     unstored = { ...settings };
   }
   applyAppearance(settings);
 }
 
-/** Gives board and pieces their looks. */
+/** Applies the styles of board and pieces. */
 export function applyAppearance({ board, pieces }: Settings): void {
   document.documentElement.dataset.board = board;
   document.documentElement.dataset.pieces = pieces;

@@ -1,7 +1,7 @@
-/** What stands beside the game: one part of several where room is short, all of them where it is not. */
+/** The panels next to the game: on small screens only one of them is visible. */
 import { byId } from "./dom";
 
-/** Binds the buttons that choose the part. */
+/** Binds the buttons that select the panel. */
 export function bindDock(): void {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>("#more [data-shows]")];
   for (const button of buttons) {

@@ -1,13 +1,13 @@
-/** The little of a framework that this page needs. */
+/** Helpers for the DOM. */
 
-/** The element of index.html with this id; the page is broken without it. */
+/** Returns the element with this id. The page must contain it. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`index.html has no #${id}`);
   return element as T;
 }
 
-/** A new element with properties, attributes (those with a dash, and role) and children. */
+/** Creates an element with properties, attributes (names with a dash, and role) and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Record<string, string | number | boolean | undefined> = {},
@@ -23,14 +23,14 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Disables a button, or enables it. The focus would be lost with a button that is disabled: it goes on to another. */
+/** Disables or enables a button. If a disabled button had the focus, `other` gets it. */
 export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLElement): void {
   const hasFocus = document.activeElement === button;
   (button as HTMLButtonElement).disabled = isDisabled;
   if (hasFocus && isDisabled) other.focus({ preventScroll: true });
 }
 
-/** Draws the children of an element anew. Who has the focus on a button there keeps it on the one in its place. */
+/** Replaces the children of an element. If a button had the focus, the button at the same index gets it. */
 export function redraw(root: HTMLElement, ...children: (Node | string)[]): void {
   const buttons = () => [...root.querySelectorAll<HTMLButtonElement>("button:enabled")];
   const at = buttons().indexOf(document.activeElement as HTMLButtonElement);
@@ -38,8 +38,8 @@ export function redraw(root: HTMLElement, ...children: (Node | string)[]): void 
   if (at >= 0) (buttons()[at] ?? buttons().at(-1))?.focus({ preventScroll: true });
 }
 
-/** Whether the person asked for less motion. */
+/** Whether the user prefers reduced motion. */
 export const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Whether keys and pasted text belong to this element. */
+/** Whether the element handles keys and pasted text itself. */
 export const isField = (target: EventTarget | null): boolean => target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");

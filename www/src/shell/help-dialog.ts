@@ -1,4 +1,4 @@
-/** What the page can do, and its keys. */
+/** The help dialog with the list of keys. */
 import { showDialog } from "./dialog";
 import { make } from "./dom";
 
@@ -18,7 +18,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["?", "this list"],
 ];
 
-/** Shows it. */
+/** Shows the dialog. */
 export function showHelp(): void {
   const row = ([keys, does]: readonly [string, string]) => {
     const caps = keys.split(" ").flatMap((key) => [key.split("+").flatMap((part, index) => [...(index > 0 ? ["+"] : []), make("kbd", {}, part)]), [" "]]).flat();

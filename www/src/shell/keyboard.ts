@@ -1,17 +1,17 @@
-/** Keys that work anywhere on the page, except where somebody types. */
+/** Keyboard shortcuts, which work everywhere except in text fields. */
 import { byId, isField } from "./dom";
 
-/** Binds keys, named as in `KeyboardEvent.key`, letters and arrows with "Shift+" before them where it is held, to actions. */
+/** Binds keys to actions. Keys are named as in `KeyboardEvent.key`; letters and arrows get the prefix "Shift+" if Shift is pressed. */
 export function bindKeys(actions: Record<string, () => void>): void {
   const promotion = byId("promotion");
   const dialogs = document.getElementsByTagName("dialog");
-  // Dialogs and the choice of a promotion have keys of their own.
+  // Dialogs and the choice of a promotion handle their own keys.
   const isTaken = () => !promotion.hidden || [...dialogs].some(({ open }) => open);
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTaken()) return;
     const { target, key } = event;
     if (isField(target)) return;
-    // A list of choices keeps its own keys; left and right mean nothing to it.
+    // A select element handles its own keys, but does not need left and right.
     if (target instanceof HTMLSelectElement && key !== "ArrowLeft" && key !== "ArrowRight") return;
     // Space and Enter press the focused button.
     if ((key === " " || key === "Enter") && target instanceof HTMLElement && target.matches("button, a, summary")) return;

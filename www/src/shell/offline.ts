@@ -1,11 +1,11 @@
 let asked = false;
 
-/** Has the site's files kept for visits without a connection: loadOnce, and when the page has nothing more urgent to load. */
+/** Registers the service worker, once, after the page is loaded. */
 export function keepForOffline(): void {
   if (asked || import.meta.env.DEV || !("serviceWorker" in navigator)) return;
   asked = true;
   const keep = () => {
-    // Storage may be forbidden: the page then needs its host each time.
+    // Storage may be forbidden: the page then always needs its host.
     navigator.serviceWorker.register(new URL("sw.js", document.baseURI), { updateViaCache: "none" }).catch(() => {});
   };
   if (document.readyState === "complete") keep();

@@ -1,9 +1,6 @@
-/** Where a page may fetch from. */
+/** The hosts that a page may connect to. */
 
-/**
- * Where this page may fetch from: its own host, Lichess when a game of it is opened, and those of its databases if the address names others. A policy added by script can only
- * narrow the one that is built into the page.
- */
+/** Restricts connections to this host, Lichess, and the hosts of the databases. A policy that a script adds can only narrow the policy of the page. */
 export function restrictConnections(...databases: URL[]): void {
   const meta = document.createElement("meta");
   meta.httpEquiv = "Content-Security-Policy";
@@ -11,7 +8,7 @@ export function restrictConnections(...databases: URL[]): void {
   document.head.append(meta);
 }
 
-/** Where Lichess is; the page says so, that it can be said otherwise. */
+/** Returns the URL of Lichess, which the page may override in a meta element. */
 export function lichessUrl(): URL {
   const named = document.querySelector<HTMLMetaElement>('meta[name="lichess"]')?.content ?? "";
   return new URL(URL.canParse(named) ? named : "https://lichess.org");

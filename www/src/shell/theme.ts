@@ -1,10 +1,9 @@
-/** Light or dark: the system's choice until the button is pressed, then the button's. */
+/** The light and the dark theme. The system's preference applies until the user presses the button. */
 import { byId } from "./dom";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 const isDark = (): boolean => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
 
-/** Binds the button. */
 export function bindTheme(): void {
   const button = byId("theme");
   const label = () => {
@@ -18,7 +17,7 @@ export function bindTheme(): void {
     try {
       localStorage.setItem("theme", theme);
     } catch {
-      // Storage may be forbidden: the choice then lasts as long as the page.
+      // Storage may be forbidden: the choice then ends with the page.
     }
     label();
   });

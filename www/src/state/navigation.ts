@@ -1,23 +1,23 @@
-/** Steps through the game: along a line, into variations and out of them. */
+/** Steps through the game and its variations. */
 import { byId, disable } from "../shell/dom";
 import { lineFrom, type Node } from "../game/game";
 import type { State } from "./state";
 
-/** What the step buttons and keys do. */
+/** The actions of the step buttons and keys. */
 export interface Navigation {
   first(): void;
   previous(): void;
   next(): void;
   last(): void;
-  /** Where several moves go on, chooses the next (1) or the one before (-1) of them; elsewhere goes to the end or the start. */
+  /** Selects the next (1) or previous (-1) of several next moves; without a choice goes to the end or the start. */
   choose(by: 1 | -1): void;
-  /** Goes into the first variation beside the next move, or beside the last one played. */
+  /** Enters the first variation of the next move, or of the last move. */
   enter(): void;
-  /** Goes back to where the variation leaves its parent line. */
+  /** Goes back to the position at which the variation leaves its parent line. */
   leave(): void;
 }
 
-/** The steps of a page's state. */
+/** Returns the actions for a state. */
 export function navigation(state: State): Navigation {
   const first = () => state.go(state.game.root);
   const last = () => state.go(lineFrom(state.node).at(-1));
@@ -45,11 +45,11 @@ export function navigation(state: State): Navigation {
   };
 }
 
-/** Enables the buttons of the steps that lead on from a position, and disables the others. */
+/** Enables the step buttons that have a target and disables the others. */
 export function updateStepButtons({ parent, children }: Node): void {
   const [isFirst, isLast] = [!parent, children.length === 0];
   const ends = [["first", isFirst], ["previous", isFirst], ["next", isLast], ["last", isLast]] as const;
   const other = byId(!isLast ? "next" : !isFirst ? "previous" : "flip");
-  // Those that lead on first: one of them may get the focus.
+  // Enables buttons first, because one of them may get the focus.
   for (const isEnd of [false, true]) for (const [id, is] of ends) if (is === isEnd) disable(byId(id), is, other);
 }

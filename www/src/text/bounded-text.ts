@@ -1,6 +1,6 @@
-/** Reads of what may be larger than it should. */
+/** Reads text of limited size. */
 
-/** A stream's text (UTF-8), or undefined if it is longer than `limit` bytes; the rest is not read then. */
+/** Returns a stream's text (UTF-8), or `undefined` if it is longer than `limit` bytes. */
 export async function boundedText(stream: ReadableStream<Uint8Array>, limit: number): Promise<string | undefined> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** cyrb53 by bryc (public domain): a hash of 53 bits that spreads well and need not withstand an attack. */
+/** cyrb53 by bryc (public domain): a non-cryptographic hash of 53 bits. */
 export function hash(text: string, seed = 0): number {
   let [low, high] = [0xdeadbeef ^ seed, 0x41c6ce57 ^ seed];
   for (let i = 0; i < text.length; i++) {

@@ -1,11 +1,11 @@
-/** Texts in links: deflated, in base64url. Loaded with the first link that holds one. */
+/** Compresses texts for links (deflate, base64url). Loaded when a link needs it. */
 import { InputError } from "./input-error";
 import { boundedText } from "./bounded-text";
 
-/** Longest text that a link unfolds to. */
+/** Maximum size of a decompressed text. */
 const MAX_BYTES = 2_000_000;
 
-/** The text deflated, in base64url. */
+/** Compresses a text. */
 export async function deflate(text: string): Promise<string> {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -15,13 +15,13 @@ export async function deflate(text: string): Promise<string> {
     .replace(/=+$/, "");
 }
 
-/** The text of a link. Throws an `InputError` if it is damaged. */
+/** Decompresses the text of a link. Throws an `InputError` if it is damaged. */
 export async function inflate(folded: string): Promise<string> {
   const broken = new InputError("The link is damaged: the game in it (pgnz) cannot be unfolded. Copy it again, whole.");
   try {
     const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
     const [first = 0, second = 0] = bytes;
-    // Others may write the two bytes of a zlib header.
+    // Other programs may write the two bytes of a zlib header.
     const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0;
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
     const text = await boundedText(stream, MAX_BYTES);

@@ -1,6 +1,6 @@
-/** What can be wrong with something that a person wants to open. */
+/** Errors in the user's input. */
 
-/** It holds no position or game that can be shown; the message says why, for people. */
+/** The input contains no position or game that can be shown. The message explains why. */
 export class InputError extends Error {
   /** `line` is the line of the text, from 1. */
   constructor(
@@ -11,7 +11,7 @@ export class InputError extends Error {
   }
 }
 
-/** Pasted text may be anything: a message quotes only its start. */
+/** Shortens a quoted text for an error message. */
 export function clip(text: string | undefined): string {
   if (text === undefined) return "";
   return text.length > 24 ? `${text.slice(0, 24)}…` : text;

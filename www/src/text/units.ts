@@ -1,14 +1,14 @@
-/** Counts, sizes and durations as text. */
+/** Formats counts, sizes and durations. */
 
-/** Bytes in steps of 1000, as browsers' own tools count. */
+/** Formats bytes in steps of 1000, like the developer tools of browsers. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
-  // What would be rounded to a thousand is one of the next.
+  // Sizes that round to 1000 kB are shown as 1.0 MB.
   if (bytes < 999_500) return `${decimals(bytes / 1000)} kB`;
   return bytes < 999_500_000 ? `${decimals(bytes / 1e6)} MB` : `${decimals(bytes / 1e9)} GB`;
 }
 
-/** Milliseconds, with a decimal where it says something. */
+/** Formats milliseconds, with a decimal for short durations. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 0.1) return "under 0.1 ms";
   if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;

@@ -1,15 +1,13 @@
 /**
- * The service worker: keeps the site's own files for visits without a connection. Nothing of a database passes through
- * here: the package keeps what it read in IndexedDB.
+ * The service worker: stores the site's own files for offline use. Files of a database do not pass through it: the package stores them in IndexedDB.
  *
- * A version is kept whole or not at all, because each file must be the one that was built with the others. A page comes
- * from the newest version that is whole; its scripts have names that change with what is in them, so that a page which
- * stays open goes on with those of its own version.
+ * A version is stored completely or not at all, because its files belong together. A page comes from the newest complete version. The names of
+ * scripts contain a hash of their content, so that an open page keeps the scripts of its version.
  */
 export {};
 
 declare const self: ServiceWorkerGlobalScope;
-/** The site's files and their hashes, and a hash of both: filled in by build/offline.ts. */
+/** The site's files with their hashes, and a hash of all: defined by build/offline.ts. */
 declare const FILES: [path: string, integrity: string][];
 declare const VERSION: string;
 
@@ -18,14 +16,14 @@ const PREFIX = `shelfish-site ${SCOPE.pathname} `;
 const NAME = PREFIX + VERSION;
 const PATHS = new Set(FILES.map(([path]) => path));
 
-/** Gets all files of this version, or leaves nothing. */
+/** Stores all files of this version, or none. */
 async function fill(): Promise<void> {
   const cache = await caches.open(NAME);
   const add = async ([path, integrity]: [string, string]) => {
     const url = new URL(path, SCOPE);
     const answer = await fetch(url, { cache: "no-cache", integrity });
     if (!answer.ok) throw new Error(`${url.href}: status ${answer.status}`);
-    // Made anew: one that was redirected could not answer a navigation, and the headers were for the network.
+    // A copy of the response: a redirected response cannot answer a navigation, and its headers were meant for the network.
     const type = answer.headers.get("content-type") ?? "";
     await cache.put(url, new Response(await answer.blob(), { headers: { "content-type": type } }));
   };
@@ -36,19 +34,19 @@ async function fill(): Promise<void> {
   throw failed.reason;
 }
 
-/** Versions before this one go; the last of them stays while pages are open that may be of it. */
+/** Deletes earlier versions, except the last one while open pages may use it. */
 async function clean(): Promise<void> {
   const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   const older = (await caches.keys()).filter((name) => name.startsWith(PREFIX) && name !== NAME);
   await Promise.all(older.slice(0, open.length > 0 ? -1 : undefined).map((name) => caches.delete(name)));
 }
 
-/** The file of the site that an address stands for. */
+/** Returns the file of the site for a URL. */
 function fileOf(url: URL, isNavigation: boolean): string | undefined {
   if (url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return undefined;
   const path = url.pathname.slice(SCOPE.pathname.length);
   if (!isNavigation) return PATHS.has(path) || path.startsWith("assets/") ? path : undefined;
-  // Hosts leave out index.html, and some any .html.
+  // Hosts accept URLs without index.html, some also without .html.
   return [path, `${path}.html`, `${path}index.html`].find((path) => PATHS.has(path));
 }
 
