@@ -1,11 +1,11 @@
 #!/bin/sh
-# remember.sh FILE: commits what `shelfish refresh` remembers, if it changed, and pushes it to the current branch. The token of
-# GitHub is in GH_TOKEN; without, the remote is used as it is.
+# remember.sh FILE: commits the state file of `shelfish refresh` if it changed, and pushes it to the current branch. GH_TOKEN
+# contains the token of GitHub; without GH_TOKEN, git uses the remote's own credentials.
 set -eu
 file=$1
 git add -- "$file"
 if git diff --cached --quiet -- "$file"; then
-  echo "$file is as it was"
+  echo "$file has not changed"
   exit 0
 fi
 hash=$(sed -n 's/.*"integrity": "\(.*\)".*/\1/p' "$file")
