@@ -1,4 +1,4 @@
-//! `cargo xtask bench-api`: how many questions a second `shelfish serve --api` answers, by wrk.
+//! `cargo xtask bench-api`: measures by wrk how many requests per second `shelfish serve --api` answers.
 
 use std::{
     fs,
@@ -18,21 +18,21 @@ use crate::{
 /// Options of `cargo xtask bench-api`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The evaluation dump to build the database from and to draw positions from
+    /// Evaluation dump to build the database from and to take positions from
     #[arg(long, value_name = "FILE", default_value = "static-shards/sample.jsonl.zst")]
     evals: PathBuf,
-    /// Ask about so many different positions
+    /// Number of different positions to request
     #[arg(long, default_value_t = 5000)]
     positions: usize,
-    /// Connections at a time
+    /// Number of connections at the same time
     #[arg(long, default_value_t = 32)]
     connections: u32,
-    /// Seconds, after three that warm it up
+    /// Duration in seconds, after a warm-up of three seconds
     #[arg(long, default_value_t = 20)]
     seconds: u32,
 }
 
-/// What wrk runs: each position in turn.
+/// Script of wrk, which requests each position in turn.
 const SCRIPT: &str = r#"
 local paths = {}
 for path in io.lines(os.getenv("PATHS")) do paths[#paths + 1] = path end
@@ -43,7 +43,7 @@ request = function()
 end
 "#;
 
-/// The server, ended when dropped.
+/// The server, which ends when this value is dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -53,9 +53,9 @@ impl Drop for Server {
     }
 }
 
-/// Measures, and prints what wrk says.
+/// Measures and prints the report of wrk.
 pub fn run(args: &Args) -> Result<()> {
-    let Some(wrk) = which(["wrk"]) else { bail!("wrk is not here: `apt install wrk`") };
+    let Some(wrk) = which(["wrk"]) else { bail!("wrk was not found; install it, on Debian by `apt install wrk`") };
     programs(&["shelfish-cli"])?;
     let (evals, folder) = (root().join(&args.evals), target_dir().join("bench-api"));
     let db = folder.join("db");
@@ -84,17 +84,17 @@ pub fn run(args: &Args) -> Result<()> {
                 faults = Some(line.trim().to_owned());
             }
         })?;
-        ensure!(done && faults.is_none(), "not all was answered: {}", faults.unwrap_or_default());
+        ensure!(done && faults.is_none(), "some requests failed: {}", faults.unwrap_or_default());
         let memory = fs::read_to_string(format!("/proc/{}/status", server.0.id())).unwrap_or_default();
-        let memory = memory.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("VmRSS: unknown here");
-        say(format!("after {seconds} s of it the server has {memory}"));
+        let memory = memory.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("VmRSS: unknown on this system");
+        say(format!("after {seconds} s of load the server has {memory}"));
     }
     let metrics = get(url, "metrics")?;
     metrics.lines().filter(|line| line.contains("{outcome=")).for_each(|line| println!("{line}"));
     Ok(())
 }
 
-/// What the server answers, head included.
+/// Returns the answer of the server, including the header.
 fn get(url: &str, path: &str) -> Result<String> {
     let host = url.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(host).with_context(|| url.to_owned())?;
@@ -104,7 +104,7 @@ fn get(url: &str, path: &str) -> Result<String> {
     Ok(answer)
 }
 
-/// Writes what is asked: positions from all over the database.
+/// Writes the paths to request, for positions from all parts of the database.
 fn write_paths(db: &Path, to: &Path, count: usize) -> Result<()> {
     let mut export = command(program("shelfish"));
     let mut export = export.args(["export", "-d"]).arg(db).stdout(Stdio::piped()).spawn()?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench-attack`: what hostile blocks and manifests cost a reader, natively and in WebAssembly.
+//! `cargo xtask bench-attack`: measures the cost of hostile blocks and manifests for a reader, natively and in WebAssembly.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::{
     tools,
 };
 
-/// Measures, and prints two tables in Markdown.
+/// Measures and prints two tables in Markdown.
 pub fn run() -> Result<()> {
     npm::build()?;
     tools::npm_ci("tests")?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench-engine`: the engine in a browser, beside the native program.
+//! `cargo xtask bench-engine`: measures the engine in a browser and as a native program.
 
 use std::path::PathBuf;
 
@@ -13,17 +13,17 @@ use crate::{
 /// Options of `cargo xtask bench-engine`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The games of which one of 80 plies is analysed
+    /// File of games, of which one game of 80 plies is analysed
     #[arg(long, value_name = "FILE", default_value = "../shared/data/games.pgn.zst")]
     games: PathBuf,
-    /// How many visits
+    /// Number of visits
     #[arg(long, default_value_t = 15)]
     rounds: usize,
     #[command(flatten)]
     network: Network,
 }
 
-/// Measures, and prints a table in Markdown.
+/// Measures and prints a table in Markdown.
 pub fn run(args: &Args) -> Result<()> {
     let chromium = tools::chromium()?;
     tools::npm_ci("tests")?;
@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     if games.is_file() {
         bench.arg("--games").arg(games);
     } else {
-        say("NOT MEASURED: a game, for --games is not there");
+        say("NOT MEASURED: the analysis of a game, because the file of --games does not exist");
     }
     call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")).env("SHELFISH_SITE", site))
 }

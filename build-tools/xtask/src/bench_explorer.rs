@@ -1,4 +1,4 @@
-//! `cargo xtask bench-explorer`: what an answer of the opening explorer costs in a browser, on two large databases.
+//! `cargo xtask bench-explorer`: measures answers of the opening explorer in a browser, from two large databases.
 
 use std::path::PathBuf;
 
@@ -15,24 +15,24 @@ use crate::{
 /// Options of `cargo xtask bench-explorer`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The games to build the book from and to draw positions from
+    /// Games to build the book from and to take positions from
     #[arg(long, value_name = "FILE", default_value = "../shared/data/games.pgn.zst")]
     games: PathBuf,
-    /// The evaluation dump to build the database from
+    /// Evaluation dump to build the database from
     #[arg(long, value_name = "FILE", default_value = "../shared/data/evals-tcec.jsonl.zst")]
     evals: PathBuf,
-    /// How many positions
+    /// Number of positions
     #[arg(long, default_value_t = 40)]
     count: usize,
     #[command(flatten)]
     network: Network,
 }
 
-/// Measures, and prints a table in Markdown; skips, and says so, without the data.
+/// Measures and prints a table in Markdown. Only prints a remark if the data are missing.
 pub fn run(args: &Args) -> Result<()> {
     let (games, evals) = (root().join(&args.games), root().join(&args.evals));
     if let Some(missing) = [&games, &evals].into_iter().find(|path| !path.is_file()) {
-        say(format!("NOT MEASURED: {} is not there; --games and --evals name other files", missing.display()));
+        say(format!("NOT MEASURED: {} does not exist; name other files with --games and --evals", missing.display()));
         return Ok(());
     }
     let chromium = tools::chromium()?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench-page`: what a visitor of the site waits for who has nothing cached.
+//! `cargo xtask bench-page`: measures how long a visitor of the site waits on a first visit.
 
 use std::path::PathBuf;
 
@@ -14,20 +14,20 @@ use crate::{
 /// Options of `cargo xtask bench-page`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The evaluation dump whose database a game is looked up in; without it the sample alone is measured
+    /// Evaluation dump for the database in which a game is looked up; if it does not exist, only the sample is measured
     #[arg(long, value_name = "FILE", default_value = "../shared/data/evals-tcec.jsonl.zst")]
     evals: PathBuf,
-    /// The games to open
+    /// Games to open
     #[arg(long, value_name = "FILE", default_value = "../shared/data/games.pgn.zst")]
     games: PathBuf,
-    /// How many visits
+    /// Number of visits
     #[arg(long, default_value_t = 15)]
     rounds: usize,
     #[command(flatten)]
     network: Network,
 }
 
-/// Measures, and prints a table in Markdown.
+/// Measures and prints a table in Markdown.
 pub fn run(args: &Args) -> Result<()> {
     let chromium = tools::chromium()?;
     tools::npm_ci("tests")?;
@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Result<()> {
     if evals.is_file() && games.is_file() {
         bench.arg("--db").arg(bench_web::database(&evals)?).arg("--games").arg(games);
     } else {
-        say("NOT MEASURED: a game, for --evals or --games is not there");
+        say("NOT MEASURED: the lookup of a game, because a file of --evals or --games does not exist");
     }
     call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")).env("SHELFISH_SITE", site))
 }

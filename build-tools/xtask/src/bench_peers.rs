@@ -1,7 +1,7 @@
-//! `cargo xtask bench-peers`: this product beside the other ways to answer from static files, in one run.
+//! `cargo xtask bench-peers`: compares this product with other ways to answer from static files.
 //!
-//! The same positions and games, in the same headless Chromium, over the same emulated network; the peers read files
-//! that suit them. Every answer is compared with the dump: a wrong one fails the run.
+//! All systems look up the same positions and games, in the same headless Chromium, over the same emulated network. The peers read
+//! files in their own formats. Every answer is compared with the dump: a wrong answer fails the run.
 
 use std::{
     env, fs,
@@ -19,30 +19,30 @@ use crate::{
     tools,
 };
 
-/// What is measured unless told otherwise; it may not be there, for it is not ours to pass on.
+/// The default dump and games. Few machines have these files: this repository may not distribute them.
 const LARGE: (&str, &str) = ("../shared/data/evals-tcec.jsonl.zst", "../shared/data/games.pgn.zst");
 
-/// What every clone has.
+/// Dumps and games that are part of the repository.
 const SMALL: ([&str; 2], &str) =
     (["static-shards/sample.jsonl.zst", "static-shards/famous.jsonl.zst"], "static-shards/famous.pgn");
 
 /// Options of `cargo xtask bench-peers`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The evaluation dumps to build the databases from; positions are drawn from the first
+    /// Evaluation dumps to build the databases from; positions are taken from the first dump
     #[arg(long, value_name = "DUMP")]
     evals: Vec<PathBuf>,
-    /// The games to replay
+    /// Games to replay
     #[arg(long, value_name = "PGN")]
     games: Option<PathBuf>,
-    /// How many positions to look up, and half as many games
+    /// Number of positions to look up; half as many games are replayed
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
     #[command(flatten)]
     network: Network,
 }
 
-/// Measures, prints a table in Markdown, and keeps it with all figures beside the databases.
+/// Measures, prints a table in Markdown, and stores the table and all figures next to the databases.
 pub fn run(args: &Args) -> Result<()> {
     let (evals, games) = sources(args)?;
     let chromium = tools::chromium()?;
@@ -57,24 +57,24 @@ pub fn run(args: &Args) -> Result<()> {
     bench.args(["--positions", &args.positions.to_string()]).args(args.network.options());
     bench.args(["--command", &typed()]);
     call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")))?;
-    say(format!("Table and figures are in {}/peers.md and peers.json", relative(&files)));
+    say(format!("Stored the table and the figures in {}/peers.md and peers.json", relative(&files)));
     Ok(())
 }
 
-/// The dumps and games to use.
+/// Returns the dumps and games to use.
 fn sources(args: &Args) -> Result<(Vec<PathBuf>, PathBuf)> {
     let given = |path: &PathBuf| root().join(path);
     let evals: Vec<PathBuf> = args.evals.iter().map(given).collect();
     let games = args.games.as_ref().map(given);
     if let Some(missing) = evals.iter().chain(&games).find(|path| !path.is_file()) {
-        bail!("NOT MEASURED: {} is not there", missing.display());
+        bail!("{} does not exist", missing.display());
     }
     let large = [LARGE.0, LARGE.1].map(|path| root().join(path));
     let [large_evals, large_games] = &large;
     let small_evals = || SMALL.0.map(|path| root().join(path)).to_vec();
     if let Some(missing) = large.iter().find(|path| !path.is_file()).filter(|_| evals.is_empty() || games.is_none()) {
-        say(format!("NOT THE REAL THING: {} is not there. The sample takes its place,", missing.display()));
-        say("but a small database flatters every system; --evals and --games name other files");
+        say(format!("{} does not exist: measuring with the sample instead.", missing.display()));
+        say("A small database flatters every system. Name other files with --evals and --games.");
         let games = games.unwrap_or_else(|| root().join(SMALL.1));
         return Ok((if evals.is_empty() { small_evals() } else { evals }, games));
     }
@@ -82,7 +82,7 @@ fn sources(args: &Args) -> Result<(Vec<PathBuf>, PathBuf)> {
     Ok((evals, games.unwrap_or_else(|| large_games.clone())))
 }
 
-/// The databases of all systems, built once for these dumps.
+/// Builds the databases of all systems once for these dumps.
 fn files(evals: &[PathBuf]) -> Result<PathBuf> {
     let name = if evals.len() > 1 { "several".into() } else { stem(&evals[0]) };
     let files = target_dir().join("bench-peers").join(name);
@@ -90,7 +90,7 @@ fn files(evals: &[PathBuf]) -> Result<PathBuf> {
     let scripts = ["files.mjs", "dump.mjs", "package-lock.json"].map(|name| root().join("tests/peers").join(name));
     let peers = Stamp::new("bench-peers", &files, &[evals, &scripts].concat())?;
     if !(peers.fresh() && files.join("made.json").is_file()) {
-        say("Building the files of the peers (once, some minutes)");
+        say("Building the files of the peers (once, takes minutes)");
         let mut build = command(tools::node()?);
         // Node sorts all rows in memory.
         build.arg("--max-old-space-size=6000").arg("tests/peers/files.mjs").arg("--out").arg(&files).args(evals);
@@ -101,7 +101,7 @@ fn files(evals: &[PathBuf]) -> Result<PathBuf> {
     let ours = Stamp::new("bench-peers-ours", &files, &[evals, std::slice::from_ref(&shelfish)].concat())?;
     let (big, tiny) = (files.join("big/shelfish"), files.join("tiny/shelfish"));
     if !(ours.fresh() && big.join("manifest.json").is_file() && tiny.join("manifest.json").is_file()) {
-        say("Building our database");
+        say("Building the databases of this product");
         fs::create_dir_all(&big)?;
         fs::create_dir_all(&tiny)?;
         call(command(&shelfish).arg("build").args(evals).arg("-o").arg(&big))?;
@@ -111,13 +111,13 @@ fn files(evals: &[PathBuf]) -> Result<PathBuf> {
     Ok(files)
 }
 
-/// The name of a dump without its endings.
+/// Returns the name of a dump without its extensions.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// The command as it was given.
+/// Returns the command as it was typed.
 fn typed() -> String {
     std::iter::once("cargo xtask".to_owned()).chain(env::args().skip(1)).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench-web`: what a reader in a browser pays, on a large database and real games.
+//! `cargo xtask bench-web`: measures lookups in a browser, in a large database and for real games.
 
 use std::path::{Path, PathBuf};
 
@@ -16,27 +16,27 @@ use crate::{
 /// Options of `cargo xtask bench-web`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The evaluation dump to build the database from and to draw positions from
+    /// Evaluation dump to build the database from and to take positions from
     #[arg(long, value_name = "FILE", default_value = "../shared/data/evals-tcec.jsonl.zst")]
     evals: PathBuf,
-    /// The games to replay
+    /// Games to replay
     #[arg(long, value_name = "FILE", default_value = "../shared/data/games.pgn.zst")]
     games: PathBuf,
-    /// Measure this database rather than building one from the dump
+    /// Database to measure, instead of a database built from the dump
     #[arg(long, value_name = "DIR")]
     db: Option<PathBuf>,
-    /// How many positions, and how many games
+    /// Number of positions, and number of games
     #[arg(long, default_value_t = 100)]
     count: usize,
     #[command(flatten)]
     network: Network,
 }
 
-/// Measures, and prints a table in Markdown.
+/// Measures and prints a table in Markdown.
 pub fn run(args: &Args) -> Result<()> {
     let (evals, games) = (root().join(&args.evals), root().join(&args.games));
     if let Some(missing) = [&evals, &games].into_iter().find(|path| !path.is_file()) {
-        bail!("NOT MEASURED: {} is not there; --evals and --games name other files", missing.display());
+        bail!("{} does not exist; name other files with --evals and --games", missing.display());
     }
     let chromium = tools::chromium()?;
     npm::build()?;
@@ -54,12 +54,12 @@ pub fn run(args: &Args) -> Result<()> {
     call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", program("shelfish")))
 }
 
-/// The database of a dump to measure.
+/// Returns the database of a dump to measure.
 pub fn database(evals: &Path) -> Result<PathBuf> {
     built(evals, target_dir().join("bench").join("db"))
 }
 
-/// The database of a dump, built once.
+/// Builds the database of a dump once.
 pub fn built(evals: &Path, database: PathBuf) -> Result<PathBuf> {
     let shelfish = program("shelfish");
     let stamp = Stamp::new("bench", &database, &[evals.to_path_buf(), shelfish.clone()])?;

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: from a fresh clone to a site with a sample database, served on this machine.
+//! `cargo xtask demo`: builds the site with a sample database and serves it on this machine.
 
 use std::{net::TcpListener, path::PathBuf};
 
@@ -11,24 +11,27 @@ use crate::{
 
 /// Options of `cargo xtask demo`.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  cargo xtask demo                             # build the site and serve it on http://localhost:8000
+  cargo xtask demo --no-serve --out ~/site     # only build the folder, for any static host")]
 pub struct Args {
-    /// The folder to make: plain files, for any static host and any sub-path
+    /// Folder to build: plain files, for any static host and any sub-path [default: dist]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Make the folder and stop
+    /// Build the folder and exit
     #[arg(long)]
     no_serve: bool,
-    /// Serve on this port rather than on 8000 or, if that is taken, any free one
+    /// Port of the server [default: 8000, or any free port if 8000 is in use]
     #[arg(long)]
     port: Option<u16>,
 }
 
-/// Builds what is not built yet and serves it.
+/// Builds everything that is not up to date and serves the site.
 pub fn run(args: &Args) -> Result<()> {
     let here = |out: &PathBuf| std::env::current_dir().unwrap_or_default().join(out);
     let site = site::sample(&args.out.as_ref().map_or_else(site::default_out, here))?;
     if args.no_serve {
-        say(format!("Done: put {} on any static host", relative(&site)));
+        say(format!("Done: copy {} to any static host", relative(&site)));
         return Ok(());
     }
     let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();

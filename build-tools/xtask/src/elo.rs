@@ -1,4 +1,4 @@
-//! `cargo xtask elo`: how strong the engine is.
+//! `cargo xtask elo`: measures the strength of the engine.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,8 @@ use crate::{
     tools,
 };
 
-/// Stockfish by Skill Level, from 5, and the rating that its developers measured for the master branch of January 2023,
-/// weeks after 15.1, anchored to the CCRL by the engine Stash:
-/// <https://github.com/official-stockfish/Stockfish/pull/4341>.
+/// Skill Levels of Stockfish and their ratings. Its developers measured the ratings in January 2023, weeks after version 15.1.
+/// The engine Stash anchors them to the CCRL: <https://github.com/official-stockfish/Stockfish/pull/4341>.
 const ANCHORS: [(u32, f64); 15] = [
     (5, 2204.0),
     (6, 2363.0),
@@ -31,42 +30,42 @@ const ANCHORS: [(u32, f64); 15] = [
     (19, 3191.1),
 ];
 
-/// Where results are kept.
+/// File of results.
 const RESULTS: &str = "build-tools/arena/elo.tsv";
 
 /// Options of `cargo xtask elo`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The skill levels of Stockfish to play against, from 5 to 19
+    /// Skill levels of Stockfish to play against, from 5 to 19
     #[arg(long, value_delimiter = ',', default_value = "8,9,10", value_parser = clap::value_parser!(u32).range(5..=19))]
     levels: Vec<u32>,
-    /// Games against each [default: 600, in Chromium 70]
+    /// Number of games against each level [default: 600, in Chromium 70]
     #[arg(long)]
     games: Option<usize>,
-    /// What bounds a move, as after `go` in UCI; of nodes, the load of the machine does not matter
+    /// Limit of a move, as after `go` in UCI; a limit in nodes does not depend on the load of the machine
     /// [default: movetime 100, in Chromium movetime 500]
     #[arg(long)]
     go: Option<String>,
-    /// Games at the same time; more than there are cores make both players weaker
+    /// Number of games at the same time; more games than cores make both players weaker
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
-    /// End after so many minutes; the next run goes on. 0 only says how it stands
+    /// Stop after this number of minutes; the next run continues. 0 only prints the results so far
     #[arg(long)]
     minutes: Option<u64>,
-    /// The npm package in one Worker of a headless Chromium; Stockfish is the native program there, too
+    /// Measure the npm package in a Worker of a headless Chromium, against the native Stockfish
     #[arg(long)]
     chromium: bool,
-    /// Run the suite of tactics, too
+    /// Also run the suite of tactics
     #[arg(long, conflicts_with = "chromium")]
     tactics: bool,
 }
 
-/// Plays and prints a table in Markdown. Each pair of games is written when it was played, and a later run plays what is
-/// missing; but from the beginning, if the engine or the conditions have changed.
+/// Plays games and prints a table in Markdown. Stores each pair of games at its end, and a later run plays the missing games. Starts
+/// again if the engine or the conditions have changed.
 pub fn run(args: &Args) -> Result<()> {
     let (stockfish, version) = tools::stockfish()?;
     if !version.starts_with("Stockfish 15.1") {
-        say(format!("The anchors are those of Stockfish 15.1, and this is {version}"));
+        say(format!("The ratings are of Stockfish 15.1, but the installed version is {version}"));
     }
     programs(&["shelfish-cli", "shelfish-arena"])?;
     let (arena, shelfish) = (program("arena"), program("shelfish"));
@@ -96,10 +95,10 @@ pub fn run(args: &Args) -> Result<()> {
     call(&mut rate)
 }
 
-/// Sources of the search that have no part in its moves at full strength.
-const ASIDE: [&str; 2] = ["level.rs", "tests.rs"];
+/// Sources that do not affect the moves at full strength.
+const UNRELATED: [&str; 2] = ["level.rs", "tests.rs"];
 
-/// What decides the engine's moves: the search and the network. The rest of its program and package may change meanwhile.
+/// Returns the files that decide the engine's moves: the search and the network. Other files may change between two runs.
 fn consists_of() -> Result<Vec<PathBuf>> {
     let mut files = vec![root().join("crate/engine/network.bin")];
     let mut folders = vec![root().join("crate/engine/src")];
@@ -108,7 +107,7 @@ fn consists_of() -> Result<Vec<PathBuf>> {
             let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !ASIDE.iter().any(|aside| path.ends_with(aside)) {
+            } else if !UNRELATED.iter().any(|name| path.ends_with(name)) {
                 files.push(path);
             }
         }

@@ -1,9 +1,9 @@
-//! The network that benchmarks emulate.
+//! The emulated network of benchmarks.
 
-/// Its options, the same for every benchmark.
+/// Options of the network, the same for every benchmark.
 #[derive(clap::Args)]
 pub struct Network {
-    /// Milliseconds that every request takes
+    /// Latency of every request, in milliseconds
     #[arg(long, default_value_t = 50)]
     latency_ms: u32,
     /// Bandwidth in Mbit/s
@@ -12,7 +12,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// The options as the scripts in JavaScript take them.
+    /// Returns the options of the scripts in JavaScript.
     pub fn options(&self) -> [String; 4] {
         ["--latency".into(), self.latency_ms.to_string(), "--mbit".into(), self.bandwidth_mbit.to_string()]
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask pictures`: the pictures of the site that cannot be SVG. They are committed: fonts differ between machines.
+//! `cargo xtask pictures`: draws the pictures of the site that cannot be SVG. They are committed, because fonts differ between machines.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use crate::{
     tools,
 };
 
-/// Draws them into `www/public`.
+/// Draws the pictures into `www/public`.
 pub fn draw() -> Result<()> {
     let chromium = tools::chromium()?;
     tools::npm_ci("www")?;

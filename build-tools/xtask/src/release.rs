@@ -1,5 +1,5 @@
-//! What a release takes: one version everywhere, notes, archives of the program, their checksums. The workflow "Release" runs
-//! these commands; so can anybody.
+//! `cargo xtask release`: checks versions, prints notes, builds archives of the program and writes their checksums. The workflow
+//! "Release" runs these commands.
 
 use std::{
     fs,
@@ -12,42 +12,42 @@ use sha2::{Digest, Sha256};
 
 use crate::shell::{call, cargo, command, root, say, target_dir};
 
-/// What a release takes.
+/// Commands of `cargo xtask release`.
 #[derive(clap::Subcommand)]
 pub enum Args {
-    /// Check that crates, npm package and changelog are of one version
+    /// Check that the crates, the npm package and the changelog have one version
     Check {
-        /// The tag, such as v1.2.3
+        /// Tag, such as v1.2.3
         tag: String,
     },
-    /// Print what the changelog says of a version
+    /// Print the section of a version in the changelog
     Notes {
-        /// The tag, such as v1.2.3
+        /// Tag, such as v1.2.3
         tag: String,
     },
-    /// Build the program for a target and pack it with its licence: prints the path of the archive
+    /// Build the program for a target, pack it with its licence, and print the path of the archive
     Archive {
-        /// The target, such as x86_64-unknown-linux-musl
+        /// Target, such as x86_64-unknown-linux-musl
         target: String,
-        /// Where the archive goes
+        /// Folder of the archive
         #[arg(long, default_value = "target/release-archives", value_name = "DIR")]
         out: PathBuf,
-        /// The profile that it is built with
+        /// Profile of the build
         #[arg(long, default_value = "release", value_name = "PROFILE")]
         profile: String,
     },
-    /// Write sha256sums.txt beside the archives of a folder
+    /// Write sha256sums.txt next to the archives of a folder
     Sums {
-        /// The folder
+        /// Folder of the archives
         #[arg(default_value = "target/release-archives", value_name = "DIR")]
         dir: PathBuf,
     },
 }
 
-/// The crates that are published, each after those that it needs.
+/// Crates to publish, each after its dependencies.
 const CRATES: [&str; 4] = ["shelfish", "shelfish-analysis", "shelfish-engine", "shelfish-cli"];
 
-/// Does one of them.
+/// Runs a command.
 pub fn run(args: &Args) -> Result<()> {
     match args {
         Args::Check { tag } => check(tag, &changelog()?, &version()?, &npm_version()?),
@@ -67,17 +67,17 @@ fn changelog() -> Result<String> {
     fs::read_to_string(root().join("CHANGELOG.md")).context("CHANGELOG.md")
 }
 
-/// The version of the workspace.
+/// Returns the version of the workspace.
 pub fn version() -> Result<String> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).context("Cargo.toml")?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     line.map(str::to_owned).context("Cargo.toml has no line `version = \"…\"`")
 }
 
-/// The version of the npm package, as it is made.
+/// Returns the version of the npm package.
 fn npm_version() -> Result<String> {
     let manifest = fs::read_to_string(root().join("crate/wasm/Cargo.toml")).context("crate/wasm/Cargo.toml")?;
-    // The package takes its version from the crate that it is made of.
+    // The package has the version of its crate.
     ensure!(
         manifest.contains("version.workspace = true"),
         "crate/wasm/Cargo.toml: expected `version.workspace = true`"
@@ -85,9 +85,9 @@ fn npm_version() -> Result<String> {
     version()
 }
 
-/// The version that a tag names.
+/// Returns the version of a tag.
 fn number(tag: &str) -> Result<&str> {
-    tag.strip_prefix('v').with_context(|| format!("found the tag {tag:?}, expected one such as v1.2.3"))
+    tag.strip_prefix('v').with_context(|| format!("found the tag {tag:?}, expected a tag such as v1.2.3"))
 }
 
 fn check(tag: &str, changelog: &str, crates: &str, package: &str) -> Result<()> {
@@ -100,7 +100,7 @@ fn check(tag: &str, changelog: &str, crates: &str, package: &str) -> Result<()> 
     Ok(())
 }
 
-/// The section of a version, without its heading.
+/// Returns the section of a version, without its heading.
 fn notes(changelog: &str, version: &str) -> Result<String> {
     let heading = format!("## [{version}]");
     let mut lines = changelog.lines().skip_while(|line| !line.starts_with(&heading)).skip(1).peekable();
@@ -109,7 +109,7 @@ fn notes(changelog: &str, version: &str) -> Result<String> {
     }
     let section: Vec<&str> = lines.take_while(|line| !line.starts_with("## ")).collect();
     let section = section.join("\n").trim().to_owned();
-    ensure!(!section.is_empty(), "CHANGELOG.md says nothing below `{heading}`");
+    ensure!(!section.is_empty(), "CHANGELOG.md has no text below `{heading}`");
     Ok(section + "\n")
 }
 
@@ -127,14 +127,14 @@ fn archive(target: &str, out: &Path, profile: &str) -> Result<PathBuf> {
         fs::copy(file, to).with_context(|| file.display().to_string())?;
     }
     let archive = format!("{name}.{}", if target.contains("windows") { "zip" } else { "tar.gz" });
-    // The tar of Windows writes zip files, too.
+    // On Windows, tar also writes zip files.
     let how = if target.contains("windows") { "-acf" } else { "-czf" };
     call(Command::new("tar").args([how, &archive, &name]).current_dir(out))?;
     fs::remove_dir_all(&folder)?;
     Ok(out.join(archive))
 }
 
-/// The SHA-256 of bytes, as hexadecimal digits.
+/// Returns the SHA-256 of bytes, as hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -153,22 +153,22 @@ fn sums(dir: &Path) -> Result<()> {
     Ok(fs::write(dir.join("sha256sums.txt"), lines.concat())?)
 }
 
-/// Packs the program as it is for tests, and runs what is in the archive.
+/// Packs the program, unpacks the archive and runs the unpacked program.
 pub fn try_out() -> Result<()> {
-    let target =
-        crate::shell::output(command("rustc").arg("--print").arg("host-tuple")).context("rustc names no target")?;
+    let target = crate::shell::output(command("rustc").arg("--print").arg("host-tuple"))
+        .context("`rustc --print host-tuple` failed")?;
     let out = target_dir().join("release-tried");
     let archive = archive(&target, &out, "release")?;
     sums(&out)?;
     call(Command::new("tar").arg("-xf").arg(&archive).current_dir(&out))?;
     let folder = out.join(format!("shelfish-{}-{target}", version()?));
     let found = crate::shell::output(Command::new(folder.join("shelfish")).arg("--version"));
-    ensure!(found == Some(format!("shelfish {}", version()?)), "the packed program says {found:?}");
+    ensure!(found == Some(format!("shelfish {}", version()?)), "the packed program prints the version {found:?}");
     fs::remove_dir_all(&out)?;
     Ok(())
 }
 
-/// Checks that what is here could be released by its version.
+/// Checks that the current version could be released.
 pub fn check_now() -> Result<()> {
     let version = version()?;
     let changelog = changelog()?.replacen("## [Unreleased]", &format!("## [{version}] - 2026-01-01"), 1);
@@ -187,7 +187,7 @@ mod tests {
     fn notes_are_the_section_of_the_version() -> Result<()> {
         assert_eq!(notes(CHANGELOG, "1.2.3")?, "### Added\n\n- All.\n");
         assert_eq!(notes(CHANGELOG, "1.2.2")?, "x\n");
-        for (version, words) in [("1.2.4", "has no section"), ("Unreleased", "says nothing")] {
+        for (version, words) in [("1.2.4", "has no section"), ("Unreleased", "has no text")] {
             let error = notes(CHANGELOG, version).map_err(|error| error.to_string());
             assert!(error.is_err_and(|error| error.contains(words)), "{version}");
         }

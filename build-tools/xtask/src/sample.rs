@@ -1,4 +1,4 @@
-//! `cargo xtask sample`: cuts the sample dump of `static-shards` out of a larger dump in game order.
+//! `cargo xtask sample`: cuts the sample dump of `static-shards` out of a larger dump, which is in the order of games.
 
 use std::{
     collections::HashSet,
@@ -15,15 +15,15 @@ use crate::shell::{relative, root, say, which};
 /// Options of `cargo xtask sample`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The dump to cut, compressed with zstd: openings first, then whole games
+    /// Dump to cut, compressed with zstd: openings first, then whole games
     dump: PathBuf,
-    /// Take at least this many positions; the cut falls between two games
+    /// Minimum number of positions; the cut is between two games
     #[arg(long, default_value_t = 60_000)]
     positions: usize,
-    /// Leave out the positions of this dump, compressed with zstd, whose evaluations are better
+    /// Dump with better evaluations, compressed with zstd, whose positions are left out
     #[arg(long, value_name = "FILE", default_value = "static-shards/famous.jsonl.zst")]
     without: PathBuf,
-    /// Write to this file
+    /// File to write [default: static-shards/sample.jsonl.zst]
     #[arg(short, long, value_name = "FILE", alias = "output")]
     out: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ pub struct Args {
 /// Cuts the sample.
 pub fn run(args: &Args) -> Result<()> {
     if which(["zstd"]).is_none() {
-        bail!("the program zstd was not found; this chore needs it (apt-get install zstd, brew install zstd)");
+        bail!("the program zstd was not found; install it (apt-get install zstd, brew install zstd)");
     }
     let better = positions(&root().join(&args.without))?;
     let out = args.out.clone().unwrap_or_else(|| root().join("static-shards").join("sample.jsonl.zst"));
@@ -45,13 +45,13 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Writes the sample to a file, and counts its positions.
+/// Writes the sample to a file. Returns the number of positions.
 fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
-    let file = File::create(part).with_context(|| format!("{} could not be made", part.display()))?;
+    let file = File::create(part).with_context(|| format!("{} could not be created", part.display()))?;
     let mut reader = Command::new("zstd").args(["-dcq"]).arg(&args.dump).stdout(Stdio::piped()).spawn()?;
     let mut writer = Command::new("zstd").args(["-cq", "-19"]).stdin(Stdio::piped()).stdout(file).spawn()?;
     let (Some(lines), Some(mut sample)) = (reader.stdout.take(), writer.stdin.take()) else {
-        bail!("zstd has no pipes");
+        bail!("zstd was started without pipes");
     };
     let (mut positions, mut before, mut is_cut) = (0, 0, false);
     for line in BufReader::new(lines).lines() {
@@ -60,7 +60,7 @@ fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
             continue;
         }
         let men = men(&line);
-        // Men only leave the board during a game: when they are back, the next one has begun.
+        // During a game, pieces only leave the board: more pieces mean that the next game has begun.
         if positions >= args.positions && men > before + 2 {
             is_cut = true;
             break;
@@ -68,7 +68,7 @@ fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
         writeln!(sample, "{line}")?;
         (positions, before) = (positions + 1, men);
     }
-    // Closing our ends lets the one stop and the other finish.
+    // The closed pipe ends the compression.
     drop(sample);
     if is_cut {
         let _ = reader.kill();
@@ -77,7 +77,7 @@ fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
     if !writer.wait()?.success() {
         bail!("zstd could not write {}", part.display());
     }
-    // A reader that was stopped has no success to tell of.
+    // A reader that was killed reports no success.
     if !is_cut && !is_read {
         bail!("zstd could not read {}", args.dump.display());
     }
@@ -87,7 +87,7 @@ fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
     Ok(positions)
 }
 
-/// The positions of a dump.
+/// Reads the positions of a dump.
 fn positions(dump: &Path) -> Result<HashSet<String>> {
     let text = Command::new("zstd").args(["-dcq"]).arg(dump).output()?;
     if !text.status.success() {
@@ -96,12 +96,12 @@ fn positions(dump: &Path) -> Result<HashSet<String>> {
     Ok(String::from_utf8(text.stdout)?.lines().filter_map(fen).map(str::to_owned).collect())
 }
 
-/// The position of a line of a dump.
+/// Returns the position of a line of a dump.
 fn fen(line: &str) -> Option<&str> {
     line.split('"').nth(3)
 }
 
-/// How many men are on the board of a line of the dump.
+/// Returns the number of pieces on the board of a line of a dump.
 fn men(line: &str) -> usize {
     let board = fen(line).and_then(|fen| fen.split(' ').next()).unwrap_or_default();
     board.chars().filter(char::is_ascii_alphabetic).count()
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dump_that_cannot_be_read_or_gives_nothing_leaves_the_older_sample() {
+    fn an_unreadable_or_empty_dump_keeps_the_older_sample() {
         if which(["zstd"]).is_none() {
             return;
         }
@@ -128,8 +128,8 @@ mod tests {
             assert!(run(&args).is_err());
             assert_eq!(fs::read_to_string(&sample).unwrap(), "older");
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside it");
-        // Of itself nothing is left out.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no other file is left");
+        // The dump of better evaluations is empty: no position is left out.
         let args = Args { dump: famous, positions: 1, without: folder.path().join("empty.zst"), out: Some(sample) };
         run(&args).unwrap();
         assert!(!positions(args.out.as_ref().unwrap()).unwrap().is_empty());

@@ -1,4 +1,4 @@
-//! `cargo xtask site`: the folder that is deployed, for any static host and any sub-path.
+//! `cargo xtask site`: builds the folder to deploy, for any static host and any sub-path.
 
 use std::{
     fs,
@@ -18,49 +18,49 @@ use crate::{
 #[derive(clap::Args, Clone, Default)]
 #[command(after_help = "Examples:
   cargo xtask site                                             # with the sample database
-  cargo xtask site --database evals                            # with a copy of a database of this machine
-  cargo xtask site --database https://evals.example.org/       # whose pages read a database elsewhere
-  cargo xtask site --base-url https://me.github.io/shelfish/   # whose addresses search engines and previews know")]
+  cargo xtask site --database evals                            # with a copy of a local database
+  cargo xtask site --database https://evals.example.org/       # with a database on another host
+  cargo xtask site --base-url https://me.github.io/shelfish/   # with a sitemap and addresses for previews")]
 pub struct Args {
-    /// The database: a folder that is copied, or the URL of one that the pages then read there (its host must allow CORS)
+    /// Database: a folder to copy, or the URL of a database that the pages read from its host, which must allow CORS
     /// [default: the sample of this repository]
     #[arg(long, value_name = "URL|DIR")]
     database: Option<String>,
-    /// The folder to make
+    /// Folder to build
     #[arg(long, value_name = "DIR", default_value = "dist")]
     out: PathBuf,
-    /// Where the site will be: names it to search engines and in previews of links
+    /// Address of the site, for search engines and previews of links
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 }
 
-/// Where the evaluations of a site come from.
+/// Origin of the evaluations of a site.
 enum Database {
-    /// A folder, which becomes `db/`.
+    /// A folder to copy to `db/`.
     Folder(PathBuf),
-    /// The manifest of a database elsewhere.
+    /// The manifest of a database on another host.
     Elsewhere(String),
 }
 
-/// What says of a folder that it is a site, made by this chore, and may be replaced by the next one.
+/// File that marks a folder as a site of this command, which the next site may replace.
 const MARK: &str = ".shelfish-site";
 
-/// Makes the folder.
+/// Builds the folder.
 pub fn run(args: &Args) -> Result<()> {
     let out = std::env::current_dir().unwrap_or_default().join(&args.out);
     let base = args.base_url.as_deref().map(base_url).transpose()?;
     let database = args.database.as_deref().map(chosen).transpose()?;
     let site = assemble(&out, database, base.as_deref())?;
-    say(format!("Done: put {} on any static host", relative(&site)));
+    say(format!("Done: copy {} to any static host", relative(&site)));
     Ok(())
 }
 
-/// Where the site goes unless told otherwise.
+/// Returns the default folder of the site.
 pub fn default_out() -> PathBuf {
     root().join("dist")
 }
 
-/// The site with the sample database.
+/// Builds the site with the sample database.
 pub fn sample(out: &Path) -> Result<PathBuf> {
     assemble(out, None, None)
 }
@@ -80,7 +80,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     if stamp.fresh() && out.join("sw.js").is_file() {
         return Ok(out.to_path_buf());
     }
-    say(format!("Putting the site together in {}", relative(out)));
+    say(format!("Assembling the site in {}", relative(out)));
     replace(out, |site| {
         copy(&pages, site)?;
         if let Some(base) = base {
@@ -88,7 +88,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
             fs::write(site.join("sitemap.xml"), sitemap(base, &names))?;
             fs::write(site.join("robots.txt"), format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"))?;
         }
-        // GitHub Pages would otherwise run the folder through Jekyll.
+        // Without this file, GitHub Pages runs Jekyll on the folder.
         fs::write(site.join(".nojekyll"), "")?;
         copy(&book, &site.join("book"))?;
         folder.map_or(Ok(()), |folder| copy(&folder, &site.join("db")))
@@ -97,21 +97,21 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     Ok(out.to_path_buf())
 }
 
-/// Whether a folder is new, empty or an older site, which the site may take the place of.
+/// Returns an error unless the folder is new, empty or an older site.
 fn may_replace(out: &Path) -> Result<()> {
     if out.join(".git").exists() {
         bail!("{} is a git repository: name another folder, and copy the site from there", out.display());
     }
     if out.exists() && !out.join(MARK).is_file() && fs::read_dir(out)?.next().is_some() {
-        bail!("{} has other files in it, and no {MARK}: name a folder that is new, or an older site", out.display());
+        bail!("{} contains other files and no {MARK}: name a new folder or an older site", out.display());
     }
     Ok(())
 }
 
-/// Puts a site that is made beside it in the place of an older one, which stays if that fails.
+/// Replaces an older site by a new site, which is built next to it. The older site remains if the build fails.
 fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     may_replace(out)?;
-    let parent = out.parent().context("--out: a folder with a name is needed")?;
+    let parent = out.parent().context("--out: expected a folder with a name")?;
     fs::create_dir_all(parent)?;
     let beside = tempfile::Builder::new().prefix(".shelfish-site-").tempdir_in(parent)?;
     let (new, old) = (beside.path().join("new"), beside.path().join("old"));
@@ -125,13 +125,13 @@ fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     fs::rename(&new, out).with_context(replaced).inspect_err(|_| drop(fs::rename(&old, out)))
 }
 
-/// The native program.
+/// Builds the native program.
 pub fn cli() -> Result<()> {
     say("Building the shelfish program");
     programs(&["shelfish-cli"])
 }
 
-/// The sample database, from the dumps in `static-shards`.
+/// Builds the sample database from the dumps in `static-shards`.
 fn sample_database() -> Result<PathBuf> {
     cli()?;
     let (dumps, database) = (root().join("static-shards"), target_dir().join("demo").join("db"));
@@ -147,13 +147,13 @@ fn sample_database() -> Result<PathBuf> {
     Ok(database)
 }
 
-/// The built pages, without a database beside them.
+/// Builds the pages, without a database.
 pub fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
     let package = npm::build()?;
     tools::npm_ci("www")?;
     let (www, pages) = (root().join("www"), root().join("www").join("dist"));
     let games = root().join("static-shards").join("famous.pgn");
-    // What the pages are built for is a part of what they are built from.
+    // The options of the pages are one of their inputs.
     let deployment = target_dir().join("deployment");
     fs::write(&deployment, format!("{database:?} {base:?}"))?;
     let stamp = Stamp::new("site", &pages, &[www.clone(), package, games, deployment])?;
@@ -169,7 +169,7 @@ pub fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
     Ok(pages)
 }
 
-/// What `--database` names.
+/// Parses the value of `--database`.
 fn chosen(name: &str) -> Result<Database> {
     if name.contains("://") {
         let url = web_address(name).context("--database")?;
@@ -183,32 +183,32 @@ fn chosen(name: &str) -> Result<Database> {
     let folder = std::env::current_dir().unwrap_or_default().join(name);
     if !folder.join("manifest.json").is_file() {
         bail!(
-            "--database {name}: a folder with a manifest.json, or a URL, is needed; `shelfish build DUMP -o {name}` makes such a folder"
+            "--database {name}: expected a folder with a manifest.json, or a URL; `shelfish build DUMP -o {name}` builds such a folder"
         );
     }
     Ok(Database::Folder(folder))
 }
 
-/// What `--base-url` names, with a slash at its end.
+/// Parses the value of `--base-url`. The result ends in a slash.
 fn base_url(url: &str) -> Result<String> {
     let url = web_address(url).context("--base-url")?;
     if url.contains(['?', '#']) {
-        bail!("--base-url {url}: an address without ? and # is needed");
+        bail!("--base-url {url}: expected an address without ? and #");
     }
     Ok(format!("{}/", url.trim_end_matches('/')))
 }
 
-/// An address that can stand in HTML and XML as it is.
+/// Checks that an address needs no escapes in HTML and XML.
 fn web_address(url: &str) -> Result<&str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~/:%?#[]@!$()*+,;=".contains(c);
     match rest {
         Some(rest) if !rest.starts_with('/') && !rest.is_empty() && url.chars().all(is_plain) => Ok(url),
-        _ => bail!("{url}: an address such as https://example.org/shelfish/ is needed"),
+        _ => bail!("{url}: expected an address such as https://example.org/shelfish/"),
     }
 }
 
-/// The names of the pages that people may come to, in order; the empty one is the front page.
+/// Returns the sorted names of the pages. The name of the front page is empty.
 fn page_names(pages: &Path) -> Result<Vec<String>> {
     let names = fs::read_dir(pages)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".html") && name != "404.html").collect();
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_url_ends_in_a_slash_and_holds_nothing_that_html_would_read() {
+    fn a_base_url_ends_in_a_slash_and_needs_no_escapes_in_html() {
         assert_eq!(base_url("https://example.org/shelf").unwrap(), "https://example.org/shelf/");
         assert_eq!(base_url("https://example.org//").unwrap(), "https://example.org/");
         for bad in [
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_elsewhere_is_its_folder_or_its_manifest() {
+    fn a_database_on_another_host_is_named_by_its_folder_or_its_manifest() {
         for url in
             ["https://example.org/evals", "https://example.org/evals/", "https://example.org/evals/manifest.json"]
         {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_takes_the_place_of_an_older_one_and_of_nothing_else() {
+    fn a_site_replaces_only_an_older_site() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("site");
         let make = |text: &'static str| move |site: &Path| Ok(fs::write(site.join("index.html"), text)?);
@@ -281,9 +281,9 @@ mod tests {
             replace(&out, make(text)).unwrap();
             assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), text);
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
 
-        // A checkout of the branch that GitHub Pages shows has this file, too.
+        // A checkout of the branch of GitHub Pages also has the file .nojekyll.
         for (name, file) in [("checkout", ".nojekyll"), ("pictures", "cat.png"), ("repository", ".git")] {
             let other = folder.path().join(name);
             fs::create_dir(&other).unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_fails_leaves_the_older_site() {
+    fn a_run_that_fails_keeps_the_older_site() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("site");
         replace(&out, |site| Ok(fs::write(site.join("index.html"), "old")?)).unwrap();
@@ -307,7 +307,7 @@ mod tests {
         });
         assert!(failed.is_err());
         assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), "old");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
     }
 
     #[test]

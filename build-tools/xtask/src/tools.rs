@@ -1,8 +1,8 @@
-//! What the chores need beyond rustup and Node: found if it is here, installed if it is not.
+//! Finds or installs the tools that the tasks need in addition to rustup and Node.
 //!
-//! Programs are installed under `target/tools`, so nothing outside of the repository changes but the toolchain's own
-//! parts (`rustup target add`, `rustup component add`) and, for the browser tests on Debian, the packages `chromium`,
-//! `firefox-esr`, `webkit2gtk-driver` and `xvfb`.
+//! Programs are installed in `target/tools`. Outside of the repository only two things change: parts of the Rust toolchain
+//! (`rustup target add`, `rustup component add`), and on Debian the packages `chromium`, `firefox-esr`, `webkit2gtk-driver` and
+//! `xvfb` for the browser tests.
 
 use std::{
     env,
@@ -26,20 +26,20 @@ const WASM_PACK: &str = "0.15.1";
 const GECKODRIVER: &str = "0.37.1";
 const NODE: u32 = 20;
 
-/// Stockfish, and what it calls itself.
+/// Returns the path of Stockfish and its version.
 pub fn stockfish() -> Result<(PathBuf, String)> {
     let stockfish = which(["stockfish", "/usr/games/stockfish"])
-        .context("stockfish is not there; install it, on Debian by `apt install stockfish`")?;
+        .context("stockfish was not found; install it, on Debian by `apt install stockfish`")?;
     let version = output(command(&stockfish).arg("quit")).context("stockfish does not start")?;
     Ok((stockfish, version.trim().to_owned()))
 }
 
-/// The Rust target of browsers.
+/// Installs the Rust target of browsers.
 pub fn wasm_target() -> Result<()> {
     target(WASM_TARGET)
 }
 
-/// The standard library of a Rust target.
+/// Installs the standard library of a Rust target.
 fn target(target: &str) -> Result<()> {
     let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", target]));
     if libraries.is_some_and(|path| Path::new(&path).is_dir()) {
@@ -50,19 +50,19 @@ fn target(target: &str) -> Result<()> {
         .with_context(|| format!("the Rust target {target} is missing; rustup (https://rustup.rs) installs it"))
 }
 
-/// A cargo for another system: its C compiler is Zig's, which has the headers of every system.
+/// Returns a cargo for another system. Its C compiler is Zig's, which has the headers of every system.
 pub fn zigbuild(system: &str) -> Result<Command> {
     target(system)?;
     let bin = python("systems")?;
     let mut cargo = command(bin.join("cargo-zigbuild"));
-    // It finds Zig by the Python on the path, and keeps what it makes.
+    // It finds Zig by the Python in PATH.
     let cache = tools().join("systems-cache");
     cargo.env("PATH", first_on_path(&bin)).env("CARGO_ZIGBUILD_CACHE_DIR", cache.join("zigbuild"));
     cargo.env("ZIG_GLOBAL_CACHE_DIR", cache.join("zig"));
     Ok(cargo)
 }
 
-/// rustfmt and clippy, which a minimal toolchain lacks.
+/// Installs rustfmt and clippy, which a minimal toolchain lacks.
 pub fn components() -> Result<()> {
     for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
         if output(cargo().args([subcommand, "--version"])).is_none() {
@@ -74,38 +74,38 @@ pub fn components() -> Result<()> {
     Ok(())
 }
 
-/// The cargo of a nightly toolchain, which sanitizers take.
+/// Returns the cargo of a nightly toolchain, for sanitizers.
 pub fn nightly_cargo() -> Result<Command> {
     if output(command("rustup").args(["run", "nightly", "cargo", "--version"])).is_none() {
         say("Installing a nightly toolchain");
         call(command("rustup").args(["toolchain", "install", "nightly", "--profile", "minimal"]))
-            .context("there is no nightly toolchain; rustup (https://rustup.rs) installs it")?;
+            .context("the nightly toolchain is missing; rustup (https://rustup.rs) installs it")?;
     }
     let mut cargo = command("rustup");
-    // Cargo set these for us; they name the toolchain that runs us, not the nightly one.
+    // These variables name the toolchain that runs this program, not the nightly toolchain.
     cargo.env_remove("CARGO").env_remove("RUSTC").args(["run", "nightly", "cargo"]);
     Ok(cargo)
 }
 
-/// wasm-pack, with the wasm-bindgen of Cargo.lock beside it. Run it with [`path`] as its `PATH`.
+/// Installs wasm-pack and the wasm-bindgen of Cargo.lock. wasm-pack needs [`path`] as its `PATH`.
 pub fn wasm_pack() -> Result<PathBuf> {
     wasm_target()?;
     installed("wasm-bindgen-cli", "wasm-bindgen", &locked_version("wasm-bindgen")?)?;
     installed("wasm-pack", "wasm-pack", WASM_PACK)
 }
 
-/// `PATH` with our own tools first.
+/// Returns `PATH` with `target/tools/bin` first.
 pub fn path() -> OsString {
     first_on_path(&tools().join("bin"))
 }
 
-/// `PATH` with a folder first.
+/// Returns `PATH` with a folder first.
 fn first_on_path(folder: &Path) -> OsString {
     let others = env::var_os("PATH").unwrap_or_default();
     env::join_paths(std::iter::once(folder.to_owned()).chain(env::split_paths(&others))).unwrap_or(others)
 }
 
-/// Node, new enough.
+/// Returns the path of Node. Checks its version.
 pub fn node() -> Result<PathBuf> {
     let advice = format!("Node {NODE} or newer is needed: https://nodejs.org");
     let node = which(["node"]).ok_or_else(|| anyhow!("node was not found. {advice}"))?;
@@ -113,24 +113,27 @@ pub fn node() -> Result<PathBuf> {
     let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
     match major {
         Some(major) if major >= NODE => Ok(node),
-        _ => bail!("{} says that it is {version:?}. {advice}", node.display()),
+        _ => bail!("{} has version {version:?}. {advice}", node.display()),
     }
 }
 
-/// Held while packages are installed, so that two threads do not install the same.
+/// Locked while packages are installed, so that two threads do not install the same package.
 static INSTALLING: Mutex<()> = Mutex::new(());
 
-/// Begins to install, in the background, what the tests take from the registries of npm and Python. What fails is tried
-/// again, and told, where it is needed.
+/// Starts to install in the background the packages of npm and Python that the tests need. The step that needs a package tries again
+/// after a failure, and reports it.
 pub fn install_ahead() {
     thread::spawn(|| {
         let packages = ["crate/js", "tests/stores", "tests", "www", "tests/lighthouse"].into_iter().map(npm_ci);
         let environments = ["stores", "workflows"].into_iter().map(|name| python(name).map(drop));
-        packages.chain(environments).filter_map(Result::err).for_each(|error| say(format!("later again: {error:#}")));
+        packages
+            .chain(environments)
+            .filter_map(Result::err)
+            .for_each(|error| say(format!("will try again later: {error:#}")));
     });
 }
 
-/// The packages of a `package-lock.json`, installed once for each of its states.
+/// Installs the packages of a `package-lock.json` whenever that file has changed.
 pub fn npm_ci(directory: &str) -> Result<()> {
     node()?;
     let _alone = INSTALLING.lock();
@@ -144,8 +147,8 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     stamp.set()
 }
 
-/// Servers that speak the protocols of S3, Google and Azure, which tests of publishing start. What cannot be had is said,
-/// and not tested with.
+/// Installs servers with the protocols of S3, Google and Azure, which the tests of publishing start. Only prints a remark if a
+/// server cannot be installed.
 pub fn stores() {
     for error in [python_stores(), npm_ci("tests/stores")].into_iter().filter_map(Result::err) {
         say(format!("NOT TESTED with every store: {error:#}"));
@@ -156,7 +159,7 @@ fn python_stores() -> Result<()> {
     python("stores").map(drop)
 }
 
-/// The Python packages of `tests/NAME/requirements.txt`: the folder of their programs.
+/// Installs the Python packages of `tests/NAME/requirements.txt`. Returns the folder of their programs.
 pub fn python(name: &str) -> Result<PathBuf> {
     let _alone = INSTALLING.lock();
     let (home, wanted) = (tools().join(name), root().join("tests").join(name).join("requirements.txt"));
@@ -168,16 +171,16 @@ pub fn python(name: &str) -> Result<PathBuf> {
     say(format!("Installing the Python packages of {}", crate::shell::relative(&wanted)));
     let python = which(["python3", "python"]).ok_or_else(|| anyhow!("Python was not found"))?;
     call(command(python).args(["-m", "venv"]).arg(&home))
-        .context("Python makes no environment; on Debian, python3-venv is missing")?;
+        .context("Python cannot create a virtual environment; on Debian, install python3-venv")?;
     call(command(bin.join("python")).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(&wanted))?;
     stamp.set()?;
     Ok(bin)
 }
 
-/// A Chromium or Chrome to test in.
+/// Returns the path of a Chromium or Chrome.
 pub fn chromium() -> Result<PathBuf> {
     if let Some(path) = env::var_os("CHROMIUM").map(PathBuf::from) {
-        return if path.is_file() { Ok(path) } else { bail!("CHROMIUM names {}, which is no file", path.display()) };
+        return if path.is_file() { Ok(path) } else { bail!("CHROMIUM names {}, which is not a file", path.display()) };
     }
     if let Some(path) = find_chromium() {
         return Ok(path);
@@ -191,7 +194,7 @@ pub fn chromium() -> Result<PathBuf> {
     })
 }
 
-/// Firefox and WebKit with their WebDrivers, as far as they can be had. What cannot is said, and not tested in.
+/// Installs Firefox and WebKit with their WebDrivers. Only prints a remark if a browser cannot be installed.
 pub fn engines() {
     let packages: &[(&str, &[&str])] = &[
         ("firefox-esr", &["firefox-esr", "firefox"]),
@@ -219,15 +222,15 @@ fn debian(packages: &[&str]) -> Result<()> {
     let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {
         Some("0") => &[],
         _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
-        _ => bail!("only root installs {}", packages.join(", ")),
+        _ => bail!("only root can install {}", packages.join(", ")),
     };
-    say(format!("Installing the Debian packages {}, to test in", packages.join(", ")));
+    say(format!("Installing the Debian packages {}", packages.join(", ")));
     let apt_get = |arguments: &[&str]| {
         let words: Vec<&str> = [sudo, &["apt-get", "-q"], arguments].concat();
         call(command(words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     let install = [&["install", "-y", "--no-install-recommends"], packages].concat();
-    // Package lists may be missing or stale: fetch them when the first try fails.
+    // The lists of packages may be missing or old: fetch them if the first attempt fails.
     apt_get(&install).or_else(|_| apt_get(&["update"]).and_then(|()| apt_get(&install)))
 }
 
@@ -247,12 +250,12 @@ fn tools() -> PathBuf {
     target_dir().join("tools")
 }
 
-/// A program of exactly this version: the one on `PATH`, ours, or a new one by `cargo install`.
+/// Returns a program of exactly this version, from `target/tools` or `PATH`. Installs it if neither has it.
 fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
     let ours = tools().join("bin").join(format!("{program}{}", env::consts::EXE_SUFFIX));
     let right = |path: &PathBuf| {
-        let said = output(command(path).arg("--version")).unwrap_or_default();
-        said.split_whitespace().any(|word| word == version)
+        let printed = output(command(path).arg("--version")).unwrap_or_default();
+        printed.split_whitespace().any(|word| word == version)
     };
     if let Some(path) = std::iter::once(ours.clone()).chain(which([program])).find(right) {
         return Ok(path);
@@ -262,23 +265,23 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
         let mut install = cargo();
         install.args(["install", package, "--version", &format!("={version}"), "--force", "--debug"]).args(lock);
         install.arg("--root").arg(tools()).arg("--target-dir").arg(tools().join("build"));
-        // What counts is how soon they are there: neither optimised nor with debug information.
+        // Compiles fast: without optimisation and debug information.
         install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
         install.env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false").env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
         call(install.arg("--quiet"))
     };
-    // With its own lock if the registry still has those versions, with newer ones if not.
+    // With the locked versions if the registry still has them, else with newer versions.
     install(&["--locked"])
         .or_else(|_| install(&[]))
         .with_context(|| format!("{package} {version} could not be installed"))?;
     Ok(ours)
 }
 
-/// The version of a package in Cargo.lock.
+/// Returns the version of a package in Cargo.lock.
 fn locked_version(package: &str) -> Result<String> {
     let lock = fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock could not be read")?;
     let entry = format!("name = \"{package}\"\nversion = \"");
     let version =
         lock.split_once(&entry).and_then(|(_, rest)| rest.split_once('"')).map(|(version, _)| version.to_owned());
-    version.ok_or_else(|| anyhow!("Cargo.lock does not name {package}"))
+    version.ok_or_else(|| anyhow!("Cargo.lock has no package {package}"))
 }

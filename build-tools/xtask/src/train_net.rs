@@ -1,4 +1,4 @@
-//! `cargo xtask train-net`: the engine's network, made from evaluations and from games of Stockfish against itself.
+//! `cargo xtask train-net`: trains the engine's network on evaluations and on games of Stockfish against itself.
 
 use std::{
     fs::{self, File},
@@ -18,33 +18,33 @@ use crate::{
 
 /// The network of the repository.
 const NETWORK: &str = "crate/engine/network.bin";
-/// The evaluations that it was trained on.
+/// Evaluations that the network was trained on.
 const EVALS: [&str; 2] = ["../shared/data/evals-sf.jsonl.zst", "../shared/data/evals-tcec.jsonl.zst"];
-/// Its games are played in so many files, of so many seeds each: the same ones on any number of cores.
+/// Number of files of games and of seeds for each file. The games do not depend on the number of cores.
 const FILES: u64 = 4;
 const SEEDS: u64 = 2_500;
-/// SHA-256 of these files one after the other, by Stockfish 15.1.
+/// SHA-256 of the concatenated files, as Stockfish 15.1 plays the games.
 const GAMES: &str = "d3afc3e78c148175fb97d19469704a881a85006bf349715ac8e776813172e04a";
 
 /// Options of `cargo xtask train-net`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  cargo xtask train-net                        makes the network of the repository again, and compares
-  cargo xtask train-net --write                puts what was made in its place
-  cargo xtask train-net /data/lichess-evals    trains on this database in place of the evaluations, and on the games")]
+  cargo xtask train-net                        # train the network of the repository again, and compare
+  cargo xtask train-net --write                # replace the network of the repository
+  cargo xtask train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games")]
 pub struct Args {
-    /// Databases to learn from, folders or URLs, in place of the evaluations that the network was trained on
+    /// Databases to learn from, folders or URLs, instead of the evaluations that the network was trained on
     databases: Vec<String>,
-    /// Put the new network into the repository
+    /// Replace the network of the repository
     #[arg(long)]
     write: bool,
-    /// Options of the training, as `train-net --help` has them
+    /// Options of the training; `train-net --help` lists them
     #[arg(last = true)]
     training: Vec<String>,
 }
 
-/// Makes the network.
+/// Trains the network.
 pub fn run(args: &Args) -> Result<()> {
     let home = target_dir().join("train-net");
     fs::create_dir_all(&home)?;
@@ -64,26 +64,26 @@ pub fn run(args: &Args) -> Result<()> {
         say(format!("{} is {NETWORK}, byte for byte", relative(&network)));
     } else if args.write {
         fs::write(root().join(NETWORK), made)?;
-        say(format!("{NETWORK} is a new network: `arena match` says whether it plays better"));
+        say(format!("{NETWORK} is a new network: `arena match` measures whether it plays better"));
     } else if args.databases.is_empty() && args.training.is_empty() {
-        bail!("{} is another network than {NETWORK}, although it should be the same", relative(&network));
+        bail!("{} differs from {NETWORK}, although the training is reproducible", relative(&network));
     } else {
-        say(format!("{} is a new network; --write puts it into the repository", relative(&network)));
+        say(format!("{} is a new network; --write copies it into the repository", relative(&network)));
     }
     Ok(())
 }
 
-/// The database of a file of evaluations, built once.
+/// Builds the database of a file of evaluations once.
 fn database(evals: &Path, home: &Path) -> Result<String> {
     if !evals.is_file() {
-        bail!("{} is not there: name databases to learn from, for example of Lichess' evaluations", evals.display());
+        bail!("{} does not exist: name databases to learn from, for example of Lichess' evaluations", evals.display());
     }
     let name = evals.file_name().unwrap_or_default().to_string_lossy();
     let database = bench_web::built(evals, home.join(name.split('.').next().unwrap_or_default()))?;
     Ok(database.display().to_string())
 }
 
-/// The files of games, played unless they are there.
+/// Plays the files of games that do not exist yet. Returns the paths of all files.
 fn games(home: &Path) -> Result<Vec<PathBuf>> {
     let (stockfish, version) = tools::stockfish()?;
     let files: Vec<PathBuf> = (0..FILES).map(|index| home.join(format!("games-{index}.txt"))).collect();
@@ -99,22 +99,24 @@ fn games(home: &Path) -> Result<Vec<PathBuf>> {
                 scope.spawn(move || play(&stockfish, first, &file))
             };
             let played: Vec<_> = some.iter().map(start).collect();
-            played.into_iter().try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread has panicked")))
+            played.into_iter().try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread panicked")))
         })?;
     }
     let found = sha256(&files.iter().map(fs::read).collect::<io::Result<Vec<_>>>()?.concat());
     if found != GAMES {
-        say(format!("These games ({found}) are not those of Stockfish 15.1, which the network was trained on"));
+        say(format!(
+            "The games (SHA-256 {found}) differ from the games of Stockfish 15.1 that the network was trained on"
+        ));
     }
     Ok(files)
 }
 
-/// Plays the games of a file, which stands under its name when it is whole.
+/// Plays the games of a file. The file gets its name when it is complete.
 fn play(stockfish: &Path, first: u64, file: &Path) -> Result<()> {
     let part = file.with_extension("part");
     let mut arena = command(program("arena"));
     arena.args(["selfplay", "--engine", &format!("{} Hash=8", stockfish.display())]);
     arena.args(["--first", &first.to_string(), "--games", &SEEDS.to_string()]);
-    ensure!(arena.stdout(File::create(&part)?).status()?.success(), "the games of {} broke off", relative(file));
+    ensure!(arena.stdout(File::create(&part)?).status()?.success(), "the games of {} were interrupted", relative(file));
     Ok(fs::rename(part, file)?)
 }

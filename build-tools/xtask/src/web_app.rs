@@ -1,4 +1,4 @@
-//! The example of a web app in Rust, as its README builds it, but smaller.
+//! Builds the example of a web app in Rust as its README does, but smaller.
 
 use std::{fs, path::PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{
     tools,
 };
 
-/// Builds the app unless it is up to date; gives the folder that a host would serve.
+/// Builds the app unless it is up to date. Returns the folder to serve.
 pub fn build() -> Result<PathBuf> {
     let (source, app) = (root().join("crate/examples/web-app"), target_dir().join("web-app"));
     let inputs = ["crate/src", "crate/Cargo.toml", "crate/js/package-lock.json", "Cargo.toml", "Cargo.lock", file!()];
