@@ -1,4 +1,4 @@
-// `shelfish/analysis` in a browser: its module is loaded when it is first needed, and not before.
+// `shelfish/analysis` in a browser: the first use loads its module.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";

@@ -1,10 +1,10 @@
-// How long a step takes on the board: script, style and layout of one key press, in games of 40 and of 300 moves, while
-// the engine fills what the database does not have, and when the game is analysed.
+// Measures a step on the board: script, style and layout of one key press, in games of 40 and of 300 moves. The first measurement
+// is during the engine's analysis of the game, the second after it.
 // node tests/browser/bench-board.mjs (after `cargo xtask demo --no-serve` and `cargo xtask npm`)
 import { lab } from "./support/lab.mjs";
 import { longGame } from "./support/long.mjs";
 
-/** Steps through the game; says how long that took. */
+/** Steps through the game. Returns the duration of the steps. */
 async function steps(/** @type {import("playwright-core").Page} */ page) {
   const times = await page.evaluate(async () => {
     const times = [];

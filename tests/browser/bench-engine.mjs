@@ -1,5 +1,5 @@
-// Measures the engine in a headless Chromium: the first line of a position that nobody has, a whole game with two Workers,
-// speed beside the native program, memory. `cargo xtask bench-engine` calls it.
+// Measures the engine in a headless Chromium: the first line of a position that the database lacks, a whole game with two
+// Workers, the speed compared with the native program, and memory. `cargo xtask bench-engine` calls it.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const NODES = 500_000;
 
 /** @typedef {typeof import("shelfish/engine")} Entry */
 
-/** Milliseconds that the native program takes for so many nodes of each position. */
+/** Returns the milliseconds in which the native program searches a number of nodes of each position. */
 async function natively() {
   const engine = spawn(SHELFISH, ["engine"], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: engine.stdout })[Symbol.asyncIterator]();
@@ -53,7 +53,7 @@ const { url } = ground.server;
 /** @type {[what: string, value: string][]} */
 const table = [];
 
-// From the position on the board to the first score of the engine, with nothing of it loaded.
+// From the position on the board to the first score of the engine. The page has not loaded any file of the engine before.
 /** @type {number[]} */
 const firsts = [];
 for (let round = 0; round < rounds; round++) {
@@ -118,12 +118,12 @@ if (options.games) {
   table.push([`${fens.length - 1} plies, depth ${result.shallowest}, two Workers, s`, (result.took / 1000).toFixed(1)]);
 }
 
-// A Worker's memory is that of its module, whose size the Worker alone can tell: this is the same module in this process.
+// Only the Worker knows the size of its module's memory. Therefore this process measures the same module.
 const name = "shelfish_engine_bg.wasm";
 table.push([`${name}, kB`, (readFileSync(join(ground.root, "pkg", name)).length / 1000).toFixed(0)]);
 const workerBytes = await page.evaluate(async (fens) => {
   const entry = "/pkg/engine.js?memory";
-  // The memory of the module is seen when it is made.
+  // Captures the memory when the module creates it.
   const script = `const make = WebAssembly.instantiate; WebAssembly.instantiate = async (...args) => { const made = await make(...args); globalThis.memory = made.exports.memory; return made; };
     const hear = new BroadcastChannel("memory"); hear.onmessage = ({ data }) => data === "?" && hear.postMessage(globalThis.memory.buffer.byteLength);
     await import(${JSON.stringify(`${location.origin}/pkg/engine-worker.js`)}); for (const data of early) globalThis.onmessage({ data });`;

@@ -1,4 +1,4 @@
-// Measures what an answer of the explorer costs in a browser, moves with evaluations. `cargo xtask bench-explorer` calls it.
+// Measures answers of the explorer in a browser: moves with evaluations. `cargo xtask bench-explorer` calls it.
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -27,7 +27,7 @@ if (!book || !evals || !pgn || ![join(book, "manifest.json"), join(evals, "manif
 }
 
 const count = Number(options.count);
-// The beginning, where there are most moves, and positions of whole games, each with the next one.
+// The starting position, which has the most moves, and positions of whole games, each with its successor.
 const whole = await games(pgn, count - 1, 5_000);
 const pairs = [whole[0]?.slice(0, 2) ?? [], ...whole.map((fens, n) => fens.slice(1 + ((7 * n) % 38)).slice(0, 2))];
 
@@ -52,7 +52,7 @@ await page.evaluate(async (start) => {
   /** @type {any[]} */
   let opened = [];
   const explorer = {
-    /** Opens both, side by side. */
+    /** Opens both databases at the same time. */
     open() {
       opened.forEach((each) => each.then((/** @type {any} */ one) => one.close()));
       ranges.length = 0;
@@ -63,7 +63,7 @@ await page.evaluate(async (start) => {
       const begun = performance.now();
       const before = ranges.length;
       if (before === 0) this.open();
-      // The book's answer does not wait for the evaluations to be there.
+      // The answer of the book does not wait for the evaluations.
       const evals = { lookupMany: async (/** @type {string[]} */ fens, /** @type {any} */ rest) => (await opened[1]).lookupMany(fens, rest) };
       const told = await (await opened[0]).explore(fen, { database: evals });
       const ms = performance.now() - begun;

@@ -1,4 +1,4 @@
-// Measures what a visitor waits for: the first evaluation, and the graph of a game that a link names; nothing is cached.
+// Measures how long a visitor with an empty cache waits for the first evaluation, and for the graph of a linked game.
 // `cargo xtask bench-page` calls it.
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ async function links(/** @type {string} */ path, /** @type {number} */ count) {
   return links;
 }
 
-/** Notes when the frame comes in which the page shows what is waited for. */
+/** Records the time of the first frame that shows the expected content. */
 function watch(/** @type {string} */ what) {
   const found = {
     evaluation: () => /^Depth \d/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""),
@@ -65,7 +65,7 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 /** @typedef {{ ms: number, bytes: number, requests: number }} Visit */
 
 /**
- * A visit by a browser that has nothing.
+ * Visits a page with an empty browser profile.
  * @param {string} url
  * @param {"evaluation" | "graph"} what
  * @param {string} coding

@@ -1,4 +1,4 @@
-// Measures what a reader in a browser pays: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
+// Measures lookups in a browser: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -41,7 +41,7 @@ const [slow, fast] = [
 ];
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
-/** A page with the module loaded and warmed up, so that neither its download nor its compilation is measured. */
+/** Opens a page that has loaded and compiled the module, so that neither is measured. */
 async function pageOf(/** @type {string} */ url) {
   const page = await (await browser.newContext()).newPage();
   await page.goto(url);
@@ -57,7 +57,7 @@ async function pageOf(/** @type {string} */ url) {
 /** @typedef {{ ms: number, requests: number, bytes: number, blocks: number, rounds: number }} Cost */
 
 /**
- * What it costs to open the database, if it is to be, and to look some positions up.
+ * Measures lookups of positions, and the opening of the database if `open` is true.
  * @param {import("playwright-core").Page} page
  * @param {string[]} fens
  * @param {boolean} open
@@ -74,7 +74,7 @@ function cost(page, fens, open) {
       fens.length === 1 ? await database.lookup(String(fens[0])) : await database.lookupMany(fens);
       const ms = performance.now() - start;
       const after = database.stats();
-      // The longest chain of requests of which each began when the one before had ended.
+      // The longest chain of requests in which each request began after the end of its predecessor.
       const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
       entries.sort((a, b) => a.responseEnd - b.responseEnd);
       let [rounds, end] = [0, -1];
@@ -121,7 +121,7 @@ const decode = await local.evaluate(
     let cold = [];
     for (const round of [0, 1, 2]) {
       globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
-      // The index page comes with the first lookup; what counts is the block.
+      // The first lookup also fetches the page of the index. Only the block is measured.
       cold = [];
       for (const fen of fens) {
         const before = database.stats().networkBlocks;
@@ -132,7 +132,7 @@ const decode = await local.evaluate(
       }
       if (round < 2) database.close();
     }
-    // Few enough for their blocks to stay in memory; many rounds of each, as clocks in pages are coarse.
+    // Few enough positions that their blocks stay in memory. Many rounds, because clocks in pages are coarse.
     const kept = fens.slice(0, 20);
     const timed = async (/** @type {string} */ fen) => {
       const [began, rounds] = [performance.now(), 500];
@@ -152,7 +152,7 @@ await browser.close();
 await Promise.all([slow.close(), fast.close()]);
 rmSync(root, { recursive: true });
 
-/** Brotli size of what a page loads before its first answer. */
+/** Returns the Brotli size of all files that a page loads before its first answer. */
 const shipped = [entry(), "shelfish_bg.wasm"]
   .map((name) => {
     const bytes = readFileSync(join(PACKAGE, name));

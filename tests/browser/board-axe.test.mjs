@@ -1,4 +1,4 @@
-// What axe finds on the pages, in both schemes, and on the board in its several states.
+// Accessibility: axe finds no fault on any page in both colour schemes, nor on the board in its states.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
@@ -28,7 +28,7 @@ const STATES = {
   "the dialog that opens a game": { hash: "", act: (page) => page.getByTestId("open").click().then(() => page.getByTestId("open-dialog").waitFor()) },
 };
 
-/** The pages beside the board, and what is true when they are ready. */
+/** The other pages, and a condition that holds when each is ready. */
 const PAGES = {
   "explorer.html": () => document.querySelectorAll("#moves .score span").length > 3 && document.querySelectorAll("#moves tr").length > 10,
   "precedent.html": () => document.querySelectorAll("#moves:not(.stale) button").length > 10,

@@ -1,4 +1,4 @@
-// The engine on the analysis board: it fills what the database does not have, says that it did, and can be stopped.
+// The engine on the analysis board: it evaluates positions that the database lacks, marks them, and can be stopped.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
@@ -12,7 +12,7 @@ before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
 const ABSENT = "site/#fen=8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8_w_-_-_0_1";
-/** A game that no database of good games has beyond its first moves. */
+/** A game that leaves every database of good games after its first moves. */
 const UNSEEN = "1. a4 a5 2. h4 h5 3. Ra3 Ra6 4. Rb3 Rb6 5. Rc3 Rc6 6. Rb3 Rb6 7. e4 e5 8. Nf3 Nc6 *";
 const SIZES = [
   { width: 390, height: 844, touch: true },
@@ -42,7 +42,7 @@ for (const { width, height, touch } of SIZES) {
     assert.equal(await page.locator("#evaluation.borrowed #lines ol > li").count(), 2);
     await reads(page, "lines", /does not have this position itself/);
     assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
-    // A move leaves the search; the position after it gets one of its own.
+    // A move ends the search and starts a search of the next position.
     await page.locator("#lines .line button").first().click();
     await reads(page, "facts", /^(Engine, depth|Depth)/);
   });
@@ -65,7 +65,7 @@ for (const { width, height, touch } of SIZES) {
 test("what the engine does to a game is seen and stopped, and the next game is filled again", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   const long = Array.from({ length: 60 }, (_, n) => `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`).join(" ");
-  // Every move of a pawn makes new positions of it.
+  // The first moves are not in the database, so all later positions are new.
   await paste(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
   const stop = await at(page, "stop-engine").elementHandle();
   await stop?.focus();
@@ -110,7 +110,7 @@ test("who has the focus on a move of a line keeps it while the engine goes deepe
   const told = String(await at(page, "facts").textContent());
   await until(() => page.evaluate((told) => document.querySelector("#facts")?.textContent !== told, told));
   assert.ok(await move.evaluate((move) => move === document.activeElement));
-  // The page draws new lines after the press. The engine may replace the button before the press: the pointer stays on its place.
+  // The engine may replace the button before the press, but the pointer stays in its place. The page draws new lines after the press.
   await move.hover();
   await page.mouse.down();
   const first = await at(page, "position-text").textContent();
@@ -147,7 +147,7 @@ test("without a connection the engine answers all the same, after one visit", as
   const page = await shelf.page(t, { path: "site/", allow: /ERR_INTERNET_DISCONNECTED|Failed to load/ });
   await reads(page, "facts", /^Depth/);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-  // All files of a version are kept before it is active.
+  // An active service worker has stored all files of its version.
   await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   await page.context().setOffline(true);
   await paste(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");

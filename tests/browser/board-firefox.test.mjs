@@ -19,13 +19,13 @@ const SIZES = [
 suiteIn(["Firefox"], (session) => {
   const find = (/** @type {string} */ id) => session.driver.findElement(By.css(`[data-testid=${id}]`));
   const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => readsIn(session.driver, id, pattern);
-  /** What a function gives in the page; the page's policy allows no script elements, so it runs as the driver's. */
+  /** Runs a function in the page, as a script of the driver, because the page's policy forbids script elements. */
   const evaluate = (/** @type {() => any} */ body) => session.driver.executeScript(`return (${body})();`);
   const press = (/** @type {string[]} */ ...keys) => session.driver.actions().sendKeys(...keys).perform();
 
   for (const { name, width, height } of SIZES) {
     test(`a game is opened, stepped through and left on ${name}`, async () => {
-      // The window is larger than the page by what Firefox puts around it.
+      // The window is larger than the page by the borders and bars of Firefox.
       await session.driver.get("about:blank");
       await session.driver.manage().window().setRect({ width, height });
       const inner = /** @type {{ width: number, height: number }} */ (await evaluate(() => ({ width: innerWidth, height: innerHeight })));

@@ -1,4 +1,4 @@
-// How the page is laid out: what must be in view together is, and nothing moves while one steps.
+// The layout of the page: the main parts are in view together, and nothing moves during steps.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
@@ -12,7 +12,7 @@ after(() => shelf.close());
 
 const GAME = "site/#game=kasparov-topalov-1999";
 
-/** Opens a game at a size, and waits until it was looked up. */
+/** Opens a game at a size and waits until all its positions are looked up. */
 async function open(/** @type {import("node:test").TestContext} */ t, /** @type {typeof SIZES[number]} */ { width, height, touch }, /** @type {string} */ path = GAME) {
   const page = await shelf.page(t, { path, context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
   await until(() => page.evaluate(() => /\d+ of \d+ positions known/.test(document.querySelector("#coverage")?.textContent ?? "")));
@@ -46,7 +46,7 @@ for (const size of SIZES) {
 
   test(`nothing moves while one steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
-    // The report puts glyphs into the list once, whenever it is made.
+    // The report adds glyphs to the list of moves once.
     await until(() => page.evaluate(() => document.querySelector("#report")?.textContent?.includes("Accuracy")));
     await page.evaluate(() => {
       /** @type {any} */ (globalThis).shifts = [];
@@ -55,7 +55,7 @@ for (const size of SIZES) {
           /** @type {any} */ (globalThis).shifts.push(...entry.sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${node?.parentElement?.id || node?.parentElement?.className} ${node?.id || node?.className || node?.textContent}: ${JSON.stringify(previousRect)} to ${JSON.stringify(currentRect)}`));
       }).observe({ type: "layout-shift" });
     });
-    // Two frames, so that each step is painted, and any shift of it reported.
+    // Waits for two frames, so that the browser paints each step and reports its shifts.
     const painted = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined)))));
     for (let step = 0; step < 40; step++) {
       if (size.touch && step % 2) await page.locator("#next").tap();
@@ -67,7 +67,7 @@ for (const size of SIZES) {
     await page.keyboard.press("Home");
     await painted();
     assert.equal(await page.evaluate(() => scrollY), 0, "the page was not scrolled");
-    // Entries come a moment after their frame.
+    // The browser reports entries in a task after their frame.
     await page.evaluate(() => new Promise((done) => setTimeout(done)));
     assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
   });

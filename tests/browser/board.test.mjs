@@ -1,4 +1,4 @@
-// The analysis board as a player uses it: variations, typed moves, positions beyond the database, settings, what is taken along.
+// The analysis board as a player uses it: variations, typed moves, unknown positions, settings, copies and downloads.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parseFen } from "chessops/fen";
@@ -15,25 +15,25 @@ after(() => shelf.close());
 
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 
-/** The engine would fill the gaps that a test is about. */
+/** Turns the engine off for tests of unknown positions. */
 const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
 
-/** The move that the list marks. */
+/** Returns the current move in the list of moves. */
 const current = (/** @type {Page} */ page) => page.locator("#moves [aria-current] .san").textContent();
 
-/** Opens a text by the dialog. */
+/** Opens a text in the dialog. */
 async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
   await at(page, "open").click();
   await at(page, "open-text").fill(text);
   await at(page, "open-submit").click();
-  // The game is on the board when the dialog has gone.
+  // The dialog closes when the game is on the board.
   await at(page, "open-dialog").waitFor({ state: "hidden" });
 }
 
 test("the score of a line stays when the line leaves the database, and says where it is from", async (t) => {
   const page = await shelf.page(t, { path: "site/#game=kasparov-topalov-1999&ply=20" });
   await reads(page, "facts", /^Depth/);
-  // The best line's moves, one after the other, until the database has nothing of its own.
+  // Plays the moves of the best line until the database lacks the position.
   for (let plies = 0; plies < 20; plies++) {
     if (/^From the line, depth \d+/.test((await at(page, "facts").textContent()) ?? "")) break;
     const before = await at(page, "moves").innerHTML();
@@ -186,9 +186,9 @@ test("names, ratings, clocks and the result stand at the board and turn with it"
 
 test("the graph is a slider: keys, clicks and words, and what is unknown is hatched", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: withoutEngine });
-  // 1.a4 a5 2.h4 h5 3.Ra3 leaves any database of good games.
+  // The game leaves every database of good games after a few moves.
   await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
-  // The answers come block by block; the opening alone is in the sample.
+  // The sample contains only the opening. The answers arrive block by block.
   await reads(page, "coverage", /^([4-9]|1[0-2]) of 13 positions known/);
   await until(() => page.evaluate(() => {
     const width = (/** @type {Element} */ element) => element.getBoundingClientRect().width;
@@ -299,7 +299,7 @@ test("a step touches as little of the page in a game of 300 moves as in one of 2
 
 test("the report counts bad moves, leads to them, and says what it rests on", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
-  // Evaluations of the PGN alone: White hangs a queen, Black a pawn; between them a gap.
+  // Only the PGN has evaluations: White loses a queen, Black a pawn, and a position between them has no evaluation.
   await paste(page, "[White \"Ann\"]\n[Black \"Bob\"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *");
   await reads(page, "report-share", /Rests on \d of 9 moves; \d+ of 10 positions are known/);
   await at(page, "white-blunder").click();

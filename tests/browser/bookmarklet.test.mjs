@@ -1,6 +1,6 @@
-// The bookmarklet, pressed on pages of Lichess, chess.com and others that copy the public facts of their markup, under the
-// strictest Content-Security-Policy with Trusted Types; and the page that installs it. In Firefox it is a bookmark in the bar that
-// is clicked, in Chromium the navigation that a bookmark makes. What real pages look like next year no test can know.
+// The bookmarklet on copies of pages of Lichess, chess.com and other sites, and the page that installs it. The copies have the
+// strictest Content-Security-Policy with Trusted Types. In Firefox a test clicks a bookmark in the bar. In Chromium it starts the
+// navigation of a bookmark. Real pages may change: these tests cannot detect that.
 import assert from "node:assert/strict";
 import { after, afterEach, before, suite, test } from "node:test";
 import { makeSanAndPlay, parseSan } from "chessops/san";
@@ -14,7 +14,7 @@ import { withLimit, until } from "./support/until.mjs";
 let shelf;
 /** @type {Awaited<ReturnType<typeof stage>>} */
 let fixtures;
-/** The link as the page has it, which opens this board; and one that opens an empty page in its place, which loads sooner. */
+/** The link of the page, which opens the board. `emptyLink` opens an empty page instead, which loads faster. */
 let link = "";
 let board = "";
 let emptyLink = "";
@@ -42,7 +42,7 @@ const RUNNING = /This game is being played: only finished games are opened \(fai
 const UNCLEAR = /does not show whether this game is over: only finished games/;
 
 /**
- * What pressing the bookmark on a page must do: open a game (its moves, and some tags), a game of Lichess, a position, or say why not.
+ * A page and the expected result of the bookmark: a game (moves and some tags), a game of Lichess, a position, or a message.
  * @typedef {{ url: string, moves?: string | string[], tags?: Record<string, string>, lichess?: string, fen?: string, says?: RegExp, select?: string }} Case
  */
 
@@ -103,7 +103,7 @@ const CASES = [
   ["a page without a game says so", { url: "blog.test/?any-nothing", says: /No game was found here.*select it/ }],
 ];
 
-/** The moves of a game, as its text has them. */
+/** Returns the moves in the text of a game. */
 const movesIn = (/** @type {string} */ pgn) =>
   pgn
     .replace(/\[[^\]]*"\]|\{[^}]*\}|\([^)]*\)/g, " ")
@@ -112,7 +112,7 @@ const movesIn = (/** @type {string} */ pgn) =>
     .map((word) => word.replace(/[?!]+$/, ""))
     .join(" ");
 
-/** Holds an address of the board, which lies at `base`, against what it should open. */
+/** Checks that an address of the board at `base` opens the expected game or position. */
 function holds(/** @type {string} */ address, /** @type {Case} */ expected, base = empty) {
   const { hash, href } = new URL(address);
   assert.equal(href.slice(0, href.indexOf("#")), base);
@@ -125,7 +125,7 @@ function holds(/** @type {string} */ address, /** @type {Case} */ expected, base
   assert.equal(games.length, wanted.length);
   if (games.length === 1) assert.equal(movesIn(text), wanted[0]);
   for (const [name, value] of Object.entries(expected.tags ?? {})) assert.equal(games[0]?.headers.get(name), value, name);
-  // What is read from a list of moves can be played.
+  // The moves of these games are legal.
   if (/^www\.chess|^lichess/.test(expected.url)) {
     const position = startingPosition(games[0]?.headers ?? new Map()).unwrap();
     for (const { san } of games[0]?.moves.mainline() ?? []) {
@@ -194,7 +194,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
 
     test("the policy of the pages is in force: a link in them, of the same address, does nothing", async () => {
       await browser.visit("http://blog.test/?any-nothing");
-      // Set by the browser's tools, not the page.
+      // The browser's tools add the link, not the page.
       await browser.run(`document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`);
       await browser.click("#link");
       assert.equal(await browser.run("document.title"), "Nothing about chess");
@@ -211,7 +211,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
   });
 }
 
-// The page that installs it.
+// The page that installs the bookmarklet.
 
 const PAGE = "site/bookmarklet.html";
 
@@ -267,7 +267,7 @@ test("the link names the database of the page's address", async (t) => {
 });
 
 test("what is pasted is opened, or the fault is named", async (t) => {
-  // The board at the other end is tested elsewhere.
+  // Other tests cover the board that the link opens.
   const page = await shelf.page(t, { path: PAGE, allow: /./ });
   const field = page.getByTestId("pasted");
   await field.fill("https://www.chess.com/game/live/123");

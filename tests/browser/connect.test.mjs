@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => shelf.close());
 
-/** A page with the wrapper as `remote`, and a way to tell what a promise rejects with. */
+/** Opens a page with the wrapper as `remote` and a function that returns the error of a rejected promise. */
 async function opened(/** @type {import("node:test").TestContext} */ t, options = {}) {
   const page = await shelf.page(t, options);
   await page.evaluate(async () => {

@@ -1,4 +1,4 @@
-// The evaluator's last tier, with the package `stockfish` itself, where it is installed (`cargo xtask test --all`).
+// The evaluator with Stockfish: runs only if the package `stockfish` is installed (`cargo xtask test --all`).
 import assert from "node:assert/strict";
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Draws the pictures of the site that cannot be SVG: `cargo xtask pictures` calls it, and what it draws is committed.
+// Draws the pictures of the site that cannot be SVG. `cargo xtask pictures` calls it, and the pictures are committed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,7 +11,7 @@ const icon = readFileSync(join(WWW, "public/favicon.svg"), "utf8");
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
-/** Takes a picture of a page that is as large as the picture. */
+/** Takes a picture of a page that has the size of the picture. */
 async function draw(/** @type {string} */ name, /** @type {number} */ width, /** @type {number} */ height, /** @type {(page: import("playwright-core").Page) => Promise<unknown>} */ load) {
   const page = await browser.newPage({ viewport: { width, height } });
   await load(page);

@@ -1,4 +1,4 @@
-// `shelfish/engine` in a browser: Workers without SharedArrayBuffer, which hear that they are to stop while they search.
+// `shelfish/engine` in a browser: Workers without SharedArrayBuffer, which can be stopped during a search.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { evaluate, suiteIn } from "./support/engines.mjs";

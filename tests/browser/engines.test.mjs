@@ -1,4 +1,4 @@
-// What the package and the page do in other engines than Chromium's.
+// The package and the page in Firefox and WebKit.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -16,14 +16,14 @@ before(async () => void (ground = await shelf()));
 after(() => ground.close());
 
 suiteIn(["Firefox", "WebKit"], (session) => {
-  /** Opens the blank page anew, with the module at hand as `shelfish`. */
+  /** Opens the blank page again. The global `shelfish` is the module. */
   async function visit() {
     await session.driver.get(ground.server.url);
     await evaluate(session.driver, async (entry) => void Object.assign(globalThis, { shelfish: await import(entry) }), ground.entry);
     await ground.server.requests();
   }
 
-  /** Looks positions up in a database that is opened anew; answers or error codes, and the statistics. */
+  /** Opens a database and looks positions up. Returns answers or error codes, and the statistics. */
   async function ask(/** @type {string} */ manifest, /** @type {string[]} */ fens, indexedDB = true) {
     const body = async (/** @type {string} */ manifest, /** @type {string[]} */ fens, /** @type {boolean} */ indexedDB) => {
       try {

@@ -1,4 +1,4 @@
-// The examples of crate/js/examples, as who copies them has them: types, builds, answers.
+// The examples of crate/js/examples as copies outside of this repository: types, builds, answers.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ after(async () => {
   await shelf?.close();
 });
 
-/** An example as a project, its types checked. */
+/** Creates a project from an example and checks its types. */
 async function example(/** @type {string} */ name, change = (/** @type {string} */ text) => text, isChecked = true) {
   const { dependencies, devDependencies, scripts } = JSON.parse(readFileSync(join(ROOT, "crate/js/examples", name, "package.json"), "utf8"));
   const { shelfish, ...packages } = { ...dependencies, ...devDependencies };
@@ -46,7 +46,7 @@ async function example(/** @type {string} */ name, change = (/** @type {string} 
   return { directory, call };
 }
 
-/** A page of what was built, with the database; its console has to be empty. */
+/** Opens the built page with the database. The test fails if its console is not empty. */
 async function opened(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ directory) {
   const context = withLimit(await browser.newContext());
   const page = /** @type {import("./support/lab.mjs").Page} */ (await context.newPage());
@@ -60,7 +60,7 @@ async function opened(/** @type {import("node:test").TestContext} */ t, /** @typ
   return page;
 }
 
-/** The score of a position in the dump, as the package words it. */
+/** Returns the score of a position in the dump, formatted as by the package. */
 function score(/** @type {string} */ fen) {
   const { cp = 0, mate } = best(known.get(fen) ?? [])?.pvs[0] ?? assert.fail(fen);
   if (mate !== undefined) return `#${mate}`;
@@ -114,7 +114,7 @@ test("worker: the page shows what the Worker finds", async (t) => {
   await output.filter({ hasNotText: /in the database|^$/ }).waitFor();
 });
 
-/** The bar without aborting, else the same. */
+/** The evaluation bar without its aborts. */
 const patient = (/** @type {string} */ text) =>
   text
     .replace(/const abort = new AbortController\(\);\n( +)database\.lookup\(fen, \{ signal: abort\.signal \}\)/, "let isOver = false;\n$1database.lookup(fen)")
@@ -135,7 +135,7 @@ test("react-eval-bar shows the last of 80 positions, for no more requests than w
     const page = await opened(t, join(directory, "dist"));
     const bar = page.getByRole("meter", { name: "Evaluation" });
     await bar.filter({ hasText: score(START) }).waitFor();
-    // As from far away: steps come faster than answers.
+    // The host is slow: steps are faster than answers.
     let underWay = 0;
     shelf.fault = ({ response, headers, body }) => {
       underWay++;

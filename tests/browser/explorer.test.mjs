@@ -1,4 +1,4 @@
-// The opening explorer: what it tells is what the native program tells, by mouse, touch and keys, with and without a connection.
+// The opening explorer: it shows the answers of the native program, by mouse, touch and keys, online and offline.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
@@ -19,7 +19,7 @@ after(() => shelf.close());
 
 const SIZES = { "a phone": { width: 390, height: 844 }, "a desk": { width: 1366, height: 768 } };
 
-/** What the native program tells of a position of the sample. */
+/** Returns the answer of the native program for a position of the sample. */
 function told(/** @type {string} */ fen) {
   const [book, evals] = ["book", "db"].map((name) => join(shelf.root, "site", name));
   return JSON.parse(execFileSync(SHELFISH, ["explore", "-d", String(book), "--evals", String(evals), "--json", fen], { encoding: "utf8" }));
@@ -29,7 +29,7 @@ function told(/** @type {string} */ fen) {
 const rows = (/** @type {Page} */ page) =>
   page.$$eval("#moves tr", (all) => all.map((row) => [row.querySelector(".san"), row.querySelector(".games")?.firstChild, row.querySelector(".score")].map((part) => part?.textContent ?? "")));
 
-/** Waits until the table is that of a position, evaluations included. */
+/** Waits until the table shows a position, including its evaluations. */
 async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
   const { moves } = told(fen);
   const expected = moves.map((/** @type {any} */ { san, white, draws, black, evaluation: e }) => [

@@ -1,4 +1,4 @@
-// Hosts as they really are: each fault is its own clear error, none gives a wrong answer, none hangs for ever.
+// Faults of real hosts: each fault causes a clear error. No fault causes a wrong answer or an endless wait.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-// Chromium reports every failed request by itself.
+// Chromium reports every failed request in the console.
 const allow = /Failed to load resource|net::ERR_|CORS/;
 
-/** Opens and looks up; the FEN of the answer or the code of the error, and its message. */
+/** Opens a database and looks up a position. Returns the FEN of the answer, or the code and the message of the error. */
 function attempt(/** @type {Page} */ page, /** @type {string} */ url, options = {}) {
   return page.evaluate(
     async ([url, fen, options]) => {
@@ -66,7 +66,7 @@ for (const [name, says, codes] of RANGE_FAULTS) {
     assert.ok(failed.url === undefined || failed.url.startsWith(bad.url), failed.url);
     assert.ok(bad.requests.length < 20, `${bad.requests.length} requests are no storm`);
 
-    // The fault passes: what failed is not remembered as such.
+    // After the fault has passed, the same lookup succeeds.
     const open = async (/** @type {readonly [string, number]} */ [url, timeout]) => {
       globalThis.database = await shelfish.openDatabase(url, { timeout, indexedDB: false });
       return true;
@@ -225,7 +225,7 @@ test("a new build may replace the old one while a page has it open", async (t) =
   assert.deepEqual(answer?.evaluations.map(plain).sort(), source.get(START)?.map(plain).sort());
   assert.equal(answer?.best.depth, best(source.get(START) ?? [])?.depth);
   assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "the manifest is reloaded once");
-  // Many at once after another renewal: still one reload.
+  // Many lookups at once after another build: still one reload.
   renewed.directory = join(shelf.root, "famous");
   renewed.requests.length = 0;
   const fens = [...truth(String(DUMPS[1])).keys()].slice(0, 60);

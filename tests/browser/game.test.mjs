@@ -1,4 +1,4 @@
-// <shelfish-game> on pages of others: what it shows, how it is stepped through, what it loads and when.
+// <shelfish-game> on other pages: its content, its steps, and the files that it loads.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { until } from "./support/until.mjs";
 /** @typedef {import("playwright-core").Page} Page */
 
 const PGN = String(readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8").split(/\n(?=\[Event )/).find((pgn) => pgn.includes("Morphy")));
-/** It leaves the database after some moves. */
+/** A game that leaves the database after some moves. */
 const STRANGE = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 h5 5. a3 h4 6. b4 Rh5 7. Bb2 Rg5 8. O-O";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => shelf.close());
 
-/** Positions and moves of a game, as chessops has them. */
+/** Returns the positions and moves of a game by chessops. */
 function played(/** @type {string} */ pgn) {
   const [game] = parsePgn(pgn);
   assert.ok(game);
@@ -47,7 +47,7 @@ function played(/** @type {string} */ pgn) {
 }
 
 const source = truth(...DUMPS);
-/** The score of the dumps, as the element writes it; empty if they have none. */
+/** Returns the score in the dumps, formatted as by the element. Empty if the dumps lack the position. */
 function score(/** @type {string} */ fen) {
   const { cp = 0, mate } = best(source.get(fen) ?? [])?.pvs[0] ?? {};
   if (!source.has(fen)) return "";
@@ -55,7 +55,7 @@ function score(/** @type {string} */ fen) {
   return `${cp > 0 ? "+" : cp < 0 ? "−" : ""}${Math.abs(cp / 100).toFixed(2)}`;
 }
 
-/** A page with elements of these attributes, the first of which is `game`. */
+/** Opens a page with elements of these attributes. The first element is `game`. */
 async function show(/** @type {import("node:test").TestContext} */ t, /** @type {Record<string, string>[]} */ elements, options = {}) {
   const page = await shelf.page(t, options);
   await page.evaluate(async (elements) => {
@@ -91,7 +91,7 @@ test("it shows the moves of a game with the scores of the database, and each pos
   assert.deepEqual(heard.map((/** @type {any} */ { ply, fen, san }) => ({ ply, fen, san })), plies.slice(1).map((each, n) => ({ ply: n + 1, ...each })));
   assert.match(await facts(page).innerText(), /Checkmate/);
   assert.equal(await page.locator("shelfish-game .score").innerText(), "1–0");
-  // 1 White king, and what is told to those who do not see.
+  // One white king, and the texts for screen readers.
   assert.match(String(await page.locator("shelfish-game .squares").getAttribute("aria-label")), /White: king c1.*Black: .*king e8/);
   assert.match(await page.locator("shelfish-game .said").innerText(), /17\. Rd8#, checkmate/);
 });
@@ -151,7 +151,7 @@ test("what could not be looked up is told apart from what is not in the database
   const page = await show(t, [{ pgn: PGN }], { allow: /404/ });
   const folder = join(shelf.root, "db");
   const middle = Math.max(...readdirSync(folder).map((file) => statSync(join(folder, file)).size)) / 2;
-  // The first half of the file is not there: pages of the index are at its end.
+  // The host lacks the first half of the file: the pages of the index are at its end.
   await page.route(/\/db\/.*\.silo$/, (route) => {
     const [, start] = /(\d+)-/.exec(route.request().headers().range ?? "") ?? [];
     return Number(start) < middle ? route.fulfill({ status: 404 }) : route.continue();

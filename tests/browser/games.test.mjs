@@ -42,7 +42,7 @@ before(async () => {
     Broken12: 500,
     Atomic12: { status: "mate", pgn: PGN.replace("Standard", "Atomic") },
   });
-  // The one place that says where Lichess is.
+  // The only place with the address of Lichess.
   const page = join(shelf.root, "site", "index.html");
   const html = readFileSync(page, "utf8");
   assert.match(html, /content="https:\/\/lichess\.org"/);
@@ -55,12 +55,12 @@ after(async () => {
 
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 
-/** Waits until the main line is this. */
+/** Waits until the main line has these moves. */
 async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
   await until(() => page.evaluate((expected) => [...document.querySelectorAll("[data-testid=move] .san")].map((each) => each.textContent?.match(/[\w-]+/)?.[0]).join(" ") === expected, expected));
 }
 
-/** Waits until a text is in an element. */
+/** Waits until an element contains a text. */
 const says = (/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ expected) => at(page, id).filter({ hasText: expected }).waitFor();
 
 async function open(/** @type {Page} */ page, /** @type {string} */ text) {
@@ -69,7 +69,7 @@ async function open(/** @type {Page} */ page, /** @type {string} */ text) {
   await at(page, "open-submit").click();
 }
 
-/** Labels of the menu's group of opened games. */
+/** Returns the labels of the opened games in the menu. */
 const opened = (/** @type {Page} */ page) => page.locator('#games optgroup[label="Opened"] option:not([value=all])').allInnerTexts();
 
 test("letters of other languages and figurines are read right, or refused by name", async (t) => {
@@ -80,7 +80,7 @@ test("letters of other languages and figurines are read right, or refused by nam
   await moves(page, "e4 e5 Nf3");
   await open(page, "1. e4 e5\n2. Sf6 d6");
   await says(page, "open-error", /2\. Sf6 is not a legal move; the letters look German/);
-  // The line at fault is marked.
+  // The faulty line is marked.
   assert.equal(await at(page, "open-text").evaluate((field) => field instanceof HTMLTextAreaElement && field.value.slice(field.selectionStart, field.selectionEnd)), "2. Sf6 d6");
   await moves(page, "e4 e5 Nf3");
   await page.keyboard.press("Escape");
@@ -122,7 +122,7 @@ test("a file can be dropped anywhere, and a text that is pasted opens", async (t
   const page = await shelf.page(t, SITE);
   const data = await page.evaluateHandle((pgn) => {
     const transfer = new DataTransfer();
-    // Old files are in Latin-1.
+    // Old files have the encoding Latin-1.
     transfer.items.add(new File([Uint8Array.from(pgn.replace("Anna", "Réti"), (letter) => letter.charCodeAt(0))], "old.pgn"));
     return transfer;
   }, PGN);
@@ -176,7 +176,7 @@ for (const [id, reason] of /** @type {const} */ ([
 
 test("without a connection a game of Lichess says so, in the dialog and by link", async (t) => {
   const page = await shelf.page(t, { ...SITE, allow: /ERR_INTERNET_DISCONNECTED/ });
-  // What it takes to open a game is loaded with the first one.
+  // The first opened game loads the code that opens games.
   await open(page, PGN);
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
   await page.context().setOffline(true);

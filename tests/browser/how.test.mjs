@@ -1,4 +1,4 @@
-// The page that takes lookups apart: what it shows is what was read.
+// The page that explains lookups: it shows the bytes that were read.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ after(() => shelf.close());
 
 const steps = (/** @type {Page} */ page) => page.getByTestId("steps").locator("li");
 
-/** Asks for a position, and waits for its seven steps. */
+/** Requests a position and waits for its seven steps. */
 async function ask(/** @type {Page} */ page, /** @type {string} */ fen) {
   await page.evaluate(() => document.querySelector("[data-testid=steps]")?.replaceChildren());
   await page.getByTestId("fen").fill(fen);
@@ -26,7 +26,7 @@ async function ask(/** @type {Page} */ page, /** @type {string} */ fen) {
   await steps(page).nth(6).waitFor();
 }
 
-/** The page, once it has looked up its first position and the first game. */
+/** Opens the page and waits for its first position and its first game. */
 async function how(/** @type {import("node:test").TestContext} */ t, query = "") {
   const page = await shelf.page(t, { path: "" });
   await page.goto(new URL(`site/how.html${query}`, shelf.server.url).href);
@@ -67,7 +67,7 @@ test("the request that is shown is the one that the host has seen, and the bytes
   const bytes = readFileSync(join(shelf.root, "site/db", file)).subarray(start, start + 24);
   assert.ok(text.includes(bytes.toString("hex").replace(/(..)(?=.)/g, "$1 ").slice(0, 40)), text);
   assert.match(await steps(page).nth(6).innerText(), /not in the database/);
-  // What was read is at hand.
+  // The bytes are in memory now.
   await ask(page, "8/8/8/3k4/8/8/3K4/N7 b - - 0 1");
   assert.deepEqual((await shelf.server.requests()).filter(({ range }) => range), []);
   assert.match(await steps(page).nth(4).innerText(), /no request/);
@@ -118,7 +118,7 @@ for (const { name, missing, launch } of ENGINES) {
     const { driver, close } = await launch();
     t.after(close);
     await driver.get(new URL("site/how.html", shelf.server.url).href);
-    // The page's policy lets no script in but its own; a driver may look at the document.
+    // The page's policy forbids other scripts, but a driver may read the document.
     const read = (/** @type {string} */ script) => driver.executeScript(`return ${script}`);
     const dots = "document.querySelectorAll('[data-testid=order] circle').length";
     await until(async () => Number(await read(dots)) > 0);

@@ -1,4 +1,4 @@
-// The panel that shows what a page reads: it says what the host has seen.
+// The panel of traffic: it shows the same requests as the log of the host.
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,13 +15,13 @@ after(() => shelf.close());
 
 const SITE = { path: "site/", context: { viewport: { width: 1200, height: 900 } } };
 
-/** Shows the panel; it is loaded after the first evaluation. */
+/** Shows the panel, which loads after the first evaluation. */
 async function panel(/** @type {Page} */ page) {
   await page.locator("[data-shows=traffic]").click();
   await page.getByTestId("traffic-totals").waitFor();
 }
 
-/** Opens a game, whose positions are in several blocks, and waits until all of it was read. */
+/** Opens a game with positions in several blocks and waits until all blocks are read. */
 async function openGame(/** @type {Page} */ page) {
   await page.getByTestId("games").locator("optgroup option").first().waitFor({ state: "attached" });
   const labels = await page.getByTestId("games").locator("option").allInnerTexts();
@@ -30,7 +30,7 @@ async function openGame(/** @type {Page} */ page) {
   await page.waitForLoadState("networkidle");
 }
 
-/** What the server has seen of the database, the manifest first. */
+/** Returns the requests for the database, the manifest first. */
 async function seen() {
   const requests = await shelf.server.requests();
   return requests.filter(({ path }) => path.startsWith("/site/db/"));
@@ -49,11 +49,11 @@ test("the panel says which bytes were read, and they are those that the host has
   const bytes = statSync(join(database, "manifest.json")).size + ranges.map((range) => range.split("-").map(Number)).reduce((sum, [start = 0, end = 0]) => sum + end + 1 - start, 0);
   assert.equal(await page.getByTestId("traffic-totals").innerText(), `${(bytes / 1000).toFixed(1)} kB of ${(whole / 1e6).toFixed(1)} MB, ${asked.length} requests, no server`);
   await page.locator(".inspector summary").click();
-  // The table is drawn when the page is idle.
+  // The page draws the table when it is idle.
   await page.locator(".inspector tbody tr").nth(ranges.length).waitFor();
   const rows = await page.locator(".inspector tbody tr td:nth-child(3)").allInnerTexts();
   assert.deepEqual(rows.map((row) => row.replaceAll(",", "").replace("–", "-")).sort(), ["all", ...ranges].sort());
-  // And they are drawn: a row of pixels has the colour of files and that of what was read.
+  // A row of pixels has the colour of files and the colour of read bytes.
   const colours = await page.evaluate(() => {
     const canvas = document.querySelector(".inspector canvas");
     if (!(canvas instanceof HTMLCanvasElement)) return 0;
@@ -82,7 +82,7 @@ test("stepping through a game that was looked up draws nothing", async (t) => {
   const page = await shelf.page(t, SITE);
   await panel(page);
   await openGame(page);
-  // The whole game was answered, and nothing is left to be drawn when the page is idle.
+  // After the whole game is answered, the page draws nothing more when it is idle.
   await until(() => page.evaluate(() => {
     const [known, all] = document.querySelector("#coverage")?.textContent?.match(/\d+/g) ?? [];
     return known !== undefined && known === all;

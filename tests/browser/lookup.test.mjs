@@ -1,4 +1,4 @@
-// What a lookup answers, and what it costs.
+// Lookups: their answers and their requests.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -205,7 +205,7 @@ test("no more requests run at a time than allowed, and no fewer when there is wo
       running--;
       response.writeHead(206, headers).end(body);
     });
-    // Nothing is answered until as many requests have come as are allowed; then with a delay, in which more might come.
+    // Answers wait until the allowed number of requests has arrived, and then 30 ms more, in which further requests might arrive.
     if (most >= allowed) for (const answer of held.splice(0)) setTimeout(answer, 30);
   };
   const page = await shelf.page(t);

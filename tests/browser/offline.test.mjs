@@ -1,5 +1,5 @@
-// The site without a connection: its own files come from the service worker, positions from IndexedDB. "Without a
-// connection" is a server that is gone, which the browser does not know beforehand.
+// The site without a connection: its own files come from the service worker, positions from IndexedDB. The tests stop the server,
+// so that the browser does not know in advance that it is offline.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ let browser;
 before(async () => void (browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })));
 after(() => browser.close());
 
-/** A copy of the site, and a server for it that can go and come back at the same address. */
+/** Copies the site and starts a server, which a test can stop and start again at the same address. */
 async function host(/** @type {import("node:test").TestContext} */ t) {
   const root = mkdtempSync(join(tmpdir(), "shelfish-offline-"));
   cpSync(SITE, root, { recursive: true });
@@ -55,7 +55,7 @@ const answered = (/** @type {Page} */ page) =>
 const controlled = (/** @type {Page} */ page) => until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
 
 /**
- * Waits until a version has taken over. What is asked of the service worker itself would put its update off.
+ * Waits until a version has taken over. Requests to the service worker would delay its update, so this function sends none.
  * @param {Page} page
  * @param {string} title
  */
@@ -70,7 +70,7 @@ async function renewed(page, title) {
 
 const integrity = (/** @type {string} */ file) => `sha256-${createHash("sha256").update(readFileSync(file)).digest("base64")}`;
 
-/** Makes another version of the site as a build does: another page, its script under another name, their hashes. */
+/** Changes the site to another version as a build does: another page, another name of its script, and their hashes. */
 function publish(/** @type {string} */ root, /** @type {string} */ title) {
   const page = join(root, "index.html");
   const html = readFileSync(page, "utf8");
@@ -104,7 +104,7 @@ test("after a visit the page opens without a connection, and positions that were
   const styled = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.notEqual(styled, "rgba(0, 0, 0, 0)");
 
-  // Far from what was read.
+  // A position in a block that was not read.
   await page.goto(`${site.url}#fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1`);
   await page.getByTestId("error").waitFor();
   const said = await page.getByTestId("error").textContent();
@@ -202,7 +202,7 @@ test("a version that is only half uploaded is not shown", async (t) => {
 test("Chromium offers to install the site", async (t) => {
   const site = await host(t);
   const folder = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
-  // A browser context of its own is incognito, where nothing is installed.
+  // A new browser context is incognito, in which no site can be installed.
   const context = withLimit(await chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: FLAGS }));
   t.after(async () => {
     await context.close();
@@ -233,7 +233,7 @@ test("in Firefox, too, the page opens without a connection", { skip: firefox?.mi
   await until(() => driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'"), "the service worker is active");
   await until(async () => Number(await driver.executeAsyncScript(`const done = arguments[0]; (${entries})().then(done, () => done(0));`)) >= 2, "IndexedDB has entries");
   await site.leave();
-  // A driver's own reload passes the service worker by, as one with the shift key does.
+  // A reload by the driver bypasses the service worker, like a reload with the shift key.
   const origin = () => driver.executeScript("return performance.timeOrigin");
   const former = await origin();
   await driver.executeScript("location.reload()");

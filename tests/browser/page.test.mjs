@@ -21,7 +21,7 @@ after(() => shelf.close());
 const SITE = { path: "site/" };
 const source = truth(...DUMPS);
 
-/** The score and the depth that the page must show for a position. */
+/** Returns the expected score and depth of a position. */
 function expected(/** @type {string} */ fen) {
   const evaluation = best(source.get(fen) ?? []);
   assert.ok(evaluation, `${fen} is in the dumps`);
@@ -30,7 +30,7 @@ function expected(/** @type {string} */ fen) {
   return { score, depth: evaluation.depth };
 }
 
-/** Waits until the page shows what the dumps say of a position. */
+/** Waits until the page shows the evaluation of a position in the dumps. */
 async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
   const { score, depth } = expected(fen);
   await until(() => page.evaluate(([score, depth]) => {
@@ -39,7 +39,7 @@ async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
     }, /** @type {const} */ ([score, depth])));
 }
 
-/** The positions of a famous game, before and after every move. */
+/** Returns the positions of a famous game, before and after every move. */
 function famous(/** @type {string} */ white) {
   const game = parsePgn(readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8")).find(({ headers }) => headers.get("White")?.startsWith(white));
   assert.ok(game);
@@ -55,7 +55,7 @@ function famous(/** @type {string} */ white) {
   return { fens, over: position.isEnd() };
 }
 
-/** The middle of a square, White below. */
+/** Returns the centre of a square. White is below. */
 async function square(/** @type {Page} */ page, /** @type {string} */ name) {
   const box = await page.locator("#board cg-board").boundingBox();
   assert.ok(box);
@@ -88,7 +88,7 @@ for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["
     const label = labels.find((label) => label.includes(String(/\w{6,}/.exec(white)?.[0])) && label.includes(title));
     assert.ok(label, labels.join("; "));
     await at(page, "games").selectOption({ label });
-    // Away from the menu, whose own keys would step through the games.
+    // Leaves the menu, in which keys choose games.
     await page.locator("body").click({ position: { x: 2, y: 2 } });
     for (const fen of fens.slice(1, over ? -1 : undefined)) {
       await page.keyboard.press("ArrowRight");
@@ -185,7 +185,7 @@ test("after a reload the page is where it was, and nothing but the manifest is a
   await shows(page, fen);
   const fetched = (await shelf.server.requests()).filter(({ range }) => range);
   await kept(page, 2 + fetched.length);
-  // The address follows a moment after the move.
+  // The address changes after the move.
   await until(() => page.evaluate(() => location.hash.includes("e2e4")));
   await page.reload();
   await shows(page, fen);

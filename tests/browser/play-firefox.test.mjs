@@ -22,7 +22,7 @@ suiteIn(["Firefox"], (session) => {
     await reads("status", /^Your move/);
     const board = await driver.findElement(By.css("#board cg-board"));
     const { width } = await board.getRect();
-    // From the middle of the board.
+    // Offsets are from the centre of the board.
     for (const [file, rank] of /** @type {const} */ ([[4, 1], [4, 3]])) {
       const [x, y] = [(file - 3.5) * (width / 8), (3.5 - rank) * (width / 8)].map(Math.round);
       await driver.actions().move({ origin: board, x: Number(x), y: Number(y) }).click().perform();

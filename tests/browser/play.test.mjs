@@ -94,7 +94,7 @@ test("a mate ends the game, and one click opens it on the board", async (t) => {
   await reads(page, "moves", /Ra8#/);
   await reads(page, "player-above", /Shelfish/);
   await page.goto(new URL("site/play.html", shelf.server.url).href);
-  // What is over is not gone on with.
+  // The page does not resume a finished game.
   await at(page, "start").waitFor();
 });
 
@@ -146,7 +146,7 @@ test("moves are typed, what is not legal is told, and earlier positions are look
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
   await reads(page, "position-text", /knight b1 g1/);
-  // From there nothing can be moved.
+  // No move is possible in an earlier position.
   await touch(page, "d2");
   await touch(page, "d4");
   assert.equal(await page.locator("#sheet button").count(), 2);
@@ -184,7 +184,7 @@ test("who runs out of time has lost", async (t) => {
   await reads(page, "status", /^1… \S+ Your move/);
   await page.clock.runFor(62_000);
   await reads(page, "status", /^You ran out of time\. 0–1$/);
-  // The clock still ticks: it draws nothing anew, so that one steps back and keeps the focus.
+  // The clock still ticks. It redraws nothing, so that steps back work and the focus stays.
   await page.locator("#sheet button").first().focus();
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
@@ -236,7 +236,7 @@ test("the board leads to the game that goes on from it", async (t) => {
 
 test("the engine plays from the book of the site, and learns from the result", async (t) => {
   const pgn = join(shelf.root, "odd.pgn");
-  // Nobody would search these moves.
+  // No search would choose these moves.
   writeFileSync(pgn, "1. a3 h5 2. b3 Rh6 1-0\n");
   execFileSync(SHELFISH, ["build", "--quiet", pgn, "-o", join(shelf.root, "odd")], { stdio: "pipe" });
   const page = await shelf.page(t, { path: "site/play.html?book=../odd/manifest.json" });

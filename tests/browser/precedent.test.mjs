@@ -1,4 +1,4 @@
-// Precedent: a game of moves that were played before, by mouse, touch and keys, with and without a connection; and of others.
+// Precedent: a game of moves that were played before, or never before, by mouse, touch and keys, online and offline.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { equals, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
-/** Twelve games of two moves, three that go one way and one that goes another, and four pawns that become something. */
+/** Twelve games of two moves, three games and one game that diverge later, and four promotions. */
 const GAMES = [
   ...Array(12).fill("1. d4 d5 0-1"),
   ...Array(3).fill("1. e4 e5 2. Nf3 Nc6 3. Bb5 1-0"),
@@ -31,19 +31,19 @@ before(async () => {
 });
 after(() => shelf.close());
 
-/** The moves that may be played, with their games. */
+/** Returns the allowed moves with their numbers of games. */
 const list = (/** @type {Page} */ page) => page.$$eval("#moves:not(.stale) button", (all) => all.map((each) => [".san", ".games"].map((part) => each.querySelector(part)?.textContent ?? "").join(" ").trim()));
 
-/** Waits until these are the moves that may be played, and gives the number of games that is told. */
+/** Waits until these moves are allowed. Returns the label of the number of games. */
 async function shows(/** @type {Page} */ page, /** @type {string[]} */ moves) {
   await equals(() => list(page), moves);
   return page.getByTestId("odometer").getAttribute("aria-label");
 }
 
-/** The counts on the squares. */
+/** Returns the counts on the squares. */
 const marks = (/** @type {Page} */ page) => page.$$eval("#board .cg-custom-svgs text", (all) => all.map((each) => each.textContent).sort());
 
-/** The middle of a square of the board. */
+/** Returns the centre of a square of the board. */
 async function square(/** @type {Page} */ page, /** @type {string} */ name) {
   const box = (await page.locator("#board").boundingBox()) ?? assert.fail("no board");
   const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
@@ -56,7 +56,7 @@ test("only moves of the book are played, the only one plays itself, and the end 
   const page = await shelf.page(t, { path: TINY });
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
   assert.deepEqual(await marks(page), ["12", "4"]);
-  // No game began so: the board does not take it.
+  // No game began with this move: the board rejects it.
   await page.mouse.click(...(await square(page, "c2")));
   await page.mouse.click(...(await square(page, "c4")));
   await page.mouse.click(...(await square(page, "e2")));
@@ -67,7 +67,7 @@ test("only moves of the book are played, the only one plays itself, and the end 
   await page.getByTestId("choice").first().click();
   await ends(page, /3 games ended exactly here\.\s*White won 3, Black won 0, 0 were drawn\./);
   assert.match((await page.getByTestId("analyse").getAttribute("href")) ?? "", /^\.\/#moves=e2e4,e7e5,g1f3,b8c6,f1b5/);
-  // Back to the last choice, not to a move that would play itself again.
+  // Goes back to the last choice, not to a forced move, which would be played again.
   await page.getByTestId("end-back").click();
   await shows(page, ["Bb5 3", "Bc4 1"]);
   await page.getByTestId("choice").nth(1).click();
@@ -171,7 +171,7 @@ for (const [name, viewport] of Object.entries({ "a phone": { width: 390, height:
       return box.width < 4 || box.left < 0 || box.right > innerWidth + 0.5;
     }).length);
     assert.equal(outside, 0);
-    // Of a large book every first move was played: the rarest are as good as new.
+    // In a large book every first move was played: the page offers the rarest moves.
     await page.getByTestId("new").click();
     await page.getByTestId("unprecedented").check();
     await shows(page, told(START).reverse().slice(0, 5));

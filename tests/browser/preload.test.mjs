@@ -1,5 +1,5 @@
-// The lines of crate/js/README.md by which a page preloads: they save round trips, and nothing is downloaded twice.
-// SHELFISH_ROUNDS=15 measures what they save.
+// The lines of crate/js/README.md for preloading: they save round trips, and no file is downloaded twice.
+// SHELFISH_ROUNDS=15 measures the savings.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ let shelf;
 before(async () => void (shelf = await lab({ own: true, serve: ["--latency-ms", "50"] })));
 after(() => shelf.close());
 
-/** The lines of the README, with our paths: the script's, the module's, the manifest's. */
+/** Returns the lines of the README for the script, the module and the manifest, with the paths of the test server. */
 function documented(/** @type {string} */ manifest) {
   const readme = readFileSync(join(ROOT, "crate/js/README.md"), "utf8");
   const lines = [...readme.matchAll(/^ *<link .*$/gm)].map(([line]) => line.trim());
@@ -24,7 +24,7 @@ function documented(/** @type {string} */ manifest) {
   return lines.map((line) => line.replace("https://example.org/evals/manifest.json", manifest).replace(/"[^"]*\/(index\.js|shelfish_bg\.wasm)"/, '"/pkg/$1"'));
 }
 
-/** Loads a page; the milliseconds from its navigation to the first answer. */
+/** Loads a page. Returns the milliseconds from its navigation to the first answer. */
 async function load(/** @type {import("node:test").TestContext} */ t, /** @type {string[]} */ links, /** @type {string} */ manifest) {
   const script = `import { openDatabase } from "/pkg/index.js";
     const database = await openDatabase("${manifest}", { indexedDB: false });

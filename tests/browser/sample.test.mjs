@@ -1,4 +1,4 @@
-// The show-pieces of the sample: what the database says along each famous game fits together.
+// The famous games of the sample: the evaluations along each game are consistent.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { lab } from "./support/lab.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { truth } from "./support/truth.mjs";
 
-/** What one evaluation may say other than the next, in winning chances from -1 to 1. */
+/** Maximum difference between two consecutive evaluations, in winning chances from -1 to 1. */
 const LIMIT = 0.3;
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -19,11 +19,11 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-/** White's winning chances as Lichess counts them. */
+/** Returns White's winning chances by the formula of Lichess. */
 const chances = (/** @type {{ cp?: number, mate?: number }} */ { cp, mate }) =>
   mate !== undefined ? Math.sign(mate || 1) : 2 / (1 + Math.exp(-0.00368208 * Math.max(-1000, Math.min(1000, Number(cp))))) - 1;
 
-/** The famous games: their positions, and the moves between them with castling as in Chess960. */
+/** Returns the famous games: their positions, and the moves between them with castling as in Chess960. */
 const games = parsePgn(readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8")).map((game) => {
   const position = startingPosition(game.headers).unwrap();
   const fens = [makeFen(position.toSetup(), { epd: true })];
@@ -60,7 +60,7 @@ test("along the famous games no evaluation contradicts the one before", async (t
       const gain = mover * (then - now);
       const isBest = here.best.pvs[0]?.uci[0] === moves[ply];
       compared++;
-      // The best move leaves the chances as they are; no move is better than the best.
+      // The best move keeps the chances; no move improves them.
       if (gain > LIMIT || (isBest && gain < -LIMIT)) contradictions.push(`${name}, ply ${ply + 1}, ${moves[ply]}: ${now.toFixed(2)} at depth ${here.best.depth}, then ${then.toFixed(2)} at ${next.best.depth}`);
     }
   }

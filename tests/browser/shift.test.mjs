@@ -1,4 +1,4 @@
-// Nothing moves while a page loads: from the first paint on there is room for all that comes later.
+// Nothing moves during the load of a page: the first paint reserves room for all later content.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -13,10 +13,10 @@ const DEVICES = {
   phone: { viewport: { width: 412, height: 823 }, isMobile: true, hasTouch: true },
   desktop: { viewport: { width: 1350, height: 940 } },
 };
-/** A slow network, on which what comes later comes much later. */
+/** A slow network, which delays late content further. */
 const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
 
-/** What is there when a page has all that it shows at first; of other pages, the page. */
+/** An element that exists when a page is complete. Other pages only need their heading. */
 const READY = {
   "index.html": "#facts:has-text('Depth')",
   "explorer.html": "#moves .score span",
@@ -32,7 +32,7 @@ let browser;
 let server;
 before(async () => {
   server = await serve(SITE);
-  // Scrollbars that come move what stands in the middle.
+  // A new scrollbar would move centred content.
   browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: ["--hide-scrollbars"] });
 });
 after(async () => {
@@ -62,7 +62,7 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
       });
       await page.goto(new URL(name, server.url).href, { waitUntil: "networkidle" });
       await page.locator(/** @type {Record<string, string>} */ (READY)[name] ?? "h1").first().waitFor({ state: "attached" });
-      // Entries come a moment after their frame.
+      // The browser reports entries in a task after their frame.
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
       assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
     });

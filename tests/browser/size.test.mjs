@@ -1,4 +1,5 @@
-// What a page has to load before its first answer. `node --test tests/browser/size.test.mjs` prints it, after `cargo xtask npm`.
+// Sizes of the files that a page loads before its first answer. After `cargo xtask npm`, `node --test tests/browser/size.test.mjs`
+// prints them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { PACKAGE, entry } from "./support/paths.mjs";
 
 const brotli = (/** @type {string} */ name) => brotliCompressSync(readFileSync(join(PACKAGE, name))).length;
 
-/** Says what files take in Brotli, together and each, and fails if that is more than `most`. */
+/** Prints the Brotli sizes of files and their sum. Fails if the sum exceeds `most`. */
 function bounded(/** @type {import("node:test").TestContext} */ t, /** @type {number} */ most, /** @type {string[]} */ ...names) {
   const sizes = names.map(brotli);
   const sum = sizes.reduce((sum, size) => sum + size, 0);

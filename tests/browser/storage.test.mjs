@@ -1,4 +1,4 @@
-// IndexedDB: a cache that survives, is bounded, and is never needed.
+// IndexedDB: a cache that survives reloads, is bounded, and is optional.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ const MANIFEST = "db/manifest.json";
 /** Positions of many blocks. */
 const SPREAD = [...truth(String(DUMPS[0])).keys()].filter((_, i) => i % 600 === 0);
 
-/** Looks positions up in a database that is opened anew; null where one is missing. */
+/** Opens a database and looks positions up. The result contains null for missing positions. */
 async function lookUp(/** @type {Page} */ page, /** @type {string[]} */ fens, options = {}) {
   return page.evaluate(
     async ([path, fens, options]) => {
@@ -38,7 +38,7 @@ async function lookUp(/** @type {Page} */ page, /** @type {string[]} */ fens, op
   );
 }
 
-/** Bytes of all buffers in all databases of the page. */
+/** Returns the number of bytes of all buffers in all databases of the page. */
 function stored(/** @type {Page} */ page) {
   return page.evaluate(async () => {
     const done = (/** @type {IDBRequest} */ request) =>
@@ -84,7 +84,7 @@ test("offline the last manifest serves, and nothing is asked for", async (t) => 
   await kept(page, 2);
   await page.reload();
   await shelf.load(page);
-  // The module is loaded, the database not open.
+  // The module is loaded, but the database is not open.
   await page.evaluate(() => shelfish.openDatabase("missing/manifest.json").catch(() => {}));
   await shelf.server.requests();
   page.console.length = 0;
@@ -165,7 +165,7 @@ test("the cache is bounded in bytes, and what was used last stays", async (t) =>
   const page = await shelf.page(t);
   const options = { indexedDB: { name: "small", bytes: 100_000 }, memoryBytes: 0 };
   for (const fen of SPREAD) await lookUp(page, [fen], options);
-  // Until the last block comes from IndexedDB.
+  // Repeats until the last block comes from IndexedDB.
   while ((await lookUp(page, [String(SPREAD.at(-1))], options)).stats.networkBlocks > 0);
   const bytes = await stored(page);
   assert.ok(bytes > 20_000 && bytes <= 120_000, `${bytes} bytes`);

@@ -1,5 +1,5 @@
-// The engine of the npm package in one Worker of a headless Chromium, as a UCI engine on standard input and output: so much
-// of the protocol as `arena` speaks. `cargo xtask elo --chromium` plays with it.
+// Runs the engine of the npm package in a Worker of a headless Chromium as a UCI engine on standard input and output. Supports the
+// part of the protocol that `arena` uses. `cargo xtask elo --chromium` plays with it.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const engine = await page.evaluateHandle(async () => {
   return openEngine();
 });
 
-/** The position that was told, and the moves from there. */
+/** The position of the last command `position`, and the moves after it. */
 let fen = START;
 /** @type {string[]} */
 let moves = [];
@@ -41,7 +41,7 @@ async function go(words) {
   if (unknown) throw new Error(`go ${unknown}: expected movetime, nodes or depth`);
   const found = await page.evaluate(([engine, fen, options]) => engine.analyse(fen, options), /** @type {const} */ ([engine, fen, { moves, ...limits }]));
   const [line] = found.pvs;
-  // The package's scores are White's, those of UCI the mover's.
+  // The package's scores are from White's point of view, scores in UCI from the side to move.
   const side = found.fen.split(" ")[1] === "b" ? -1 : 1;
   const score = line?.mate === undefined ? `cp ${side * (line?.cp ?? 0)}` : `mate ${side * line.mate}`;
   console.log(`info depth ${found.depth} nodes ${found.nodes} score ${score}\nbestmove ${line?.uci[0] ?? "0000"}`);

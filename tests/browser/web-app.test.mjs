@@ -1,4 +1,4 @@
-// The example of a web app in Rust, which has the crate and no JavaScript package.
+// The example of a web app in Rust, which uses the crate and not the JavaScript package.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync } from "node:fs";
@@ -29,20 +29,20 @@ const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - - 0 1";
 const field = (/** @type {Page} */ page, /** @type {string} */ name) => page.getByRole("textbox", { name });
 const answer = (/** @type {Page} */ page) => page.getByRole("status");
 
-/** Asks for a position with the keyboard, and waits for what the live region says then. */
+/** Types a position and waits for the new text of the live region. */
 async function ask(/** @type {Page} */ page, /** @type {string} */ fen, /** @type {RegExp | string} */ expected) {
   await field(page, "Position (FEN)").fill(fen);
   await field(page, "Position (FEN)").press("Enter");
   await answer(page).filter({ hasText: expected }).waitFor();
 }
 
-/** Requests for the database since the last time: `manifest` or a range. */
+/** Returns the requests for the database since the last call: `manifest` or a range. */
 async function requests() {
   const served = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
   return served.map(({ path, range }) => (path === "/db/manifest.json" ? "manifest" : range));
 }
 
-/** What the app must say of the starting position. */
+/** Returns the expected text for the starting position. */
 function expected() {
   const { depth, pvs } = best(truth(...DUMPS).get(START) ?? []) ?? {};
   const { cp = 0, line = "" } = pvs?.[0] ?? {};
@@ -56,7 +56,7 @@ function expected() {
   return ["Score, for White", `+${(cp / 100).toFixed(2)}`, "Depth", String(depth), "Best line", moves.join(" ")];
 }
 
-/** What stands in the answer, item by item. */
+/** Returns the items of the answer. */
 const items = (/** @type {Page} */ page) => answer(page).locator("dt, dd").allInnerTexts();
 
 test("the web app in Rust finds a position, and says which one is absent, for a request each", async (t) => {
@@ -102,7 +102,7 @@ test("the web app in Rust says in words what is wrong with a FEN, and asks nobod
 });
 
 test("the web app in Rust says in words what is wrong with a URL, and takes another", async (t) => {
-  // What Chromium itself says of a status.
+  // Chromium reports the status in the console.
   const page = await shelf.page(t, { ...APP, allow: /^error: Failed to load resource: .* 404/ });
   const database = field(page, "Database (URL of its manifest)");
   await database.fill("../nowhere/manifest.json");

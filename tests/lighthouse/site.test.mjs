@@ -1,6 +1,5 @@
-// What Lighthouse says of the pages of the site, on its phone and on its desktop: 95 of 100 in each category, or what to mend.
-// SHELFISH_LONG=1 asks it about every page on a desktop too, not only the board's, and for performance: that depends on what else
-// the machine does.
+// Lighthouse's audits of the pages of the site on a phone, and of the board on a desktop: at least 95 of 100 in each category.
+// SHELFISH_LONG=1 also audits the other pages on a desktop, and performance, which depends on the load of the machine.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -37,7 +36,7 @@ for (const name of pages) {
       const scores = {};
       /** @type {string[]} */
       let faults = [];
-      // The better of two counts.
+      // The better score of two attempts counts.
       for (let tries = 0; tries < 2; tries++) {
         const result = await lighthouse(url, { port: chrome.port, output: "json", logLevel: "error", onlyCategories: tries ? ["performance"] : CATEGORIES }, config);
         assert.ok(result, "a report");

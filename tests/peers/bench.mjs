@@ -37,11 +37,11 @@ const duckdb = join(modules, "@duckdb/duckdb-wasm/dist");
 const sqlite = join(modules, "sql.js-httpvfs/dist");
 const ours = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
 
-/** What the lines of crate/js/README.md preload, and what peers can: ranges of files cannot be. */
+/** Elements that preload files: those of crate/js/README.md, and the possible ones for peers. Ranges of files cannot be preloaded. */
 const fetched = (/** @type {string} */ url) => `<link rel="preload" as="fetch" crossorigin href="${url}">`;
 const script = (/** @type {string} */ url) => `<link rel="preload" as="script" href="${url}">`;
 
-/** What is measured: its name, what its page needs beside its script, what it can preload, its settings in words. */
+/** Measured systems: name, files of the page besides its script, preloaded files, and a description of the settings. */
 const SYSTEMS = {
   shelfish: {
     name: `shelfish ${ours.version}`,
@@ -99,10 +99,10 @@ for (const [id, { assets, entry = id }] of Object.entries(SYSTEMS)) {
 const pairs = await neighbours(evals[0], count, Math.max(2, Math.floor(made.positions / (count + 1))));
 const small = made.positions < 1_000_000;
 const replay = await games(resolve(String(options.games)), Math.max(1, count >> 1), small ? 1 : 2_300);
-// Games that the database has from beginning to end, or nearly: what it is like when it is large.
+// Games that the database contains almost completely, as a large database does.
 const known = await runs(evals, Math.max(1, count >> 2), 62, Math.max(62, Math.floor(made.positions / (count >> 2 || 1))));
 
-/** What the dumps say about every position that is asked for; nothing if they do not have it. */
+/** The evaluations of every requested position in the dumps. Empty if the dumps lack the position. */
 const truth = new Map();
 {
   const wanted = new Set([...pairs.flat(), ...replay.flat(), ...known.flat()]);
@@ -112,7 +112,7 @@ const truth = new Map();
 }
 const first = JSON.parse(readFileSync(join(files, "tiny", "tiny.jsonl"), "utf8").split("\n")[0] ?? "").fen;
 
-/** The same file, its length unknown, its footer guessed a little too long. */
+/** The same file with an unknown length. The guessed length of the footer is a little too large. */
 for (const size of ["tiny", "big"]) {
   const { file, footer } = made[size].hyparquet;
   made[size].hyparquetFresh = { file, footer: footer + 2_048 };
@@ -129,7 +129,7 @@ const source = (size) => {
 };
 const sources = { tiny: source("tiny"), big: source("big") };
 
-// Pages that ask for a position as soon as they can, by themselves.
+// Pages that request a position as soon as possible.
 for (const [id, { preload }] of Object.entries(SYSTEMS)) {
   const ask = `import { lookup, open } from "./system.js";
     await open(${JSON.stringify(sources.big[id])});
@@ -154,7 +154,7 @@ async function traffic() {
 }
 
 let [checked, wrong] = [0, 0];
-/** Whether an answer is what the dumps say, whatever the order of the evaluations. */
+/** Returns whether an answer has the evaluations of the dumps, in any order. */
 function check(id, fen, answer) {
   const told = answer && (Array.isArray(answer) ? answer : answer.evaluations.map(compact));
   const plain = (evals) => (evals ? evals.map((evaluation) => JSON.stringify(evaluation)).sort().join() : "none");
@@ -165,7 +165,7 @@ function check(id, fen, answer) {
 }
 
 /**
- * What is measured in a fresh page of a fresh browser profile.
+ * Measures in a new page of a new browser profile.
  * @template T
  * @param {string} id
  * @param {string} url
@@ -182,7 +182,7 @@ async function visit(id, url, body) {
   return measured;
 }
 
-/** Runs something in a page whose library is there and compiled, or is not. */
+/** Runs a function in a page that has, or has not, loaded and compiled its library. */
 const prepare = (id, page) =>
   page.evaluate(
     async ([sources, fen]) => {
@@ -193,7 +193,7 @@ const prepare = (id, page) =>
   );
 
 /**
- * Times a lookup, of one position or of many, the opening of the database included if asked for.
+ * Measures a lookup of one position or of many, and optionally the opening of the database.
  * @param {string} id
  * @param {import("playwright-core").Page} page
  * @param {string | string[]} asked
@@ -217,7 +217,7 @@ async function time(id, page, asked, { open = false }) {
 }
 
 /**
- * Times the first answer of a page that is not there yet, from its navigation.
+ * Measures the time from the navigation to a page to its first answer.
  * @param {string} id
  * @param {"first" | "preloaded"} name
  * @param {string} fen
@@ -236,7 +236,7 @@ async function load(id, name, fen) {
 }
 
 /**
- * Times requests of ours alone: the manifest, then all others at once, by bare `fetch`, and nothing decoded.
+ * Measures only the requests of this product, by `fetch`: the manifest, then all other requests at once. Decodes nothing.
  * @param {import("../browser/support/serve.mjs").Served[]} served
  */
 function bare(served) {
@@ -261,12 +261,12 @@ const ids = Object.keys(SYSTEMS);
 const results = Object.fromEntries(
   ids.map((id) => [id, { ...SYSTEMS[id], library: { raw: 0, sent: 0 }, first: [], preloaded: [], cold: [], near: [], again: [], game: [], known: [] }]),
 );
-/** Our games again, their requests alone: what limits us. */
+/** Measures only the requests of the games of this product, which are its lower bound. */
 const bareGames = { game: [], known: [] };
 const say = (text) => process.stderr.write(`${text}\n`);
 
 for (const [index, [fen, next]] of pairs.entries()) {
-  // Another one begins each time, so that none has the quiet moments for itself.
+  // Each round begins with another system, so that quiet moments favour no system.
   for (const id of ids.map((_, at) => ids[(at + index) % ids.length])) {
     const result = results[id];
     await visit(id, fast.url, async (page) => {
@@ -323,7 +323,7 @@ const { markdown, verdicts } = report(results, bareGames, {
 });
 writeFileSync(join(files, "peers.md"), markdown);
 const machine = { date: new Date().toISOString(), command: options.command, network, chromium: chromiumVersion, checked, wrong, verdicts, results, bareGames };
-// What was served is for `bare` alone.
+// Only `bare` uses the served requests.
 writeFileSync(join(files, "peers.json"), JSON.stringify(machine, (key, value) => (key === "served" ? undefined : value), 2));
 console.log(markdown);
 if (wrong) {

@@ -1,10 +1,10 @@
-// Evaluation dumps, read without any code of ours.
+// Reads evaluation dumps without code of this repository.
 import { split } from "../browser/support/games.mjs";
 
 /** @typedef {[depth: number, knodes: number, pvs: [score: number | string, line: string][]]} Compact */
 
 /**
- * An evaluation in few bytes of JSON: depth, thousands of nodes, and a score and a line for each PV.
+ * Returns an evaluation in few bytes of JSON: depth, thousands of nodes, and a score and a line for each PV.
  * @returns {Compact}
  */
 export function compact({ depth, knodes, pvs }) {
@@ -12,7 +12,7 @@ export function compact({ depth, knodes, pvs }) {
 }
 
 /**
- * Every position of some dumps, in their order, with its evaluations.
+ * Returns every position of some dumps with its evaluations, in the order of the dumps.
  * @param {string[]} paths
  * @returns {AsyncGenerator<{ fen: string, evals: Compact[] }>}
  */
@@ -27,7 +27,7 @@ export async function* records(paths) {
 }
 
 /**
- * Positions that follow each other in a dump, as those of a game do: so many times so many.
+ * Returns runs of consecutive positions in a dump, as in a game.
  * @param {string[]} paths
  * @param {number} count
  * @param {number} length
@@ -47,7 +47,7 @@ export async function runs(paths, count, length, step) {
 }
 
 /**
- * The evaluations of two records of one position, each once.
+ * Returns the evaluations of two records of one position, without duplicates.
  * @param {Compact[]} evals
  */
 export function distinct(evals) {
@@ -56,7 +56,7 @@ export function distinct(evals) {
 }
 
 /**
- * The evaluation of a dump again.
+ * Returns the original evaluation of the dump.
  * @param {Compact} evaluation
  */
 export function full([depth, knodes, pvs]) {

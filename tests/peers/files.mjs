@@ -1,4 +1,4 @@
-// The files that the peers read, each in the layout that suits its reader: files.mjs --out DIR DUMP...
+// Writes the files of the peers, each in the best layout for its reader: files.mjs --out DIR DUMP...
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,13 +10,13 @@ import { distinct, full, records } from "./dump.mjs";
 const { values, positionals } = parseArgs({ options: { out: { type: "string" } }, allowPositionals: true });
 const out = String(values.out);
 
-/** A page is one request: large pages make a shallow tree, small ones come sooner. */
+/** Size of a page, which is one request. Large pages make a shallow tree, small pages arrive sooner. */
 const SQLITE_PAGE = 32_768;
 
-/** DuckDB reads whole row groups, by a read-ahead of which two steps bring so many rows; the footer, read once, names each. */
+/** Rows of a row group. DuckDB reads whole row groups; two steps of its read-ahead fetch this number of rows. */
 const DUCKDB_GROUP = 2_048;
 
-/** hyparquet reads pages by their index, of which each row group has its own: footer, index, page weigh alike. */
+/** Rows of a row group. hyparquet reads pages by the index of their row group; footer, index and page have similar sizes. */
 const HYPARQUET_GROUP = 36_864;
 const HYPARQUET_PAGE = 16_384;
 
@@ -26,7 +26,7 @@ for await (const { fen, evals } of records(positionals)) rows.push(`${fen}\t${JS
 rows.sort();
 console.log(`${rows.length} positions`);
 
-/** The evaluations of one position as one row. */
+/** Returns the evaluations of one position as a row. */
 function* merged(count = Infinity) {
   let [last, text] = ["", ""];
   for (const row of rows) {
@@ -73,7 +73,7 @@ function writeParquet(path, count, fen, options) {
     compressors: { GZIP: (input) => new Uint8Array(gzipSync(input, { level: 9 })) },
     ...options,
   });
-  // Its length stands before the last four bytes.
+  // The length of the footer precedes the last four bytes.
   return { footer: readFileSync(path).readUInt32LE(statSync(path).size - 8) + 8 };
 }
 
@@ -107,7 +107,7 @@ for (const [size, count] of [["tiny", 100], ["big", Infinity]]) {
     console.log(`${size} ${name}: ${statSync(path).size} bytes, ${Date.now() - began} ms`);
   }
 }
-// Ours is built from the dumps themselves; the tiny ones only warm up.
+// The database of this product is built from the dumps. The tiny databases are only for warming up.
 const tiny = [...merged(100)].map(({ fen, evals }) => JSON.stringify({ fen, evals: JSON.parse(evals).map(full) }));
 writeFileSync(join(out, "tiny", "tiny.jsonl"), `${tiny.join("\n")}\n`);
 writeFileSync(join(out, "made.json"), JSON.stringify(made, null, 2));

@@ -1,4 +1,4 @@
-// A host for pages and libraries: Brotli as good hosts send it, over the same emulated network as the databases.
+// A host for pages and libraries: compresses by Brotli, over the same emulated network as the databases.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "applic
 const CHUNK = 16_384;
 
 /**
- * Brotli at its best, which takes a minute for the largest: kept from run to run.
+ * Compresses at the best level of Brotli. This takes a minute for the largest file, so the result is stored for later runs.
  * @param {Buffer} bytes
  * @param {string} cache
  */
@@ -26,7 +26,7 @@ function brotli(bytes, cache) {
 }
 
 /**
- * Serves a directory; with a latency and a bandwidth, all answers sharing it, or as fast as it can.
+ * Serves a directory as fast as possible, or with a latency and a bandwidth that all answers share.
  * @param {string} directory
  * @param {string} cache of compressed files
  * @param {{ latency: number, mbit: number }} [network]
@@ -48,7 +48,7 @@ export async function host(directory, cache, network) {
       "content-type": TYPES[extname(file)] ?? "application/octet-stream",
       "content-encoding": "br",
       "content-length": body.length,
-      // Every page has a profile of its own; what it preloads for a Worker waits in its cache.
+      // Every page has its own browser profile. Files that it preloads for a Worker wait in the cache.
       "cache-control": "max-age=600",
     });
     for (let start = 0; network && start < body.length; start += CHUNK) {
@@ -65,7 +65,7 @@ export async function host(directory, cache, network) {
   return {
     url: `http://127.0.0.1:${port}/`,
 
-    /** What was asked for since the last call. */
+    /** Returns the requests since the last call. */
     taken() {
       const all = taken;
       taken = [];

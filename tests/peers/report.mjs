@@ -1,7 +1,7 @@
-// What was measured, as a table in Markdown and as verdicts.
+// Formats the measurements as a table in Markdown and as comparisons with the targets.
 import { quantile as quantileOf } from "../browser/support/quantile.mjs";
 
-/** How far ahead of the best peer this product has to be. */
+/** Required ratio to the best peer. */
 const OWED = { cold: 1.5, near: 2, game: 5, known: 5 };
 
 /** @typedef {{ ms: number, requests: number, bytes: number }} Cost */

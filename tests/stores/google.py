@@ -1,5 +1,5 @@
-"""gcp-storage-emulator on a free port, with what it lacks of Google's XML API, by which the program speaks to it: lists,
-heads, ranges, removal, and writing on the condition of a generation. It prints its address."""
+"""Starts gcp-storage-emulator on a free port and prints its address. Adds the parts of Google's XML API that the program uses and
+the emulator lacks: lists, heads, ranges, removal, and writing on the condition of a generation."""
 
 import json
 import re

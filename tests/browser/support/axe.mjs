@@ -1,4 +1,4 @@
-// axe, which looks for what keeps people out of a page.
+// axe, which checks the accessibility of a page.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds on a page, with where; its experimental rules and those of best practice are run too. */
+/** Returns the violations that axe finds on a page, and their elements. Includes experimental rules and best practices. */
 export async function findings(/** @type {Page} */ page) {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

@@ -1,4 +1,4 @@
-// Browsers in which bookmarks are pressed on pages of any host, as a person does.
+// Browsers in which a test presses bookmarks on pages of any host.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { CHROMIUM, ROOT } from "./paths.mjs";
 import { withLimit, until } from "./until.mjs";
 
 /**
- * What came of pressing the bookmark: a new tab, the same tab with another address, or a message.
+ * Result of a pressed bookmark: the address of a new tab, the new address of the same tab, or a message.
  * @typedef {{ tab?: string, here?: string, said?: string }} Outcome
  */
 
@@ -20,7 +20,7 @@ import { withLimit, until } from "./until.mjs";
  * @typedef {object} Presser
  * @property {string} name
  * @property {(url: string) => Promise<void>} visit opens a page of `stage`
- * @property {(script: string) => Promise<any>} run runs a script in the page as the browser's tools do, whatever the page's policy
+ * @property {(script: string) => Promise<any>} run runs a script in the page by the browser's tools, which the page's policy does not restrict
  * @property {(selector: string) => Promise<void>} click
  * @property {(bookmark: string) => Promise<Outcome>} press presses the bookmark of this name
  * @property {(read: string) => Promise<any>} inTab evaluates an expression in the tab that was opened last
@@ -31,12 +31,12 @@ import { withLimit, until } from "./until.mjs";
 const FIXTURES = join(ROOT, "tests", "data", "bookmarklet");
 const HOSTS = ["lichess.org", "www.chess.com", "blog.test"];
 
-/** The strictest policy that a page can have, but for the scripts by which some fixtures set themselves up. */
+/** The strictest policy of a page. It only allows the scripts with which some fixtures build their content. */
 export const STRICT = "default-src 'none'; script-src 'nonce-fixture'; style-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Serves the fixtures at any address of their hosts. A page at `http://lichess.org/abcd1234?lichess-finished` is the fixture of
- * that name, under the strictest policy; `&policy=…` is another one.
+ * Serves the fixtures at any address of their hosts. The address `http://lichess.org/abcd1234?lichess-finished` returns the
+ * fixture `lichess-finished` with the strictest policy. `&policy=…` sets another policy.
  */
 export async function stage() {
   const server = createServer((request, response) => {
@@ -68,15 +68,15 @@ export async function stage() {
 }
 
 /**
- * Chromium. Pressing a bookmark is the navigation of a tab to a `javascript:` address by the browser itself rather than by a
- * page, which is what `Page.navigate` of its tools does, too.
+ * Starts Chromium. A bookmark is a navigation to a `javascript:` address that the browser starts, not the page. The command
+ * `Page.navigate` of the browser's tools does the same.
  * @param {{ bookmarks: Record<string, string>, port: number }} options
  * @returns {Promise<Presser>}
  */
 export async function chromiumWith({ bookmarks, port }) {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   const context = withLimit(await browser.newContext());
-  // Not by the resolver: a browser that is up to date knows hosts that it asks by HTTPS alone.
+  // Not by the resolver: current browsers request these hosts only by HTTPS.
   await context.route(({ hostname }) => HOSTS.includes(hostname), async (route) => {
     const { pathname, search } = new URL(route.request().url());
     await route.fulfill({ response: await route.fetch({ url: `http://127.0.0.1:${port}${pathname}${search}` }) });
@@ -123,7 +123,7 @@ export async function chromiumWith({ bookmarks, port }) {
 }
 
 /**
- * Firefox, with the bookmarks in its bar, where they are clicked with the mouse.
+ * Starts Firefox with the bookmarks in its bar. The mouse clicks them.
  * @param {{ bookmarks: Record<string, string>, port: number }} options
  * @returns {Promise<Presser>}
  */
@@ -133,7 +133,7 @@ export async function firefoxWith({ bookmarks, port }) {
   options.setPreference("dom.security.https_first", false);
   options.setPreference("network.stricttransportsecurity.preloadlist", false);
   options.setPreference("browser.toolbars.bookmarks.visibility", "always");
-  // As for people: by default a driver's browser lets every page open windows.
+  // The default for people. By default, a browser with a driver lets every page open windows.
   options.setPreference("dom.disable_open_during_load", true);
   options.setAlertBehavior("ignore");
   const service = new firefox.ServiceBuilder(program(["geckodriver"])).addArguments("--allow-system-access");
@@ -206,5 +206,5 @@ export async function firefoxWith({ bookmarks, port }) {
   };
 }
 
-/** What Firefox takes and is not here. */
+/** Names of the missing programs for Firefox. */
 export const missing = [["firefox-esr", "firefox"], ["geckodriver"]].filter((names) => !program(names)).map(([name]) => String(name));

@@ -1,4 +1,4 @@
-// Firefox and WebKit, where they are at hand, by WebDriver.
+// Firefox and WebKit by WebDriver, if they are installed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, readdirSync } from "node:fs";
@@ -14,11 +14,11 @@ import { LIMIT, until } from "./until.mjs";
 /** @typedef {{ driver: WebDriver, close: () => Promise<void> }} Session */
 
 /**
- * An engine: what it takes, which of that is not here, and how it is started.
+ * A browser engine: its missing programs, and a function that starts it.
  * @typedef {{ name: string, missing: string[], launch: () => Promise<Session> }} Engine
  */
 
-/** The first of some programs that is in one of some folders, those of `PATH` unless told otherwise. */
+/** Returns the path of the first of these programs in these folders. By default, searches the folders of `PATH`. */
 export function program(/** @type {string[]} */ names, folders = (process.env.PATH ?? "").split(delimiter)) {
   const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   return paths.find((path) => {
@@ -31,7 +31,7 @@ export function program(/** @type {string[]} */ names, folders = (process.env.PA
   });
 }
 
-/** Folders in which Debian's WebKitGTK has what is not for the shell. */
+/** Returns the folders of the internal programs of Debian's WebKitGTK. */
 function webkitFolders() {
   const libraries = "/usr/lib";
   const list = (/** @type {string} */ folder) => {
@@ -80,7 +80,7 @@ export const ENGINES = [
       const [display] = await once(createInterface(screen.stdout), "line");
       const port = await freePort();
       const service = spawn(String(WebKitWebDriver), ["--host=127.0.0.1", `--port=${port}`], {
-        // Its sandbox needs what containers do not give.
+        // Containers lack the features that its sandbox needs.
         env: { ...process.env, DISPLAY: `:${display}`, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" },
         stdio: "ignore",
       });
@@ -109,8 +109,8 @@ async function freePort() {
 }
 
 /**
- * What a function gives in the page, as playwright's `evaluate`. Firefox runs a driver's scripts in a world of their own,
- * so the function goes into the page as an element, and what it gives comes back as text.
+ * Runs a function in the page and returns its result, like playwright's `evaluate`. Firefox isolates a driver's scripts from the
+ * page. Therefore this function adds a script element to the page, which returns its result as text.
  * @template {readonly unknown[]} A
  * @template R
  * @param {WebDriver} driver
@@ -138,7 +138,7 @@ export async function evaluate(driver, body, ...args) {
 }
 
 /**
- * A suite of tests in each engine of these names, in a browser of its own. An engine that is not at hand is said.
+ * Defines a suite of tests for each engine of these names. Each suite starts a browser. Skips engines that are not installed.
  * @param {string[]} names
  * @param {(session: { driver: WebDriver }) => void} body
  */

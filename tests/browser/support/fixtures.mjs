@@ -1,11 +1,11 @@
-// Folders that many test files read and none changes. `cargo xtask test` names a folder in which each is built once per run.
+// Folders that many test files read and no test changes. `cargo xtask test` builds each of them once per run.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DUMPS, PACKAGE, SHELFISH, SITE } from "./paths.mjs";
 
-/** A folder for this process, if a test file runs alone. */
+/** Creates a folder for this process, if a test file runs alone. */
 function ownHome() {
   const home = mkdtempSync(join(tmpdir(), "shelfish-fixtures-"));
   process.on("exit", () => rmSync(home, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ function fixture(name, build) {
   return folder;
 }
 
-/** A database of the famous games, whose manifest contains no pages of the index. */
+/** Returns a database of the famous games. Its manifest contains no pages of the index. */
 export const famous = () =>
   fixture("famous", (folder) => void execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", folder, "--inline-pages", "0"], { stdio: "pipe" }));
 
@@ -55,8 +55,8 @@ addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
 `;
 
 /**
- * The root folder of the server of browser tests: a blank page at `/`, the npm package in `pkg/`, the sample database in `db/`, a
- * database of the famous games in `famous/`, the site in `site/`, and a module Worker.
+ * Returns the root folder of the server of browser tests. It contains a blank page, a module Worker, the npm package in `pkg/`, the
+ * sample database in `db/`, a database of the famous games in `famous/`, and the site in `site/`.
  */
 export const serverRoot = () =>
   fixture("server", (root) => {

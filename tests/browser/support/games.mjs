@@ -1,4 +1,4 @@
-// Games and positions to measure with, out of large files, without holding them in memory.
+// Reads games and positions for measurements from large files in pieces.
 import { createReadStream } from "node:fs";
 import { makeFen } from "chessops/fen";
 import { parsePgn, startingPosition } from "chessops/pgn";
@@ -6,7 +6,7 @@ import { parseSan } from "chessops/san";
 import { Decompress } from "fzstd";
 
 /**
- * The text of a file, plain or compressed with zstd, piece by piece.
+ * Reads a file, plain or compressed with zstd, in pieces of text.
  * @param {string} path
  */
 async function* text(path) {
@@ -22,7 +22,7 @@ async function* text(path) {
 }
 
 /**
- * The parts of a text between separators.
+ * Returns the parts of a text between separators.
  * @param {string} path
  * @param {string} separator
  */
@@ -37,7 +37,7 @@ export async function* split(path, separator) {
 }
 
 /**
- * The positions of some whole games: every `step`-th game of at least 40 plies.
+ * Returns the positions of some whole games: every `step`-th game of at least 40 plies.
  * @param {string} path of a PGN file
  * @param {number} count
  * @param {number} step
@@ -65,7 +65,7 @@ export async function games(path, count, step) {
 }
 
 /**
- * Pairs of a position and the one after it, spread over an evaluation dump in game order.
+ * Returns pairs of consecutive positions from all parts of an evaluation dump in the order of games.
  * @param {string} path
  * @param {number} count
  * @param {number} step

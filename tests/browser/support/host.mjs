@@ -1,4 +1,4 @@
-// A host that serves a directory as it should, until it is told to misbehave. Other origin than the page, so CORS counts.
+// A host that serves a directory correctly unless a test sets a fault. Its origin differs from the page, so CORS applies.
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,33 +10,33 @@ import { gzipSync } from "node:zlib";
  * @property {string} path
  * @property {Buffer} file the whole file
  * @property {Buffer} body the right answer
- * @property {{ start: number, end: number } | null} range what was asked for, the end not in it
+ * @property {{ start: number, end: number } | null} range the requested range without its end
  * @property {Record<string, string | number>} headers the right headers
  * @property {import("node:http").ServerResponse} response
  *
- * @typedef {(exchange: Exchange) => void} Fault answers in place of the host
+ * @typedef {(exchange: Exchange) => void} Fault answers instead of the host
  */
 
-/** The ways in which real hosts fail, by name. */
+/** Faults of real hosts, by name. */
 export const faults = {
-  /** @type {Fault} The whole file with 200, as hosts without ranges do. */
+  /** @type {Fault} The whole file with status 200, as hosts without ranges answer. */
   whole: ({ response, file }) => void response.writeHead(200, { ...CORS, "content-length": file.length }).end(file),
 
-  /** @type {Fault} The same of a large file. */
+  /** @type {Fault} The same with a large file. */
   large: ({ response, file }) => {
     response.writeHead(200, { ...CORS, "content-length": file.length + 4_000_000 }).write(file);
     response.end(Buffer.alloc(4_000_000));
   },
 
-  /** @type {Fault} A clean answer of half the bytes. */
+  /** @type {Fault} A complete answer with half of the bytes. */
   short: (exchange) => send(exchange, exchange.body.subarray(0, exchange.body.length >> 1)),
 
-  /** @type {Fault} The right head, then the connection breaks in the middle of the body. */
+  /** @type {Fault} The right header; then the connection breaks in the middle of the body. */
   cut: ({ response, headers, body }) => {
     response.writeHead(206, headers).write(body.subarray(0, body.length >> 1), () => response.destroy());
   },
 
-  /** @type {Fault} The bytes of another range, honestly labelled. */
+  /** @type {Fault} The bytes of another range, with the right label. */
   another: ({ response, headers, range, file }) => {
     if (!range) return void response.destroy();
     const [start, end] = range.start > 0 ? [range.start - 1, range.end - 1] : [range.start + 1, range.end + 1];
@@ -44,7 +44,7 @@ export const faults = {
     response.writeHead(206, { ...headers, "content-range": `bytes ${start}-${end - 1}/${file.length}` }).end(body);
   },
 
-  /** @type {Fault} The right head with bytes that are shifted by one. */
+  /** @type {Fault} The right header with bytes that are shifted by one. */
   shifted: (exchange) => send(exchange, Buffer.concat([exchange.body.subarray(1), exchange.body.subarray(0, 1)])),
 
   /** @type {Fault} One bit of the body is flipped. */
@@ -64,20 +64,20 @@ export const faults = {
   /** @type {Fault} The connection is closed without an answer. */
   reset: ({ response }) => void response.destroy(),
 
-  /** @type {Fault} Compressed, as hosts do with JSON unasked; to another origin CORS shows the length, but not the coding. */
+  /** @type {Fault} Compressed without a request for it, as some hosts compress JSON. CORS shows another origin the length, but not the coding. */
   compressed: ({ response, file }) => {
     const body = gzipSync(file);
     response.writeHead(200, { ...CORS, "content-encoding": "gzip", "content-length": body.length }).end(body);
   },
 
-  /** @type {Fault} A byte every now and then, and never all of them. */
+  /** @type {Fault} A byte every 200 ms, without an end. */
   drip: ({ response, headers, body, range }) => {
     response.writeHead(range ? 206 : 200, { ...headers, "content-length": body.length });
     const timer = setInterval(() => response.write(body.subarray(0, 1)), 200);
     response.on("close", () => clearInterval(timer));
   },
 
-  /** @type {Fault} An error page in place of the file. */
+  /** @type {Fault} An error page instead of the file. */
   notFound: ({ response }) => void response.writeHead(404, CORS).end("<h1>404</h1>"),
   /** @type {Fault} */
   forbidden: ({ response }) => void response.writeHead(403, CORS).end("<h1>403</h1>"),
@@ -86,7 +86,7 @@ export const faults = {
 };
 
 /**
- * Another answer in place of the file's content.
+ * Answers with another content instead of the file.
  * @param {string | Buffer} body
  * @returns {Fault}
  */
@@ -105,7 +105,7 @@ function send({ response, headers, range }, body) {
 }
 
 /**
- * Starts a host for a directory; `fault` and `directory` of the result may be changed at any time.
+ * Starts a host for a directory. A test may change the fields `fault` and `directory` of the result at any time.
  * @param {string} directory
  */
 export async function host(directory) {

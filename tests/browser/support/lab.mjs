@@ -58,8 +58,8 @@ export async function lab(options = {}) {
     browser,
 
     /**
-     * A page of a fresh browser context, on the server's blank page unless told otherwise, with the module at hand as
-     * `shelfish`; closed after the test, which fails if the console had anything to say that `allow` does not match.
+     * Opens a page in a new browser context, by default the blank page. There the global `shelfish` is the module. Closes the page
+     * after the test, which fails if a line in the console does not match `allow`.
      * @param {import("node:test").TestContext} test
      * @param {{ path?: string, allow?: RegExp, before?: () => void, context?: import("playwright-core").BrowserContextOptions }} options
      * @returns {Promise<Page>}
@@ -97,7 +97,7 @@ export async function lab(options = {}) {
 }
 
 /**
- * Notes everything that the page's console and its workers say.
+ * Records all lines in the console of the page and of its workers.
  * @param {Page} page
  */
 export function watch(page) {
@@ -106,7 +106,7 @@ export function watch(page) {
   page.on("pageerror", (error) => page.console.push(`uncaught: ${error.message}`));
 }
 
-/** How many entries IndexedDB has: the manifest, pages that are not inline, and blocks. Runs in a page. */
+/** Runs in a page. Returns the number of entries in IndexedDB: the manifest, pages that are not inline, and blocks. */
 export async function entries() {
   const done = (/** @type {IDBRequest} */ request) =>
     new Promise((resolve, reject) => {
@@ -124,7 +124,7 @@ export async function entries() {
 }
 
 /**
- * Waits until IndexedDB has this many entries. No lookup waits for these writes.
+ * Waits until IndexedDB has this number of entries. Lookups do not wait for these writes.
  * @param {import("playwright-core").Page} page
  * @param {number} count
  */
@@ -133,7 +133,7 @@ export async function kept(page, count) {
 }
 
 /**
- * What the module Worker of the server answers; runs in a page, with the module's path and the positions.
+ * Runs in a page. Sends the module's path and positions to the module Worker of the server. Returns its answer.
  * @param {readonly [entry: string, fens: string[]]} question
  * @returns {Promise<any>}
  */

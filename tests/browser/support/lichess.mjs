@@ -1,9 +1,9 @@
-// A server that answers for games as Lichess' export API does (https://lichess.org/api#tag/Games/operation/gamePgn).
+// A server with the answers of Lichess' export API (https://lichess.org/api#tag/Games/operation/gamePgn).
 import { once } from "node:events";
 import { createServer } from "node:http";
 
 /**
- * What it has: by id, an answer as the API gives it with `pgnInJson=true`, or the status of a refusal.
+ * Games by id: the answer of the API to a request with `pgnInJson=true`, or the status of an error.
  * @typedef {Record<string, { status?: string, pgn: string } | number>} Games
  */
 
@@ -29,7 +29,7 @@ export async function lichess(games) {
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Paths asked for, in order. */
+    /** Requested paths, in order. */
     asked,
     async close() {
       server.closeAllConnections();

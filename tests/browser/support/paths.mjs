@@ -1,4 +1,4 @@
-// Where things are; `cargo xtask test` sets the variables, the defaults suit a hand-started `node --test`.
+// Paths. `cargo xtask test` sets the variables; the defaults are for `node --test`.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,10 +22,10 @@ export const WEB_APP = resolve(process.env.SHELFISH_WEB_APP ?? join(ROOT, "targe
 
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** The dumps that the sample database is made of. */
+/** The dumps of the sample database. */
 export const DUMPS = ["sample.jsonl.zst", "famous.jsonl.zst"].map((name) => join(ROOT, "static-shards", name));
 
-/** The file of the package that a page imports. */
+/** Returns the name of the file of the package that a page imports. */
 export function entry() {
   const { exports, module, main } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
   let file = exports?.["."] ?? exports ?? module ?? main;

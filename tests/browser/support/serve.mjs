@@ -1,4 +1,4 @@
-// `shelfish serve`, with a count of what it was asked for.
+// Runs `shelfish serve` and records its requests.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -31,9 +31,9 @@ export async function serve(directory, ...options) {
   return {
     url: String(url),
 
-    /** What was asked for since the last call, in order. */
+    /** Returns the requests since the last call, in order. */
     async requests() {
-      // Lines come through a pipe: all earlier ones are here when that of a request of our own is.
+      // The log comes through a pipe: when the line of a new request arrives, all earlier lines have arrived.
       const mark = `/mark-${asked++}`;
       await fetch(new URL(mark, url)).then((answer) => answer.arrayBuffer());
       await until(() => log.some(({ path }) => path === mark), "the log has the last request");

@@ -1,6 +1,6 @@
-// The screens that the page is tested on.
+// Sizes of screens for tests of the page.
 
-/** From a small phone to a large desk, upright and on its side. */
+/** From a small phone to a large desk, in portrait and landscape. */
 export const SIZES = [
   { width: 360, height: 640, touch: true },
   { width: 390, height: 844, touch: true },

@@ -1,4 +1,4 @@
-// What the databases must answer, read from the dumps without any code of ours.
+// The expected answers of the databases, read from the dumps without code of this repository.
 import { decompress } from "fzstd";
 import { readFileSync } from "node:fs";
 
@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
  */
 
 /**
- * The evaluations of every position of some dumps, merged.
+ * Reads and merges the evaluations of every position of some dumps.
  * @param {string[]} dumps
  * @returns {Map<string, Evaluation[]>}
  */
@@ -31,7 +31,7 @@ function distinct(evaluations) {
 }
 
 /**
- * The deepest evaluation, then the one with more lines, then the one with more nodes.
+ * Returns the deepest evaluation; if several are equally deep, the evaluation with more lines, then with more nodes.
  * @param {Evaluation[]} evaluations
  */
 export function best(evaluations) {
@@ -41,7 +41,7 @@ export function best(evaluations) {
 }
 
 /**
- * One text for an evaluation of a dump and for the same evaluation of an answer in Chess960 castling.
+ * Formats an evaluation of a dump, or of an answer with castling as in Chess960. Equal evaluations give equal texts.
  * @param {{ depth: number, knodes: number, pvs: { cp?: number, mate?: number, line?: string, uci?: string[] }[] }} evaluation
  */
 export function plain({ depth, knodes, pvs }) {

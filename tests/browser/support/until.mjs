@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export const LIMIT = 120_000;
 
 /**
- * Waits until a condition holds, and returns its value. A condition that throws counts as one that does not hold yet: the page
- * may be loading, or the element may not exist yet.
+ * Waits until a condition holds, and returns its value. A condition may throw before it holds, for example if the page is loading
+ * or an element does not exist yet.
  * @template T
  * @param {() => T | Promise<T>} condition
  * @param {string | (() => unknown)} what the condition, for the message of the failure

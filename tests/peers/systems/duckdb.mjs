@@ -13,7 +13,7 @@ async function start() {
   await database.instantiate(new URL("duckdb-eh.wasm", location.href).href);
   await database.open({ filesystem: { allowFullHTTPReads: false } });
   connection = await database.connect();
-  // The footer is read once, not by every query.
+  // Reads the footer once, not for every query.
   await connection.query("SET enable_object_cache = true");
 }
 
@@ -35,7 +35,7 @@ export async function lookup(fen) {
   return row ? JSON.parse(row.evals) : null;
 }
 
-/** One by one: an `IN` is not held against the statistics of row groups and would read the whole file. */
+/** Runs one query for each position. DuckDB does not compare an `IN` with the statistics of row groups and would read the whole file. */
 export async function many(fens) {
   const answers = [];
   for (const fen of fens) answers.push(await lookup(fen));

@@ -15,7 +15,7 @@ export async function prepare({ tiny }, fen) {
   await lookup(fen);
 }
 
-/** Without the lengths of file and footer it would ask for the one and guess the other. */
+/** Receives the lengths of the file and of the footer. Without them, hyparquet requests the first and guesses the second. */
 export async function open({ url, bytes, footer }) {
   const host = await asyncBufferFromUrl({ url, byteLength: bytes, requestInit: { cache: "no-store" } });
   file = cachedAsyncBuffer(host, { minSize: 0 });
@@ -28,5 +28,5 @@ export async function lookup(fen) {
   return row ? JSON.parse(row.evals) : null;
 }
 
-/** Side by side: what two of them need is fetched once. One `$in` compares every position with every page, for seconds. */
+/** Looks all positions up at the same time: shared parts are fetched once. A `$in` compares every position with every page, which takes seconds. */
 export const many = (fens) => Promise.all(fens.map(lookup));

@@ -12,13 +12,13 @@ const config = ({ url, pageSize }, virtualFilename) => ({
 });
 const start = (configs) => createDbWorker(configs, "sqlite.worker.js", "sql-wasm.wasm");
 
-/** Loads and compiles the library, and runs it once. The worker must be told of both files when it starts. */
+/** Loads and compiles the library, and runs it once. The worker needs the paths of both files when it starts. */
 export async function prepare({ tiny, big }, fen) {
   worker = await start([config(tiny, "tiny"), config(big, "big")]);
   await lookup(fen);
 }
 
-/** A worker that runs attaches the file, which reads no more of it than opening it does. */
+/** A running worker attaches the file, which reads the same parts of it as opening it. */
 export async function open(file) {
   if (!worker) return void (worker = await start([config(file, "big")]));
   await worker.db.exec("ATTACH DATABASE 'big' AS big");
