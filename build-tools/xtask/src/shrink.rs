@@ -1,4 +1,4 @@
-//! What wasm-bindgen makes, with less in it: nothing that makes messages of panics, and short names of imports.
+//! Shrinks the output of wasm-bindgen: replaces functions that only panic by traps, and shortens names of imports.
 
 use std::{collections::HashMap, convert::Infallible, fs, path::Path};
 
@@ -12,11 +12,11 @@ use wasmparser::{
     TypeRef,
 };
 
-/// This file, of which the package is made, too.
+/// Path of this file, which is an input of the package.
 pub const FILE: &str = file!();
 
-/// Parts of the names of the standard library's functions that panic. In a browser nobody hears what they say, only that
-/// there was a trap.
+/// Parts of the names of the standard library's functions that panic. A browser does not show the messages of panics, only the
+/// trap.
 const PANICS: [&str; 8] = [
     "core::panicking::",
     "::assert_failed",
@@ -28,25 +28,26 @@ const PANICS: [&str; 8] = [
     "raw_vec::capacity_overflow",
 ];
 
-/// Imports and exports that nobody knows but what wasm-bindgen makes.
+/// Prefixes of imports and exports that only the output of wasm-bindgen uses.
 const IMPORTS: &str = "__wb";
 const CLOSURES: &str = "wasm_bindgen__convert__closures";
 
 struct Shrink {
-    /// The function whose code comes next, and which of them panic.
+    /// Index of the function whose code comes next.
     next: u32,
+    /// Indexes of the functions that panic.
     panics: Vec<u32>,
-    /// Long names and the short ones in their place.
+    /// Short names by long names.
     renamed: HashMap<String, String>,
 }
 
-/// Replaces a module and its JavaScript.
+/// Shrinks a module and its JavaScript.
 pub fn shrink(module: &Path, script: &Path) -> Result<()> {
     let bytes = fs::read(module)?;
     let mut shrink = Shrink::new(&bytes)?;
     ensure!(
         !shrink.panics.is_empty(),
-        "no function of {} panics: the standard library has other names",
+        "found no panicking function in {}: the names of the standard library have changed",
         module.display()
     );
     let mut smaller = Module::new();
@@ -99,11 +100,15 @@ impl Shrink {
         self.renamed.insert(name.to_string(), short);
     }
 
-    /// A script with short names.
+    /// Returns a script with short names.
     fn rename_words(&self, script: &str) -> Result<String> {
         let is_sign = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         let taken = script.split(is_sign).find(|word| self.renamed.values().any(|short| short == word));
-        ensure!(taken.is_none(), "the script of wasm-bindgen has a name `{}`, too", taken.unwrap_or_default());
+        ensure!(
+            taken.is_none(),
+            "the script of wasm-bindgen already contains the name `{}`",
+            taken.unwrap_or_default()
+        );
         let words = script.split_inclusive(is_sign).map(|word| {
             let name = word.trim_end_matches(is_sign);
             self.renamed.get(name).map_or_else(|| word.to_string(), |short| format!("{short}{}", &word[name.len()..]))
@@ -116,16 +121,16 @@ impl Shrink {
     }
 }
 
-/// Whether a function is one of the standard library that panics. Its crates have a hash in brackets.
+/// Returns whether the name is of a panicking function of the standard library. Names of its crates have a hash in brackets.
 fn is_panic(name: &str) -> bool {
     let plain: Vec<&str> = name.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
     plain.len() > 1 && PANICS.iter().any(|panic| plain.concat().contains(panic))
 }
 
-/// Whether a function never comes to its end: nothing returns from it or leaves its outermost block, and that ends in a
-/// trap. Then a trap in its place only leaves out what it says before.
+/// Returns whether a function never returns: no instruction returns or leaves the outermost block, which ends in a trap. A trap
+/// instead of its code then only omits the message.
 fn never_returns(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
-    // Blocks around an instruction: to leave as many is to return.
+    // Number of blocks around the instruction. A branch out of this number of blocks returns.
     let mut depth = 0;
     let mut last = None;
     let mut operators = body.get_operators_reader()?;
@@ -139,7 +144,7 @@ fn never_returns(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
             }
             Operator::End if depth == 0 => return Ok(matches!(last, Some(Operator::Unreachable))),
             Operator::Return | Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } => true,
-            // Of references and exceptions, which no module has so far.
+            // Instructions for references and exceptions, which no module uses yet.
             Operator::ReturnCallRef { .. } | Operator::TryTable { .. } | Operator::BrOnNull { .. } => true,
             Operator::BrOnNonNull { .. } | Operator::BrOnCast { .. } | Operator::BrOnCastFail { .. } => true,
             _ => false,
@@ -197,7 +202,7 @@ mod tests {
 
     use wasm_encoder::{BlockType, FunctionSection, Instruction, TypeSection};
 
-    /// A module of one function without parameters and results.
+    /// Returns a module with one function, which has no parameters and no results.
     fn module(body: &[Instruction<'_>]) -> Vec<u8> {
         let mut function = Function::new([]);
         for instruction in body {
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_may_return_is_no_trap() {
+    fn a_function_that_may_return_is_not_replaced() {
         use Instruction::{Block, Br, BrIf, End, I32Const, Nop, Return, Unreachable};
         let block = || Block(BlockType::Empty);
         assert!(never(&[Nop, Unreachable, End]));
@@ -231,20 +236,20 @@ mod tests {
         assert!(!never(&[Return, Unreachable, End]));
         assert!(!never(&[I32Const(1), BrIf(0), Unreachable, End]));
         assert!(!never(&[block(), Br(1), End, Unreachable, End]));
-        // The same last bytes as of a trap.
+        // The last bytes are the same as in a trap.
         assert!(!never(&[block(), Unreachable, End, Br(0), End]));
         assert!(!never(&[block(), Br(0), End, Instruction::Call(0), End]));
     }
 
     #[test]
-    fn only_functions_of_the_standard_library_panic() {
+    fn only_panicking_functions_of_the_standard_library_are_replaced() {
         assert!(is_panic("core[7a1b]::panicking::panic_fmt"));
         assert!(is_panic("<alloc[7a1b]::vec::Vec<_>>::remove::assert_failed"));
         assert!(!is_panic("shelfish::panicking::core::panicking::unwrap_failed"));
     }
 
     #[test]
-    fn names_are_changed_as_whole_words_and_none_is_taken_twice() {
+    fn only_whole_names_are_shortened_and_short_names_are_unique() {
         let mut shrink = Shrink { next: 0, panics: Vec::new(), renamed: HashMap::new() };
         shrink.rename("__wbg_get_1");
         assert_eq!(
