@@ -15,8 +15,9 @@ use web_sys::{
 };
 
 use super::reason;
-use super::time::{Answer, Patience, is_offline};
+use super::time::{Attempt, is_offline, send};
 use crate::source::http::{Ask, Body, Head};
+use crate::source::retry::{AttemptError, RetryPolicy};
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::sync::OnceCell;
 use crate::table::Manifest;
@@ -30,6 +31,9 @@ extern "C" {
 
 /// A file that comes whole, once it is there.
 type Whole = Rc<OnceCell<Vec<u8>>>;
+
+/// The default timeout of a request.
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Files of a host without ranges that are held at most.
 const MAX_WHOLE: usize = 8;
@@ -52,7 +56,7 @@ pub struct Fetch {
     manifest: String,
     /// Where the files are, with a slash at the end; known once the manifest was found.
     folder: RefCell<String>,
-    patience: Patience,
+    retry: RetryPolicy,
     headers: JsValue,
     credentials: Option<RequestCredentials>,
     function: Option<Function>,
@@ -76,7 +80,7 @@ impl Fetch {
         Fetch {
             manifest: manifest.to_string(),
             folder: RefCell::new(folder(manifest).to_string()),
-            patience: Patience::default(),
+            retry: RetryPolicy { total_time: TIMEOUT, ..RetryPolicy::default() },
             headers: JsValue::UNDEFINED,
             credentials: None,
             function: None,
@@ -87,9 +91,9 @@ impl Fetch {
         }
     }
 
-    /// Waits so long, and sends requests again so often.
-    pub fn with_patience(self, patience: Patience) -> Fetch {
-        Fetch { patience, ..self }
+    /// Sets the retry policy. Its total time is the timeout of a request, 15 seconds by default.
+    pub fn with_retry(self, retry: RetryPolicy) -> Fetch {
+        Fetch { retry, ..self }
     }
 
     /// Sends these headers with every request. Another origin must allow them (`Access-Control-Allow-Headers`), and each
@@ -141,8 +145,8 @@ impl Fetch {
     }
 
     /// Sends a request once.
-    async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Answer {
-        let network = |error: JsValue| (SourceErrorKind::Network(reason(&error)), None);
+    async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Attempt {
+        let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
         self.count(|traffic| traffic.requests += 1);
         let early = if matches!(ask, Ask::Whole { .. }) { self.early.take() } else { None };
         let (response, _request) = match early {
@@ -157,11 +161,11 @@ impl Fetch {
         let is_response = response.is_instance_of::<Response>()
             || Reflect::get(&response, &"headers".into()).is_ok_and(|headers| headers.is_object());
         if !is_response {
-            return Err((SourceErrorKind::Network("what fetch gave is no Response".to_string()), None));
+            return Err(SourceErrorKind::Network("what fetch gave is no Response".to_string()).into());
         }
         let response: Response = response.unchecked_into();
         let (body, retry_after) = judge(ask, &response);
-        let late = |kind| (kind, retry_after);
+        let late = |kind| AttemptError { kind, retry_after };
         let body = body.map_err(late)?;
         let bytes = if let Some(part) = body.part() {
             let whole = self.whole(file);
@@ -240,7 +244,7 @@ impl Fetch {
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
         let url = self.locate(file);
-        self.patience.send(&url, &mut || self.attempt(&url, file, &ask).boxed_local()).await
+        send(&url, &self.retry, &mut || self.attempt(&url, file, &ask).boxed_local()).await
     }
 }
 

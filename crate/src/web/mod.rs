@@ -23,7 +23,7 @@ mod time;
 
 pub use fetch::{Early, Fetch};
 pub use indexed_db::IndexedDb;
-pub use time::{Answer, Patience};
+pub use time::{Attempt, send};
 
 use wasm_bindgen::{JsCast as _, JsValue};
 

@@ -78,12 +78,12 @@ fn promise(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> Promise {
 }
 
 async fn connect(url: &str, source: JsValue, open: Open, early: Option<Early>) -> Result<State, Failure> {
-    let Open { reader: options, patience, pin, cache, fetch, headers, on_request } = open;
+    let Open { reader: options, retry, pin, cache, fetch, headers, on_request } = open;
     let has_memory = options.memory > 0;
     let place = if source.is_object() {
-        Place::Custom(Custom { url: url.to_string(), object: source, patience })
+        Place::Custom(Custom { url: url.to_string(), object: source, retry })
     } else {
-        let mut source = Fetch::new(url).with_patience(patience);
+        let mut source = Fetch::new(url).with_retry(retry);
         if let Some(headers) = headers {
             source = source.with_headers(&headers);
         }

@@ -6,7 +6,7 @@ use js_sys::{Function, Reflect};
 use shelfish::reader;
 use shelfish::shakmaty::CastlingMode;
 use shelfish::source::integrity::Pin;
-use shelfish::web::Patience;
+use shelfish::source::retry::RetryPolicy;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortSignal, Headers};
 
@@ -108,7 +108,7 @@ impl Values<'_> {
         });
         Ok(Open {
             reader: reader::Options { memory, concurrency, ..reader::Options::default() },
-            patience: Patience { timeout, ..Patience::default() },
+            retry: RetryPolicy { total_time: timeout, ..RetryPolicy::default() },
             pin: integrity.transpose()?,
             cache,
             fetch: self.function("fetch")?,
@@ -121,7 +121,7 @@ impl Values<'_> {
 /// How a database is opened.
 pub struct Open {
     pub reader: reader::Options,
-    pub patience: Patience,
+    pub retry: RetryPolicy,
     /// The hashes that the manifest may have.
     pub pin: Option<Pin>,
     /// Name and bytes of the cache in IndexedDB.

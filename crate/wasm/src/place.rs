@@ -5,8 +5,9 @@ use std::io::ErrorKind;
 
 use futures_util::FutureExt as _;
 use js_sys::{Function, Promise, Reflect, Uint8Array};
+use shelfish::source::retry::{AttemptError, RetryPolicy};
 use shelfish::source::{Source, SourceError, SourceErrorKind, Traffic};
-use shelfish::web::{Fetch, Patience, reason};
+use shelfish::web::{Fetch, reason, send};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
@@ -20,7 +21,7 @@ pub enum Place {
 pub struct Custom {
     pub url: String,
     pub object: JsValue,
-    pub patience: Patience,
+    pub retry: RetryPolicy,
 }
 
 impl Custom {
@@ -51,9 +52,9 @@ impl Custom {
             let bytes = bytes.and_then(|bytes| {
                 if bytes.len() as u64 > most { Err(SourceErrorKind::Long { expected: most }) } else { Ok(bytes) }
             });
-            bytes.map_err(|kind| (kind, None))
+            bytes.map_err(AttemptError::from)
         };
-        self.patience.send(&at, &mut || attempt().boxed_local()).await
+        send(&at, &self.retry, &mut || attempt().boxed_local()).await
     }
 }
 

@@ -8,12 +8,12 @@ use core::ops::Range;
 use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 
-use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE};
+use reqwest::{Response, Url};
 
 use self::coding::{Coding, CodingError};
 use super::http::{Ask, Head};
-use super::retry::Retry;
+use super::retry::{AttemptError, Clock, RetryPolicy};
 use super::{Source, SourceError, SourceErrorKind};
 use crate::quoted::Quoted;
 
@@ -30,12 +30,12 @@ pub struct Options {
     /// for the caller to set: those of the source win.
     pub headers: Vec<(String, String)>,
     /// When a request is sent again.
-    pub retry: Retry,
+    pub retry: RetryPolicy,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { timeout: Duration::from_secs(20), headers: Vec::new(), retry: Retry::default() }
+        Options { timeout: Duration::from_secs(20), headers: Vec::new(), retry: RetryPolicy::default() }
     }
 }
 
@@ -101,7 +101,7 @@ impl core::error::Error for HostError {}
 pub struct Host {
     base: String,
     timeout: Duration,
-    retry: Retry,
+    retry: RetryPolicy,
     client: reqwest::Client,
 }
 
@@ -136,26 +136,16 @@ impl Host {
             .build()
             .map_err(|error| HostError::Client(innermost(&error)))?;
         let slash = if base.ends_with('/') { "" } else { "/" };
-        Ok(Host { base: format!("{base}{slash}"), timeout: options.timeout, retry: options.retry, client })
+        let total_time = options.retry.total_time.min(options.timeout);
+        let retry = RetryPolicy { total_time, ..options.retry };
+        Ok(Host { base: format!("{base}{slash}"), timeout: options.timeout, retry, client })
     }
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
         let at = self.locate(file);
         let start = Instant::now();
-        let mut sent = 0;
-        loop {
-            sent += 1;
-            let mut retry_after = None;
-            let kind = match self.try_get(&at, &ask, start, &mut retry_after).await {
-                Ok(bytes) => return Ok(bytes),
-                Err(kind) => kind,
-            };
-            let pause = self.retry.pause(sent, &kind, retry_after, fastrand::f64());
-            match pause.filter(|pause| start.elapsed().saturating_add(*pause) < self.timeout) {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(SourceError { at, kind, retry_after }),
-            }
-        }
+        let answer = self.retry.run(&TokioClock(start), || self.try_get(&at, &ask, start)).await;
+        answer.map_err(|AttemptError { kind, retry_after }| SourceError { at, kind, retry_after })
     }
 
     fn kind(&self, error: reqwest::Error) -> SourceErrorKind {
@@ -179,40 +169,32 @@ impl Host {
         }
     }
 
-    /// Sends a request; what began at `start` is one with all the times that it was sent. Also tells how long the host asks
-    /// to be left alone.
-    async fn try_get(
-        &self,
-        url: &str,
-        ask: &Ask,
-        start: Instant,
-        retry_after: &mut Option<Duration>,
-    ) -> Result<Vec<u8>, SourceErrorKind> {
-        // Of a compressed range nobody could tell which bytes it is.
+    /// Sends a request once. `start` is the time of the first attempt.
+    async fn try_get(&self, url: &str, ask: &Ask, start: Instant) -> Result<Vec<u8>, AttemptError> {
+        // A range of compressed bytes would not be a range of the file.
         let request = match ask.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
-        let mut received = 0;
-        // Connecting and redirects are within the time, too.
-        let mut response = self.in_time(start, received, request.send()).await?;
-        let header = |name| {
-            let values = response.headers().get_all(name).iter();
-            let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-            (!values.is_empty()).then(|| values.join(", "))
-        };
-        *retry_after = header("retry-after").and_then(|value| pause_of(&value));
-        let content_encoding = header("content-encoding");
+        let response = self.in_time(start, 0, request.send()).await?;
+        let retry_after = header(&response, "retry-after").and_then(|value| pause_of(&value));
+        self.read(response, ask, start).await.map_err(|kind| AttemptError { kind, retry_after })
+    }
+
+    /// Reads the body of an acceptable response.
+    async fn read(&self, mut response: Response, ask: &Ask, start: Instant) -> Result<Vec<u8>, SourceErrorKind> {
+        let content_encoding = header(&response, "content-encoding");
         let mut body = ask.judge(&Head {
             status: response.status().as_u16(),
-            content_range: header("content-range").as_deref(),
-            content_length: header("content-length").as_deref(),
+            content_range: header(&response, "content-range").as_deref(),
+            content_length: header(&response, "content-length").as_deref(),
             content_encoding: content_encoding.as_deref(),
         })?;
         let undecoded = |kind, error: CodingError| SourceErrorKind::Io(kind, error.to_string());
         let coding = Coding::parse(content_encoding.as_deref().unwrap_or_default());
         let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
         let mut coded = Vec::new();
+        let mut received = 0;
         while let Some(piece) = self.in_time(start, received, response.chunk()).await? {
             received += piece.len() as u64;
             match coding {
@@ -229,6 +211,30 @@ impl Host {
         }
         body.finish()
     }
+}
+
+/// Tokio's time since an instant.
+struct TokioClock(Instant);
+
+impl Clock for TokioClock {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        tokio::time::sleep(time)
+    }
+
+    fn random(&self) -> f64 {
+        fastrand::f64()
+    }
+}
+
+/// Returns the values of a header, joined by commas.
+fn header(response: &Response, name: &str) -> Option<String> {
+    let values = response.headers().get_all(name).iter();
+    let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    (!values.is_empty()).then(|| values.join(", "))
 }
 
 /// What the innermost cause of an error says: those of HTTP clients name the URL once more.
