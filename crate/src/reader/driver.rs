@@ -12,6 +12,7 @@ use super::cache::{Cache, Keep};
 use super::catalog::{Catalog, Want};
 use super::fetched::{Fetched, Observer, Origin};
 use super::handle::{Options, Stats};
+use super::limits::RequestLimits;
 use super::lookup::Lookup;
 use super::requests::{Boxed, Joined, Parts, Sent, UnderWay};
 use crate::position::Position;
@@ -31,7 +32,7 @@ pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + 'a;
 pub(super) struct Driver<S, R: Record, C> {
     pub(super) source: S,
     pub(super) cache: C,
-    gap: u64,
+    limits: RequestLimits,
     pin: Option<Pin>,
     observer: Option<Observer>,
     permits: Semaphore,
@@ -114,7 +115,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         Ok(Driver {
             source,
             cache,
-            gap: options.gap,
+            limits: RequestLimits { max_gap: options.gap, ..RequestLimits::default() },
             pin,
             observer,
             permits: Semaphore::new(options.concurrency.max(1)),
@@ -147,7 +148,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     async fn finish(self: &Arc<Self>, lookup: &mut Lookup<R>, found: &mut Found<'_, R>) {
         let mut steps: FuturesUnordered<Boxed<Step<R>>> = FuturesUnordered::new();
         loop {
-            let wants: Vec<usize> = lookup.wants(&mut self.catalog(), self.gap).collect();
+            let wants: Vec<usize> = lookup.wants(&mut self.catalog(), &self.limits).collect();
             lookup.answers().for_each(|(place, answer)| found(place, answer));
             if !wants.is_empty() {
                 steps.push(self.recall(lookup, wants));

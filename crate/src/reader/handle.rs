@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use web_time::Instant;
 
+use super::ReadError;
 use super::cache::{Cache, NoCache};
 use super::driver::{Driver, Found};
 use super::fetched::Observer;
-use super::{GAP, ReadError};
+use super::limits::RequestLimits;
 use crate::eval::PositionEval;
 use crate::position::Position;
 use crate::source::integrity::Pin;
@@ -29,7 +30,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { memory: 16 << 20, concurrency: 12, gap: GAP }
+        Options { memory: 16 << 20, concurrency: 12, gap: RequestLimits::default().max_gap }
     }
 }
 

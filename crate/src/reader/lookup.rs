@@ -8,8 +8,9 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::ReadError;
 use super::catalog::{Catalog, Part, Want};
-use super::{MAX_REQUEST, ReadError};
+use super::limits::RequestLimits;
 use crate::position::{Key, Position};
 use crate::table::{Manifest, Record};
 
@@ -24,21 +25,21 @@ pub(super) struct Lookup<R: Record> {
     seeks: Vec<Seek>,
     /// Seeks whose next want the caller may not know yet.
     awake: Vec<usize>,
-    told: Told,
+    wants: Wants,
     /// Answers that nobody has had yet, each with its position's number in the question.
     answers: Vec<(usize, Answer<R>)>,
     is_second: bool,
     is_replaced: bool,
 }
 
-/// What was told to be wanted.
+/// The chunks that a lookup has asked for.
 #[derive(Debug, Default)]
-struct Told {
-    /// Each with the number of the request that would fetch it.
-    wants: Vec<(Want, usize)>,
+struct Wants {
+    /// Each chunk with the number of its request.
+    all: Vec<(Want, usize)>,
     requests: usize,
-    /// Where the last request starts.
-    start: u64,
+    /// Index of the first chunk of the last request.
+    first: usize,
 }
 
 /// A position and how far it has come.
@@ -77,7 +78,7 @@ impl<R: Record> Lookup<R> {
             manifest: catalog.manifest().clone(),
             seeks: seeks.collect(),
             awake: Vec::new(),
-            told: Told::default(),
+            wants: Wants::default(),
             answers: Vec::new(),
             is_second: false,
             is_replaced: false,
@@ -129,8 +130,8 @@ impl<R: Record> Lookup<R> {
 
     /// The numbers of what is wanted and was not told before, in the order of the files; requests bear gaps of so many
     /// bytes. When nothing is, and all that was told has been handed in, all answers are there.
-    pub(super) fn wants(&mut self, catalog: &mut Catalog<R>, gap: u64) -> Range<usize> {
-        let first = self.told.wants.len();
+    pub(super) fn wants(&mut self, catalog: &mut Catalog<R>, limits: &RequestLimits) -> Range<usize> {
+        let first = self.wants.all.len();
         let mut hit: Option<Want> = None;
         // Seeks woken by one page are in order, those woken by several are not.
         let awake = BinaryHeap::from(core::mem::take(&mut self.awake)).into_sorted_vec();
@@ -138,7 +139,7 @@ impl<R: Record> Lookup<R> {
             while let State::Wants(want) = &self.seeks[at].state {
                 let want = want.clone();
                 let Some(part) = catalog.held(&want) else {
-                    self.told.push(first, &want, gap);
+                    self.wants.push(first, &want, limits);
                     self.seeks[at].state = State::Waits(want);
                     break;
                 };
@@ -151,23 +152,23 @@ impl<R: Record> Lookup<R> {
         }
         // All of them went on at once, or wait.
         self.awake.clear();
-        first..self.told.wants.len()
+        first..self.wants.all.len()
     }
 
     /// What a number stands for.
     pub(super) fn wanted(&self, n: usize) -> &Want {
-        &self.told.wants[n].0
+        &self.wants.all[n].0
     }
 
     /// The number of the request that would fetch it. Parts of one request are near each other, in the order of their
     /// numbers.
     pub(super) fn request(&self, n: usize) -> usize {
-        self.told.wants[n].1
+        self.wants.all[n].1
     }
 
     /// Goes on with what is wanted, or without it if it cannot be had.
     pub(super) fn hand(&mut self, catalog: &Catalog<R>, n: usize, part: Result<&Part<R>, &ReadError>) {
-        let want = self.told.wants[n].0.clone();
+        let want = self.wants.all[n].0.clone();
         // Those who wait have keys of its stretch, and so stand side by side.
         let keys = &want.chunk().keys;
         let start = self.seeks.partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
@@ -227,24 +228,18 @@ impl<R: Record> Lookup<R> {
     }
 }
 
-impl Told {
-    /// Adds a want to those from `first` on, unless it is the last of them; requests bear gaps of so many bytes.
-    fn push(&mut self, first: usize, want: &Want, most: u64) {
-        let Range { start, end } = want.chunk().range;
-        let last = self.wants[first..].last().map(|(last, _)| last);
+impl Wants {
+    /// Adds a want to the batch that begins at index `batch`, unless it is the last want of the batch.
+    fn push(&mut self, batch: usize, want: &Want, limits: &RequestLimits) {
+        let last = self.all[batch..].last().map(|(last, _)| last);
         if last == Some(want) {
             return;
         }
-        let is_near = last.is_some_and(|last| {
-            let last = last.chunk();
-            let gap = start.checked_sub(last.range.end);
-            let length = end.saturating_sub(self.start);
-            last.file == want.chunk().file && gap.is_some_and(|gap| gap <= most) && length <= MAX_REQUEST
-        });
-        if !is_near {
+        let fits = |last: &Want| limits.fits(self.all[self.first].0.chunk(), last.chunk(), want.chunk());
+        if !last.is_some_and(fits) {
             self.requests += 1;
-            self.start = start;
+            self.first = self.all.len();
         }
-        self.wants.push((want.clone(), self.requests));
+        self.all.push((want.clone(), self.requests));
     }
 }

@@ -12,6 +12,7 @@ mod catalog;
 mod driver;
 mod fetched;
 mod handle;
+mod limits;
 mod lookup;
 mod lru;
 mod requests;
@@ -22,17 +23,12 @@ pub use cache::{Cache, Keep, NoCache};
 pub use driver::Found;
 pub use fetched::{Fetched, Observer, Origin};
 pub use handle::{Options, Reader, Stats};
+pub use limits::RequestLimits;
 
 use core::fmt;
 
 use crate::source::SourceError;
 use crate::table::TableError;
-
-/// The most bytes that are fetched in one request.
-const MAX_REQUEST: u64 = 1 << 20;
-/// Bytes between two chunks that are fetched with them at most, unless told otherwise: a request costs more where
-/// browsers send six at a time, as by HTTP/1.1, and little less elsewhere.
-const GAP: u64 = 16 << 10;
 
 /// Why a position could not be looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]

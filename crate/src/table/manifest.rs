@@ -7,6 +7,9 @@ use core::ops::Range;
 
 use super::chunk::{KeyRange, checksum};
 use super::json_reader::JsonReader;
+#[cfg(feature = "write")]
+use super::shard_name::hex;
+use super::shard_name::is_shard_name;
 use super::{Chunk, Page, Record, TableError};
 use crate::base64;
 use crate::position::Key;
@@ -106,9 +109,6 @@ impl Manifest {
     pub const MAX_BYTES: usize = 8 << 20;
     /// The most members of `totals`, and of `info`.
     const MAX_MEMBERS: usize = 256;
-    /// Ending of the name of a shard. Its media type in mime-db, model/mesh, is one of few that static hosts neither
-    /// compress nor transform, which they do with unknown endings.
-    pub const SHARD_ENDING: &str = ".silo";
 
     /// A member of `info`, by its name.
     pub fn info_of(&self, name: &str) -> Option<&str> {
@@ -415,12 +415,6 @@ fn page_length(length: u64) -> Result<u32, String> {
     fits.ok_or_else(|| format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES))
 }
 
-/// Whether a name is one that a writer gives to a shard, and so cannot lead out of the database's folder.
-pub(super) fn is_shard_name(name: &str) -> bool {
-    let digits = name.strip_suffix(Manifest::SHARD_ENDING);
-    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
-}
-
 /// Reads a separator, in hexadecimal.
 fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
     let parse = || {
@@ -431,9 +425,4 @@ fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
         text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
     };
     parse().ok_or_else(|| format!("{} is not a separator", Quoted(text)))
-}
-
-#[cfg(feature = "write")]
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

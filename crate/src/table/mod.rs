@@ -19,6 +19,7 @@ mod json_reader;
 mod manifest;
 mod page;
 mod record;
+mod shard_name;
 #[cfg(all(test, feature = "write"))]
 mod tests;
 #[cfg(feature = "write")]
@@ -37,6 +38,7 @@ pub use manifest::WrittenShard;
 pub use manifest::{Manifest, Shard};
 pub use page::Page;
 pub use record::Record;
+pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
 pub use write::{
     Cutter, EncodedBlock, PREVIOUS, Part, TableWriter, WriteError, WriterOptions, encode_block, encode_block_of,

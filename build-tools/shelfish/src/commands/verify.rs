@@ -265,7 +265,7 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for entry in fs::read_dir(dir)? {
         let file = entry?.file_name().to_string_lossy().into_owned();
-        if file.ends_with(Manifest::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
+        if file.ends_with(shelfish::table::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
             problems.push(Problem { file, bytes: None, what: "foreign: the manifest does not name it".to_owned() });
         }
     }

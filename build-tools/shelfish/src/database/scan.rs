@@ -158,7 +158,7 @@ impl Scan {
         let Some(first) = shard.blocks.front() else {
             if let Some(mut hash) = shard.hash {
                 hash.update(&shard.pages);
-                let digits = shard.file.trim_end_matches(Manifest::SHARD_ENDING);
+                let digits = shard.file.trim_end_matches(shelfish::table::SHARD_ENDING);
                 let found = hexadecimal(&hash.finalize());
                 if !found.starts_with(digits) {
                     let (at, found) = (self.place.locate(&shard.file), found[..digits.len()].to_owned());

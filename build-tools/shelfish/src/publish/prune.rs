@@ -57,7 +57,7 @@ pub(super) async fn find(
     }
     removal.shards = store.list("").await?;
     removal.shards.retain(|entry| {
-        is_digits(&entry.name, Manifest::SHARD_ENDING) && !needed.contains(&entry.name) && age(entry) >= rules.grace
+        shelfish::table::is_shard_name(&entry.name) && !needed.contains(&entry.name) && age(entry) >= rules.grace
     });
     removal.requests += (removal.shards.len() + removal.manifests.len()) as u64;
     Ok(removal)

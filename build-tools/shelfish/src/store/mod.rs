@@ -23,7 +23,6 @@ use shelfish::table::Manifest;
 use tokio::sync::watch;
 
 use crate::build::BuildError;
-use crate::terminal::shown::hexadecimal;
 use folder::Folder;
 pub use objects::{Objects, S3};
 
@@ -336,9 +335,9 @@ impl Store {
     }
 }
 
-/// The name of a shard by the hash of its content.
+/// Returns the name of a shard from the hash of its content.
 fn name_of(hash: Sha256) -> String {
-    hexadecimal(&hash.finalize()[..16]) + Manifest::SHARD_ENDING
+    shelfish::table::shard_name(&hash.finalize())
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ impl Objects {
         let head = GetOptions::new().with_head(true);
         let found = self.store.get_opts(&self.path(shard), head).await.map_err(self.fault(shard))?;
         let told = found.attributes.get(&Attribute::Metadata(SHA256.into()));
-        Ok(told.is_some_and(|told| shard.strip_suffix(Manifest::SHARD_ENDING) == Some(told.as_ref())))
+        Ok(told.is_some_and(|told| shard.strip_suffix(shelfish::table::SHARD_ENDING) == Some(told.as_ref())))
     }
 
     pub(super) async fn send(
@@ -232,7 +232,7 @@ impl Objects {
         let mut file = File::open(from).map_err(here)?;
         let bytes = file.metadata().map_err(here)?.len();
         let mut attributes = attributes(Role::Shard);
-        let digits = shard.strip_suffix(Manifest::SHARD_ENDING).unwrap_or(shard).to_owned();
+        let digits = shard.strip_suffix(shelfish::table::SHARD_ENDING).unwrap_or(shard).to_owned();
         attributes.insert(Attribute::Metadata(SHA256.into()), digits.into());
         let mut hash = Sha256::new();
         let length = self.settings.part_bytes(bytes);

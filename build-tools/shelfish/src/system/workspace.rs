@@ -208,7 +208,7 @@ fn is_ours(name: &str) -> bool {
     [LOCK, Manifest::FILE, PREVIOUS].contains(&name)
         || name.strip_suffix(".run").is_some_and(is_number)
         || name.strip_prefix("shard-").is_some_and(is_number)
-        || name.ends_with(Manifest::SHARD_ENDING)
+        || name.ends_with(shelfish::table::SHARD_ENDING)
 }
 
 fn manifest_of(path: &Path) -> Option<Manifest> {

@@ -213,8 +213,9 @@ impl Host {
     }
 }
 
-/// Tokio's time since an instant.
-struct TokioClock(Instant);
+/// The clock of Tokio, with the time of the first attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioClock(pub Instant);
 
 impl Clock for TokioClock {
     fn elapsed(&self) -> Duration {

@@ -11,7 +11,8 @@ use twox_hash::XxHash64;
 use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
 use crate::eval::PositionEval;
 use crate::position::Key;
-use crate::table::manifest::{WrittenShard, hex};
+use crate::table::manifest::WrittenShard;
+use crate::table::shard_name::shard_name;
 use crate::table::{Manifest, Record, TableError, page};
 
 /// Where and how a table is written.
@@ -152,7 +153,7 @@ impl<R: Record> TableWriter<R> {
         }
         let file = shard.file.into_inner().map_err(|error| io(&shard.path)(error.into_error()))?;
         file.sync_all().map_err(io(&shard.path))?;
-        let name = name_of(shard.hash);
+        let name = shard_name(&shard.hash.finalize());
         let path = self.scratch.join(&name);
         fs::rename(&shard.path, &path).map_err(io(&shard.path))?;
         self.shards.push(WrittenShard {
@@ -328,17 +329,12 @@ fn hash_of(path: &Path) -> std::io::Result<String> {
     loop {
         let piece = file.fill_buf()?;
         if piece.is_empty() {
-            return Ok(name_of(hash));
+            return Ok(shard_name(&hash.finalize()));
         }
         hash.update(piece);
         let length = piece.len();
         file.consume(length);
     }
-}
-
-/// The name of a shard by the hash of its content.
-fn name_of(hash: Sha256) -> String {
-    format!("{}{}", hex(&hash.finalize()[..16]), Manifest::SHARD_ENDING)
 }
 
 /// An error with the file or folder that it happened to.

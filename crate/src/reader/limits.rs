@@ -1,0 +1,52 @@
+//! Which chunks share a request.
+
+use crate::table::Chunk;
+
+/// Limits of one request for several chunks of a file.
+///
+/// ```
+/// use shelfish::reader::RequestLimits;
+/// use shelfish::table::{Chunk, KeyRange};
+///
+/// let chunk = |range| Chunk { file: "shard".to_string(), range, keys: KeyRange::all() };
+/// let limits = RequestLimits { max_gap: 100, max_bytes: 1_000 };
+/// let requests = limits.group([chunk(0..300), chunk(300..600), chunk(700..1_000), chunk(1_000..1_001)]);
+/// let ranges: Vec<_> = requests.iter().map(|chunks| chunks[0].range.start..chunks[chunks.len() - 1].range.end).collect();
+/// assert_eq!(ranges, [0..1_000, 1_000..1_001]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// Maximum number of unneeded bytes between two chunks.
+    pub max_gap: u64,
+    /// Maximum size of a request, in bytes. A single chunk may be larger.
+    pub max_bytes: u64,
+}
+
+impl Default for RequestLimits {
+    /// Gaps of 16 KiB and requests of 1 MiB. A request costs more than such a gap if the browser sends only six requests
+    /// at a time, as with HTTP/1.1, and about as much with HTTP/2.
+    fn default() -> RequestLimits {
+        RequestLimits { max_gap: 16 << 10, max_bytes: 1 << 20 }
+    }
+}
+
+impl RequestLimits {
+    /// Whether `next` fits into the request that fetches the chunks from `first` to `last`.
+    pub fn fits(&self, first: &Chunk, last: &Chunk, next: &Chunk) -> bool {
+        let gap = next.range.start.checked_sub(last.range.end);
+        let bytes = next.range.end.saturating_sub(first.range.start);
+        last.file == next.file && gap.is_some_and(|gap| gap <= self.max_gap) && bytes <= self.max_bytes
+    }
+
+    /// Divides chunks, in the order of their files and ranges, into requests.
+    pub fn group(&self, chunks: impl IntoIterator<Item = Chunk>) -> Vec<Vec<Chunk>> {
+        let mut requests: Vec<Vec<Chunk>> = Vec::new();
+        for chunk in chunks {
+            match requests.last_mut() {
+                Some(request) if self.fits(&request[0], &request[request.len() - 1], &chunk) => request.push(chunk),
+                _ => requests.push(vec![chunk]),
+            }
+        }
+        requests
+    }
+}

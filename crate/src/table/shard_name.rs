@@ -1,0 +1,39 @@
+//! Names of shards: the hash of their content.
+
+/// The ending of the name of a shard. Its media type in mime-db, model/mesh, is one of the few types that static hosts
+/// neither compress nor transform. They do so with unknown endings.
+pub const SHARD_ENDING: &str = ".silo";
+
+/// Bytes of the hash that are part of the name.
+const HASH_BYTES: usize = 16;
+
+/// Returns the name of a shard from the SHA-256 of its content.
+pub fn shard_name(sha256: &[u8]) -> String {
+    hex(&sha256[..HASH_BYTES.min(sha256.len())]) + SHARD_ENDING
+}
+
+/// Whether a file has a name that a writer may give to a shard. Such a name cannot lead out of the database's folder.
+pub fn is_shard_name(name: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    name.strip_suffix(SHARD_ENDING).is_some_and(|digits| digits.len() == 2 * HASH_BYTES && digits.bytes().all(is_digit))
+}
+
+/// Returns bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_32_digits_and_the_ending() {
+        let name = shard_name(&[0xab; 32]);
+        assert_eq!(name, "abababababababababababababababab.silo");
+        assert!(is_shard_name(&name));
+        for name in ["abababababababababababababababab", "ab.silo", "ABABABABABABABABABABABABABABABAB.silo", ".silo"] {
+            assert!(!is_shard_name(name), "{name}");
+        }
+    }
+}
