@@ -40,7 +40,7 @@ for (const { width, height, touch } of SIZES) {
     await reads(page, "facts", /^Engine, depth 1[2-9]/);
     assert.match((await at(page, "score").textContent()) ?? "", /^([+-]?\d+\.\d\d|#-?\d+)$/);
     assert.equal(await page.locator("#evaluation.borrowed #lines ol > li").count(), 2);
-    await reads(page, "lines", /does not have this position itself/);
+    await reads(page, "lines", /does not have this position/);
     assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
     // A move ends the search and starts a search of the next position.
     await page.locator("#lines .line button").first().click();
@@ -52,7 +52,7 @@ for (const { width, height, touch } of SIZES) {
     await paste(page, UNSEEN);
     await reads(page, "coverage", /from the engine/);
     await until(() => page.evaluate(() => document.querySelectorAll("#graph .gap").length === 0));
-    await reads(page, "report-share", /positions of these are the engine’s, not the database’s/);
+    await reads(page, "report-share", /positions were evaluated by the engine/);
     await reads(page, "report-share", /17 of 17 positions are known/);
     assert.equal(await at(page, "filling").count(), 0);
     assert.match((await page.getByRole("slider").getAttribute("aria-valuemax")) ?? "", /^16$/);

@@ -44,7 +44,7 @@ test("the score of a line stays when the line leaves the database, and says wher
   await reads(page, "facts", /^From the line, depth \d+/);
   assert.match((await at(page, "score").textContent()) ?? "", /^[+-]?\d+\.\d\d$/);
   assert.ok(await page.locator("#evaluation.borrowed, #bar.borrowed").count(), "it looks unlike the database's own");
-  await reads(page, "lines", /does not have this position itself/);
+  await reads(page, "lines", /does not have this position/);
 });
 
 test("a score of the PGN stands while the database is asked, and where it cannot be asked", async (t) => {
@@ -301,7 +301,7 @@ test("the report counts bad moves, leads to them, and says what it rests on", as
   const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
   // Only the PGN has evaluations: White loses a queen, Black a pawn, and a position between them has no evaluation.
   await paste(page, "[White \"Ann\"]\n[Black \"Bob\"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *");
-  await reads(page, "report-share", /Rests on \d of 9 moves; \d+ of 10 positions are known/);
+  await reads(page, "report-share", /Based on \d of 9 moves; \d+ of 10 positions are known/);
   await at(page, "white-blunder").click();
   assert.equal(await current(page), "Rh3");
   assert.equal(await page.locator("#moves [aria-current] .glyph").textContent(), "??");

@@ -106,7 +106,7 @@ test("buckets are chosen, ratings stand beside the moves, games are links", asyn
   await page.keyboard.press("Space");
   await shows([["e4", "2"]]);
   for (const name of ["Blitz", "Correspondence", "No time control"]) await page.getByRole("button", { name }).click();
-  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "No game of these buckets reached this position."));
+  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "No game of the selected groups reached this position."));
   await page.getByRole("button", { name: "Blitz" }).click();
   await shows([["e4", "1"]]);
 });

@@ -253,7 +253,7 @@ test("the list of games is searched, walked through and cleared by keyboard; a g
   await at(page, "games-clear").click();
   await says(page, "games-clear", /Really remove all 22/);
   await at(page, "games-clear").click();
-  await says(page, "games-count", /None yet/);
+  await says(page, "games-count", /No games yet/);
   await at(page, "games-close").click();
   assert.deepEqual(await opened(page), []);
 });

@@ -76,7 +76,7 @@ test("the request that is shown is the one that the host has seen, and the bytes
 test("where the manifest has no pages of the index they are fetched, and shown", async (t) => {
   const page = await how(t, "?db=../famous/manifest.json");
   await ask(page, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-  assert.match(await steps(page).nth(2).innerText(), /in memory|It is fetched/);
+  assert.match(await steps(page).nth(2).innerText(), /in memory|The page is fetched/);
   assert.match(await steps(page).nth(3).innerText(), /lists \d+ blocks?/);
 });
 
@@ -95,7 +95,7 @@ test("what is no position is refused with a reason, a game that is over is told"
   const page = await how(t);
   await page.getByTestId("fen").fill("8/8/8/8/8/8/8/8 w - - 0 1");
   await page.getByTestId("fen").press("Enter");
-  await until(() => page.evaluate(() => /no position/.test(document.querySelector("#fen-error")?.textContent ?? "")));
+  await until(() => page.evaluate(() => /not a position/.test(document.querySelector("#fen-error")?.textContent ?? "")));
   await ask(page, "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3");
   assert.match(await steps(page).nth(6).innerText(), /over/);
   assert.equal(await page.locator("#fen-error").innerText(), "");

@@ -241,5 +241,5 @@ test("in Firefox, too, the page opens without a connection", { skip: firefox?.mi
   await known();
   await driver.executeScript("location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'");
   const panel = () => driver.executeScript("return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`");
-  await until(async () => /still answer/.test(String(await panel())), async () => `the panel says which positions still answer, not: ${await panel()}`);
+  await until(async () => /still available/.test(String(await panel())), async () => `the panel says which positions are still available, not: ${await panel()}`);
 });

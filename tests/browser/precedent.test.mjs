@@ -148,7 +148,7 @@ test("without precedent every other move may be played", async (t) => {
   await page.mouse.click(...(await square(page, "f2")));
   await page.mouse.click(...(await square(page, "f3")));
   for (const move of ["e5", "g4", "Qh4#"]) await page.getByTestId("choice").filter({ hasText: new RegExp(`^${move}$`) }).click();
-  await ends(page, /Checkmate\.\s*No game of the book came here\./);
+  await ends(page, /Checkmate\.\s*No game of the book reached this position\./);
   await page.getByTestId("precedent").check();
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
 });

@@ -62,8 +62,8 @@ describe("a link", () => {
   });
 
   it("is refused when it makes no sense", async () => {
-    await expect(parseLink("game=nobody", find)).rejects.toThrow(/not here/);
-    await expect(parseLink("moves=e2e5", find)).rejects.toThrow(/not legal/);
+    await expect(parseLink("game=nobody", find)).rejects.toThrow(/no famous game/);
+    await expect(parseLink("moves=e2e5", find)).rejects.toThrow(/illegal move/);
     await expect(parseLink("fen=8/8", find)).rejects.toThrow(/FEN/);
     expect((await parseLink("ply=99&%%%", find)).node.ply).toBe(0);
     expect((await parseLink("game=opera&ply=9999", find)).node.ply).toBe(6);

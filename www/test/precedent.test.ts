@@ -93,7 +93,7 @@ describe("the end of a game", () => {
     expect(tell("e2e4", played({}, results(9)), undefined, whole)).toBe("The book ends here. 9 games came this far; the book has the first 1 half-moves of each.");
     expect(tell("e2e4 e7e5", played({}, results(1)), undefined, whole)).toBe("You replayed this game. 1 game came this far; the book goes no further.");
     expect(tell("e2e4", played({}), played({ e2e4: 3 }), limits)).toBe("The book ends here. 3 games played e4. The book has only positions that at least 5 games reached.");
-    expect(tell("e2e4", played({}), played({ e2e4: 1 }), limits)).toMatch(/^You replayed this game\. One game alone played e4 here\./);
+    expect(tell("e2e4", played({}), played({ e2e4: 1 }), limits)).toMatch(/^You replayed this game\. Only one game played e4 here\./);
     expect(tell("", played({}))).toBe("No precedent. No game of the book reached this position.");
   });
 
@@ -109,6 +109,6 @@ describe("the end of a game", () => {
 
   it("is another one without precedents", () => {
     const tell = (moves: string) => gameEnd(node(moves), played({}), undefined, "unprecedented", {});
-    expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book came here.", games: [] });
+    expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book reached this position.", games: [] });
   });
 });

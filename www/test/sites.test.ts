@@ -21,11 +21,11 @@ describe("a pasted address", () => {
 
   it.each([
     ["https://lichess.org/study/abcdefgh/ijklmnop", /study.*download or copy the PGN/],
-    ["https://lichess.org/training", /names no game/],
-    ["https://lichess.org/analysis", /names no game/],
-    ["https://lichess.org/@/somebody", /names no game/],
+    ["https://lichess.org/training", /is not a game/],
+    ["https://lichess.org/analysis", /is not a game/],
+    ["https://lichess.org/@/somebody", /is not a game/],
     ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
-    ["https://www.chess.com/member/x", /names no game/],
+    ["https://www.chess.com/member/x", /is not a game/],
     ["https://example.org/game.pgn", /Only addresses of Lichess/],
   ])("%s is refused with advice", (text, message) => expect(() => siteAddress(text)).toThrow(message));
 });

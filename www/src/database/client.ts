@@ -86,7 +86,7 @@ export function explain(error: unknown): Explanation {
   const code = error instanceof ShelfishError ? error.code : undefined;
   const message = error instanceof Error ? error.message : String(error);
   const detail = /^https?:/.test(message) ? message : message.charAt(0).toUpperCase() + message.slice(1);
-  const again = "Try again; if it stays, the host is down or refuses this page (CORS).";
+  const again = "Try again. If the error stays, the host is down or refuses this page (CORS).";
   switch (code) {
     case "status":
     case "manifest":
@@ -95,17 +95,17 @@ export function explain(error: unknown): Explanation {
         advice: `${detail}. Build a database with “shelfish build DUMP -o db” and put it next to this page as db/, or name the manifest of another with ?db=URL.`,
       };
     case "version":
-      return { title: "This database is of another version.", advice: `${detail}. Rebuild the database, or update this page.` };
+      return { title: "This database has another format version.", advice: `${detail}. Rebuild the database, or update this page.` };
     case "network":
-      return { title: "The database cannot be reached.", advice: `${navigator.onLine ? `${detail}. ${again}` : "You are offline."} Positions that you have seen before still answer.` };
+      return { title: "The database cannot be reached.", advice: `${navigator.onLine ? `${detail}. ${again}` : "You are offline."} Positions that you have seen before are still available.` };
     case "timeout":
       return { title: "The database takes too long to answer.", advice: `${detail}. ${again}` };
     case "range":
-      return { title: "The host does not serve parts of files.", advice: `${detail}. A database needs a host that honours HTTP range requests.` };
+      return { title: "The host does not serve byte ranges.", advice: `${detail}. A database needs a host that supports HTTP range requests.` };
     case "corrupt":
       return { title: "The database is damaged.", advice: `${detail}. Run “shelfish verify” on it; an upload may be unfinished.` };
     case "stale":
-      return { title: "The database was replaced meanwhile.", advice: "Try again to read the new one." };
+      return { title: "The database was replaced during the lookup.", advice: "Try again to read the new one." };
     default:
       return { title: "The lookup failed.", advice: detail };
   }

@@ -133,7 +133,7 @@ export class EvaluationPanel {
       const { fault } = this.state.status;
       const above = fault ? this.#explained(fault) : [];
       this.#list(node, lines.filter(({ line }) => line.length > 0), above);
-      const asked = this.state.databaseEvals.has(node.fen) ? "The database does not have this position itself." : "The database is being asked…";
+      const asked = this.state.databaseEvals.has(node.fen) ? "The database does not have this position." : "The database is being asked…";
       const remark = quiet(fault ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
       if (fault) above.at(-1)?.after(remark);
       else this.#lines.append(remark);
@@ -149,9 +149,9 @@ export class EvaluationPanel {
     this.#say("", "Not in this database");
     this.#bar(undefined);
     const positions = this.actions.positions();
-    const holds = positions === undefined ? "" : `It holds ${plural(positions, "position")}. `;
+    const holds = positions === undefined ? "" : `It has ${plural(positions, "position")}. `;
     this.#list(node, []);
-    this.#lines.replaceChildren(quiet(holds + (node.parent ? "Step back, or try another move." : "Pick a famous game to see positions that it has.")));
+    this.#lines.replaceChildren(quiet(holds + (node.parent ? "Go back, or try another move." : "Choose a famous game to see positions that it has.")));
     this.#announce(node, "not in this database");
   }
 

@@ -99,8 +99,8 @@ function showStatus(text: string): void {
 
 function noMovesText(hasEnds: boolean): string {
   if (!state.node.position.hasDests()) return state.node.position.isCheck() ? "Checkmate." : "Stalemate.";
-  if (choice.chosen) return "No game of these buckets reached this position.";
-  if (hasEnds) return "The games of the book go no further here.";
+  if (choice.chosen) return "No game of the selected groups reached this position.";
+  if (hasEnds) return "All games of the book that reached this position end here.";
   const info = book.manifest?.info ?? {};
   const least = Number(info.min_games ?? 1);
   const limits = [info.max_plies ? `the first ${info.max_plies} half-moves` : "", least > 1 ? `positions of at least ${least} games` : ""];

@@ -61,7 +61,7 @@ const focusedRow = (): number => buttons().indexOf(document.activeElement as HTM
 
 function ends(ended: Results): string {
   const count = games(ended);
-  return count === 0 ? "" : `, ${number(count)} of them ${count === 1 ? "goes" : "go"} no further here`;
+  return count === 0 ? "" : `, ${number(count)} of them ${count === 1 ? "ends" : "end"} here`;
 }
 
 function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLTableRowElement {

@@ -80,8 +80,8 @@ class GamesDialog {
     const store = await this.library.store();
     this.#entries = await store.list();
     this.#remark.textContent = store.isLasting
-      ? "They are kept in this browser, and nowhere else."
-      : "This browser keeps nothing for this page: the list is forgotten when it is closed.";
+      ? "The games are stored only in this browser."
+      : "This browser does not store data for this page: the list is lost when you close it.";
     this.#ask(false);
     this.#draw();
   }
@@ -94,7 +94,7 @@ class GamesDialog {
     });
     const total = this.#entries.length.toLocaleString("en");
     this.#count.textContent =
-      this.#entries.length === 0 ? "None yet: open a PGN and it stands here." : words.length > 0 ? `${found.length.toLocaleString("en")} of ${total} games` : `${total} ${this.#entries.length === 1 ? "game" : "games"}`;
+      this.#entries.length === 0 ? "No games yet. Games that you open are listed here." : words.length > 0 ? `${found.length.toLocaleString("en")} of ${total} games` : `${total} ${this.#entries.length === 1 ? "game" : "games"}`;
     this.#list.replaceChildren(...found.slice(0, this.#shown).map((entry) => this.#row(entry)));
     this.#more.hidden = found.length <= this.#shown;
     this.#clear.hidden = this.#entries.length === 0;

@@ -22,17 +22,17 @@ export async function fetchGame(id: string, signal: AbortSignal): Promise<Game> 
   const answer = await ask(url, signal);
   const { status, pgn } = answer;
   if (status === "created" || status === "started")
-    throw new InputError("This game is still being played: looking at it with an engine’s help would be unfair. Open it when it is over.");
+    throw new InputError("This game is still being played: analysing it with an engine would be unfair. Open it after its end.");
   if (typeof status !== "string") throw new InputError("Lichess does not say whether this game is over, so it is not opened.");
-  if (typeof pgn !== "string") throw new InputError("Lichess gave an answer without a PGN.");
+  if (typeof pgn !== "string") throw new InputError("The answer of Lichess has no PGN.");
   const [game] = read(pgn).games;
-  if (!game) throw new InputError("Lichess gave an answer without a game.");
+  if (!game) throw new InputError("The answer of Lichess has no game.");
   game.site = { name: "lichess", url: new URL(id, base).href, id };
   return game;
 }
 
 async function ask(url: URL, signal: AbortSignal): Promise<Exported> {
-  if (!navigator.onLine) throw new InputError("You are offline: a game of Lichess can be fetched when there is a connection. A PGN opens without one.");
+  if (!navigator.onLine) throw new InputError("You are offline. Games of Lichess need a connection; a PGN opens without a connection.");
   const ours = new AbortController();
   const stop = () => ours.abort();
   signal.addEventListener("abort", stop, { once: true });
@@ -41,14 +41,14 @@ async function ask(url: URL, signal: AbortSignal): Promise<Exported> {
     const response = await fetch(url, { headers: { accept: "application/json" }, signal: ours.signal, credentials: "omit", referrerPolicy: "no-referrer" });
     if (!response.ok) throw new InputError(refusal(response.status));
     const text = response.body ? await boundedText(response.body, MAX_BYTES) : "";
-    if (text === undefined) throw new InputError("Lichess gave an answer that is too long for a game.");
+    if (text === undefined) throw new InputError("The answer of Lichess is too long for a game.");
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== "object" || parsed === null) throw new SyntaxError();
     return parsed;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof InputError) throw error;
-    if (error instanceof SyntaxError) throw new InputError("Lichess gave an answer that cannot be read.");
+    if (error instanceof SyntaxError) throw new InputError("The answer of Lichess cannot be read.");
     throw new InputError(ours.signal.aborted ? "Lichess takes too long to answer. Try again." : "Lichess cannot be reached. Try again, or copy the PGN of the game and paste it here.");
   } finally {
     clearTimeout(timer);
@@ -61,7 +61,7 @@ function refusal(status: number): string {
     case 404:
       return "Lichess has no game of this id.";
     case 429:
-      return "Lichess has had too many requests from here. Wait a minute, then try again.";
+      return "Lichess has received too many requests from this computer. Wait a minute, then try again.";
     default:
       return `Lichess answered with status ${status} instead of the game. Try again later.`;
   }

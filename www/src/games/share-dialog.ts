@@ -20,7 +20,7 @@ export function showShare(state: State, address: () => string, annotated: (pgn: 
     });
     return button;
   };
-  const copied = async (what: string, text: string) => ((await copy(text)) ? `${what} copied.` : `The browser does not allow to copy. ${what}: ${text}`);
+  const copied = async (what: string, text: string) => ((await copy(text)) ? `${what} copied.` : `This browser does not allow copying. ${what}: ${text}`);
   const buttons = [
     action("copy-link", "Copy the link", () => copied("Link", address())),
     action("copy-fen", "Copy the FEN", () => copied("FEN", node.fen)),
@@ -30,6 +30,6 @@ export function showShare(state: State, address: () => string, annotated: (pgn: 
   ];
   if ("share" in navigator) buttons.unshift(action("share-link", "Share the link…", () => navigator.share({ title: document.title, url: address() }).then(() => "Shared.", () => "")));
   const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;
-  const embed = make("p", { className: "quiet" }, make("a", { href, "data-testid": "embed-link" }, "Show this game on a page of your own"));
-  showDialog("share-dialog", "Take it along", make("div", { className: "choices" }, ...buttons), embed, output);
+  const embed = make("p", { className: "quiet" }, make("a", { href, "data-testid": "embed-link" }, "Show this game on your own page"));
+  showDialog("share-dialog", "Share", make("div", { className: "choices" }, ...buttons), embed, output);
 }

@@ -44,7 +44,7 @@ async function lookUp(text: string): Promise<void> {
     canonical(text);
   } catch (cause) {
     fen.setAttribute("aria-invalid", "true");
-    error.textContent = `This is no position: ${(cause as Error).message}. A FEN is expected, such as the one of the starting position.`;
+    error.textContent = `This is not a position: ${(cause as Error).message}. Enter a FEN, such as the FEN of the starting position.`;
     return;
   }
   for (const button of examples) button.ariaPressed = String(button.value === text);

@@ -41,8 +41,8 @@ function canonicalStep({ given, fen }: Trace): HTMLElement[] {
   return [
     say(
       isSame
-        ? "Four fields of the FEN say what matters: pieces, side to move, castling, en passant. Nothing had to be left out here."
-        : "Move counters go, and what play cannot use: an en-passant square that no pawn can capture on, castling without its rook.",
+        ? "Four fields of the FEN matter: pieces, side to move, castling, en passant. This FEN needed no change."
+        : "Move counters are removed, and so are rights without effect: an en-passant square on which no pawn can capture, castling without the rook.",
     ),
     line,
   ];
@@ -93,12 +93,12 @@ function cells(total: number, lit: number, label: string): SVGElement {
 function pageStep({ page, pageNumber, pages, requests }: Trace): (HTMLElement | SVGElement)[] {
   const request = requests.find(({ start, end, url }) => url.endsWith(page.file) && start <= page.start && page.end <= end);
   const how = page.inline
-    ? ["Here the manifest has the pages inside of it, because the database is small: ", make("b", {}, "no request"), "."]
+    ? ["The manifest of this small database contains the pages: ", make("b", {}, "no request"), "."]
     : request
-      ? ["It is fetched: ", make("b", {}, `${size(page.end - page.start)} in ${duration(request.milliseconds)}`), "."]
-      : ["It is ", make("b", {}, "in memory"), " from an earlier lookup."];
+      ? ["The page is fetched: ", make("b", {}, `${size(page.end - page.start)} in ${duration(request.milliseconds)}`), "."]
+      : ["The page is ", make("b", {}, "in memory"), " from an earlier lookup."];
   return [
-    say(`The manifest lists ${plural(pages, "page")}, each with the first key that may be in it. Ours is number ${count(pageNumber + 1)}. `, ...how),
+    say(`The manifest lists ${plural(pages, "page")}, each with the first key that it may contain. This position belongs to page ${count(pageNumber + 1)}. `, ...how),
     ...(pages > 1 ? [cells(pages, pageNumber, `${plural(pages, "page")}, of which number ${pageNumber + 1} is ours`)] : []),
   ];
 }
@@ -111,7 +111,7 @@ function blockStep({ blocks, blockNumber, block, key }: Trace): (HTMLElement | S
   line.append(next ? row("up to", next.separator) : row("up to", []));
   if (!next) line.lastElementChild?.replaceChildren(make("small", {}, "up to"), code("(the end of the page)"));
   return [
-    say(`The page lists ${plural(blocks.length, "block")}. Between two neighbouring blocks it stores only as many bytes of a key as tell them apart. Ours is number ${count(blockNumber + 1)}.`),
+    say(`The page lists ${plural(blocks.length, "block")}. Between two blocks it stores only the bytes of a key that separate them. This position belongs to block ${count(blockNumber + 1)}.`),
     cells(blocks.length, blockNumber, `${plural(blocks.length, "block")}, of which number ${blockNumber + 1} is ours`),
     line,
   ];
@@ -124,7 +124,7 @@ function requestStep({ block, requests, head }: Trace): HTMLElement[] {
     : `Bytes ${count(block.start)} to ${count(block.end - 1)} of ${block.file}:\nin memory since an earlier lookup, no request\n`;
   const dump = `${hex(head.subarray(0, 24)).replace(/(..)(?=.)/g, "$1 ")} …`;
   return [
-    say(request ? "Any host of plain files can answer this: it sends a part of a file, and has no idea of chess." : "A position near by is often in a block that is here already."),
+    say(request ? "Any file host can answer this request: it sends a part of a file and knows nothing about chess." : "A similar position is often in a block that was already fetched."),
     make("pre", { className: "http", tabIndex: 0 }, lines, make("span", {}, dump)),
   ];
 }
@@ -135,7 +135,7 @@ function frameStep({ frame }: Trace): (HTMLElement | SVGElement)[] {
   const roots = links?.bytes.filter((link) => link === 0).length ?? 0;
   return [
     say(
-      `The checksum at the block’s end is checked first. Then ${size(frame.stored)} become ${size(frame.content)}: ${plural(positions, "position")} with all that is known of them, `,
+      `The checksum at the block’s end is checked first. Then ${size(frame.stored)} become ${size(frame.content)}: ${plural(positions, "position")} with their evaluations, `,
       make("b", {}, `${(frame.stored / positions).toFixed(1)} bytes each`),
       `. ${plural(roots, "position")} ${roots === 1 ? "stands" : "stand"} there in full, the others as one step from another.`,
     ),
@@ -148,7 +148,7 @@ function frameStep({ frame }: Trace): (HTMLElement | SVGElement)[] {
 function recordStep({ answer, over, milliseconds, requests }: Trace): HTMLElement[] {
   const cost = `${duration(milliseconds)} from question to answer, ${requests.length === 0 ? "no request" : plural(requests.length, "request")}`;
   if (!answer) {
-    const why = over ? "The game is over here, so there is nothing to evaluate." : "This position is not in the database: it is compared with each one of the block, piece by piece, so that there are no false hits.";
+    const why = over ? "The game is over here, so there is nothing to evaluate." : "This position is not in the database. It was compared with each position of the block, piece by piece: there are no false hits.";
     return [say(why), make("p", { className: "verdict" }, make("strong", {}, over ? "–" : "none"), make("span", {}, cost))];
   }
   const { best } = answer;

@@ -81,7 +81,7 @@ export async function parseLink(fragment: string, sources: Sources): Promise<Lin
   const { games, refused } = text ? (await loadPart(import("../pgn/read-text"))).read(text) : { games: [], refused: [] };
   const [first, ...others] = games;
   const game = slug ? await sources.famous(slug) : id ? await sources.lichess(id) : first;
-  if (slug && !game) throw new InputError(`The link names a game that is not here: ${clip(slug)}.`);
+  if (slug && !game) throw new InputError(`This site has no famous game with the name in the link: ${clip(slug)}.`);
   const linked = game ?? played(fields.get("fen"), fields.get("moves"));
   if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
   const main = linked.mainline();
@@ -123,7 +123,7 @@ function follow(game: Game, from: Node, line: string | undefined): Node {
   let node = from;
   for (const text of line ? line.split(",") : []) {
     const move = parseUci(text);
-    if (!move || !node.position.isLegal(move)) throw new InputError(`The link holds a move that is not legal: ${(move ? makeUci(move) : text).slice(0, 10)}.`);
+    if (!move || !node.position.isLegal(move)) throw new InputError(`The link contains an illegal move: ${(move ? makeUci(move) : text).slice(0, 10)}.`);
     node = game.play(node, move);
   }
   return node;

@@ -16,7 +16,7 @@ export function siteAddress(text: string): SiteAddress | undefined {
   }
   const address = /^(?:https?:\/\/)?(?:www\.|[a-z]{2}\.)?(lichess\.org|chess\.com)(\/\S*)?$/i.exec(trimmed);
   if (!address) {
-    if (/^https?:\/\/\S+$/i.test(trimmed)) throw new InputError("Only addresses of Lichess games can be opened. Of another site, copy the PGN and paste it here.");
+    if (/^https?:\/\/\S+$/i.test(trimmed)) throw new InputError("Only addresses of Lichess games can be opened. For games of other sites, copy the PGN and paste it here.");
     return undefined;
   }
   const [, site = "", path = "/"] = address;
@@ -35,13 +35,13 @@ function lichessOrg({ pathname, hash }: URL): SiteAddress {
   }
   if (first === "study" || first === "broadcast")
     throw new InputError("A study or a broadcast of Lichess cannot be fetched. Use its menu to download or copy the PGN, and open that here.");
-  throw new InputError("This address of Lichess names no game. That of a game looks like lichess.org/q7ZvsdUF.");
+  throw new InputError("This address of Lichess is not a game. Addresses of games look like lichess.org/q7ZvsdUF.");
 }
 
 function chessCom({ pathname }: URL): never {
   if (/\/(?:game|live|daily|computer)\//.test(pathname))
-    throw new InputError("Chess.com gives games to no other page. There, choose Share, then PGN, and copy it here; or use the bookmarklet.");
-  throw new InputError("This address of Chess.com names no game, and games cannot be fetched from there: copy the PGN of one (Share, PGN) and paste it here.");
+    throw new InputError("Chess.com does not let other sites fetch games. Choose Share, then PGN, on Chess.com and paste the PGN here, or use the bookmarklet.");
+  throw new InputError("This address of Chess.com is not a game. Games of Chess.com cannot be fetched: copy the PGN (Share, PGN) and paste it here.");
 }
 
 /** Pages of Lichess whose names look like ids. */

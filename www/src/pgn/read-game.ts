@@ -65,8 +65,8 @@ function startOf({ headers, line }: PgnText): Position {
   if (parseVariant(variant) !== "chess") throw new InputError(`The variant “${clip(variant)}” is not known here: only standard chess and Chess960 are.`, line);
   const fen = headers.get("FEN");
   if (fen === undefined) {
-    if (headers.get("SetUp") === "1") throw new InputError("The header SetUp says that the game begins at a position of its own, but the header FEN is missing.", line);
-    if (/960|fischer/i.test(variant ?? "")) throw new InputError("This game of Chess960 has no header FEN, so that nobody knows how it began.", line);
+    if (headers.get("SetUp") === "1") throw new InputError("The header SetUp announces a start position, but the header FEN is missing.", line);
+    if (/960|fischer/i.test(variant ?? "")) throw new InputError("This game of Chess960 has no header FEN: its start position is unknown.", line);
     return Chess.default();
   }
   try {

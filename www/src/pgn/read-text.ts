@@ -120,7 +120,7 @@ class Tally<T> {
     const [first] = this.#refused;
     if (this.games.length === 0) {
       if (!first) throw new InputError(NEITHER);
-      throw new InputError(this.#refused.length > 1 ? `None of ${this.#refused.length} games can be opened. The first: ${first.reason}` : first.reason, first.line);
+      throw new InputError(this.#refused.length > 1 ? `None of the ${this.#refused.length} games can be opened. The first game: ${first.reason}` : first.reason, first.line);
     }
     const remarks = [];
     if (this.#cuts > 0) remarks.push(this.#cuts === 1 ? "One variation was cut at an illegal move." : `${this.#cuts} variations were cut at illegal moves.`);

@@ -51,7 +51,7 @@ export class Match {
     this.#node = this.game.root;
     for (const text of kept?.moves ?? []) {
       const move = parseUci(text);
-      if (!move || !this.#node.position.isLegal(move)) throw new InputError(`The game holds a move that is not legal: ${clip(text)}.`);
+      if (!move || !this.#node.position.isLegal(move)) throw new InputError(`The game contains an illegal move: ${clip(text)}.`);
       this.#node = this.game.play(this.#node, move);
     }
     this.#judge();

@@ -94,7 +94,7 @@ function clocks(): void {
     const left = match.clock.left(side, now());
     const text = time(left);
     if (clock.textContent !== text) clock.textContent = text;
-    clock.ariaLabel = isPerson ? "Your time" : "Its time";
+    clock.ariaLabel = isPerson ? "Your time" : "Engine’s time";
     clock.classList.toggle("running", match.clock.running === side);
     clock.classList.toggle("low", left < LOW);
   }

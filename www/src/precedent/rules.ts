@@ -100,7 +100,7 @@ function endText(node: Node, played: Played, move: PlayedMove | undefined, mode:
   const over = ending(node.position);
   const [all, ended] = [games(played), games(played.ended)];
   if (mode === "unprecedented") {
-    const text = all === 0 ? "No game of the book came here." : `${plural(all, "game")} came here before.`;
+    const text = all === 0 ? "No game of the book reached this position." : `${plural(all, "game")} reached this position before.`;
     return { title: over ? `${over.title}.` : "The end.", text };
   }
   if (all === 0) {
@@ -109,7 +109,7 @@ function endText(node: Node, played: Played, move: PlayedMove | undefined, mode:
     if (!move) return { title: over ? `${over.title}.` : "No precedent.", text: `No game of the book reached this position.${rest}` };
     const count = games(move);
     return count === 1
-      ? { title: "You replayed this game.", text: `One game alone played ${node.san} here.${rest}` }
+      ? { title: "You replayed this game.", text: `Only one game played ${node.san} here.${rest}` }
       : { title: over ? `${over.title}.` : "The book ends here.", text: `${plural(count, "game")} played ${node.san}.${rest}` };
   }
   const exactly = `${plural(ended, "game")} ended exactly here.`;

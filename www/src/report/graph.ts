@@ -133,7 +133,7 @@ export class Graph {
     if (count("pgn") > 0) parts.push(`${count("pgn")} from the PGN`);
     if (count("engine") > 0) parts.push(`${count("engine")} from the engine`);
     if (count("line") > 0) parts.push(`${count("line")} from lines`);
-    this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The course of a game is drawn here.";
+    this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The evaluations of a game are drawn here.";
   }
 
   #mark(): void {

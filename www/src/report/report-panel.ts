@@ -45,7 +45,7 @@ export class ReportPanel {
     const report = this.state.assessment?.report;
     if (!report) {
       const line = this.state.game.mainline().length;
-      this.#body.replaceChildren(make("p", { className: "quiet" }, line > 1 ? "The report stands here as soon as enough of the game is known." : "Open a game to see accuracy, mistakes and blunders of both players."));
+      this.#body.replaceChildren(make("p", { className: "quiet" }, line > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players."));
       return;
     }
     const { headers } = this.state.game;
@@ -72,7 +72,7 @@ export class ReportPanel {
   /** Says how many positions were evaluated by the engine. */
   #engines(): string {
     const count = this.state.game.mainline().filter((node) => ownScore(node, this.state)?.origin === "engine").length;
-    return count > 0 ? `${plural(count, "position")} of these ${count === 1 ? "is" : "are"} the engine’s, not the database’s.` : "";
+    return count > 0 ? `${plural(count, "position")} ${count === 1 ? "was" : "were"} evaluated by the engine.` : "";
   }
 
   /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */
@@ -88,7 +88,7 @@ export class ReportPanel {
 /** Says how many moves the report is based on. */
 function rests({ white, black, positions, known }: Report): string {
   const withheld = white.withheld + black.withheld;
-  const parts = [`Rests on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
-  if (withheld > 0) parts.push(`Nothing is said of ${plural(withheld, "move")} whose evaluations contradict each other.`);
+  const parts = [`Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
+  if (withheld > 0) parts.push(`${plural(withheld, "move")} ${withheld === 1 ? "is" : "are"} not judged because the evaluations contradict each other.`);
   return parts.join(" ");
 }

@@ -31,11 +31,11 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
     field("Board", choice("set-board", "board", BOARDS, (board) => NAMES[board] ?? board)),
     field("Pieces", choice("set-pieces", "pieces", PIECES, (pieces) => NAMES[pieces] ?? pieces)),
     field("Sounds", sounds),
-    field("Engine where the database has nothing", engineOn),
+    field("Engine for positions that are not in the database", engineOn),
     make("h3", {}, "Database"),
     ...database(client, change),
     make("h3", {}, "Cache"),
-    field("Room, after a reload", choice("set-cache", "cache", CACHES, (megabytes) => (megabytes === 0 ? "None" : `${megabytes} MB`))),
+    field("Maximum size", choice("set-cache", "cache", CACHES, (megabytes) => (megabytes === 0 ? "None" : `${megabytes} MB`))),
     cache(client),
   );
 }
@@ -45,7 +45,7 @@ function database(client: DatabaseClient, change: (part: Partial<Settings>) => v
   const input = make("input", { type: "text", value: client.url.href, spellcheck: false, autocomplete: "off", "data-testid": "set-database", "aria-label": "Address of the database", "aria-describedby": "database-status" });
   const output = make("p", { id: "database-status", className: "outcome", role: "status", "data-testid": "database-status" });
   const { manifest } = client;
-  output.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This one is not open.";
+  output.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This database is not open.";
   const use = make("button", { type: "button", "data-testid": "use-database" }, "Use");
   use.addEventListener("click", () => {
     const fault = faultOf(input.value);
@@ -59,7 +59,7 @@ function database(client: DatabaseClient, change: (part: Partial<Settings>) => v
     change({ database: url.href });
     visit(url.href);
   });
-  const usual = make("button", { type: "button", "data-testid": "usual-database" }, "Use this site’s");
+  const usual = make("button", { type: "button", "data-testid": "usual-database" }, "Use the database of this site");
   usual.addEventListener("click", () => {
     change({ database: undefined });
     visit(undefined);
@@ -67,11 +67,11 @@ function database(client: DatabaseClient, change: (part: Partial<Settings>) => v
   const examples = make(
     "p",
     { className: "hint" },
-    "The folder of a database or its manifest, on a host that allows other sites to read it (CORS): ",
+    "The address of a database’s folder or manifest. The host must allow other sites to read it (CORS). Examples: ",
     make("code", {}, "https://example.org/db/"),
     ", ",
     make("code", {}, "https://bucket.example.org/2026-11/manifest.json"),
-    ", or beside this page: ",
+    ", or next to this page: ",
     make("code", {}, "db/"),
   );
   return [input, output, make("div", { className: "choices" }, use, usual), examples];
@@ -82,7 +82,7 @@ function cache(client: DatabaseClient): HTMLElement {
   const used = make("span", { "data-testid": "cache-use" }, "…");
   const measure = async () => {
     const estimate = await navigator.storage?.estimate?.().catch(() => undefined);
-    used.textContent = estimate?.usage === undefined ? "This browser does not say how much is kept." : `This site keeps ${size(estimate.usage)} in this browser.`;
+    used.textContent = estimate?.usage === undefined ? "This browser does not report the size of the cache." : `This site stores ${size(estimate.usage)} in this browser.`;
   };
   void measure();
   const clear = make("button", { type: "button", "data-testid": "clear-cache" }, "Clear the cache");
@@ -117,10 +117,10 @@ function manifestOf(address: string): URL {
 /** Explains what is wrong with an address. */
 function faultOf(address: string): string | undefined {
   const text = address.trim();
-  if (text === "" || !URL.canParse(text, document.baseURI)) return "This is no address: expected something like https://example.org/db/.";
+  if (text === "" || !URL.canParse(text, document.baseURI)) return "This is not an address. Enter an address such as https://example.org/db/.";
   const { protocol, hostname } = new URL(text, document.baseURI);
   if (protocol !== "https:" && protocol !== "http:") return `The address starts with ${protocol}, expected https:.`;
   const isLocal = hostname === "localhost" || hostname === "127.0.0.1";
-  if (protocol === "http:" && location.protocol === "https:" && !isLocal) return "A page that came by https: may not read from http:. Use an https: address.";
+  if (protocol === "http:" && location.protocol === "https:" && !isLocal) return "A page loaded by https: cannot read from http:. Use an https: address.";
   return undefined;
 }

@@ -3,12 +3,12 @@ import { showDialog } from "./dialog";
 import { make } from "./dom";
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
-  ["← →", "one move back, one forward"],
+  ["← →", "previous move, next move"],
   ["Home End", "first and last position"],
-  ["↑ ↓", "choose the move where several go on, else first and last position"],
-  ["Shift+← Shift+→", "leave a variation, enter one"],
+  ["↑ ↓", "select one of several next moves; otherwise first and last position"],
+  ["Shift+← Shift+→", "leave or enter a variation"],
   ["Space", "play the best move"],
-  ["i m b", "next inaccuracy, mistake, blunder; with Shift the one before"],
+  ["i m b", "next inaccuracy, mistake or blunder; with Shift the previous one"],
   ["f", "flip the board"],
   ["Enter", "type a move, such as Nf3, O-O or e7e8q"],
   ["o", "open a game or a position"],
@@ -28,9 +28,9 @@ export function showHelp(): void {
   showDialog(
     "help-dialog",
     "How to use this board",
-    paragraph("Play moves for both sides, pick a famous game, or open your own. Evaluations of the database were computed beforehand and are only looked up in plain files: the deepest evaluation comes first, scores are from White’s point of view."),
+    paragraph("Play moves for both sides, choose a famous game, or open your own game. Evaluations are not computed: they are looked up in a database of static files. The deepest evaluation is shown first. Scores are from White’s point of view."),
     make("dl", { className: "keys" }, ...KEYS.map(row)),
-    paragraph("Hover over a move of a line, or focus it, to see its position on a small board; click it to play the line up to there. Scores in italics are not the database’s own of that position: they come from the line that led there, from the PGN, or from the engine, which looks at what the database does not have; the settings turn it off."),
+    paragraph("Point at a move of a line to see its position on a small board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. You can turn the engine off in the settings."),
     paragraph("Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; pieces by Colin M. L. Burnett.", "licence"),
   );
 }

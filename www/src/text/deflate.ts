@@ -17,7 +17,7 @@ export async function deflate(text: string): Promise<string> {
 
 /** Decompresses the text of a link. Throws an `InputError` if it is damaged. */
 export async function inflate(folded: string): Promise<string> {
-  const broken = new InputError("The link is damaged: the game in it (pgnz) cannot be unfolded. Copy it again, whole.");
+  const broken = new InputError("The link is damaged: its game (pgnz) cannot be decompressed. Copy the whole link again.");
   try {
     const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
     const [first = 0, second = 0] = bytes;
