@@ -1,5 +1,6 @@
 //! Matches of UCI engines, and games for training.
 
+pub mod bench;
 pub mod contest;
 pub mod engine;
 pub mod game;

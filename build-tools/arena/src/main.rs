@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use shelfish_arena::{contest, engine, rating, selfplay, suite};
+use shelfish_arena::{bench, contest, engine, rating, selfplay, suite};
 
 /// Play matches of UCI engines, and games for the training of the network.
 #[derive(Parser)]
@@ -33,6 +33,8 @@ enum Command {
     Engine(engine::Args),
     /// Test how many best moves of given positions an engine finds
     Suite(suite::Args),
+    /// Search fixed positions with this project's engine and print nodes, signature and speed
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::Selfplay(args) => selfplay::run(&args),
         Command::Engine(args) => engine::run(&args),
         Command::Suite(args) => suite::run(&args),
+        Command::Bench(args) => bench::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    bench,
     contest::{self, Rules},
     results::{self, Results},
     stats::{Elo, Pairs},
@@ -25,9 +26,10 @@ pub struct Args {
     /// File of results; the command appends new results and counts earlier results of the same engines
     #[arg(long)]
     results: PathBuf,
-    /// Files that identify the engine instead of its program; results of another build with the same files count
-    #[arg(long, num_args = 1..)]
-    consists_of: Vec<PathBuf>,
+    /// ENGINE is the engine of this project: results count as long as `arena bench` prints the same signature, whatever
+    /// else changes in its program
+    #[arg(long)]
+    own: bool,
     /// Stop after N minutes; 0 only prints the results so far
     #[arg(long)]
     minutes: Option<u64>,
@@ -62,10 +64,11 @@ const ROUND: usize = 4;
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let engine = Setup::parse(&args.engine)?;
     let conditions = args.rules.identity()?;
+    let signature = if args.own { Some(bench::signature()?) } else { None };
     let mut matches = Vec::new();
     for anchor in &args.anchors {
         let setup = Setup::parse(&anchor.engine)?;
-        let key = results::key([(&engine, &args.consists_of), (&setup, &[])], &conditions)?;
+        let key = results::key([(&engine, signature.as_deref()), (&setup, None)], &conditions)?;
         matches.push((anchor, [engine.clone(), setup], key));
     }
     let max_pairs = args.rules.pairs();

@@ -15,19 +15,19 @@ use sha2::{Digest, Sha256};
 
 use crate::{contest::Pair, game::Outcome, stats::Pairs, uci::Setup};
 
-/// Returns the key of a match, which is a hash of all conditions. `files` identify the engines; without files, the
-/// program identifies the engine.
+/// Returns the key of the results of a match: a hash of the engines, their options and the conditions. An engine counts by
+/// its signature, or by the bytes of its program if it has no signature.
 ///
 /// # Errors
 ///
-/// Returns an error if a file cannot be read.
-pub fn key(engines: [(&Setup, &[PathBuf]); 2], conditions: &str) -> Result<String, String> {
+/// A program cannot be read.
+pub fn key(engines: [(&Setup, Option<&str>); 2], conditions: &str) -> Result<String, String> {
     let mut hash = Sha256::new();
-    for (setup, files) in engines {
-        let program = setup.command.first().map(PathBuf::from);
-        let files = if files.is_empty() { program.as_slice() } else { files };
-        for file in files {
-            hash.update(fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?);
+    for (setup, signature) in engines {
+        match (signature, setup.command.first()) {
+            (Some(signature), _) => hash.update(signature),
+            (None, Some(program)) => hash.update(fs::read(program).map_err(|error| format!("{program}: {error}"))?),
+            (None, None) => {}
         }
         hash.update(format!("{:?}{:?}", setup.command.get(1..), setup.options));
     }
@@ -143,12 +143,15 @@ mod tests {
         let engine = setup(&format!("{} engine", path.display()));
         let key_of = |options: &str, conditions| {
             let second = setup(&format!("{} engine {options}", path.display()));
-            key([(&engine, &[]), (&second, &[])], conditions).unwrap()
+            key([(&engine, None), (&second, None)], conditions).unwrap()
         };
+        let signed = |signature| key([(&engine, Some(signature)), (&engine, None)], "nodes 5").unwrap();
         let first = key_of("", "nodes 5");
         assert_eq!(first, key_of("", "nodes 5"));
         assert_ne!(first, key_of("Hash=32", "nodes 5"));
         assert_ne!(first, key_of("", "nodes 6"));
+        assert_eq!(signed("one"), signed("one"));
+        assert_ne!(signed("one"), signed("other"));
         fs::write(&path, "another engine").unwrap();
         assert_ne!(first, key_of("", "nodes 5"));
         fs::remove_file(&path).unwrap();

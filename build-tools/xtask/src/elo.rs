@@ -1,8 +1,6 @@
 //! `cargo xtask elo`: measures the strength of the engine.
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::{
     npm,
@@ -60,8 +58,8 @@ pub struct Args {
     tactics: bool,
 }
 
-/// Plays games and prints a table in Markdown. Stores each pair of games at its end, and a later run plays the missing games. Starts
-/// again if the engine or the conditions have changed.
+/// Plays and prints a table in Markdown. Each pair of games is written after it was played, and a later run plays the
+/// missing pairs. If the signature of the engine (`arena bench`) or the conditions have changed, all pairs are missing.
 pub fn run(args: &Args) -> Result<()> {
     let (stockfish, version) = tools::stockfish()?;
     if !version.starts_with("Stockfish 15.1") {
@@ -83,9 +81,8 @@ pub fn run(args: &Args) -> Result<()> {
     let (games, go) = if args.chromium { (70, "movetime 500") } else { (600, "movetime 100") };
     rate.args(["rate", &engine, "--games", &args.games.unwrap_or(games).to_string()]);
     rate.args(["--go", args.go.as_deref().unwrap_or(go), "--concurrency", &args.concurrency.to_string()]);
-    rate.args(["--results", RESULTS, "--least-plies", "6", "--openings"]);
+    rate.args(["--own", "--results", RESULTS, "--least-plies", "6", "--openings"]);
     rate.args(["a", "b", "c", "d", "e"].map(|volume| format!("build-tools/shelfish/openings/{volume}.tsv")));
-    rate.arg("--consists-of").args(consists_of()?);
     if let Some(minutes) = args.minutes {
         rate.args(["--minutes", &minutes.to_string()]);
     }
@@ -93,25 +90,4 @@ pub fn run(args: &Args) -> Result<()> {
         rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}", stockfish.display())]);
     }
     call(&mut rate)
-}
-
-/// Sources that do not affect the moves at full strength.
-const UNRELATED: [&str; 2] = ["level.rs", "tests.rs"];
-
-/// Returns the files that decide the engine's moves: the search and the network. Other files may change between two runs.
-fn consists_of() -> Result<Vec<PathBuf>> {
-    let mut files = vec![root().join("crate/engine/network.bin")];
-    let mut folders = vec![root().join("crate/engine/src")];
-    while let Some(folder) = folders.pop() {
-        for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !UNRELATED.iter().any(|name| path.ends_with(name)) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
