@@ -25,13 +25,10 @@ fuzz_target!(|data: &[u8]| {
         game.play(m);
     }
     let nodes = (u64::from(*nodes).pow(2) * *MOST_NODES / u64::from(u8::MAX).pow(2)).max(1);
-    let limits = Limits {
-        nodes: Some(nodes),
-        depth: (depth % 4 > 0).then_some(usize::from(depth / 4)),
-        mate: (lines & 0x80 > 0).then_some(2),
-        lines: usize::from(lines % 8),
-        ..Limits::default()
-    };
+    let mut limits = Limits::to_nodes(nodes);
+    limits.depth = (depth % 4 > 0).then_some(usize::from(depth / 4));
+    limits.mate = (lines & 0x80 > 0).then_some(2);
+    limits.lines = usize::from(lines % 8);
     let found = search(&game, &Table::new(1 << 16), &mut Histories::default(), &limits, &mut Silent);
     assert_eq!(found.is_empty(), game.position().legal_moves().is_empty());
     for line in found {

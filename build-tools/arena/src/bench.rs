@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 use shakmaty::CastlingMode;
-use shelfish_engine::{Game, Histories, Limits, Line, Score, Silent, Table, search};
+use shelfish_engine::{Game, Histories, Limits, Line, Silent, Table, search};
 
 /// Options of `arena bench`.
 #[derive(clap::Args)]
@@ -52,7 +52,7 @@ pub struct Bench {
 ///
 /// A position is not valid.
 pub fn bench(depth: usize) -> Result<Bench, Box<dyn std::error::Error>> {
-    let limits = Limits { depth: Some(depth), ..Limits::default() };
+    let limits = Limits::to_depth(depth);
     let (mut nodes, mut hash) = (0, Sha256::new());
     for fen in POSITIONS {
         let (game, table) = (Game::new(fen.parse()?), Table::new(16 << 20));
@@ -66,11 +66,7 @@ pub fn bench(depth: usize) -> Result<Bench, Box<dyn std::error::Error>> {
 
 fn written(line: &Line) -> String {
     let moves = line.moves.iter().map(|m| format!(" {}", m.to_uci(CastlingMode::Chess960)));
-    let score = match line.score {
-        Score::Cp(cp) => format!("cp {cp}"),
-        Score::Mate(moves) => format!("mate {moves}"),
-    };
-    format!("{} {} {score}{}\n", line.depth, line.nodes, moves.collect::<String>())
+    format!("{} {} {}{}\n", line.depth, line.nodes, line.score, moves.collect::<String>())
 }
 
 /// Returns the signature of this engine at full strength.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use shakmaty::{CastlingMode, uci::UciMove};
-use shelfish_engine::{Control, Game, Histories, Limits, Line, Position, Score, Table, parts::Part, search};
+use shelfish_engine::{Control, Game, Histories, Limits, Line, Position, Table, parts::Part, search};
 
 /// Options of `arena engine`.
 #[derive(clap::Args)]
@@ -115,11 +115,7 @@ impl Control for LastInfo {
 
     fn found(&mut self, lines: &[Line]) {
         let Some(line) = lines.first() else { return };
-        let score = match line.score {
-            Score::Cp(cp) => format!("cp {cp}"),
-            Score::Mate(moves) => format!("mate {moves}"),
-        };
-        self.info = format!("info depth {} nodes {} score {score}\n", line.depth, line.nodes);
+        self.info = format!("info depth {} nodes {} score {}\n", line.depth, line.nodes, line.score);
     }
 }
 

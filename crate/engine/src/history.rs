@@ -1,7 +1,6 @@
-//! What the search learns of moves while it searches: which were good wherever they were played, and by how much the
-//! evaluation errs for a pawn structure.
+//! Statistics that the search collects: the success of quiet moves, and the errors of evaluations.
 //!
-//! Every number is drawn towards a limit by what is added to it, so that it neither overflows nor forgets at once.
+//! Each update moves a number towards a limit, so that numbers do not overflow and old results fade.
 
 use shakmaty::{Color, Move};
 
@@ -10,14 +9,14 @@ use crate::{
     parts::{Part, on},
 };
 
-/// A moved piece and its target: 12 pieces, 64 squares.
+/// A piece and its target square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceTo(u16);
 
 const PIECE_TO: usize = 12 * 64;
 
 impl PieceTo {
-    /// Of a move of `color`.
+    /// Returns the piece and target of a move of `color`.
     pub fn of(color: Color, m: Move) -> PieceTo {
         let piece = color as u16 * 6 + m.role() as u16 - 1;
         PieceTo(piece * 64 + m.to() as u16)
@@ -28,7 +27,7 @@ impl PieceTo {
     }
 }
 
-/// The most that a history says of a move, and the least.
+/// Maximum of a history; its negative is the minimum.
 pub const LIMIT: i32 = 16_384;
 
 /// Moves a number towards ±[`LIMIT`].
@@ -38,16 +37,16 @@ fn learn(number: &mut i16, bonus: i32) {
     *number = (old + bonus - old * bonus.abs() / LIMIT) as i16;
 }
 
-/// By what evaluations are corrected.
+/// Kinds of corrections: by pawns, White's pieces, Black's pieces, last move.
 const CORRECTIONS: usize = 4;
-/// How many of each, like pawn structures, are told apart.
+/// Entries of each kind.
 const STRUCTURES: usize = 1 << 14;
-/// A correction counts in 1/256 of a centipawn.
+/// Units of a correction in a centipawn.
 const CORRECTION_UNIT: i32 = 256;
-/// The largest correction, in centipawns.
+/// Maximum correction, in centipawns.
 const LARGEST_CORRECTION: i32 = 96;
 
-/// All histories.
+/// The statistics of a search.
 pub struct Histories {
     quiet: Vec<i16>,
     continuation: Vec<i16>,
@@ -65,7 +64,8 @@ impl Default for Histories {
 }
 
 impl Histories {
-    /// Of a quiet move, after the moves of `before` that were played one, two and four plies ago: their sum.
+    /// Returns the history of a quiet move: its success in any position and after the moves played one, two and four plies
+    /// ago.
     pub fn quiet(&self, color: Color, m: Move, before: &[Option<PieceTo>; 3]) -> i32 {
         let now = PieceTo::of(color, m).index();
         let anywhere = if on(Part::Butterfly) { self.quiet[from_to(color, m)].into() } else { 0 };
@@ -74,7 +74,7 @@ impl Histories {
         anywhere + after.sum::<i32>()
     }
 
-    /// Learns that a quiet move was good, or with a negative bonus, bad.
+    /// Rewards a quiet move, or punishes it with a negative bonus.
     pub fn learn_quiet(&mut self, color: Color, m: Move, before: &[Option<PieceTo>; 3], bonus: i32) {
         learn(&mut self.quiet[from_to(color, m)], bonus);
         let now = PieceTo::of(color, m).index();
@@ -83,7 +83,7 @@ impl Histories {
         }
     }
 
-    /// By how many centipawns the evaluation of like positions was too low.
+    /// Returns by how many centipawns the evaluation of similar positions was too low.
     pub fn correction(&self, position: &Position, before: &[Option<PieceTo>; 3]) -> i32 {
         let [pawns, white, black, last] = structures(position, before).map(|at| at.map_or(0, |at| self.correction[at]));
         if on(Part::PieceCorrection) {
@@ -93,7 +93,7 @@ impl Histories {
         }
     }
 
-    /// Learns that a search of some depth found `error` centipawns more than the evaluation said.
+    /// Records that a search found `error` centipawns more than the evaluation.
     pub fn learn_correction(&mut self, position: &Position, before: &[Option<PieceTo>; 3], depth: i32, error: i32) {
         let weight = (depth + 1).min(16);
         for at in structures(position, before).into_iter().flatten() {
@@ -109,14 +109,14 @@ fn from_to(color: Color, m: Move) -> usize {
     (color as usize * 64 + from.to_usize()) * 64 + m.to().to_usize()
 }
 
-/// Where the corrections of a position are: of its pawns, of White's and Black's pieces, of the last move.
+/// Returns the indices of a position's corrections: by pawns, White's pieces, Black's pieces, last move.
 fn structures(position: &Position, before: &[Option<PieceTo>; 3]) -> [Option<usize>; 4] {
-    let place = |kind: usize, key: usize| (2 * kind + position.turn() as usize) * STRUCTURES + key % STRUCTURES;
+    let index = |kind: usize, key: usize| (2 * kind + position.turn() as usize) * STRUCTURES + key % STRUCTURES;
     [
-        Some(place(0, position.pawn_key() as usize)),
-        Some(place(1, position.piece_key(Color::White) as usize)),
-        Some(place(2, position.piece_key(Color::Black) as usize)),
-        before[0].map(|last| place(3, last.index())),
+        Some(index(0, position.pawn_key() as usize)),
+        Some(index(1, position.piece_key(Color::White) as usize)),
+        Some(index(2, position.piece_key(Color::Black) as usize)),
+        before[0].map(|last| index(3, last.index())),
     ]
 }
 

@@ -1,38 +1,38 @@
-//! Players of less than full strength. They look at fewer positions, and of moves that they hold for about as good they
-//! play now one, now another; none plays a move that it knows to be bad.
+//! Players of less than full strength. They search fewer nodes and choose at random among moves of similar scores. No
+//! player chooses a move whose score is bad.
 
 use crate::{
     Game, Histories,
     deepening::{Line, search},
     limits::{Control, Limits},
-    score::Score,
+    score::UciScore,
     tt::Table,
     zobrist::split_mix,
 };
 
-/// The least rating of a level.
+/// The lowest rating of a level.
 pub const WEAKEST: u32 = 800;
-/// The highest rating of a level; beyond it there is the engine's full strength.
+/// The highest rating of a level. A stronger player is the engine at full strength.
 pub const STRONGEST: u32 = 2_600;
 
-/// Moves among which a level chooses.
+/// Number of moves that a level chooses from.
 const CHOICES: usize = 6;
-/// A move that is worse by so many times [`Level::half`] is not played.
-const FURTHEST: i32 = 4;
-/// A choice is made within fractions of this.
+/// A move that is worse by this multiple of [`Level::half`] is never played.
+const MAX_HALVINGS: i32 = 4;
+/// Weight of the best move.
 const WHOLE: u64 = 1 << 16;
 
-/// How strong a player is.
+/// The strength of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// Nodes that it looks at.
+    /// Nodes searched for a move.
     pub nodes: u64,
-    /// Centipawns, in a position that is even: a move that is worse by so much is played half as often.
+    /// Loss in centipawns, in an even position, that makes a move half as likely.
     pub half: u32,
 }
 
-/// Ratings and what a player of each sees; between two of them it is in proportion. All but the last were
-/// measured against Stockfish 15.1's skill levels (`MATCHES.md`).
+/// Levels by rating, with linear interpolation between them. All but the last were measured against the skill levels of
+/// Stockfish 15.1 (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
     (800, Level { nodes: 700, half: 55 }),
     (1_200, Level { nodes: 1_800, half: 35 }),
@@ -43,7 +43,7 @@ const LEVELS: [(u32, Level); 6] = [
 ];
 
 impl Level {
-    /// The level of a rating, from [`WEAKEST`] to [`STRONGEST`]; others are taken for the nearer one of these.
+    /// Returns the level of a rating, clamped to [`WEAKEST`] and [`STRONGEST`].
     ///
     /// ```
     /// use shelfish_engine::Level;
@@ -64,11 +64,11 @@ impl Level {
         }
     }
 
-    /// Which of the lines is played, best first; `random` is any number.
+    /// Returns the index of the line to play; `lines` are sorted, best first, and `random` is any number.
     fn choose(self, lines: &[Line], random: u64) -> usize {
         let Some(best) = lines.first() else { return 0 };
-        let weights = lines.iter().map(|line| self.weight(worth(best.score) - worth(line.score)));
-        let weights: Vec<u64> = weights.collect();
+        let weight = |line: &Line| self.weight(value(best.score) - value(line.score));
+        let weights: Vec<u64> = lines.iter().map(weight).collect();
         let mut rest = random % weights.iter().sum::<u64>().max(1);
         for (index, weight) in weights.into_iter().enumerate() {
             if rest < weight {
@@ -79,28 +79,28 @@ impl Level {
         0
     }
 
-    /// How often a move is played that is worse by so much: half as often for each [`Level::half`], in proportion between.
+    /// Returns the weight of a move that is worse by `loss`: half for each [`Level::half`], linear in between.
     fn weight(self, loss: i32) -> u64 {
         let half = self.half.clamp(1, 1_000) as i32;
         let (halvings, rest) = (loss.max(0) / half, loss.max(0) % half);
-        if halvings >= FURTHEST {
+        if halvings >= MAX_HALVINGS {
             return 0;
         }
         (WHOLE >> halvings) * (2 * half - rest) as u64 / (2 * half) as u64
     }
 }
 
-/// What a score is worth to a player: the more the game is decided, the less a centipawn.
-fn worth(score: Score) -> i32 {
+/// Returns the value of a score for a player. A centipawn counts less the more decided the game is.
+fn value(score: UciScore) -> i32 {
     match score {
-        Score::Cp(cp) => cp * 1_000 / (1_000 + cp.abs()),
-        Score::Mate(moves) if moves > 0 => 1_200 - moves.min(100),
-        Score::Mate(moves) => -1_200 - moves.max(-100),
+        UciScore::Cp(cp) => cp * 1_000 / (1_000 + cp.abs()),
+        UciScore::Mate(moves) if moves > 0 => 1_200 - moves.min(100),
+        UciScore::Mate(moves) => -1_200 - moves.max(-100),
     }
 }
 
-/// What a player of a level thinks of the last position of a game: the lines that it sees, best first, and the index of the
-/// one that it plays. The same game, seed and limits give the same.
+/// Searches the last position of a game as a player of a level. Returns the lines, best first, and the index of the line to
+/// play. The result depends only on the game, the level, the seed and the limits.
 ///
 /// ```
 /// use shelfish_engine::{Game, Level, Limits, Position, Silent, play};
@@ -111,7 +111,7 @@ fn worth(score: Score) -> i32 {
 pub fn play(game: &Game, level: Level, seed: u64, limits: &Limits, control: &mut dyn Control) -> (Vec<Line>, usize) {
     let nodes = Some(limits.nodes.map_or(level.nodes, |nodes| nodes.min(level.nodes)));
     let limits = Limits { nodes, lines: limits.lines.max(CHOICES), ..limits.clone() };
-    // A memory of its own: what a full search found is not to be remembered.
+    // A new table and new histories: the player must not know what a full search found.
     let lines = search(game, &Table::new(1 << 20), &mut Histories::default(), &limits, control);
     let chosen = level.choose(&lines, split_mix(seed ^ game.position().key().wrapping_add(game.length() as u64)));
     (lines, chosen)
@@ -122,22 +122,22 @@ mod tests {
     use super::*;
     use crate::{Bound, Position, Silent};
 
-    fn lines(scores: &[Score]) -> Vec<Line> {
-        let line = |(index, &score): (usize, &Score)| Line {
+    fn lines(scores: &[UciScore]) -> Vec<Line> {
+        let line = |(index, &score): (usize, &UciScore)| Line {
             depth: 1,
-            deepest: 1,
+            seldepth: 1,
             rank: index + 1,
             score,
             bound: Bound::Exact,
             nodes: 1,
-            full: 0,
+            hashfull: 0,
             moves: Vec::new(),
         };
         scores.iter().enumerate().map(line).collect()
     }
 
-    /// How often each line is chosen, of ten thousand times.
-    fn choices(level: Level, scores: &[Score]) -> Vec<usize> {
+    /// Counts how often each line is chosen in ten thousand games.
+    fn choices(level: Level, scores: &[UciScore]) -> Vec<usize> {
         let lines = lines(scores);
         let mut counts = vec![0; lines.len()];
         (0..10_000).for_each(|n| counts[level.choose(&lines, split_mix(n))] += 1);
@@ -145,21 +145,21 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_is_worse_by_a_half_is_played_half_as_often() {
-        let counts = choices(Level { nodes: 1, half: 50 }, &[Score::Cp(0), Score::Cp(-53), Score::Cp(-400)]);
+    fn a_move_with_the_halving_loss_is_played_half_as_often() {
+        let counts = choices(Level { nodes: 1, half: 50 }, &[UciScore::Cp(0), UciScore::Cp(-53), UciScore::Cp(-400)]);
         assert!((6_500..6_850).contains(&counts[0]) && counts[2] == 0, "{counts:?}");
     }
 
     #[test]
-    fn a_mate_is_not_missed_for_a_pawn_nor_a_mate_walked_into() {
+    fn a_mate_is_neither_missed_nor_allowed_for_a_pawn() {
         let weak = Level::of(WEAKEST);
-        assert_eq!(choices(weak, &[Score::Mate(1), Score::Cp(300)]), [10_000, 0]);
-        assert_eq!(choices(weak, &[Score::Cp(-300), Score::Mate(-2)]), [10_000, 0]);
-        assert!(choices(weak, &[Score::Mate(-5), Score::Mate(-2)])[1] > 0);
+        assert_eq!(choices(weak, &[UciScore::Mate(1), UciScore::Cp(300)]), [10_000, 0]);
+        assert_eq!(choices(weak, &[UciScore::Cp(-300), UciScore::Mate(-2)]), [10_000, 0]);
+        assert!(choices(weak, &[UciScore::Mate(-5), UciScore::Mate(-2)])[1] > 0);
     }
 
     #[test]
-    fn stronger_levels_see_more_and_choose_more_surely() {
+    fn stronger_levels_search_more_nodes_and_choose_better_moves() {
         let levels: Vec<Level> = (WEAKEST..=STRONGEST).step_by(50).map(Level::of).collect();
         assert!(levels.is_sorted_by(|a, b| a.nodes <= b.nodes && a.half >= b.half), "{levels:?}");
         assert_eq!(Level::of(u32::MAX), Level::of(STRONGEST));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_and_nothing_else_does() {
+    fn the_move_depends_on_the_seed_alone() {
         let game = Game::new(Position::default());
         let chosen = |seed| {
             let (lines, chosen) = play(&game, Level::of(1_000), seed, &Limits::default(), &mut Silent);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn no_level_looks_at_more_than_it_may() {
+    fn a_level_searches_no_more_nodes_than_its_limit() {
         let game = Game::new(Position::default());
         for (nodes, most) in [(None, Level::of(1_500).nodes), (Some(50), 50)] {
             let limits = Limits { nodes, ..Limits::default() };

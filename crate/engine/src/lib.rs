@@ -1,7 +1,7 @@
-//! A chess engine for the positions that no database has.
+//! A chess engine for positions that are in no database.
 //!
-//! The search is portable: it has no threads, no clock and no output. Whoever calls it brings a [`Control`] that says
-//! when to stop and hears what was found; several searches may share a [`Table`].
+//! The search is portable: it has no threads, no clock and no output. Its caller passes a [`Control`], which reports the
+//! time, stops the search and receives lines. Several searches may share a [`Table`].
 
 mod deepening;
 mod history;
@@ -23,6 +23,7 @@ pub use deepening::{Game, Line, search};
 pub use history::Histories;
 pub use level::{Level, STRONGEST, WEAKEST, play};
 pub use limits::{Control, Limits, Remaining, Silent};
-pub use position::{FenError, Position};
-pub use score::Score;
+pub use position::Position;
+pub use score::UciScore;
+pub use shelfish::position::FenError;
 pub use tt::{Bound, Table};

@@ -1,42 +1,52 @@
-//! When a search ends.
+//! Limits of a search.
 
 use std::time::Duration;
 
 use shakmaty::Move;
 
-/// What bounds a search. Without any bound it goes on until it is stopped.
+/// Limits of a search. Without limits a search runs until its control stops it.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Limits {
-    /// The deepest iteration.
+    /// Maximum depth of an iteration, in plies.
     pub depth: Option<usize>,
-    /// So many nodes, exactly.
+    /// Maximum number of nodes, exact.
     pub nodes: Option<u64>,
-    /// No iteration is begun after this; more or less of it is used as the best move is in doubt or not.
+    /// Time after which no iteration begins. The search scales it: up while the best move is in doubt, else down.
     pub target: Option<Duration>,
-    /// The search ends here, whatever it does.
+    /// Time at which the search stops.
     pub deadline: Option<Duration>,
-    /// A mate in so many moves is enough.
+    /// The search stops after it found a mate in this many moves.
     pub mate: Option<u32>,
-    /// These moves only; all if empty.
+    /// Moves to search. All legal moves if empty.
     pub moves: Vec<Move>,
-    /// How many best lines are wanted; 0 is 1.
+    /// Number of best lines. 0 means 1.
     pub lines: usize,
 }
 
-/// A chess clock, as a player sees it.
+/// The clock of the side to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Remaining {
-    /// The time that is left.
+    /// Time left.
     pub time: Duration,
-    /// The time that each move adds.
+    /// Time added after each move.
     pub increment: Duration,
-    /// Moves until time is added, if that is known.
+    /// Moves until the next time control, if known.
     pub moves: Option<u32>,
 }
 
 impl Limits {
-    /// Ends the search so that a clock is not overstepped. `overhead` is lost for each move between the clock and the
-    /// search.
+    /// Returns limits by depth.
+    pub fn to_depth(depth: usize) -> Limits {
+        Limits { depth: Some(depth), ..Limits::default() }
+    }
+
+    /// Returns limits by nodes.
+    pub fn to_nodes(nodes: u64) -> Limits {
+        Limits { nodes: Some(nodes), ..Limits::default() }
+    }
+
+    /// Sets times so that the search keeps within a clock. Each move costs `overhead` between clock and search.
     pub fn on_clock(mut self, clock: Remaining, overhead: Duration) -> Limits {
         let usable = clock.time.saturating_sub(overhead).max(Duration::from_millis(1));
         let moves = clock.moves.unwrap_or(u32::MAX).clamp(1, 24);
@@ -45,38 +55,31 @@ impl Limits {
         self.deadline = Some((share * 4).min(usable * 8 / 10));
         self
     }
-
-    /// Ends the search after a time.
-    pub fn within(mut self, time: Duration) -> Limits {
-        self.deadline = Some(time);
-        self
-    }
 }
 
-/// What a search asks of whoever started it. The search itself has no clock.
+/// The caller's side of a search.
 pub trait Control {
-    /// The time since the search began to count: a search that ponders stands at zero.
+    /// Returns the time used so far. It stays at zero while the engine ponders.
     fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether to end at once. Asked about every thousand nodes, with how many there were.
+    /// Returns whether to stop at once. The search calls this about every thousand nodes, with the number of nodes so far.
     fn stopped(&self, _nodes: u64) -> bool {
         false
     }
 
-    /// An iteration is over, or was broken off: the lines as they are now, best first.
+    /// Receives the lines after an iteration, complete or stopped, best first.
     fn found(&mut self, _lines: &[crate::Line]) {}
 }
 
-/// Searches to the limit and tells nobody.
+/// A control that never stops the search and ignores its lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Control for Silent {}
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

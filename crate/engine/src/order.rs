@@ -1,5 +1,5 @@
-//! The order in which moves are tried: the table's move, captures that lose nothing, killers, quiet moves by their
-//! histories, captures that lose something.
+//! Move ordering: the move of the table, captures that lose nothing, killers, quiet moves by their histories, losing
+//! captures.
 
 use shakmaty::{Color, Move, Role};
 
@@ -10,7 +10,7 @@ use crate::{
     see,
 };
 
-/// A move and how soon it is tried.
+/// A move with its rank. Moves of a higher rank come first.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked {
     /// The move.
@@ -23,24 +23,24 @@ const GOOD_CAPTURE: i32 = 1 << 26;
 const KILLER: i32 = 1 << 24;
 const BAD_CAPTURE: i32 = -(1 << 26);
 
-/// What the order of moves depends on.
+/// Inputs of the move ordering.
 pub struct Hints<'a> {
     /// The move of the transposition table.
-    pub best: Packed,
+    pub table_move: Packed,
     /// Quiet moves that refuted siblings.
     pub killers: [Packed; 2],
-    /// What was played one, two and four plies ago.
+    /// Moves played one, two and four plies ago.
     pub before: [Option<PieceTo>; 3],
-    /// What was learned.
+    /// Success of moves so far.
     pub histories: &'a Histories,
 }
 
-/// Whether a move takes something or makes a queen.
+/// Returns whether a move is a capture or a promotion to a queen.
 pub fn is_noisy(m: Move) -> bool {
     m.is_capture() || m.promotion() == Some(Role::Queen)
 }
 
-/// Ranks moves onto the end of a list, all legal ones or the noisy ones alone.
+/// Appends the legal moves to a list, ranked, all or only the noisy moves.
 pub fn rank(list: &mut Vec<Ranked>, position: &Position, hints: &Hints<'_>, noisy_only: bool) {
     let color = position.turn();
     let moves = position.legal_moves();
@@ -50,7 +50,7 @@ pub fn rank(list: &mut Vec<Ranked>, position: &Position, hints: &Hints<'_>, nois
 
 fn rank_of(m: Move, color: Color, hints: &Hints<'_>) -> i32 {
     let packed = Packed::from(m);
-    if packed == hints.best {
+    if packed == hints.table_move {
         TABLE
     } else if is_noisy(m) {
         let gain = m.capture().map_or(0, see::value) + m.promotion().map_or(0, see::value);
@@ -64,8 +64,8 @@ fn rank_of(m: Move, color: Color, hints: &Hints<'_>) -> i32 {
     }
 }
 
-/// Brings the move to try next to the front of the rest, and gives it. A capture that loses material is found out here,
-/// when its turn has come, and put off.
+/// Moves the next move to the front and returns it. Captures that lose material are detected when their turn comes, and
+/// postponed.
 pub fn next(rest: &mut [Ranked], position: &Position) -> Option<Next> {
     loop {
         let mut best = 0;
@@ -84,8 +84,7 @@ pub fn next(rest: &mut [Ranked], position: &Position) -> Option<Next> {
     }
 }
 
-/// Brings captures, queens and checks to the front of the rest, for a node that tries nothing else any more; how many
-/// there are.
+/// Moves captures, promotions to a queen and checks to the front and returns their number.
 pub fn forcing_first(rest: &mut [Ranked], position: &Position) -> usize {
     let mut kept = 0;
     for i in 0..rest.len() {
@@ -102,23 +101,19 @@ pub fn forcing_first(rest: &mut [Ranked], position: &Position) -> usize {
 pub struct Next {
     /// The move.
     pub m: Move,
-    /// It is a capture that loses material.
+    /// Whether it is a capture that loses material.
     pub loses: bool,
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
-    fn ordered(fen: &str, best: &str, killer: &str) -> Vec<String> {
+    fn ordered(fen: &str, table_move: &str, killer: &str) -> Vec<String> {
         let position: Position = fen.parse().unwrap();
-        let packed = |text: &str| {
-            let m = text.parse::<shakmaty::uci::UciMove>().ok().and_then(|m| m.to_move(position.chess()).ok());
-            m.map_or(Packed::NONE, Packed::from)
-        };
+        let packed = |text: &str| Packed::from(position.legal_move(text));
         let hints = Hints {
-            best: packed(best),
+            table_move: packed(table_move),
             killers: [packed(killer), Packed::NONE],
             before: [None; 3],
             histories: &Histories::default(),
@@ -134,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_move_is_first_and_killers_are_before_quiet_moves() {
+    fn the_move_of_the_table_is_first_and_killers_are_before_quiet_moves() {
         let fen = "4k3/8/3p4/4n3/3P4/8/8/R3K3 w Q - 0 1";
         let names = ordered(fen, "a1a8", "e1e2");
         assert_eq!(names[..3], ["a1a8", "d4e5", "e1e2"]);

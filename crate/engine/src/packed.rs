@@ -1,8 +1,8 @@
-//! A move in 16 bits: from, to, promotion. Castling is the king's move to its rook, as in Chess960.
+//! Moves in 16 bits: origin, target, promotion. Castling is the king's move to its rook, as in Chess960.
 
 use shakmaty::{Move, Role};
 
-/// A move in 16 bits, or none.
+/// A move in 16 bits, or [`Packed::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packed(pub u16);
 
@@ -10,7 +10,7 @@ impl Packed {
     /// No move.
     pub const NONE: Packed = Packed(0);
 
-    /// Whether there is a move.
+    /// Returns whether this is a move.
     pub fn is_some(self) -> bool {
         self != Packed::NONE
     }
@@ -24,8 +24,13 @@ impl From<Move> for Packed {
     }
 }
 
+impl From<Option<Move>> for Packed {
+    fn from(m: Option<Move>) -> Packed {
+        m.map_or(Packed::NONE, Packed::from)
+    }
+}
+
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::collections::HashSet;
 
@@ -33,7 +38,7 @@ mod tests {
     use crate::Position;
 
     #[test]
-    fn no_two_moves_of_a_position_are_packed_alike() {
+    fn moves_of_a_position_have_distinct_codes() {
         for fen in [
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",

@@ -1,5 +1,5 @@
-//! Parts of the search that a match can do without, to see what each of them brings. Only with the feature `parts`;
-//! without it all of them are on, and the question costs nothing.
+//! Parts of the search that the feature `parts` can turn off, so that matches measure what each part contributes. Without
+//! the feature all parts are on, at no cost.
 
 #[cfg(feature = "parts")]
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,74 +13,74 @@ macro_rules! parts {
         }
 
         impl Part {
-            /// All of them.
+            /// All parts.
             pub const ALL: &[Part] = &[$(Part::$name,)*];
         }
     };
 }
 
 parts! {
-    /// Windows about the score of the iteration before.
+    /// Narrow windows around the score of the previous iteration.
     Aspiration,
-    /// Evaluations corrected by what was found of like pawns.
+    /// Corrects evaluations by the errors found in positions with similar pawns.
     Correction,
-    /// … and of like pieces, and after the same move.
+    /// Corrects evaluations by similar pieces and by the last move, too.
     PieceCorrection,
-    /// An evaluation is bettered by a bound in the table.
+    /// Uses a bound in the table instead of the evaluation.
     TableEval,
-    /// Whether the evaluation rises from move to move.
+    /// Compares the evaluation with that of two plies before.
     Improving,
-    /// No search if the evaluation is far above beta.
+    /// Returns without a search if the evaluation is far above beta.
     ReverseFutility,
-    /// Captures only if the evaluation is far below alpha.
+    /// Searches captures only if the evaluation is far below alpha.
     Razoring,
-    /// The opponent may move twice.
+    /// Lets the opponent move twice.
     NullMove,
-    /// Nodes without a known move are searched less deep.
+    /// Reduces the depth of nodes that have no move in the table.
     InternalReduction,
-    /// Moves that refuted siblings are tried early.
+    /// Tries moves early that refuted siblings.
     Killers,
-    /// How good a quiet move was wherever it was played.
+    /// Orders quiet moves by their success in any position.
     Butterfly,
-    /// How good a quiet move was after the moves before it.
+    /// Orders quiet moves by their success after the same previous moves.
     Continuation,
-    /// Late quiet moves are left out.
+    /// Skips late quiet moves.
     LateMoves,
-    /// Quiet moves are left out if the evaluation is too low.
+    /// Skips quiet moves if the evaluation is too low.
     Futility,
-    /// Checks are tried where other quiet moves are left out.
+    /// Tries checks after other quiet moves are skipped.
     LateChecks,
-    /// Quiet moves that lose material are left out.
+    /// Skips quiet moves that lose material.
     QuietExchange,
-    /// Captures that lose much are left out.
+    /// Skips captures that lose much material.
     CaptureExchange,
-    /// A move that is better than all others is searched deeper.
+    /// Extends a move that is better than all others.
     Singular,
-    /// Late moves are searched less deep.
+    /// Reduces the depth of late moves.
     Reductions,
-    /// … by how good they were before.
+    /// Adjusts the reduction of late moves by their history.
     ReductionHistory,
-    /// In quiescence, captures that cannot raise alpha are left out.
+    /// Skips captures in quiescence that cannot raise alpha.
     Delta,
 }
 
 #[cfg(feature = "parts")]
 static OFF: AtomicU64 = AtomicU64::new(0);
 
-/// Turns parts off, in the whole process.
+/// Turns parts off for the whole process.
 #[cfg(feature = "parts")]
 pub fn turn_off(parts: &[Part]) {
     OFF.store(parts.iter().map(|&part| 1 << part as u64).sum(), Relaxed);
 }
 
-/// Whether a part is on.
+/// Returns whether a part is on.
 #[cfg(feature = "parts")]
 #[inline]
 pub fn on(part: Part) -> bool {
     OFF.load(Relaxed) >> part as u64 & 1 == 0
 }
 
-/// Whether a part is on.
+/// Returns whether a part is on.
 #[cfg(not(feature = "parts"))]
 #[inline]
 pub const fn on(_: Part) -> bool {

@@ -1,45 +1,25 @@
-//! A position with its keys. The rules are shakmaty's.
+//! Positions with Zobrist keys.
 
-use std::fmt;
+use std::str::FromStr;
 
 use shakmaty::{
     Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece, Position as _,
-    PositionError, Role, Setup, Square, attacks,
-    fen::{Fen, ParseFenError},
+    PositionError, Role, Setup, Square, attacks, uci::UciMove,
 };
+use shelfish::position::FenError;
 
 use crate::zobrist;
 
-/// A position, its keys and who gives check.
+/// A position with its keys and the pieces that give check.
 #[derive(Clone, Debug)]
 pub struct Position {
     chess: Chess,
     key: u64,
     pawn_key: u64,
-    /// Of each colour's pieces and king.
+    /// Keys of each colour's pieces and king.
     piece_keys: [u64; 2],
     checkers: Bitboard,
 }
-
-/// Why a FEN is no position.
-#[derive(Debug)]
-pub enum FenError {
-    /// It cannot be read.
-    Syntax(ParseFenError),
-    /// It is no position of chess.
-    Position(Box<PositionError<Chess>>),
-}
-
-impl fmt::Display for FenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FenError::Syntax(error) => write!(f, "no FEN: {error}"),
-            FenError::Position(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for FenError {}
 
 impl Default for Position {
     fn default() -> Position {
@@ -47,125 +27,118 @@ impl Default for Position {
     }
 }
 
-/// As lenient as the rest of the project: castling rights and en passant squares that cannot be are left out, and nobody
-/// counts the pieces.
-impl std::str::FromStr for Position {
+/// Reads a FEN as leniently as [`shelfish::position::Position`], with the plies of the fifth field.
+impl FromStr for Position {
     type Err = FenError;
 
     fn from_str(fen: &str) -> Result<Position, FenError> {
-        let setup = fen.parse::<Fen>().map_err(FenError::Syntax)?;
-        let chess = setup
-            .into_position(CastlingMode::Chess960)
-            .or_else(PositionError::ignore_invalid_castling_rights)
-            .or_else(PositionError::ignore_invalid_ep_square)
-            .or_else(PositionError::ignore_impossible_check)
-            .or_else(PositionError::ignore_too_much_material)
-            .map_err(|error| FenError::Position(Box::new(error)))?;
-        Ok(Position::new(chess))
+        let position: shelfish::position::Position = fen.parse()?;
+        let plies = fen.split_ascii_whitespace().nth(4).and_then(|plies| plies.parse().ok());
+        Ok(Position::with_halfmoves(position.chess(), plies.unwrap_or(0)))
     }
 }
 
 impl Position {
-    /// A position of shakmaty's.
+    /// Creates a position from shakmaty's.
     pub fn new(chess: Chess) -> Position {
-        let (mut key, mut pawn_key, mut piece_keys) = (state_key(&chess), 0, [0; 2]);
-        for (square, piece) in chess.board() {
-            let number = zobrist::piece(piece.color, piece.role, square);
-            key ^= number;
-            if piece.role == Role::Pawn {
-                pawn_key ^= number;
-            } else {
-                piece_keys[piece.color as usize] ^= number;
-            }
+        let (key, checkers) = (state_key(&chess), chess.checkers());
+        let mut position = Position { key, pawn_key: 0, piece_keys: [0; 2], checkers, chess };
+        for (square, piece) in position.chess.board().clone() {
+            position.toggle(piece.color, piece.role, square);
         }
-        let checkers = chess.checkers();
-        Position { chess, key, pawn_key, piece_keys, checkers }
+        position
     }
 
-    /// A position with the plies since the last capture or pawn move that a FEN has in its fifth field, if it has one:
-    /// canonical positions, as databases know them, have none.
-    pub fn counted(chess: &Chess, fen: &str) -> Position {
-        let plies = fen.split_ascii_whitespace().nth(4).and_then(|plies| plies.parse().ok());
-        let setup = Setup { halfmoves: plies.unwrap_or(0), ..chess.to_setup(EnPassantMode::Legal) };
+    /// Adds a piece to the keys, or removes it.
+    fn toggle(&mut self, color: Color, role: Role, square: Square) {
+        let number = zobrist::piece(color, role, square);
+        self.key ^= number;
+        if role == Role::Pawn {
+            self.pawn_key ^= number;
+        } else {
+            self.piece_keys[color as usize] ^= number;
+        }
+    }
+
+    /// Creates a position with a number of plies since the last capture or pawn move.
+    fn with_halfmoves(chess: &Chess, halfmoves: u32) -> Position {
+        let setup = Setup { halfmoves, ..chess.to_setup(EnPassantMode::Legal) };
         let counted = Chess::from_setup(setup, CastlingMode::Chess960)
             .or_else(PositionError::ignore_too_much_material)
             .or_else(PositionError::ignore_impossible_check);
         Position::new(counted.unwrap_or_else(|_| chess.clone()))
     }
 
-    /// The position as shakmaty has it.
+    /// Returns the position of shakmaty.
     pub fn chess(&self) -> &Chess {
         &self.chess
     }
 
-    /// Equal for positions that the rules of repetition take as equal.
+    /// Returns the key. Positions that are equal by the rules of repetition have equal keys.
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// A key of the pawns alone.
+    /// Returns the key of the pawns.
     pub fn pawn_key(&self) -> u64 {
         self.pawn_key
     }
 
-    /// A key of a colour's pieces and king, without its pawns.
+    /// Returns the key of a colour's pieces and king, without its pawns.
     pub fn piece_key(&self, color: Color) -> u64 {
         self.piece_keys[color as usize]
     }
 
-    /// The side to move.
+    /// Returns the side to move.
     pub fn turn(&self) -> Color {
         self.chess.turn()
     }
 
-    /// Whether the side to move is in check.
+    /// Returns whether the side to move is in check.
     pub fn in_check(&self) -> bool {
         self.checkers.any()
     }
 
-    /// Plies since the last capture or pawn move.
+    /// Returns the plies since the last capture or pawn move.
     pub fn halfmoves(&self) -> usize {
         self.chess.halfmoves() as usize
     }
 
-    /// All legal moves.
+    /// Returns all legal moves.
     pub fn legal_moves(&self) -> MoveList {
         self.chess.legal_moves()
     }
 
-    /// The pieces of a colour, except king and pawns.
+    /// Parses a legal move in UCI. Castling may be written either way.
+    pub fn legal_move(&self, uci: &str) -> Option<Move> {
+        uci.parse::<UciMove>().ok()?.to_move(&self.chess).ok()
+    }
+
+    /// Returns the pieces of a colour, except king and pawns.
     pub fn pieces(&self, color: Color) -> Bitboard {
         let board = self.chess.board();
         board.by_color(color) & !board.pawns() & !board.kings()
     }
 
-    /// Neither side can mate.
+    /// Returns whether neither side can mate.
     pub fn insufficient_material(&self) -> bool {
         self.chess.board().occupied().count() <= 4 && self.chess.is_insufficient_material()
     }
 
-    /// The position after a legal move.
+    /// Returns the position after a legal move.
     #[must_use]
     pub fn play(&self, m: Move) -> Position {
-        let mut chess = self.chess.clone();
-        chess.play_unchecked(m);
-        let us = self.turn();
-        let mut key = self.key ^ state_key(&self.chess) ^ state_key(&chess);
-        let (mut pawn_key, mut piece_keys) = (self.pawn_key, self.piece_keys);
-        for (color, role, square) in Changes::of(us, m) {
-            let number = zobrist::piece(color, role, square);
-            key ^= number;
-            if role == Role::Pawn {
-                pawn_key ^= number;
-            } else {
-                piece_keys[color as usize] ^= number;
-            }
+        let mut next = self.clone();
+        next.chess.play_unchecked(m);
+        next.key ^= state_key(&self.chess) ^ state_key(&next.chess);
+        for (color, role, square) in Changes::of(self.turn(), m) {
+            next.toggle(color, role, square);
         }
-        let checkers = chess.checkers();
-        Position { chess, key, pawn_key, piece_keys, checkers }
+        next.checkers = next.chess.checkers();
+        next
     }
 
-    /// Whether a move attacks the other king from where it goes. Checks that it discovers are not seen.
+    /// Returns whether the moved piece gives check. Discovered checks are not detected.
     pub fn checks(&self, m: Move) -> bool {
         let (role, from, to) = match m {
             Move::Normal { role, from, to, promotion, .. } => (promotion.unwrap_or(role), from, to),
@@ -178,7 +151,7 @@ impl Position {
         board.king_of(!self.turn()).is_some_and(|king| attacked.contains(king))
     }
 
-    /// The position with the other side to move, unless that is none because somebody is in check.
+    /// Returns the position with the other side to move, or `None` if the side to move is in check.
     pub fn pass(&self) -> Option<Position> {
         let chess = self.chess.clone().swap_turn().ok()?;
         let key = self.key ^ state_key(&self.chess) ^ state_key(&chess);
@@ -186,13 +159,13 @@ impl Position {
     }
 }
 
-/// The key of what is not on the board.
+/// Returns the key of side to move, castling rights and en-passant square.
 fn state_key(chess: &Chess) -> u64 {
     let mut key = if chess.turn() == Color::Black { zobrist::BLACK } else { 0 };
     for rook in chess.castles().castling_rights() {
         key ^= zobrist::castling(rook);
     }
-    // Only a pawn that may really be taken makes the position another one.
+    // An en-passant square without a legal capture does not distinguish positions.
     if chess.maybe_ep_square().is_some()
         && let Some(square) = chess.ep_square(EnPassantMode::Legal)
     {
@@ -201,17 +174,17 @@ fn state_key(chess: &Chess) -> u64 {
     key
 }
 
-/// The pieces that a move takes from squares and puts on squares; a square that is in both lists changes twice.
+/// The pieces that a move removes from squares and adds to squares.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
-    /// Pieces that leave their square.
+    /// Pieces removed from their square.
     pub removed: [Option<(Color, Role, Square)>; 2],
-    /// Pieces that come to a square.
+    /// Pieces added to a square, after the removals.
     pub added: [Option<(Color, Role, Square)>; 2],
 }
 
 impl Changes {
-    /// The changes of a move of `us`.
+    /// Returns the changes of a move of `us`.
     pub fn of(us: Color, m: Move) -> Changes {
         match m {
             Move::Normal { role, from, capture, to, promotion } => Changes {
@@ -232,7 +205,7 @@ impl Changes {
                     added: [Some((us, Role::King, side.king_to(us))), Some((us, Role::Rook, side.rook_to(us)))],
                 }
             }
-            // Not in standard chess.
+            // Only in variants of chess.
             Move::Put { role, to } => Changes { removed: [None; 2], added: [Some((us, role, to)), None] },
         }
     }
@@ -250,7 +223,6 @@ impl IntoIterator for Changes {
 type OptionsOf2 = std::array::IntoIter<Option<(Color, Role, Square)>, 2>;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -258,12 +230,12 @@ mod tests {
         fen.parse().unwrap()
     }
 
-    /// Walks the legal moves of a position to a depth, and compares each key with one made from nothing.
+    /// Plays the legal moves of a position to a depth, and compares each key with the key of a new position.
     fn walk(position: &Position, depth: u32) {
-        let whole = Position::new(position.chess.clone());
-        assert_eq!((position.key, position.pawn_key), (whole.key, whole.pawn_key), "{:?}", position.chess);
-        assert_eq!(position.piece_keys, whole.piece_keys);
-        assert_eq!(position.checkers, whole.checkers);
+        let new = Position::new(position.chess.clone());
+        assert_eq!((position.key, position.pawn_key), (new.key, new.pawn_key), "{:?}", position.chess);
+        assert_eq!(position.piece_keys, new.piece_keys);
+        assert_eq!(position.checkers, new.checkers);
         if depth > 0 {
             position.legal_moves().into_iter().for_each(|m| walk(&position.play(m), depth - 1));
             if let Some(passed) = position.pass() {
@@ -273,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_updated_as_they_are_made_from_nothing() {
+    fn incremental_keys_equal_keys_of_new_positions() {
         for fen in [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -286,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pawn_that_cannot_be_taken_en_passant_makes_no_difference() {
+    fn an_en_passant_square_without_a_capture_is_not_in_the_key() {
         let pushed = position("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
         let quiet = position("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
         assert_eq!(pushed.key(), quiet.key());
@@ -296,11 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn moves_without_capture_are_counted_from_the_fifth_field() {
-        let chess = position("4k3/8/8/8/8/8/8/R3K3 w Q -");
-        let plies = |fen: &str| Position::counted(chess.chess(), fen).halfmoves();
+    fn plies_without_capture_are_read_from_the_fifth_field() {
+        let plies = |fen: &str| position(fen).halfmoves();
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - 61 90"), 61);
-        assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - x 90"), 0);
+        assert!(matches!("4k3/8/8/8/8/8/8/R3K3 w Q - x 90".parse::<Position>(), Err(FenError::Counter(_))));
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q -"), 0);
     }
 
@@ -310,7 +281,7 @@ mod tests {
         let start = Position::new(start.chess().clone());
         for m in start.legal_moves() {
             let child = start.play(m);
-            // Nothing is discovered here, and the rooks' attacks need not castle.
+            // No check is discovered here.
             if !matches!(m, Move::Castle { .. }) {
                 assert_eq!(start.checks(m), child.in_check(), "{m:?}");
             }
@@ -322,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_passes_in_check() {
+    fn a_side_in_check_cannot_pass() {
         assert!(position("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1").pass().is_none());
     }
 }

@@ -1,10 +1,10 @@
-//! How much shallower late moves are searched.
+//! Reductions of late moves.
 
-/// Depths and move numbers that the table knows.
+/// Depths and move numbers in the table.
 const SIZE: usize = 64;
 
-/// The binary logarithm in 1/1024, without floating point: each squaring gives one more binary digit. Equal on every
-/// target, as the search must be.
+/// Returns the binary logarithm in 1/1024, equal on every target: it uses no floating point. Each squaring yields one
+/// binary digit.
 const fn log2(x: usize) -> u64 {
     let mut whole = x.ilog2() as u64;
     let mut fraction = ((x as u64) << 32) >> whole;
@@ -22,7 +22,7 @@ const fn log2(x: usize) -> u64 {
 }
 
 const BASE: u64 = 820;
-/// The natural logarithms' product is divided by this many hundredths; ln 2 squared is 0.48045.
+/// Divisor of the product of natural logarithms, in hundredths. The square of ln 2 is 0.48045.
 const DIVISOR: u64 = 225;
 
 const fn table() -> [[u16; SIZE]; SIZE] {
@@ -42,7 +42,7 @@ const fn table() -> [[u16; SIZE]; SIZE] {
 
 static TABLE: [[u16; SIZE]; SIZE] = table();
 
-/// The reduction of the `number`th move (from 1) at a depth, in 1/1024 plies.
+/// Returns the reduction of the `number`th move, from 1, at a depth, in 1/1024 plies.
 pub fn reduction(depth: i32, number: usize) -> i32 {
     i32::from(TABLE[depth.clamp(0, SIZE as i32 - 1) as usize][number.min(SIZE - 1)])
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logarithms_are_those_of_the_formula() {
+    fn logarithms_are_exact_to_one_digit() {
         for x in 1..SIZE {
             let expected = (x as f64).log2() * 1_024.0;
             assert!((log2(x) as f64 - expected).abs() <= 1.0, "log2({x}) = {}, expected {expected}", log2(x));

@@ -1,64 +1,68 @@
-//! Scores: centipawns from the point of view of the side to move, and mates beyond all of them.
+//! Scores of the search: centipawns from the point of view of the side to move, and mates beyond them.
 
-/// A search goes no deeper than so many plies.
+use std::fmt;
+
+/// Maximum ply of a search.
 pub const MAX_PLY: usize = 128;
-/// The side to move is mated here.
+/// Score of a mate on the board, for the winner.
 pub const MATE: i32 = 32_000;
-/// Beyond this a score is a mate.
+/// Scores from here on are mates.
 pub const MATED_WITHIN: i32 = MATE - MAX_PLY as i32;
-/// More than any score.
+/// A bound beyond every score.
 pub const INFINITE: i32 = 32_500;
 /// No score.
 pub const NONE: i32 = 32_600;
 /// A draw.
 pub const DRAW: i32 = 0;
-/// An evaluation stays within.
+/// Maximum of an evaluation.
 pub const MAX_EVAL: i32 = 20_000;
 
-/// The score of being mated after `ply` plies.
+/// Returns the score of a side that is mated after `ply` plies.
 pub fn mated_in(ply: usize) -> i32 {
     ply as i32 - MATE
 }
 
-/// Whether a score is a mate, whoever gives it.
+/// Returns whether a score is a mate by either side.
 pub fn is_mate(score: i32) -> bool {
     score.abs() >= MATED_WITHIN
 }
 
-/// A score as the transposition table has it: plies to a mate count from the node, not from the root.
+/// Converts a score for the transposition table: plies to a mate count from the node, not from the root.
 pub fn to_table(score: i32, ply: usize) -> i32 {
-    match score {
-        _ if score >= MATED_WITHIN => score + ply as i32,
-        _ if score <= -MATED_WITHIN => score - ply as i32,
-        _ => score,
-    }
+    if is_mate(score) { score + score.signum() * ply as i32 } else { score }
 }
 
-/// The opposite of [`to_table`].
+/// Inverse of [`to_table`].
 pub fn from_table(score: i32, ply: usize) -> i32 {
-    match score {
-        _ if score >= MATED_WITHIN => score - ply as i32,
-        _ if score <= -MATED_WITHIN => score + ply as i32,
-        _ => score,
-    }
+    if is_mate(score) { score - score.signum() * ply as i32 } else { score }
 }
 
-/// A score as users read it, from the point of view of the side to move.
+/// A score as in UCI, from the point of view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
+pub enum UciScore {
     /// Centipawns.
     Cp(i32),
-    /// Mate in so many moves; negative if the side to move is mated, zero if it is mated already.
+    /// Moves to mate: negative if the side to move is mated, zero if the mate is on the board.
     Mate(i32),
 }
 
-impl Score {
-    /// Of a score of the search.
-    pub fn of(score: i32) -> Score {
+impl UciScore {
+    /// Converts a score of the search.
+    pub(crate) fn from_search(score: i32) -> UciScore {
         match score {
-            _ if score >= MATED_WITHIN => Score::Mate((MATE - score + 1) / 2),
-            _ if score <= -MATED_WITHIN => Score::Mate(-(MATE + score) / 2),
-            _ => Score::Cp(score),
+            _ if score >= MATED_WITHIN => UciScore::Mate((MATE - score + 1) / 2),
+            _ if score <= -MATED_WITHIN => UciScore::Mate(-(MATE + score) / 2),
+            _ => UciScore::Cp(score),
+        }
+    }
+}
+
+/// As after `score` in UCI: `cp 12`, `mate -3`.
+impl fmt::Display for UciScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UciScore::Cp(cp) => write!(f, "cp {cp}"),
+            UciScore::Mate(moves) => write!(f, "mate {moves}"),
         }
     }
 }
@@ -69,11 +73,11 @@ mod tests {
 
     #[test]
     fn mates_are_counted_in_moves() {
-        assert_eq!(Score::of(MATE - 1), Score::Mate(1));
-        assert_eq!(Score::of(MATE - 3), Score::Mate(2));
-        assert_eq!(Score::of(mated_in(2)), Score::Mate(-1));
-        assert_eq!(Score::of(mated_in(0)), Score::Mate(0));
-        assert_eq!(Score::of(MAX_EVAL), Score::Cp(MAX_EVAL));
+        assert_eq!(UciScore::from_search(MATE - 1), UciScore::Mate(1));
+        assert_eq!(UciScore::from_search(MATE - 3), UciScore::Mate(2));
+        assert_eq!(UciScore::from_search(mated_in(2)), UciScore::Mate(-1));
+        assert_eq!(UciScore::from_search(mated_in(0)), UciScore::Mate(0));
+        assert_eq!(UciScore::from_search(MAX_EVAL), UciScore::Cp(MAX_EVAL));
     }
 
     #[test]

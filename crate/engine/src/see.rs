@@ -1,15 +1,16 @@
-//! Static exchange evaluation: what a move wins or loses if both sides go on taking on its square, cheapest piece first.
+//! Static exchange evaluation: the material that a move wins or loses if both sides go on capturing on its square, the
+//! cheapest piece first.
 
 use shakmaty::{Bitboard, Board, Color, Move, Position as _, Role, Square, attacks};
 
 use crate::Position;
 
-/// The worth of a role in an exchange, in centipawns.
+/// Returns the value of a role in an exchange, in centipawns.
 pub fn value(role: Role) -> i32 {
     [100, 320, 330, 500, 950, 0][role as usize - 1]
 }
 
-/// Whether a move wins at least `threshold` centipawns.
+/// Returns whether a move wins at least `threshold` centipawns.
 pub fn wins(position: &Position, m: Move, threshold: i32) -> bool {
     let board = position.chess().board();
     let (from, to, moved, taken) = match m {
@@ -20,7 +21,8 @@ pub fn wins(position: &Position, m: Move, threshold: i32) -> bool {
         Move::EnPassant { from, to } => (from, to, Role::Pawn, value(Role::Pawn)),
         Move::Castle { .. } | Move::Put { .. } => return threshold <= 0,
     };
-    // What the side that took last is ahead of the threshold, if nothing more were taken, and if its piece is taken.
+    // Balance of the side that captured last, relative to the threshold: first if nobody recaptures, then if the opponent
+    // recaptures.
     let mut balance = taken - threshold;
     if balance < 0 {
         return false;
@@ -42,7 +44,7 @@ pub fn wins(position: &Position, m: Move, threshold: i32) -> bool {
         attackers &= occupied;
         let ours = attackers & board.by_color(side);
         let Some((square, role)) = cheapest(board, ours) else { break };
-        // A king takes only what nobody defends.
+        // A king may not capture a defended piece.
         if role == Role::King && (attackers & board.by_color(!side)).any() {
             break;
         }
@@ -71,13 +73,12 @@ fn cheapest(board: &Board, pieces: Bitboard) -> Option<(Square, Role)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
-    /// Each line of the data: FEN, move, what the exchange wins.
+    /// Each line of the data: FEN, move, centipawns that the exchange wins.
     #[test]
-    fn exchanges_win_what_they_should() {
+    fn exchanges_win_the_expected_material() {
         for line in include_str!("../tests/see.tsv").lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&str> = line.split('\t').collect();
             let [fen, uci, expected] = fields[..] else { panic!("three fields expected: {line}") };

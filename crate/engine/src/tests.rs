@@ -1,6 +1,6 @@
 use std::{cell::Cell, time::Duration};
 
-use shakmaty::{Move, Position as _, uci::UciMove};
+use shakmaty::{Move, Position as _};
 
 use super::*;
 use crate::Silent;
@@ -18,15 +18,15 @@ fn find(fen: &str, limits: &Limits) -> Vec<Line> {
 }
 
 fn depth(depth: usize) -> Limits {
-    Limits { depth: Some(depth), ..Limits::default() }
+    Limits::to_depth(depth)
 }
 
 fn nodes(nodes: u64) -> Limits {
-    Limits { nodes: Some(nodes), ..Limits::default() }
+    Limits::to_nodes(nodes)
 }
 
 fn legal(game: &Game, text: &str) -> Move {
-    text.parse::<UciMove>().unwrap().to_move(game.position().chess()).unwrap()
+    game.position().legal_move(text).unwrap()
 }
 
 fn play(game: &mut Game, moves: &str) {
@@ -45,8 +45,8 @@ fn mates_are_found_and_counted() {
         match moves.parse::<i32>().unwrap() {
             0 => assert!(lines.is_empty(), "{line}: {lines:?}"),
             moves => {
-                // Pruning may overlook the shortest of longer mates, but none is ever claimed too short.
-                let Score::Mate(found) = lines[0].score else { panic!("{line}: {lines:?}") };
+                // Pruning may miss the shortest of longer mates, but the search never reports too short a mate.
+                let UciScore::Mate(found) = lines[0].score else { panic!("{line}: {lines:?}") };
                 assert!(found.signum() == moves.signum() && found.abs() >= moves.abs(), "{line}: {found}");
                 assert!(moves.abs() > 2 || found == moves, "{line}: {found}");
             }
@@ -55,36 +55,36 @@ fn mates_are_found_and_counted() {
 }
 
 #[test]
-fn a_stalemate_has_no_line_and_is_worth_nothing() {
+fn a_stalemate_has_no_line_and_scores_zero() {
     assert!(find("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", &depth(3)).is_empty());
     let game = game("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1");
     let stalemate = legal(&game, "f1f7");
-    assert_eq!(find_in(&game, &Limits { moves: vec![stalemate], ..depth(6) })[0].score, Score::Cp(0));
-    assert!(matches!(find_in(&game, &depth(6))[0].score, Score::Mate(1..)));
+    assert_eq!(find_in(&game, &Limits { moves: vec![stalemate], ..depth(6) })[0].score, UciScore::Cp(0));
+    assert!(matches!(find_in(&game, &depth(6))[0].score, UciScore::Mate(1..)));
 }
 
 #[test]
-fn a_side_that_is_lost_repeats() {
-    // White is about to mate, but Black checks for ever: Qe1+ Kh2 Qh4+ Kg1.
+fn a_losing_side_gives_perpetual_check() {
+    // White threatens mate, but Black has perpetual check: Qe1+ Kh2 Qh4+ Kg1.
     let lines = find("1Q6/R5pk/7p/8/7q/8/6P1/6K1 b - - 0 1", &depth(10));
-    assert_eq!(lines[0].score, Score::Cp(0), "{lines:?}");
+    assert_eq!(lines[0].score, UciScore::Cp(0), "{lines:?}");
 }
 
 #[test]
-fn a_position_that_comes_a_third_time_is_drawn() {
-    // A queen ahead; but shuffling back brings the start a third time.
+fn a_third_occurrence_of_a_position_is_a_draw() {
+    // White is a queen ahead, but the start occurs a third time.
     let mut game = game("7k/8/8/8/8/8/8/KQ6 w - - 0 1");
     play(&mut game, "b1b2 h8g8 b2b1 g8h8 b1b2 h8g8 b2b1");
     let lines = find_in(&game, &Limits { moves: vec![legal(&game, "g8h8")], ..depth(5) });
-    assert_eq!(lines[0].score, Score::Cp(0));
+    assert_eq!(lines[0].score, UciScore::Cp(0));
 }
 
 #[test]
-fn fifty_moves_without_progress_are_a_draw_unless_the_last_one_mates() {
+fn fifty_moves_without_progress_are_a_draw_unless_the_last_move_mates() {
     let score = |fen| find(fen, &depth(5))[0].score;
-    assert_eq!(score("7k/8/8/8/8/8/8/KQ6 w - - 99 80"), Score::Cp(0));
-    assert_eq!(score("7k/8/5K2/8/8/8/8/1Q6 w - - 99 80"), Score::Cp(0));
-    assert_eq!(score("7k/5K2/8/8/8/8/8/1Q6 w - - 99 80"), Score::Mate(1));
+    assert_eq!(score("7k/8/8/8/8/8/8/KQ6 w - - 99 80"), UciScore::Cp(0));
+    assert_eq!(score("7k/8/5K2/8/8/8/8/1Q6 w - - 99 80"), UciScore::Cp(0));
+    assert_eq!(score("7k/5K2/8/8/8/8/8/1Q6 w - - 99 80"), UciScore::Mate(1));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn limits_are_kept() {
         }
     }
     let mut late = Late(Cell::new(0));
-    let limits = Limits::default().within(Duration::from_millis(5));
+    let limits = Limits { deadline: Some(Duration::from_millis(5)), ..Limits::default() };
     let lines = search(&game(KIWIPETE), &Table::new(0), &mut Histories::default(), &limits, &mut late);
     assert!(lines[0].nodes < 10_000 && late.0.get() < 20);
 }
@@ -119,8 +119,8 @@ fn limits_are_kept() {
 fn lines_are_distinct_and_ordered_and_can_be_played() {
     let lines = find(KIWIPETE, &Limits { lines: 5, ..depth(7) });
     let value = |line: &Line| match line.score {
-        Score::Cp(cp) => cp,
-        Score::Mate(moves) => 100_000 * moves.signum() - moves,
+        UciScore::Cp(cp) => cp,
+        UciScore::Mate(moves) => 100_000 * moves.signum() - moves,
     };
     assert!(lines.windows(2).all(|pair| value(&pair[0]) >= value(&pair[1])), "{lines:?}");
     let firsts: std::collections::HashSet<Move> = lines.iter().map(|line| line.moves[0]).collect();
@@ -132,14 +132,14 @@ fn lines_are_distinct_and_ordered_and_can_be_played() {
 }
 
 #[test]
-fn only_the_moves_that_are_asked_for_are_played() {
+fn only_the_moves_in_the_limits_are_searched() {
     let rook_move = game(KIWIPETE).position().legal_moves().into_iter().find(|m| m.role() == shakmaty::Role::Rook);
     let limits = Limits { moves: rook_move.into_iter().collect(), lines: 4, ..depth(5) };
     let lines = find(KIWIPETE, &limits);
     assert_eq!((lines.len(), Some(lines[0].moves[0])), (1, rook_move));
 }
 
-/// Legal, but nothing that a game would bring about; each within limits that end in the middle of everything.
+/// Legal positions that no game reaches, with limits that stop the search at any point.
 #[test]
 fn odd_positions_are_searched_without_panic() {
     let positions = [
@@ -162,7 +162,7 @@ fn odd_positions_are_searched_without_panic() {
     }
 }
 
-/// Random games, searched at every ply with a table that is too small.
+/// Random games, searched at every ply with a small table.
 #[test]
 fn random_games_are_searched_without_panic() {
     let (table, mut histories) = (Table::new(4_096), Histories::default());

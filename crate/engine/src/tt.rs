@@ -1,43 +1,43 @@
-//! The transposition table: what was found of positions, for whoever meets them again.
+//! The transposition table.
 //!
-//! Bounded: its size is given, and a position that is not in it is merely searched. Threads share it without locks: an
-//! entry is two words, and its key is stored combined with its data, so that a torn entry is one of no position
-//! (Hyatt and Mann, "A lock-less transposition-table implementation for parallel search", 2002).
+//! Threads share the table without locks: an entry is two words, and the first word is the key XOR the data, so that a
+//! torn entry matches no position (Hyatt and Mann, "A lock-less transposition-table implementation for parallel search",
+//! 2002).
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::packed::Packed;
 
-/// What a score is worth.
+/// The relation of a score to the true score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The score is at most this.
+    /// The true score is at most this.
     Upper = 1,
-    /// The score is at least this.
+    /// The true score is at least this.
     Lower = 2,
-    /// The score is this.
+    /// The score is exact.
     Exact = 3,
 }
 
-/// What is known of a position. Mates count from the position.
+/// The result of a search of a position. Mates count from the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The best move, or one that refuted the position.
+    /// The best move, or the move that refuted the position.
     pub best: Packed,
     /// The score.
     pub score: i32,
-    /// The evaluation without search, [`NONE`](crate::score::NONE) in check.
+    /// The evaluation without search; [`NONE`](crate::score::NONE) in check.
     pub eval: i32,
-    /// How deep the search was; 0 for quiescence.
+    /// Depth of the search, in plies; 0 for quiescence.
     pub depth: i32,
-    /// What the score is worth.
+    /// The relation of `score` to the true score.
     pub bound: Bound,
-    /// Whether a principal variation went through here.
+    /// Whether the position was on a principal variation.
     pub pv: bool,
 }
 
 const WAYS: usize = 4;
-/// Ages are counted in five bits.
+/// Number of ages, in five bits.
 const AGES: u8 = 32;
 
 #[derive(Default)]
@@ -56,14 +56,30 @@ pub struct Table {
     age: AtomicU8,
 }
 
+impl Bound {
+    /// Returns whether a score with this bound ends a node with the window from `alpha` to `beta`.
+    pub fn cuts(self, score: i32, alpha: i32, beta: i32) -> bool {
+        match self {
+            Bound::Exact => true,
+            Bound::Lower => score >= beta,
+            Bound::Upper => score <= alpha,
+        }
+    }
+
+    /// Returns whether a score with this bound excludes `eval` as the true score.
+    pub fn corrects(self, score: i32, eval: i32) -> bool {
+        self.cuts(score, eval - 1, eval + 1)
+    }
+}
+
 impl Table {
-    /// A table of at most so many bytes, at least one bucket of 64.
+    /// Creates a table of at most `bytes` bytes, but at least 64.
     pub fn new(bytes: usize) -> Table {
         let count = (bytes / size_of::<Bucket>()).max(1);
         Table { buckets: (0..count).map(|_| Bucket::default()).collect(), age: AtomicU8::new(0) }
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&self) {
         for slot in self.buckets.iter().flat_map(|bucket| &bucket.0) {
             slot.check.store(0, Relaxed);
@@ -72,12 +88,12 @@ impl Table {
         self.age.store(0, Relaxed);
     }
 
-    /// Entries of searches before this one are replaced first.
+    /// Begins a new search: entries of earlier searches are replaced first.
     pub fn next_search(&self) {
         self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
     }
 
-    /// What is known of a position.
+    /// Returns the entry of a position.
     pub fn get(&self, key: u64) -> Option<Entry> {
         self.bucket(key).0.iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
@@ -85,14 +101,14 @@ impl Table {
         })
     }
 
-    /// Notes what was found. The place is that of the same position, or of what is least worth keeping.
+    /// Stores an entry. It replaces the entry of the same position, or else the least useful entry of the bucket.
     pub fn put(&self, key: u64, mut entry: Entry) {
         let age = self.age.load(Relaxed);
-        let mut place: Option<(&Slot, i32)> = None;
+        let mut replaced: Option<(&Slot, i32)> = None;
         for slot in &self.bucket(key).0 {
             let data = slot.data.load(Relaxed);
             if data == 0 {
-                place = place.filter(|(_, worth)| *worth == i32::MIN).or(Some((slot, i32::MIN)));
+                replaced = replaced.filter(|(_, value)| *value == i32::MIN).or(Some((slot, i32::MIN)));
                 continue;
             }
             let old = unpack(data);
@@ -104,23 +120,23 @@ impl Table {
                 if worse && entry.bound != Bound::Exact && age_of(data) == age {
                     return;
                 }
-                place = Some((slot, i32::MIN));
+                replaced = Some((slot, i32::MIN));
                 break;
             }
-            let worth = old.depth - 4 * i32::from((age + AGES - age_of(data)) % AGES);
-            if place.is_none_or(|(_, least)| worth < least) {
-                place = Some((slot, worth));
+            let value = old.depth - 4 * i32::from((age + AGES - age_of(data)) % AGES);
+            if replaced.is_none_or(|(_, least)| value < least) {
+                replaced = Some((slot, value));
             }
         }
-        if let Some((slot, _)) = place {
+        if let Some((slot, _)) = replaced {
             let data = pack(entry, age);
             slot.data.store(data, Relaxed);
             slot.check.store(key ^ data, Relaxed);
         }
     }
 
-    /// How full the table is with entries of this search, in thousandths, by a sample.
-    pub fn full(&self) -> usize {
+    /// Returns how full the table is with entries of this search, in thousandths, estimated from a sample.
+    pub fn hashfull(&self) -> usize {
         let age = self.age.load(Relaxed);
         let sample = &self.buckets[..self.buckets.len().min(250)];
         let slots = sample.iter().flat_map(|bucket| &bucket.0);
@@ -134,8 +150,8 @@ impl Table {
     }
 }
 
-/// Bits 0 to 15 the move, 16 to 31 the score, 32 to 47 the evaluation, 48 to 55 the depth, 56 and 57 the bound, 58 the
-/// principal variation, 59 to 63 the age. Never zero, for every entry has a bound.
+/// Packs an entry. Bits 0 to 15: move; 16 to 31: score; 32 to 47: evaluation; 48 to 55: depth; 56 and 57: bound; 58:
+/// principal variation; 59 to 63: age. The result is never zero, because every entry has a bound.
 fn pack(entry: Entry, age: u8) -> u64 {
     u64::from(entry.best.0)
         | u64::from(entry.score as i16 as u16) << 16
@@ -175,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_comes_back_as_it_was() {
+    fn an_entry_is_returned_unchanged() {
         let table = Table::new(1 << 16);
         for (key, bound) in [(1, Bound::Upper), (u64::MAX, Bound::Lower), (1 << 40, Bound::Exact)] {
             let entry = Entry { score: -MATE, eval: NONE, bound, pv: true, ..entry(127) };
@@ -186,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_keeps_within_its_size_and_its_deepest_entries() {
+    fn a_full_table_keeps_its_deepest_entry() {
         let table = Table::new(64);
         for depth in 1..=20 {
             table.put(depth as u64, entry(depth));
@@ -197,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_old_searches_make_room() {
+    fn entries_of_old_searches_are_replaced() {
         let table = Table::new(64);
         (1..=4).for_each(|key| table.put(key, entry(30)));
         (0..10).for_each(|_| table.next_search());
@@ -216,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_move_outlives_a_search_that_found_none() {
+    fn an_entry_without_a_move_keeps_the_move_before() {
         let table = Table::new(64);
         table.put(7, entry(3));
         table.put(7, Entry { best: Packed::NONE, ..entry(5) });
@@ -224,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_table_knows_nothing() {
+    fn a_cleared_table_is_empty() {
         let table = Table::new(1 << 12);
         (0..1_000).for_each(|key| table.put(key << 54, entry(9)));
-        assert!(table.full() > 900);
+        assert!(table.hashfull() > 900);
         table.clear();
-        assert_eq!((table.full(), table.get(0)), (0, None));
+        assert_eq!((table.hashfull(), table.get(0)), (0, None));
     }
 }

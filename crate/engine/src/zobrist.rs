@@ -1,8 +1,8 @@
-//! Keys of positions: a random number for everything that two positions may differ in.
+//! Zobrist keys of positions.
 
 use shakmaty::{Color, Role, Square};
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the numbers are the same on every target.
+/// SplitMix64 (Steele, Lea, Flood 2014). Its numbers are equal on every target.
 pub const fn split_mix(state: u64) -> u64 {
     let mut z = state.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,20 +24,20 @@ static PIECES: [u64; 768] = numbers(1);
 static CASTLING: [u64; 64] = numbers(1_001);
 static EN_PASSANT: [u64; 8] = numbers(2_001);
 
-/// Black to move.
+/// Key of Black to move.
 pub const BLACK: u64 = split_mix(3_001);
 
-/// A piece on a square.
+/// Returns the key of a piece on a square.
 pub fn piece(color: Color, role: Role, square: Square) -> u64 {
     PIECES[(color as usize * 6 + role as usize - 1) * 64 + square.to_usize()]
 }
 
-/// The right to castle with the rook of a square.
+/// Returns the key of the right to castle with the rook of a square.
 pub fn castling(rook: Square) -> u64 {
     CASTLING[rook.to_usize()]
 }
 
-/// A pawn that may be taken en passant on a square.
+/// Returns the key of an en-passant square.
 pub fn en_passant(square: Square) -> u64 {
     EN_PASSANT[square.file().to_usize()]
 }

@@ -1,4 +1,4 @@
-//! The sums of the first layer, kept up to date from move to move.
+//! The sums of the first layer, updated move by move.
 
 use shakmaty::{Color, Move, Position as _, Role};
 
@@ -13,18 +13,18 @@ pub struct Accumulators {
 }
 
 impl Accumulators {
-    /// Of a position, from nothing.
+    /// Computes the sums of a position.
     pub fn of_position(network: &Network, position: &Position) -> Accumulators {
         let sums = [Color::White, Color::Black].map(|color| fresh(network, position, color));
         Accumulators { sums }
     }
 
-    /// The sums as a colour sees the board.
+    /// Returns the sums of a colour's perspective.
     pub fn of(&self, color: Color) -> &[i16; HIDDEN] {
         &self.sums[index(color)]
     }
 
-    /// The sums after a move from `before` to `after`.
+    /// Returns the sums after the move `m` from `before` to `after`.
     pub fn after(&self, network: &Network, before: &Position, m: Move, after: &Position) -> Accumulators {
         let us = before.turn();
         let changes = Changes::of(us, m);
@@ -61,7 +61,7 @@ fn fresh(network: &Network, position: &Position, color: Color) -> [i16; HIDDEN] 
     sums
 }
 
-/// Weights are bytes and boards have 64 squares, so that nothing overflows; it would wrap alike on every target.
+/// Adds weights. The weights are bytes and a board has 64 squares, so that no sum overflows.
 fn add(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
     sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
 }
@@ -71,7 +71,6 @@ fn subtract(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_updated_as_they_are_made_from_nothing() {
+    fn updated_sums_equal_sums_of_new_positions() {
         let network = Network::embedded();
         for fen in [
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",

@@ -1,32 +1,32 @@
-//! What the network sees: which input stands for a piece, from either side of the board.
+//! Inputs of the network: one input for each piece on each square, from either side of the board.
 
 use shakmaty::{Board, Color, Role, Square};
 
-/// How many inputs there are: a piece of one's own or of the other side, its role, its square.
+/// Number of inputs: two sides, six roles, 64 squares.
 pub const INPUTS: usize = 768;
 
-/// How a side sees the board: from its own first rank, and mirrored if its king stands on the files e to h.
+/// The board from a side's first rank, mirrored if its king is on the files e to h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Perspective {
     color: Color,
-    /// What a square's number is combined with.
+    /// Mask that a square's index is combined with by XOR.
     flip: u8,
 }
 
 impl Perspective {
-    /// Of a colour; `king` is its king's square.
+    /// Creates the perspective of a colour; `king` is the square of its king.
     pub fn new(color: Color, king: Square) -> Perspective {
         let mirror = if king.file() >= shakmaty::File::E { 7 } else { 0 };
         let turn = if color == Color::Black { 56 } else { 0 };
         Perspective { color, flip: mirror ^ turn }
     }
 
-    /// Of a colour on a board; without its king as with one on a1.
+    /// Creates the perspective of a colour on a board. A missing king counts as a king on a1.
     pub fn on(board: &Board, color: Color) -> Perspective {
         Perspective::new(color, board.king_of(color).unwrap_or(Square::A1))
     }
 
-    /// The input of a piece.
+    /// Returns the input of a piece.
     pub fn input(self, color: Color, role: Role, square: Square) -> usize {
         let side = usize::from(color != self.color);
         (side * 6 + role as usize - 1) * 64 + usize::from(square as u8 ^ self.flip)
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_piece_has_an_input_of_its_own() {
+    fn pieces_have_distinct_inputs() {
         for (color, king) in [(Color::White, Square::A1), (Color::White, Square::G1), (Color::Black, Square::E8)] {
             let perspective = Perspective::new(color, king);
             let inputs = Color::ALL.into_iter().flat_map(|color| {

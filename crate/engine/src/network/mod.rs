@@ -1,11 +1,10 @@
-//! The evaluation: a small network, in integers.
+//! The evaluation: an efficiently updatable network (<https://www.chessprogramming.org/NNUE>) in integers.
 //!
-//! 768 inputs (a colour, a role, a square) lead to [`HIDDEN`] sums, once as White sees the board and once as Black does,
-//! mirrored so that one's own king stands on the files a to d. The sums, clipped and squared, lead to one output, with
-//! weights by how many pieces there are. The architecture is the usual one of efficiently updatable networks
-//! (<https://www.chessprogramming.org/NNUE>).
+//! The first layer maps 768 inputs (colour, role, square) to [`HIDDEN`] sums for each perspective, White's and Black's.
+//! Each perspective is mirrored so that its king is on the files a to d. The second layer maps the clipped and squared sums
+//! to one output. Its weights depend on the number of pieces.
 //!
-//! All arithmetic is exact, so that the numbers are the same on every target and however the compiler vectorises it.
+//! All arithmetic is exact, so that evaluations are equal on every target.
 
 mod accumulator;
 mod features;
@@ -19,21 +18,21 @@ use crate::{Position, score::MAX_EVAL};
 pub use accumulator::Accumulators;
 pub use features::{INPUTS, Perspective};
 
-/// Sums of a perspective.
+/// Sums of each perspective.
 pub const HIDDEN: usize = 64;
 /// Sets of output weights.
 pub const BUCKETS: usize = 8;
-/// What stands for 1 in the weights of inputs and in sums.
+/// Fixed-point 1 of input weights and sums.
 pub const INPUT_ONE: i32 = 128;
-/// What stands for 1 in the weights of outputs.
+/// Fixed-point 1 of output weights.
 pub const OUTPUT_ONE: i32 = 64;
-/// The largest weight of an output: its product with a clipped sum fits into 16 bits.
+/// Maximum output weight. Its product with a clipped sum fits into 16 bits.
 pub const MAX_OUTPUT_WEIGHT: i32 = 255;
-/// Centipawns for an output of 1, whose sigmoid is the expected score.
+/// Centipawns of an output of 1. The sigmoid of the output is the expected score.
 pub const CENTIPAWNS: i32 = 200;
 
-/// The network as its file has it: weights of inputs (a byte each), biases of sums, weights of outputs by bucket (those of
-/// the side to move first), biases of outputs (16 bits each, little-endian).
+/// Length of a network file. It contains the input weights (a byte each), the biases of the sums, the output weights of each
+/// bucket (first of the side to move), and the output biases (16 bits each, little-endian).
 pub const BYTES: usize = INPUTS * HIDDEN + 2 * (HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS);
 
 /// The weights.
@@ -45,15 +44,15 @@ pub struct Network {
     output_biases: [i16; BUCKETS],
 }
 
-/// Bytes that are no network.
+/// Error of a network file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetworkError {
-    /// There are too many or too few.
+    /// The length is not [`BYTES`].
     Length {
-        /// How many there are.
+        /// The length.
         found: usize,
     },
-    /// A weight of an output is too large.
+    /// An output weight is too large.
     Weight {
         /// The weight.
         found: i16,
@@ -63,9 +62,9 @@ pub enum NetworkError {
 impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NetworkError::Length { found } => write!(f, "a network has {BYTES} bytes, found {found}"),
+            NetworkError::Length { found } => write!(f, "expected a network of {BYTES} bytes, found {found}"),
             NetworkError::Weight { found } => {
-                write!(f, "weights of outputs are within ±{MAX_OUTPUT_WEIGHT}, found {found}")
+                write!(f, "expected output weights within ±{MAX_OUTPUT_WEIGHT}, found {found}")
             }
         }
     }
@@ -78,16 +77,16 @@ static EMBEDDED: LazyLock<Network> = LazyLock::new(|| {
 });
 
 impl Network {
-    /// The network that comes with the crate.
+    /// Returns the network of this crate.
     pub fn embedded() -> &'static Network {
         &EMBEDDED
     }
 
-    /// Reads a network.
+    /// Reads a network file.
     ///
     /// # Errors
     ///
-    /// The bytes are none.
+    /// The length is wrong, or an output weight is too large.
     pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
         if bytes.len() != BYTES {
             return Err(NetworkError::Length { found: bytes.len() });
@@ -109,7 +108,7 @@ impl Network {
         }
     }
 
-    /// The evaluation in centipawns from the point of view of the side to move.
+    /// Evaluates a position, in centipawns from the point of view of the side to move.
     pub fn evaluate(&self, position: &Position, accumulators: &Accumulators) -> i32 {
         let us = position.turn();
         let bucket = bucket(position.chess().board().occupied().count());
@@ -120,13 +119,13 @@ impl Network {
     }
 }
 
-/// Which set of output weights evaluates so many pieces.
+/// Returns the index of the output weights for a number of pieces.
 pub fn bucket(pieces: usize) -> usize {
     (pieces.saturating_sub(2) / 4).min(BUCKETS - 1)
 }
 
-/// The sum of squares of clipped sums, weighted. The factors are 16 bits wide, for the instructions that multiply such
-/// numbers and add the products in 32 bits.
+/// Returns the weighted sum of the squared clipped sums. The factors have 16 bits, for the SIMD instructions that multiply
+/// such numbers and add the products in 32 bits.
 fn weigh(sums: &[i16; HIDDEN], weights: &[i16; HIDDEN]) -> i32 {
     let products = sums.iter().zip(weights).map(|(&sum, &weight)| {
         let clipped = sum.clamp(0, INPUT_ONE as i16);
@@ -136,19 +135,18 @@ fn weigh(sums: &[i16; HIDDEN], weights: &[i16; HIDDEN]) -> i32 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_network_is_one_and_small_enough() {
+    fn the_embedded_network_is_valid_and_small() {
         let bytes = include_bytes!("../../network.bin");
         assert!(Network::from_bytes(bytes).is_ok());
         assert!(bytes.len() <= 64 << 10);
     }
 
     #[test]
-    fn bytes_that_are_no_network_are_refused() {
+    fn malformed_networks_are_refused() {
         assert_eq!(Network::from_bytes(&[0; 3]).err(), Some(NetworkError::Length { found: 3 }));
         let mut bytes = vec![0; BYTES];
         assert!(Network::from_bytes(&bytes).is_ok());
@@ -157,11 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn buckets_go_by_four_pieces() {
+    fn a_bucket_covers_four_counts_of_pieces() {
         assert_eq!([2, 5, 6, 32, 64].map(bucket), [0, 0, 1, 7, 7]);
     }
 
-    /// With sums and weights at their limits nothing overflows: 64-bit arithmetic gives the same.
+    /// Sums and weights at their limits do not overflow: 64-bit arithmetic gives the same result.
     #[test]
     fn sums_are_weighed_exactly() {
         let mut state = 1_u32;
@@ -178,9 +176,8 @@ mod tests {
         }
     }
 
-    /// The same numbers on every target: a checksum of evaluations, computed once.
     #[test]
-    fn colours_changed_a_position_is_worth_the_same() {
+    fn a_position_with_swapped_colours_has_the_same_evaluation() {
         let network = Network::embedded();
         for (fen, changed) in [
             (

@@ -1,8 +1,7 @@
-//! Principal variation search: alpha-beta with a null window for all but the first move, and the reasons to search a
-//! branch less deep, not at all, or deeper.
+//! Principal variation search: alpha-beta with a null window for all but the first move, with pruning, reductions and
+//! extensions.
 //!
-//! Scores are from the point of view of the side to move. The search knows no threads, clocks or output: it asks its
-//! [`Control`](crate::limits::Control).
+//! Scores are from the point of view of the side to move.
 
 mod moves;
 mod node;
@@ -24,21 +23,21 @@ use crate::{
     tt::Table,
 };
 
-/// Nodes between two questions whether to stop.
+/// Nodes between two calls of the control.
 const POLL: u64 = 1_024;
 
-/// What is remembered of a ply of the line that is being searched.
+/// State of a ply of the current line.
 #[derive(Clone, Copy, Default)]
 struct Ply {
-    /// The corrected evaluation, [`NONE`] in check.
+    /// The corrected evaluation; [`NONE`] in check.
     eval: i32,
-    /// The move that was played here; none for a null move.
+    /// The move played here; `None` for a null move.
     played: Option<PieceTo>,
     killers: [Packed; 2],
-    /// A move that is left out, to see how good the others are.
+    /// Move that a singular search skips.
     excluded: Packed,
-    /// How often the line was searched two plies deeper.
-    doubled: i32,
+    /// Number of double extensions on the line.
+    double_extensions: i32,
 }
 
 /// A search of one position.
@@ -48,29 +47,29 @@ pub struct Search<'a> {
     network: &'static Network,
     limits: &'a Limits,
     control: &'a mut dyn Control,
-    /// Keys of the game and of the line that is being searched, for repetitions.
+    /// Keys of the game and of the current line, to detect repetitions.
     keys: Vec<u64>,
-    /// How many keys are of the game.
-    game: usize,
+    /// Number of keys of the game.
+    game_length: usize,
     plies: Vec<Ply>,
-    /// The first layer of the network for each position of the line.
+    /// First layer of the network, for each position of the line.
     accumulators: Vec<Accumulators>,
     moves: Vec<Ranked>,
-    /// The best line from each ply on.
+    /// Principal variation from each ply on.
     lines: Vec<Vec<Move>>,
-    /// Moves that the root may play.
+    /// Moves to search at the root.
     root_moves: Vec<Move>,
-    /// Nodes that each move of the root took.
+    /// Nodes of each root move.
     root_nodes: Vec<(Move, u64)>,
-    /// The score of the best move of the root so far.
+    /// Score of the best root move so far.
     root_score: Option<i32>,
     nodes: u64,
-    deepest: usize,
+    seldepth: usize,
     stopped: bool,
 }
 
 impl<'a> Search<'a> {
-    /// A search from the last position of a game whose keys are given, the last one that of the position.
+    /// Creates a search of the last position of a game. `keys` are the keys of its positions.
     pub fn new(
         keys: Vec<u64>,
         table: &'a Table,
@@ -84,7 +83,7 @@ impl<'a> Search<'a> {
             network: Network::embedded(),
             limits,
             control,
-            game: keys.len(),
+            game_length: keys.len(),
             keys,
             plies: vec![Ply { eval: NONE, ..Ply::default() }; MAX_PLY + 2],
             accumulators: Vec::with_capacity(MAX_PLY + 2),
@@ -94,68 +93,68 @@ impl<'a> Search<'a> {
             root_nodes: Vec::new(),
             root_score: None,
             nodes: 0,
-            deepest: 0,
+            seldepth: 0,
             stopped: false,
         }
     }
 
-    /// Searches the root within a window, with `moves` alone.
+    /// Searches the root within a window. Only `moves` are played.
     pub fn root(&mut self, position: &Position, moves: &[Move], alpha: i32, beta: i32, depth: i32) -> i32 {
         self.accumulators.clear();
         self.accumulators.push(Accumulators::of_position(self.network, position));
         self.root_moves.clear();
         self.root_moves.extend_from_slice(moves);
-        self.deepest = 0;
+        self.seldepth = 0;
         self.root_score = None;
         self.node::<true>(position, alpha, beta, depth, 0, false)
     }
 
-    /// The best line of the last search of the root; empty if no move was better than alpha.
+    /// Returns the best line of the last root search. Empty if no move was better than alpha.
     pub fn line(&self) -> &[Move] {
         &self.lines[0]
     }
 
-    /// Nodes searched.
+    /// Returns the number of nodes searched.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The longest line of the last search of the root, in plies.
-    pub fn deepest(&self) -> usize {
-        self.deepest
+    /// Returns the length of the longest line of the last root search, in plies.
+    pub fn seldepth(&self) -> usize {
+        self.seldepth
     }
 
-    /// Nodes that a move of the root took.
+    /// Returns the number of nodes of a root move.
     pub fn nodes_of(&self, m: Move) -> u64 {
         self.root_nodes.iter().find(|(root, _)| *root == m).map_or(0, |(_, nodes)| *nodes)
     }
 
-    /// The score of the best line of a root search that was stopped, if a move was better than alpha.
+    /// Returns the best score of a stopped root search, if a move was better than alpha.
     pub fn partial(&self) -> Option<i32> {
         self.root_score
     }
 
-    /// How full the table is, in thousandths.
-    pub fn table_full(&self) -> usize {
-        self.table.full()
+    /// Returns how full the table is, in thousandths.
+    pub fn hashfull(&self) -> usize {
+        self.table.hashfull()
     }
 
-    /// Whether the search ended before it was done.
+    /// Returns whether the search was stopped.
     pub fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The time that counts.
+    /// Returns the time used so far.
     pub fn elapsed(&self) -> Duration {
         self.control.elapsed()
     }
 
-    /// Who is told of lines.
+    /// Returns the control.
     pub fn control(&mut self) -> &mut dyn Control {
         self.control
     }
 
-    /// Whether to stop now.
+    /// Returns whether to stop now.
     fn must_stop(&mut self) -> bool {
         if self.limits.nodes.is_some_and(|most| self.nodes >= most) {
             self.stopped = true;
@@ -165,7 +164,8 @@ impl<'a> Search<'a> {
         self.stopped
     }
 
-    /// Asks whether to stop. A function of its own: in WebAssembly the search may be suspended within it, and nowhere else.
+    /// Asks the control whether to stop. In WebAssembly this is the only function in which the search may be suspended, so
+    /// it must not be inlined.
     #[cold]
     #[inline(never)]
     fn poll(&mut self) {
@@ -173,13 +173,13 @@ impl<'a> Search<'a> {
         self.stopped |= late || self.control.stopped(self.nodes);
     }
 
-    /// Whether the last position of the line stood on the board before: once in this search, or twice in the game.
+    /// Returns whether the last position of the line occurred before: once in this search, or twice in the game.
     fn repeated(&self, position: &Position) -> bool {
         let Some((here, before)) = self.keys.split_last() else { return false };
         let mut seen = 0;
         for (back, key) in before.iter().rev().enumerate().take(position.halfmoves()).skip(1).step_by(2) {
             if key == here {
-                seen += if before.len() - 1 - back >= self.game { 2 } else { 1 };
+                seen += if before.len() - 1 - back >= self.game_length { 2 } else { 1 };
                 if seen >= 2 {
                     return true;
                 }
@@ -188,17 +188,17 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// The moves that the line played one, two and four plies before a ply.
+    /// Returns the moves of the line one, two and four plies before a ply.
     fn before(&self, ply: usize) -> [Option<PieceTo>; 3] {
         [1, 2, 4].map(|back| ply.checked_sub(back).and_then(|earlier| self.plies[earlier].played))
     }
 
-    /// By how much the evaluation errs in positions like this one.
+    /// Returns the correction of the evaluation.
     fn correction(&self, position: &Position, ply: usize) -> i32 {
         if on(Part::Correction) { self.histories.correction(position, &self.before(ply)) } else { 0 }
     }
 
-    /// The evaluation with its correction.
+    /// Returns the corrected evaluation.
     fn corrected(&self, position: &Position, raw: i32, ply: usize) -> i32 {
         (raw + self.correction(position, ply)).clamp(-MAX_EVAL, MAX_EVAL)
     }
@@ -210,12 +210,12 @@ impl<'a> Search<'a> {
         head[ply].extend_from_slice(&tail[0]);
     }
 
-    /// The evaluation without search.
+    /// Returns the evaluation of the network.
     fn evaluate(&self, position: &Position) -> i32 {
         self.accumulators.last().map_or(DRAW, |sums| self.network.evaluate(position, sums))
     }
 
-    /// Goes on to `child` by a move, or by none.
+    /// Enters `child` after a move, or after a null move.
     fn enter(&mut self, position: &Position, m: Option<Move>, ply: usize, child: &Position) {
         self.plies[ply].played = m.map(|m| PieceTo::of(position.turn(), m));
         self.keys.push(child.key());
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The score of a draw by repetition, fifty moves or material; mate comes before the fiftieth move counts.
+    /// Returns the score of a draw by repetition, fifty moves or material. A mate by the fiftieth move takes precedence.
     fn drawn(&self, position: &Position, in_check: bool, ply: usize) -> Option<i32> {
         if position.halfmoves() >= 100 {
             let mated = in_check && position.legal_moves().is_empty();

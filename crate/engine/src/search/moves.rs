@@ -1,4 +1,4 @@
-//! The moves of a node: which are left out, which are searched deeper or less deep, and what is learned of them.
+//! The moves of a node: pruning, extensions, reductions, and updates of the histories.
 
 use shakmaty::Move;
 
@@ -15,20 +15,22 @@ use crate::{
     tt::{Bound, Entry},
 };
 
-/// What is known of a node before its moves are tried.
+/// State of a node before its moves are searched.
 pub(super) struct Node {
     pub cut_node: bool,
     pub improving: bool,
     pub eval: i32,
+    /// Evaluation of the network, without corrections.
     pub raw: i32,
-    pub known: Option<Entry>,
+    /// Entry of the transposition table.
+    pub entry: Option<Entry>,
     pub was_pv: bool,
-    /// Where its moves begin.
+    /// Index of its first move.
     pub start: usize,
 }
 
 impl Search<'_> {
-    /// Tries the moves of a node.
+    /// Searches the moves of a node.
     pub(super) fn moves<const PV: bool>(
         &mut self,
         position: &Position,
@@ -38,16 +40,14 @@ impl Search<'_> {
         node: Node,
     ) -> i32 {
         let (us, root, in_check) = (position.turn(), ply == 0, position.in_check());
-        let Node { cut_node, improving, eval, raw, known, was_pv, start } = node;
+        let Node { cut_node, improving, eval, raw, entry, was_pv, start } = node;
         let excluded = self.plies[ply].excluded;
         let before = self.before(ply);
         let first_alpha = alpha;
-        let best_known = known.map_or(Packed::NONE, |entry| entry.best);
-        {
-            let hints =
-                Hints { best: best_known, killers: self.plies[ply].killers, before, histories: &*self.histories };
-            order::rank(&mut self.moves, position, &hints, false);
-        }
+        let table_move = entry.map_or(Packed::NONE, |entry| entry.best);
+        let killers = self.plies[ply].killers;
+        let hints = Hints { table_move, killers, before, histories: self.histories };
+        order::rank(&mut self.moves, position, &hints, false);
         let legal = self.moves.len() - start;
         if root {
             let allowed = std::mem::take(&mut self.root_moves);
@@ -58,9 +58,9 @@ impl Search<'_> {
         if start == end {
             return if in_check { score::mated_in(ply) } else { DRAW };
         }
-        // With some moves of the root left out, what is found says nothing of the position.
-        let whole = end - start == legal;
-        let known_noisy = self.moves[start..].iter().any(|r| Packed::from(r.m) == best_known && is_noisy(r.m));
+        // If the limits exclude root moves, the result is not stored.
+        let is_whole = end - start == legal;
+        let is_table_move_noisy = self.moves[start..].iter().any(|r| Packed::from(r.m) == table_move && is_noisy(r.m));
 
         let mut best_score = -INFINITE;
         let mut best: Option<Move> = None;
@@ -80,11 +80,11 @@ impl Search<'_> {
             let history = if quiet { self.histories.quiet(us, m, &before) } else { 0 };
             let mut reduced = reduction(depth, number);
 
-            // Moves that need not be tried, once there is one that does not get mated.
+            // Pruning, once a move avoids being mated.
             if !root && best_score > -MATED_WITHIN && position.pieces(us).any() {
                 let reduced_depth = (depth - 1 - reduced / 1_024).max(0);
                 if quiet {
-                    // Late moves, and moves that cannot make good what is missing; a check may.
+                    // Late moves, and moves that cannot raise alpha. Checks are searched nevertheless.
                     let late = on(Part::LateMoves) && number as i32 > (4 + depth * depth) / (2 - i32::from(improving));
                     let futile = on(Part::Futility)
                         && !in_check
@@ -108,23 +108,22 @@ impl Search<'_> {
                 }
             }
 
-            // Singular extension: how good is the position without the known best move?
+            // Singular extension, if the move of the table is better than all other moves.
             let mut extension = 0;
             if on(Part::Singular)
                 && !root
                 && depth >= 7
-                && packed == best_known
+                && packed == table_move
                 && !excluded.is_some()
                 && ply < 2 * MAX_PLY / 3
-                && let Some(entry) = known
+                && let Some(entry) = entry
                 && entry.depth >= depth - 3
                 && entry.bound != Bound::Upper
                 && !score::is_mate(entry.score)
             {
-                let known_score = score::from_table(entry.score, ply);
-                let below = known_score - 2 * depth;
+                let table_score = score::from_table(entry.score, ply);
+                let below = table_score - 2 * depth;
                 self.plies[ply].excluded = packed;
-                // The moves of the inner search stand after those of this one.
                 let others = self.node::<false>(position, below - 1, below, (depth - 1) / 2, ply, cut_node);
                 self.plies[ply].excluded = Packed::NONE;
                 if self.stopped {
@@ -132,14 +131,14 @@ impl Search<'_> {
                 }
                 if others < below {
                     extension = 1;
-                    if !PV && others < below - 20 && self.plies[ply].doubled < 6 {
+                    if !PV && others < below - 20 && self.plies[ply].double_extensions < 6 {
                         extension = 2;
-                        self.plies[ply].doubled += 1;
+                        self.plies[ply].double_extensions += 1;
                     }
                 } else if below >= beta {
                     // Several moves refute the position.
                     return below;
-                } else if known_score >= beta {
+                } else if table_score >= beta {
                     extension = -2;
                 } else if cut_node {
                     extension = -1;
@@ -155,32 +154,20 @@ impl Search<'_> {
             if on(Part::Reductions) && depth >= 2 && number > 1 + usize::from(root) && (quiet || next.loses || !was_pv)
             {
                 // Late move reduction.
-                if was_pv {
-                    reduced -= 1_024;
-                }
-                if PV {
-                    reduced -= 512;
-                }
-                if cut_node {
-                    reduced += 1_536;
-                }
-                if !improving {
-                    reduced += 512;
-                }
-                if child.in_check() {
-                    reduced -= 1_024;
-                }
-                if known_noisy && quiet {
-                    reduced += 768;
-                }
-                if !quiet {
-                    reduced -= 1_024;
-                } else if on(Part::ReductionHistory) {
-                    reduced -= history / 10;
-                }
-                if self.plies[ply].killers.contains(&packed) {
-                    reduced -= 1_024;
-                }
+                reduced += [
+                    (was_pv, -1_024),
+                    (PV, -512),
+                    (cut_node, 1_536),
+                    (!improving, 512),
+                    (child.in_check(), -1_024),
+                    (is_table_move_noisy && quiet, 768),
+                    (!quiet, -1_024),
+                    (quiet && on(Part::ReductionHistory), -history / 10),
+                    (self.plies[ply].killers.contains(&packed), -1_024),
+                ]
+                .iter()
+                .map(|&(applies, change)| if applies { change } else { 0 })
+                .sum::<i32>();
                 let reduced_depth = (new_depth - reduced.max(0) / 1_024).clamp(1.min(new_depth), new_depth);
                 score = -self.node::<false>(&child, -alpha - 1, -alpha, reduced_depth, ply + 1, true);
                 full = score > alpha && reduced_depth < new_depth;
@@ -228,24 +215,20 @@ impl Search<'_> {
         {
             self.learn(position, m, &tried[..tried_count], depth, ply, &before);
         }
-        if !excluded.is_some() && whole {
+        if !excluded.is_some() && is_whole {
             let bound = match best_score {
                 _ if best_score >= beta => Bound::Lower,
                 _ if best_score > first_alpha => Bound::Exact,
                 _ => Bound::Upper,
             };
             let eval = self.plies[ply].eval;
-            let tells = match bound {
-                Bound::Exact => true,
-                Bound::Lower => best_score > eval,
-                Bound::Upper => best_score < eval,
-            };
-            if !in_check && tells && best.is_none_or(|m| !is_noisy(m)) && !score::is_mate(best_score) {
+            let corrects = bound.corrects(best_score, eval) && best.is_none_or(|m| !is_noisy(m));
+            if !in_check && corrects && !score::is_mate(best_score) {
                 let error = best_score - eval + self.correction(position, ply);
                 self.histories.learn_correction(position, &before, depth, error);
             }
             let entry = Entry {
-                best: best.map_or(Packed::NONE, Packed::from),
+                best: best.into(),
                 score: score::to_table(best_score, ply),
                 eval: raw,
                 depth,
@@ -257,7 +240,7 @@ impl Search<'_> {
         best_score
     }
 
-    /// Rewards the quiet move that refuted a position, and lowers those that were tried in vain.
+    /// Rewards the quiet move that refuted a position, and punishes the quiet moves tried before.
     fn learn(
         &mut self,
         position: &Position,

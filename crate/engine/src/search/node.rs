@@ -1,4 +1,4 @@
-//! A node before its moves are tried: what is known of it, and whether it need be searched at all.
+//! A node before its moves: the transposition table, the evaluation, and pruning of the whole node.
 
 use super::{Search, moves::Node};
 use crate::{
@@ -6,11 +6,10 @@ use crate::{
     packed::Packed,
     parts::{Part, on},
     score::{self, DRAW, MATE, MATED_WITHIN, MAX_EVAL, MAX_PLY, NONE},
-    tt::Bound,
 };
 
 impl Search<'_> {
-    /// Searches a position within a window: its score, or a bound on it.
+    /// Searches a position within a window. Returns its score, or a bound on it.
     pub(super) fn node<const PV: bool>(
         &mut self,
         position: &Position,
@@ -27,7 +26,7 @@ impl Search<'_> {
         if self.must_stop() {
             return 0;
         }
-        self.deepest = self.deepest.max(ply);
+        self.seldepth = self.seldepth.max(ply);
         let in_check = position.in_check();
         let root = ply == 0;
         if !root {
@@ -37,7 +36,7 @@ impl Search<'_> {
             if ply >= MAX_PLY - 1 {
                 return if in_check { DRAW } else { self.evaluate(position) };
             }
-            // A mate that was found already is shorter than any in this branch.
+            // Mate distance pruning: no mate in this branch is shorter.
             alpha = alpha.max(score::mated_in(ply));
             beta = beta.min(MATE - ply as i32 - 1);
             if alpha >= beta {
@@ -46,27 +45,21 @@ impl Search<'_> {
         }
 
         let excluded = self.plies[ply].excluded;
-        let known = if excluded.is_some() { None } else { self.table.get(position.key()) };
-        if let Some(entry) = known
+        let entry = if excluded.is_some() { None } else { self.table.get(position.key()) };
+        if let Some(entry) = entry
             && !PV
             && entry.depth >= depth
             && position.halfmoves() < 90
         {
             let score = score::from_table(entry.score, ply);
-            let decides = match entry.bound {
-                Bound::Exact => true,
-                Bound::Lower => score >= beta,
-                Bound::Upper => score <= alpha,
-            };
-            if decides {
+            if entry.bound.cuts(score, alpha, beta) {
                 return score;
             }
         }
-        let was_pv = PV || known.is_some_and(|entry| entry.pv);
-        let best_known = known.map_or(Packed::NONE, |entry| entry.best);
+        let was_pv = PV || entry.is_some_and(|entry| entry.pv);
+        let has_table_move = entry.is_some_and(|entry| entry.best.is_some());
 
-        // The evaluation: raw as the table has it, corrected, and bettered by what the table knows.
-        let raw = match known {
+        let raw = match entry {
             _ if in_check => NONE,
             Some(entry) if entry.eval != NONE => entry.eval,
             _ => self.evaluate(position),
@@ -75,14 +68,9 @@ impl Search<'_> {
         if !in_check {
             let corrected = self.corrected(position, raw, ply);
             eval = corrected;
-            if let Some(entry) = known.filter(|_| on(Part::TableEval)) {
+            if let Some(entry) = entry.filter(|_| on(Part::TableEval)) {
                 let score = score::from_table(entry.score, ply);
-                let tells = match entry.bound {
-                    Bound::Exact => true,
-                    Bound::Lower => score > eval,
-                    Bound::Upper => score < eval,
-                };
-                if tells && !score::is_mate(score) {
+                if entry.bound.corrects(score, eval) && !score::is_mate(score) {
                     eval = score;
                 }
             }
@@ -97,10 +85,10 @@ impl Search<'_> {
         };
         self.plies[ply + 1].killers = [Packed::NONE; 2];
         self.plies[ply + 1].excluded = Packed::NONE;
-        self.plies[ply].doubled = if root { 0 } else { self.plies[ply - 1].doubled };
+        self.plies[ply].double_extensions = if root { 0 } else { self.plies[ply - 1].double_extensions };
 
         if !PV && !in_check && !excluded.is_some() && !score::is_mate(beta) {
-            // Reverse futility: so far ahead that the opponent will not come here.
+            // Reverse futility: the evaluation is far above beta.
             if on(Part::ReverseFutility)
                 && depth <= 8
                 && eval - 75 * (depth - i32::from(improving)) >= beta
@@ -108,7 +96,7 @@ impl Search<'_> {
             {
                 return beta + (eval - beta) / 3;
             }
-            // Razoring: so far behind that only captures can help.
+            // Razoring: only captures can raise alpha.
             if on(Part::Razoring) && depth <= 3 && eval + 200 * depth < alpha {
                 let score = self.quiescence::<false>(position, alpha, alpha + 1, ply);
                 if self.stopped {
@@ -118,7 +106,7 @@ impl Search<'_> {
                     return score;
                 }
             }
-            // Null move: good enough even if the opponent moves twice.
+            // Null move: the score is above beta even if the opponent moves twice.
             let passed_before = ply > 0 && self.plies[ply - 1].played.is_none();
             if on(Part::NullMove)
                 && depth >= 3
@@ -128,9 +116,9 @@ impl Search<'_> {
                 && position.pieces(position.turn()).any()
                 && let Some(child) = position.pass()
             {
-                let less = 3 + depth / 3 + ((eval - beta) / 180).min(3);
+                let reduction = 3 + depth / 3 + ((eval - beta) / 180).min(3);
                 self.enter(position, None, ply, &child);
-                let score = -self.node::<false>(&child, -beta, -beta + 1, depth - less, ply + 1, !cut_node);
+                let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, ply + 1, !cut_node);
                 self.leave();
                 if self.stopped {
                     return 0;
@@ -141,8 +129,8 @@ impl Search<'_> {
             }
         }
 
-        // A node without a known move is cheaper to come back to.
-        if on(Part::InternalReduction) && depth >= 4 && !best_known.is_some() && (PV || cut_node) {
+        // Internal reduction: a later iteration returns here with a move in the table.
+        if on(Part::InternalReduction) && depth >= 4 && !has_table_move && (PV || cut_node) {
             depth -= 1;
         }
 
@@ -152,7 +140,7 @@ impl Search<'_> {
             (alpha, beta),
             depth,
             ply,
-            Node { cut_node, improving, eval, raw, known, was_pv, start },
+            Node { cut_node, improving, eval, raw, entry, was_pv, start },
         );
         self.moves.truncate(start);
         score

@@ -1,4 +1,4 @@
-//! The end of every line: captures, until nothing hangs.
+//! Quiescence search.
 
 use shakmaty::Role;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Search<'_> {
-    /// Captures and promotions only, until nothing hangs; in check, all moves.
+    /// Searches captures and promotions, or all moves in check.
     pub(super) fn quiescence<const PV: bool>(
         &mut self,
         position: &Position,
@@ -26,7 +26,7 @@ impl Search<'_> {
         if self.must_stop() {
             return 0;
         }
-        self.deepest = self.deepest.max(ply);
+        self.seldepth = self.seldepth.max(ply);
         let in_check = position.in_check();
         if let Some(score) = self.drawn(position, in_check, ply) {
             return score;
@@ -34,17 +34,12 @@ impl Search<'_> {
         if ply >= MAX_PLY - 1 {
             return if in_check { DRAW } else { self.evaluate(position) };
         }
-        let known = self.table.get(position.key());
-        if let Some(entry) = known
+        let entry = self.table.get(position.key());
+        if let Some(entry) = entry
             && !PV
         {
             let score = score::from_table(entry.score, ply);
-            let decides = match entry.bound {
-                Bound::Exact => true,
-                Bound::Lower => score >= beta,
-                Bound::Upper => score <= alpha,
-            };
-            if decides {
+            if entry.bound.cuts(score, alpha, beta) {
                 return score;
             }
         }
@@ -52,16 +47,11 @@ impl Search<'_> {
         let mut best_score = -INFINITE;
         let mut raw = NONE;
         if !in_check {
-            raw = known.map(|entry| entry.eval).filter(|&eval| eval != NONE).unwrap_or_else(|| self.evaluate(position));
+            raw = entry.map(|entry| entry.eval).filter(|&eval| eval != NONE).unwrap_or_else(|| self.evaluate(position));
             best_score = self.corrected(position, raw, ply);
-            if let Some(entry) = known {
+            if let Some(entry) = entry {
                 let score = score::from_table(entry.score, ply);
-                let tells = match entry.bound {
-                    Bound::Exact => true,
-                    Bound::Lower => score > best_score,
-                    Bound::Upper => score < best_score,
-                };
-                if tells && !score::is_mate(score) {
+                if entry.bound.corrects(score, best_score) && !score::is_mate(score) {
                     best_score = score;
                 }
             }
@@ -73,16 +63,13 @@ impl Search<'_> {
         let stand_pat = best_score;
 
         let start = self.moves.len();
-        let before = self.before(ply);
-        {
-            let hints = Hints {
-                best: known.map_or(Packed::NONE, |entry| entry.best),
-                killers: [Packed::NONE; 2],
-                before,
-                histories: &*self.histories,
-            };
-            order::rank(&mut self.moves, position, &hints, !in_check);
-        }
+        let hints = Hints {
+            table_move: entry.map_or(Packed::NONE, |entry| entry.best),
+            killers: [Packed::NONE; 2],
+            before: self.before(ply),
+            histories: self.histories,
+        };
+        order::rank(&mut self.moves, position, &hints, !in_check);
         let end = self.moves.len();
         if in_check && start == end {
             return score::mated_in(ply);
@@ -93,7 +80,7 @@ impl Search<'_> {
             at += 1;
             let m = next.m;
             if best_score > -MATED_WITHIN {
-                // What loses material is no answer; nor in check are quiet moves, once one is found.
+                // Once a move avoids being mated, losing captures are skipped, and quiet moves in check.
                 if next.loses || (in_check && !is_noisy(m)) {
                     break;
                 }
@@ -130,12 +117,12 @@ impl Search<'_> {
             return 0;
         }
         let entry = Entry {
-            best: best.map_or(Packed::NONE, Packed::from),
+            best: best.into(),
             score: score::to_table(best_score, ply),
             eval: raw,
             depth: 0,
             bound: if best_score >= beta { Bound::Lower } else { Bound::Upper },
-            pv: known.is_some_and(|entry| entry.pv),
+            pv: entry.is_some_and(|entry| entry.pv),
         };
         self.table.put(position.key(), entry);
         best_score

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use shakmaty::san::SanPlus;
-use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Color, File, Move, Position as _};
+use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
+use shelfish::position::uci;
 use shelfish_engine::{
-    Bound, Control, Game, Histories, Level, Limits, Line, Position, STRONGEST, Score, Table, WEAKEST, play, search,
+    Bound, Control, FenError, Game, Histories, Level, Limits, Line, STRONGEST, Table, UciScore, WEAKEST, play, search,
 };
 use wasm_bindgen::prelude::*;
 
@@ -123,11 +123,10 @@ impl Engine {
         elo: u32,
         seed: f64,
     ) -> Result<String, JsValue> {
-        let start: shelfish::position::Position =
-            fen.parse().map_err(|error: shelfish::position::FenError| failure("fen", error.to_string()))?;
-        let mut game = Game::new(Position::counted(start.chess(), fen));
+        let start = fen.parse().map_err(|error: FenError| failure("fen", error.to_string()))?;
+        let mut game = Game::new(start);
         for (index, text) in words(moves).enumerate() {
-            let m = legal(game.position().chess(), text).ok_or_else(|| unlike("moves", index, text))?;
+            let m = game.position().legal_move(text).ok_or_else(|| unlike("moves", index, text))?;
             game.play(m);
         }
         let chess = game.position().chess().clone();
@@ -137,15 +136,15 @@ impl Engine {
             return Err(Failure { outcome: Some(outcome), ..failure("over", message) }.into());
         }
         let chosen = words(only).enumerate();
-        let chosen = chosen.map(|(index, text)| legal(&chess, text).ok_or_else(|| unlike("searchMoves", index, text)));
-        let limits = Limits {
-            depth: (depth > 0).then_some(depth),
-            nodes: (nodes > 0.0).then_some(nodes as u64),
-            deadline: (milliseconds > 0.0).then(|| Duration::from_secs_f64(milliseconds / 1e3)),
-            moves: chosen.collect::<Result<_, _>>()?,
-            lines,
-            ..Limits::default()
-        };
+        let position = game.position();
+        let chosen =
+            chosen.map(|(index, text)| position.legal_move(text).ok_or_else(|| unlike("searchMoves", index, text)));
+        let mut limits = Limits::default();
+        limits.depth = (depth > 0).then_some(depth);
+        limits.nodes = (nodes > 0.0).then_some(nodes as u64);
+        limits.deadline = (milliseconds > 0.0).then(|| Duration::from_secs_f64(milliseconds / 1e3));
+        limits.moves = chosen.collect::<Result<_, _>>()?;
+        limits.lines = lines;
         if elo > 0 && !(WEAKEST..=STRONGEST).contains(&elo) {
             let expected = format!("elo: expected a rating from {WEAKEST} to {STRONGEST}, found {elo}");
             return Err(failure("usage", expected).into());
@@ -171,7 +170,8 @@ impl Engine {
         self.chosen = chosen;
         if lines.first().is_some_and(|line| line.depth == 0) {
             // Too few nodes for anything: what is said rests on a search, if a small one.
-            let limits = Limits { depth: Some(1), nodes: None, deadline: None, ..task.limits.clone() };
+            let mut limits = task.limits.clone();
+            (limits.depth, limits.nodes, limits.deadline) = (Some(1), None, None);
             search(&task.game, &self.table, &mut self.histories, &limits, &mut control);
         }
     }
@@ -200,40 +200,28 @@ impl Control for Slices<'_> {
             // An iteration that was broken off is not that deep yet.
             let depth = line.depth - usize::from(line.bound != Bound::Exact);
             let (is_mate, score) = match line.score {
-                Score::Cp(cp) => (false, cp),
-                Score::Mate(moves) => (true, moves),
+                UciScore::Cp(cp) => (false, cp),
+                UciScore::Mate(moves) => (true, moves),
             };
             let (uci, san) = written(chess, &line.moves, self.task.style);
             let score = if white { score } else { -score };
-            found(rest > 0, depth, line.deepest, line.nodes as f64, is_mate, score, &uci, &san);
+            found(rest > 0, depth, line.seldepth, line.nodes as f64, is_mate, score, &uci, &san);
         }
     }
 }
 
 /// Moves in UCI, and in SAN if it is wanted.
 fn written(chess: &Chess, line: &[Move], style: Style) -> (String, String) {
-    let uci: Vec<String> = line.iter().map(|&m| uci(m, style.chess960)).collect();
+    let castling = if style.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
+    let uci: Vec<String> = line.iter().map(|&m| uci(m, castling).to_string()).collect();
     let mut chess = chess.clone();
     let san = line.iter().filter(|_| style.san);
     let san: Vec<String> = san.map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()).collect();
     (uci.join(" "), san.join(" "))
 }
 
-/// Only castling that begins as in standard chess can be written as there.
-fn uci(m: Move, chess960: bool) -> String {
-    let standard = match m {
-        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
-        _ => true,
-    };
-    m.to_uci(if standard && !chess960 { CastlingMode::Standard } else { CastlingMode::Chess960 }).to_string()
-}
-
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(' ').filter(|word| !word.is_empty())
-}
-
-fn legal(chess: &Chess, text: &str) -> Option<Move> {
-    text.parse::<UciMove>().ok()?.to_move(chess).ok()
 }
 
 fn failure(code: &'static str, message: String) -> Failure {

@@ -1,7 +1,7 @@
 //! Lines of the engine from evaluations of a database.
 
-use shelfish::eval::{PositionEval, Score as White};
-use shelfish_engine::{Bound, Line, Score};
+use shelfish::eval::{PositionEval, Score};
+use shelfish_engine::{Bound, Line, UciScore};
 
 /// Returns the lines of the deepest evaluation, from the point of view of the side to move.
 pub fn lines(eval: &PositionEval) -> Vec<Line> {
@@ -10,15 +10,15 @@ pub fn lines(eval: &PositionEval) -> Vec<Line> {
     let played = best.pvs.iter().filter(|pv| !pv.line.is_empty());
     let line = |(index, pv): (usize, &shelfish::eval::Pv)| Line {
         depth: best.depth.into(),
-        deepest: best.depth.into(),
+        seldepth: best.depth.into(),
         rank: index + 1,
         score: match pv.score {
-            White::Cp(cp) => Score::Cp(cp.saturating_mul(sign)),
-            White::Mate(moves) => Score::Mate(moves * sign),
+            Score::Cp(cp) => UciScore::Cp(cp.saturating_mul(sign)),
+            Score::Mate(moves) => UciScore::Mate(moves * sign),
         },
         bound: Bound::Exact,
         nodes: best.knodes.saturating_mul(1_000),
-        full: 0,
+        hashfull: 0,
         moves: pv.line.clone(),
     };
     played.enumerate().map(line).collect()

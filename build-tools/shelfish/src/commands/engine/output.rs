@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use shakmaty::{CastlingMode, Move};
-use shelfish_engine::{Bound, Line, Score};
+use shelfish_engine::{Bound, Line};
 
 /// Returns the notation of castling that the GUI expects.
 pub fn mode(chess960: bool) -> CastlingMode {
@@ -13,10 +13,6 @@ pub fn mode(chess960: bool) -> CastlingMode {
 
 /// Formats a line of play as an `info` message.
 pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> String {
-    let score = match line.score {
-        Score::Cp(cp) => format!("cp {cp}"),
-        Score::Mate(moves) => format!("mate {moves}"),
-    };
     let bound = match line.bound {
         Bound::Exact => "",
         Bound::Lower => " lowerbound",
@@ -28,11 +24,12 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
         false => format!(" nps {}", u128::from(nodes) * 1_000_000 / time.as_micros().max(1)),
     };
     let mut text = format!(
-        "info depth {} seldepth {} multipv {} score {score}{bound} nodes {nodes}{speed} hashfull {} time {} pv",
+        "info depth {} seldepth {} multipv {} score {}{bound} nodes {nodes}{speed} hashfull {} time {} pv",
         line.depth,
-        line.deepest,
+        line.seldepth,
         line.rank,
-        line.full,
+        line.score,
+        line.hashfull,
         time.as_millis(),
     );
     for m in &line.moves {

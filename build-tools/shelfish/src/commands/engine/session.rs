@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shakmaty::fen::Fen;
-use shakmaty::uci::UciMove;
-use shakmaty::{Chess, EnPassantMode, Move, Role, Square};
+use shakmaty::{EnPassantMode, Move, Role, Square};
 use shelfish::eval::PositionEval;
 use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
@@ -122,29 +121,22 @@ impl Session {
         let white = position.turn().is_white();
         let side = usize::from(!white);
         let moves = go.search_moves.iter().map(|text| {
-            legal(position.chess(), text).unwrap_or_else(|| {
+            position.legal_move(text).unwrap_or_else(|| {
                 self.report_error(&format!("searchmoves: expected a legal move, found \"{text}\""));
                 // An empty list would mean all moves. This move is never legal.
                 Move::Put { role: Role::Pawn, to: Square::A1 }
             })
         });
         let moves = moves.collect();
-        let mut limits = Limits {
-            depth: go.depth,
-            nodes: go.nodes,
-            mate: go.mate,
-            moves,
-            lines: self.options.lines,
-            ..Limits::default()
-        };
+        let mut limits = Limits::default();
+        (limits.depth, limits.nodes, limits.mate) = (go.depth, go.nodes, go.mate);
+        (limits.moves, limits.lines) = (moves, self.options.lines);
         let overhead = Duration::from_millis(self.options.overhead);
         if let Some(time) = go.time[side] {
             let clock = Remaining { time, increment: go.increment[side], moves: go.moves_to_go };
             limits = limits.on_clock(clock, overhead);
         }
-        if let Some(time) = go.move_time {
-            limits = limits.within(time);
-        }
+        limits.deadline = go.move_time.or(limits.deadline);
         let bounded = limits.depth.is_some() || limits.nodes.is_some() || limits.mate.is_some();
         let hold = go.infinite || go.ponder || !(bounded || limits.deadline.is_some());
         let task = Task {
@@ -180,23 +172,14 @@ impl Session {
 
 /// Builds the game of a `position` command.
 fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
-    let mut game = Game::new(fen.map_or_else(|| Ok(Position::default()), position)?);
+    let start = fen.map_or_else(|| Ok(Position::default()), str::parse);
+    let mut game = Game::new(start.map_err(|error| format!("position: {error}"))?);
     for text in moves {
-        let m = legal(game.position().chess(), text).ok_or_else(|| {
+        let m = game.position().legal_move(text).ok_or_else(|| {
             let fen = Fen::from_position(game.position().chess(), EnPassantMode::Legal);
             format!("position: expected a legal move, found \"{text}\" in {fen}")
         })?;
         game.play(m);
     }
     Ok(game)
-}
-
-/// Parses a FEN with the rules of the rest of the project.
-fn position(fen: &str) -> Result<Position, String> {
-    let position: shelfish::position::Position = fen.parse().map_err(|error| format!("position: {error}"))?;
-    Ok(Position::counted(position.chess(), fen))
-}
-
-fn legal(chess: &Chess, text: &str) -> Option<Move> {
-    text.parse::<UciMove>().ok()?.to_move(chess).ok()
 }

@@ -94,7 +94,8 @@ impl Worker {
                 for (index, histories) in helpers.enumerate() {
                     let (task, table, signals) = (&task, &table, &shared);
                     scope.spawn(move || {
-                        let limits = Limits { moves: task.limits.moves.clone(), lines: 1, ..Limits::default() };
+                        let mut limits = Limits::default();
+                        limits.moves.clone_from(&task.limits.moves);
                         search(&task.game, table, histories, &limits, &mut Helper { index, signals })
                     });
                 }
