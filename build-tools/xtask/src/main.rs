@@ -1,17 +1,10 @@
 //! Tasks of this repository: `cargo xtask demo`, `cargo xtask check`, `cargo xtask test` and others.
 
-mod bench_api;
-mod bench_attack;
-mod bench_engine;
-mod bench_explorer;
-mod bench_page;
-mod bench_peers;
-mod bench_web;
+mod bench;
 mod check;
 mod demo;
 mod elo;
 mod fuzz;
-mod network;
 mod npm;
 mod pictures;
 mod release;
@@ -62,23 +55,23 @@ enum Task {
     /// Run the fuzz targets of the parsers and of the search
     Fuzz(fuzz::Args),
     /// Measure how many requests per second `shelfish serve --api` answers
-    BenchApi(bench_api::Args),
+    BenchApi(bench::api::Args),
     /// Measure the time and memory that hostile blocks and manifests cost a reader
     BenchAttack,
     /// Measure the engine in a headless Chromium and as a native program
-    BenchEngine(bench_engine::Args),
+    BenchEngine(bench::EngineArgs),
     /// Measure answers of the opening explorer in a headless Chromium over an emulated network
-    BenchExplorer(bench_explorer::Args),
+    BenchExplorer(bench::ExplorerArgs),
     /// Measure lookups in a headless Chromium over an emulated network
-    BenchWeb(bench_web::Args),
+    BenchWeb(bench::WebArgs),
     /// Measure how long a visitor of the site waits, in a headless Chromium over an emulated network
-    BenchPage(bench_page::Args),
+    BenchPage(bench::PageArgs),
     /// Measure the strength of the engine against Stockfish at several skill levels
     Elo(elo::Args),
     /// Train the engine's network again, or another network
     TrainNet(train_net::Args),
     /// Compare this product with its peers in a headless Chromium over an emulated network
-    BenchPeers(bench_peers::Args),
+    BenchPeers(bench::peers::Args),
 }
 
 fn main() -> ExitCode {
@@ -92,15 +85,15 @@ fn main() -> ExitCode {
         Task::Npm => npm::build().map(drop),
         Task::Release(args) => release::run(&args),
         Task::Fuzz(args) => fuzz::run(&args).map(drop),
-        Task::BenchApi(args) => bench_api::run(&args),
-        Task::BenchAttack => bench_attack::run(),
-        Task::BenchEngine(args) => bench_engine::run(&args),
-        Task::BenchExplorer(args) => bench_explorer::run(&args),
-        Task::BenchWeb(args) => bench_web::run(&args),
-        Task::BenchPage(args) => bench_page::run(&args),
+        Task::BenchApi(args) => bench::api::run(&args),
+        Task::BenchAttack => bench::attack::run(),
+        Task::BenchEngine(args) => bench::engine(&args),
+        Task::BenchExplorer(args) => bench::explorer(&args),
+        Task::BenchWeb(args) => bench::web(&args),
+        Task::BenchPage(args) => bench::page(&args),
         Task::Elo(args) => elo::run(&args),
         Task::TrainNet(args) => train_net::run(&args),
-        Task::BenchPeers(args) => bench_peers::run(&args),
+        Task::BenchPeers(args) => bench::peers::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

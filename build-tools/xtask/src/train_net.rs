@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Result, bail, ensure};
 
 use crate::{
-    bench_web,
+    bench,
     release::sha256,
     shell::{call, command, program, programs, relative, root, say, target_dir},
     tools,
@@ -79,7 +79,7 @@ fn database(evals: &Path, home: &Path) -> Result<String> {
         bail!("{} does not exist: name databases to learn from, for example of Lichess' evaluations", evals.display());
     }
     let name = evals.file_name().unwrap_or_default().to_string_lossy();
-    let database = bench_web::built(evals, home.join(name.split('.').next().unwrap_or_default()))?;
+    let database = bench::built(evals, home.join(name.split('.').next().unwrap_or_default()))?;
     Ok(database.display().to_string())
 }
 

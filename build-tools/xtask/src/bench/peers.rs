@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Result, bail};
 
+use super::network::Network;
 use crate::{
-    network::Network,
     npm,
     shell::{call, command, program, relative, root, say, target_dir},
     site,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The default dump and games. Few machines have these files: this repository may not distribute them.
-const LARGE: (&str, &str) = ("../shared/data/evals-tcec.jsonl.zst", "../shared/data/games.pgn.zst");
+const LARGE: (&str, &str) = (super::EVALS, super::GAMES);
 
 /// Dumps and games that are part of the repository.
 const SMALL: ([&str; 2], &str) =
