@@ -8,7 +8,7 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-test("a game is reported on from a database's answers, after one request for the module", async (t) => {
+test("a report of a game uses the answers of a database and takes one request for the module", async (t) => {
   const page = await shelf.page(t);
   const report = await page.evaluate(async () => {
     const entry = "/pkg/analysis.js";
@@ -30,7 +30,7 @@ test("a game is reported on from a database's answers, after one request for the
   }
 });
 
-test("a page that only looks positions up loads nothing of it", async (t) => {
+test("a page that only looks positions up does not load the analysis", async (t) => {
   const page = await shelf.page(t);
   await page.evaluate(async () => (await shelfish.openDatabase("db/manifest.json")).close());
   assert.ok((await shelf.server.requests()).every(({ path }) => !path.includes("analysis")));

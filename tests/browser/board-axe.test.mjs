@@ -40,7 +40,7 @@ const PAGES = {
 for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   for (const [width, height] of /** @type {const} */ ([[1366, 768], [360, 740]])) {
     for (const [state, { hash, act }] of Object.entries(STATES)) {
-      test(`axe finds nothing at ${state}, ${colorScheme}, ${width} by ${height}`, async (t) => {
+      test(`axe finds no fault at ${state}, ${colorScheme}, ${width} by ${height}`, async (t) => {
         const page = await shelf.page(t, { path: `site/${hash}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
         if (act) await act(page);
         else await known(page);
@@ -48,7 +48,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       });
     }
     for (const [name, ready] of Object.entries(PAGES)) {
-      test(`axe finds nothing on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
+      test(`axe finds no fault on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
         const page = await shelf.page(t, { path: `site/${name}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
         await until(() => page.evaluate(ready));
         assert.deepEqual(await findings(page), []);

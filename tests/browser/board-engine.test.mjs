@@ -30,7 +30,7 @@ async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
 for (const { width, height, touch } of SIZES) {
   const context = { viewport: { width, height }, hasTouch: touch, isMobile: touch };
 
-  test(`a position that the database does not have gets the engine's score, marked as such, and nothing moves, at ${width} by ${height}`, async (t) => {
+  test(`the engine's score of an unknown position is marked, and nothing moves, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: ABSENT, context });
     await reads(page, "facts", /^Engine, depth ([6-9]|\d\d)/);
     await page.evaluate(() => {
@@ -47,7 +47,7 @@ for (const { width, height, touch } of SIZES) {
     await reads(page, "facts", /^(Engine, depth|Depth)/);
   });
 
-  test(`the gaps of a game are filled, and graph and report say so, at ${width} by ${height}`, async (t) => {
+  test(`the engine evaluates unknown positions of a game, and graph and report mark them, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: "site/", context });
     await paste(page, UNSEEN);
     await reads(page, "coverage", /from the engine/);
@@ -62,7 +62,7 @@ for (const { width, height, touch } of SIZES) {
   });
 }
 
-test("what the engine does to a game is seen and stopped, and the next game is filled again", async (t) => {
+test("the page shows the progress of the engine, which can be stopped, and the engine evaluates the next game", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   const long = Array.from({ length: 60 }, (_, n) => `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`).join(" ");
   // The first moves are not in the database, so all later positions are new.
@@ -81,7 +81,7 @@ test("what the engine does to a game is seen and stopped, and the next game is f
   await reads(page, "report-share", /17 of 17 positions are known/);
 });
 
-test("an engine that cannot be had is asked for each gap once", async (t) => {
+test("an engine that cannot be loaded is requested once per game", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
   const page = await shelf.page(t, { allow: /Failed to load|The engine:|registration blocked by Playwright/, context });
   await page.route(/engine-worker/, (route) => route.fulfill({ status: 404 }));
@@ -102,7 +102,7 @@ test("an engine that cannot be had is asked for each gap once", async (t) => {
   assert.equal(await page.evaluate(() => document.body.dataset.begun), "1");
 });
 
-test("who has the focus on a move of a line keeps it while the engine goes deeper", async (t) => {
+test("a focused move of a line keeps the focus while the engine searches deeper", async (t) => {
   const page = await shelf.page(t, { path: ABSENT });
   await reads(page, "facts", /^Engine, depth/);
   const move = page.locator("#lines ol > li:nth-child(2) button").first();
@@ -119,7 +119,7 @@ test("who has the focus on a move of a line keeps it while the engine goes deepe
   await until(() => page.evaluate((first) => document.querySelector("[data-testid=position-text]")?.textContent !== first, first));
 });
 
-test("the engine is turned off in the settings, and then nothing of it is loaded", async (t) => {
+test("the engine can be turned off in the settings", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await reads(page, "facts", /^Depth/);
   await page.evaluate(() => document.getElementById("settings")?.click());
@@ -133,7 +133,7 @@ test("the engine is turned off in the settings, and then nothing of it is loaded
   await reads(page, "facts", /^Engine, depth/);
 });
 
-test("where the database fails the alert stands first, and the engine's score below it is marked and leaves it alone", async (t) => {
+test("if the database fails, the alert comes first, and updates of the engine's score below it do not move the focus", async (t) => {
   const page = await shelf.page(t, { path: "site/?db=/nowhere/manifest.json", allow: /404/ });
   await reads(page, "lines", /Engine, depth ([4-9]|\d\d): [+-]?\d+\.\d\d\. The database could not be asked/);
   assert.equal(await page.locator("#lines > :first-child").getAttribute("role"), "alert");
@@ -143,7 +143,7 @@ test("where the database fails the alert stands first, and the engine's score be
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "retry", "the next iteration does not take the focus away");
 });
 
-test("without a connection the engine answers all the same, after one visit", async (t) => {
+test("after one visit, the engine also works offline", async (t) => {
   const page = await shelf.page(t, { path: "site/", allow: /ERR_INTERNET_DISCONNECTED|Failed to load/ });
   await reads(page, "facts", /^Depth/);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));

@@ -44,7 +44,7 @@ for (const size of SIZES) {
     assert.ok(moves && moves.height >= 60, `the list is ${moves?.height} px high`);
   });
 
-  test(`nothing moves while one steps at ${width} by ${height}`, async (t) => {
+  test(`nothing moves during steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
     // The report adds glyphs to the list of moves once.
     await until(() => page.evaluate(() => document.querySelector("#report")?.textContent?.includes("Accuracy")));

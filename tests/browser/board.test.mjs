@@ -30,7 +30,7 @@ async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
   await at(page, "open-dialog").waitFor({ state: "hidden" });
 }
 
-test("the score of a line stays when the line leaves the database, and says where it is from", async (t) => {
+test("the score of a line remains when the line leaves the database, with its origin", async (t) => {
   const page = await shelf.page(t, { path: "site/#game=kasparov-topalov-1999&ply=20" });
   await reads(page, "facts", /^Depth/);
   // Plays the moves of the best line until the database lacks the position.
@@ -47,7 +47,7 @@ test("the score of a line stays when the line leaves the database, and says wher
   await reads(page, "lines", /does not have this position/);
 });
 
-test("a score of the PGN stands while the database is asked, and where it cannot be asked", async (t) => {
+test("a score of the PGN is shown during the lookup and after it fails", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
   const page = await shelf.page(t, { before: withoutEngine, allow: /Failed to load|registration blocked by Playwright/, context });
   /** @type {(() => void)[]} */
@@ -65,7 +65,7 @@ test("a score of the PGN stands while the database is asked, and where it cannot
   await reads(page, "facts", /^(Depth|From the PGN)/);
 });
 
-test("a part of the page that cannot be loaded is told of, and the page goes on", async (t) => {
+test("the page reports a part that cannot be loaded, and continues to work", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
   const page = await shelf.page(t, { allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context });
   await page.route(/\/(fold|help-dialog)-/, (route) => route.abort());
@@ -80,7 +80,7 @@ test("a part of the page that cannot be loaded is told of, and the page goes on"
   await reads(page, "notice", /^A part of this page cannot be loaded/);
 });
 
-test("the focus goes on where a button has nothing more to do", async (t) => {
+test("the focus moves on when a button becomes disabled", async (t) => {
   const page = await shelf.page(t, { path: "site/#moves=e2e4,e7e5&ply=1" });
   const focus = () => page.evaluate(() => document.activeElement?.id);
   await at(page, "next").press("Enter");
@@ -125,7 +125,7 @@ test("variations are chosen, entered and left by keys", async (t) => {
   assert.ok(await at(page, "first").isDisabled(), "the list leads back to the start");
 });
 
-test("an illegal typed move is told in its place, and after a legal one the arrow keys step", async (t) => {
+test("an illegal typed move is reported at its field, and after a legal move the arrow keys step", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await reads(page, "facts", /^Depth/);
   await page.keyboard.press("Enter");
@@ -159,7 +159,7 @@ test("keys choose a promotion and do not step the game", async (t) => {
   assert.equal(await current(page), "e8=N");
 });
 
-test("the moves from here come in one lookup, best first, and are played by a click", async (t) => {
+test("the list of continuations is sorted by score, and a click plays a continuation", async (t) => {
   const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1920, height: 1080 } } });
   await at(page, "continuation").first().waitFor();
   const scores = await page.locator("#continuations .move-score").allTextContents();
@@ -174,7 +174,7 @@ test("the moves from here come in one lookup, best first, and are played by a cl
   assert.equal(await current(page), san);
 });
 
-test("names, ratings, clocks and the result stand at the board and turn with it", async (t) => {
+test("names, ratings, clocks and the result are next to the board and turn with it", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2000"]\n[Result "0-1"]\n\n1. e4 { [%clk 0:03:00] } e5 { [%clk 0:02:58] } 2. Nf3 { [%clk 1:02:09] } 0-1');
   await page.keyboard.press("End");
@@ -184,7 +184,7 @@ test("names, ratings, clocks and the result stand at the board and turn with it"
   await reads(page, "player-above", /Ann/);
 });
 
-test("the graph is a slider: keys, clicks and words, and what is unknown is hatched", async (t) => {
+test("the graph is a slider for keys and clicks with a text for each position, and unknown positions are hatched", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: withoutEngine });
   // The game leaves every database of good games after a few moves.
   await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
@@ -208,7 +208,7 @@ test("the graph is a slider: keys, clicks and words, and what is unknown is hatc
   assert.equal(await current(page), "h6");
 });
 
-test("comments and evaluations of the PGN are shown as the PGN's", async (t) => {
+test("comments and evaluations of the PGN are marked as such", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, "1. a4 { Odd. } a5 2. h4 h5 3. Rh3 { [%eval -1.5,21] Odder. } *");
   await page.keyboard.press("End");
@@ -218,7 +218,7 @@ test("comments and evaluations of the PGN are shown as the PGN's", async (t) => 
   await reads(page, "coverage", /1 from the PGN/);
 });
 
-test("what the author of a PGN has drawn stands on the board at its move, and a word before a variation is shown", async (t) => {
+test("drawings of a PGN appear at their move, and a comment before a variation is shown", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, "1. e4 { Look. [%cal Ge4e5,Rd1h5] [%csl Yd5] } ( { Or rather } 1. d4 d5 ) 1... c5 *");
   await page.keyboard.press("Home");
@@ -271,7 +271,7 @@ test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
   await page.locator("shelfish-game#shown [part=board], shelfish-game#shown cg-board").first().waitFor();
 });
 
-test("a step touches as little of the page in a game of 300 moves as in one of 20", async (t) => {
+test("a step changes no more elements in a game of 300 moves than in a game of 20 moves", async (t) => {
   const touched = [];
   for (const moves of [20, 300]) {
     const page = await shelf.page(t, { path: "site/", before: withoutEngine });
@@ -297,7 +297,7 @@ test("a step touches as little of the page in a game of 300 moves as in one of 2
   assert.equal(long, short);
 });
 
-test("the report counts bad moves, leads to them, and says what it rests on", async (t) => {
+test("the report counts bad moves, leads to them, and names the number of known positions", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
   // Only the PGN has evaluations: White loses a queen, Black a pawn, and a position between them has no evaluation.
   await paste(page, "[White \"Ann\"]\n[Black \"Bob\"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *");

@@ -171,7 +171,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
     });
 
-    test("of several games the first is shown, and the menu has the others", async () => {
+    test("the first of several games is shown, and the menu contains the others", async () => {
       await browser.visit("http://blog.test/?any-viewers");
       await browser.press("Open in Shelfish");
       const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
@@ -180,19 +180,19 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       await until(async () => (await browser.inTab(menu)) === 2);
     });
 
-    test("a page that is isolated from others does not keep it from opening the board", async () => {
+    test("an isolated page does not prevent a new tab", async () => {
       await browser.visit("http://blog.test/?any-textarea&isolated");
       const { tab } = await browser.press("Open nowhere");
       assert.match(String(tab), /#pgn=/);
     });
 
-    test("where a page may open no window, the board is opened in its place", async () => {
+    test("if a page may not open windows, the board replaces the page", async () => {
       await browser.visit(`http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`);
       const { here } = await browser.press("Open nowhere");
       holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
     });
 
-    test("the policy of the pages is in force: a link in them, of the same address, does nothing", async () => {
+    test("the policy of the pages applies: the same link in a page does nothing", async () => {
       await browser.visit("http://blog.test/?any-nothing");
       // The browser's tools add the link, not the page.
       await browser.run(`document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`);
@@ -200,7 +200,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       assert.equal(await browser.run("document.title"), "Nothing about chess");
     });
 
-    test("the address survives being a link in a page without a policy, which encodes and decodes it once more", async () => {
+    test("the link also works in a page without a policy, which encodes and decodes it again", async () => {
       await browser.visit("http://blog.test/?any-nothing&policy=");
       const href = JSON.stringify(link.replace("void%20", "window.done%3D"));
       await browser.run(`document.body.insertAdjacentHTML("beforeend", '<a id="link">A link</a>') ?? (document.querySelector("#link").href = ${href}) ?? 0`);
@@ -217,7 +217,7 @@ const PAGE = "site/bookmarklet.html";
 
 for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { width: 360, height: 740 }, true], ["a desk", { width: 1280, height: 800 }, false]])) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    test(`axe has nothing to say of the page that installs it, on ${size}, ${colorScheme}, and nothing is cut off`, async (t) => {
+    test(`axe finds no fault on the page that installs it, on ${size}, ${colorScheme}, and nothing is cut off`, async (t) => {
       const page = await shelf.page(t, { path: PAGE, context: { viewport, colorScheme, hasTouch, isMobile: hasTouch } });
       await page.click("summary");
       await page.getByTestId("paste-go").click();
@@ -253,7 +253,7 @@ test("its code is copied with the keyboard", async (t) => {
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
 });
 
-test("where the clipboard is closed to it, the code is shown to be copied", async (t) => {
+test("without access to the clipboard, the page shows the code to copy", async (t) => {
   const page = await shelf.page(t, { path: PAGE, before: () => Object.defineProperty(navigator, "clipboard", { value: undefined }) });
   await page.getByTestId("copy").click();
   assert.match(String(await page.getByTestId("copied").textContent()), /field below/);
@@ -266,7 +266,7 @@ test("the link names the database of the page's address", async (t) => {
   assert.ok(href.endsWith(`("${board}?db=https%3A%2F%2Fexample.org%2Fd%2Fmanifest.json")`), href.slice(-120));
 });
 
-test("what is pasted is opened, or the fault is named", async (t) => {
+test("a pasted text is opened, or its fault is reported", async (t) => {
   // Other tests cover the board that the link opens.
   const page = await shelf.page(t, { path: PAGE, allow: /./ });
   const field = page.getByTestId("pasted");

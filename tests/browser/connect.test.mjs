@@ -61,7 +61,7 @@ test("it answers as the package does, and the page loads no module", async (t) =
   assert.ok(!answers.fromHere.some((name) => name.endsWith(".wasm")), answers.fromHere.join(" "));
 });
 
-test("aborting, errors and closing are as they are without a Worker", async (t) => {
+test("aborting, errors and closing are the same as without a Worker", async (t) => {
   const page = await opened(t, { allow: /404|Failed to load resource/ });
   const all = await page.evaluate(async (fen) => {
     const worker = work();
@@ -97,7 +97,7 @@ test("aborting, errors and closing are as they are without a Worker", async (t) 
   for (const { message, ...error } of all.closed) assert.deepEqual({ isOurs: error.isOurs, name: error.name, code: error.code }, { ...isOurs, code: "closed" });
 });
 
-test("an opening that is aborted leaves nothing open, and the Worker opens the next one", async (t) => {
+test("an aborted opening leaves no database open, and the Worker can open another database", async (t) => {
   const page = await opened(t);
   const [first, second] = await page.evaluate(async (fen) => {
     const worker = work();
@@ -112,7 +112,7 @@ test("an opening that is aborted leaves nothing open, and the Worker opens the n
   assert.equal(second?.fen, START);
 });
 
-test("a Worker that the database made ends with it, and with an opening that failed", async (t) => {
+test("a Worker that the database created ends with it, and after a failed opening", async (t) => {
   const page = await opened(t, { allow: /404|Failed to load resource/ });
   for (const folder of ["db/", "none/"]) {
     const ended = page.waitForEvent("worker").then((worker) => worker.waitForEvent("close"));
@@ -130,7 +130,7 @@ test("a Worker that the database made ends with it, and with an opening that fai
   }
 });
 
-test("errors are those of both entries, and plain objects of neither", async (t) => {
+test("errors are instances of the class of both entries, and plain objects are not", async (t) => {
   const page = await opened(t);
   const known = await page.evaluate(async () => {
     class Special extends shelfish.ShelfishError {}
@@ -143,7 +143,7 @@ test("errors are those of both entries, and plain objects of neither", async (t)
   assert.deepEqual(known, [true, true, false, false, true]);
 });
 
-test("onRequest hears of it; a compiled module, a URL and headers are carried over", async (t) => {
+test("onRequest is called; a compiled module, a URL and headers are passed to the Worker", async (t) => {
   const page = await opened(t);
   const heard = await page.evaluate(async (fen) => {
     const module = await WebAssembly.compileStreaming(fetch("/pkg/shelfish_bg.wasm"));
@@ -183,7 +183,7 @@ test("a SharedWorker serves several pages and databases", async (t) => {
   assert.notEqual(fens[0]?.[1], fens[1]?.[1]);
 });
 
-test("a Worker whose script is not there is an error", async (t) => {
+test("a missing script of the Worker is an error", async (t) => {
   const page = await opened(t, { allow: /404|Failed to (load|fetch)/ });
   const error = await page.evaluate(() => told(remote.connect(new Worker("/none.mjs", { type: "module" }), "db/")));
   assert.deepEqual([error.isOurs, error.code], [true, "network"]);

@@ -20,7 +20,7 @@ after(() => shelf.close());
 
 /** @typedef {typeof import("shelfish/evaluator")} Entry */
 
-test("Stockfish is asked on request only, and its answers say that they are its own", { skip }, async (t) => {
+test("Stockfish is used only on request, and its answers name it", { skip }, async (t) => {
   const page = await shelf.page(t);
   const told = await page.evaluate(async (known) => {
     const entry = "/pkg/evaluator.js";
@@ -55,7 +55,7 @@ test("Stockfish is asked on request only, and its answers say that they are its 
   assert.deepEqual([told.code, told.wrong], ["aborted", "fen"]);
 });
 
-test("a script that is not there is an error of the engine", { skip }, async (t) => {
+test("a missing script is an error of the engine", { skip }, async (t) => {
   const page = await shelf.page(t, { allow: /404|Failed to load/ });
   const code = await page.evaluate(async () => {
     const [engine, evaluator] = ["/pkg/engine.js", "/pkg/evaluator.js"];

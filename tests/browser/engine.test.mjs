@@ -14,7 +14,7 @@ const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq
 /** @typedef {typeof import("shelfish/engine")} Entry */
 
 for (const file of ["engine.js", "engine-inline.js"]) {
-  test(`${file}: a position is searched in a Worker, and the page is not isolated`, async (t) => {
+  test(`${file}: a Worker searches a position, and the page is not isolated`, async (t) => {
     const page = await shelf.page(t);
     const { isolated, found, told } = await page.evaluate(
       async ([file, fen]) => {
@@ -86,7 +86,7 @@ const stops = async ([fen, stop, rounds]) => {
   return times.sort((a, b) => a - b);
 };
 
-test("a search that is aborted leaves its Worker to the next one within 50 ms", async (t) => {
+test("an aborted search delays the next search of its Worker by less than 50 ms", async (t) => {
   const page = await shelf.page(t);
   const times = await page.evaluate(stops, /** @type {const} */ ([KIWIPETE, 10, 15]));
   assert.ok(Number(times[7]) < 50, String(times.map(Math.round)));
@@ -112,7 +112,7 @@ test("two Workers share the positions of a game", async (t) => {
   assert.deepEqual([depths, workers], [[8, 8, 8, 8], 2]);
 });
 
-test("a Worker whose script is not there says what to do", async (t) => {
+test("the error of a missing Worker script names a remedy", async (t) => {
   const page = await shelf.page(t, { allow: /404|Failed to load/ });
   const message = await page.evaluate(async (fen) => {
     const entry = "/pkg/engine.js";
@@ -124,7 +124,7 @@ test("a Worker whose script is not there says what to do", async (t) => {
   assert.match(String(message), /^network: .*shelfish\/engine\/inline/);
 });
 
-test("an evaluator asks the database first, then the engine, which is loaded only then, and keeps what it found", async (t) => {
+test("an evaluator asks the database first, then loads the engine, and stores the answers of the engine", async (t) => {
   const page = await shelf.page(t);
   const result = await page.evaluate(
     async ([known, unknown]) => {
@@ -168,7 +168,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
   before(() => session.driver.get(shelf.server.url));
 
   for (const file of ["engine.js", "engine-inline.js"]) {
-    test(`${file}: a search finds the same as in Chromium, node for node, and tells of each depth`, async (t) => {
+    test(`${file}: a search finds the same as in Chromium, node for node, and reports each depth`, async (t) => {
       const search = async (/** @type {string} */ file, /** @type {string} */ fen) => {
         const entry = `/pkg/${file}`;
         /** @type {Entry} */
@@ -188,12 +188,12 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     });
   }
 
-  test("a search without end is stopped by its signal, and its Worker takes the next one", async () => {
+  test("a signal stops an infinite search, and its Worker starts the next search", async () => {
     const times = await evaluate(session.driver, stops, /** @type {const} */ ([KIWIPETE, 8, 9]));
       assert.ok(Number(times[4]) < 100, String(times.map(Math.round)));
   });
 
-  test("two Workers share the positions of a game, and a wrong one fails alone", async () => {
+  test("two Workers share the positions of a game, and only a wrong position fails", async () => {
     const answers = await evaluate(
       session.driver,
       async (fens) => {

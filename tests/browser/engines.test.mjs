@@ -39,7 +39,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     return evaluate(session.driver, body, manifest, fens, indexedDB);
   }
 
-  test("every position of the famous games is answered as its source says", async () => {
+  test("every position of the famous games has the answer of its source", async () => {
     await visit();
     const source = truth(String(DUMPS[1]));
     const fens = [...source.keys()];
@@ -51,7 +51,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     });
   });
 
-  test("a first lookup takes two requests, and those after a reload the manifest's revalidation alone", async () => {
+  test("a first lookup takes two requests, and a lookup after a reload only the manifest's revalidation", async () => {
     await visit();
     const { answers, stats } = await ask("db/manifest.json", [START]);
     const answer = answers?.[0];
@@ -68,7 +68,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
   });
 
-  test("with the host gone what was kept still answers, and the rest is a clear error", async () => {
+  test("without the host, stored positions are answered, and other positions are a clear error", async () => {
     await visit();
     const other = await serve(ground.root);
     const manifest = `${other.url}db/manifest.json`;
@@ -82,7 +82,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     assert.deepEqual((await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers, ["network"]);
   });
 
-  test("a host of another origin is believed no more than its checksums", async (t) => {
+  test("wrong checksums of a host of another origin are detected", async (t) => {
     const bad = await host(join(ground.root, "db"));
     t.after(() => bad.close());
     await visit();
@@ -103,7 +103,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     assert.deepEqual(answers.map((/** @type {any} */ answer) => answer?.fen ?? null), [START, null]);
   });
 
-  test("the demo page shows what the dumps say of the starting position", async () => {
+  test("the demo page shows the evaluation of the starting position in the dumps", async () => {
     const evaluation = best(truth(...DUMPS).get(START) ?? []);
     await session.driver.get(`${ground.server.url}site/`);
     const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");

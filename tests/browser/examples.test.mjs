@@ -67,7 +67,7 @@ function score(/** @type {string} */ fen) {
   return `${cp > 0 ? "+" : ""}${(cp / 100).toFixed(2)}`;
 }
 
-test("annotate-pgn writes the evaluations of the source, and leaves the games as they are", async () => {
+test("annotate-pgn adds the evaluations of the source and does not change the games", async () => {
   const { directory } = await example("annotate-pgn");
   const plain = readFileSync(GAMES, "utf8");
   const output = await run(directory, "node", ["annotate.mjs", GAMES, famous()]);
@@ -121,7 +121,7 @@ const patient = (/** @type {string} */ text) =>
     .replaceAll("abort.signal.aborted ||", "isOver ||")
     .replace(/return \(\) => abort\.abort\(\);/, "return () => void (isOver = true);");
 
-test("react-eval-bar shows the last of 80 positions, for no more requests than without aborting", async (t) => {
+test("react-eval-bar shows the last of 80 positions, with no more requests than without aborting", async (t) => {
   const [game = []] = await games(GAMES, 1, 1);
   const fens = game.slice(1, 81).filter((fen) => known.has(fen));
   assert.equal(fens.length, 80);

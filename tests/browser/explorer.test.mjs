@@ -45,7 +45,7 @@ const explorer = (/** @type {import("node:test").TestContext} */ t, query = "", 
 const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
 
 for (const [name, viewport] of Object.entries(SIZES)) {
-  test(`the table is what the program tells, and a click plays a move, on ${name}`, async (t) => {
+  test(`the table has the answer of the program, and a click plays a move, on ${name}`, async (t) => {
     const page = await explorer(t, "", { viewport, hasTouch: name === "a phone" });
     await shows(page, START);
     const row = page.locator("#moves tr", { has: page.getByText("e4", { exact: true }) });
@@ -87,7 +87,7 @@ test("the board and the keys play moves too", async (t) => {
   await shows(page, START);
 });
 
-test("buckets are chosen, ratings stand beside the moves, games are links", async (t) => {
+test("buckets can be chosen, moves have ratings, games are links", async (t) => {
   cpSync(join(ROOT, "tests/data/book-details/db"), join(shelf.root, "details"), { recursive: true });
   const page = await explorer(t, "?book=../details/manifest.json");
   const table = () => page.$$eval("#moves tr", (all) => all.map((row) => [".san", ".rating"].map((part) => row.querySelector(part)?.textContent).concat(row.querySelector(".games")?.firstChild?.textContent ?? "")));
@@ -111,7 +111,7 @@ test("buckets are chosen, ratings stand beside the moves, games are links", asyn
   await shows([["e4", "1"]]);
 });
 
-test("a position that no game of the book reached, and one that is over, are told as such", async (t) => {
+test("a position that no game of the book reached and a finished game are reported", async (t) => {
   const page = await explorer(t, "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1");
   await until(() => page.evaluate(() => /^No game of the book/.test(document.querySelector("#status")?.textContent ?? "")));
   assert.equal(await page.getByTestId("played").isVisible(), false);
@@ -119,7 +119,7 @@ test("a position that no game of the book reached, and one that is over, are tol
   await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "Checkmate."));
 });
 
-test("a book that cannot be read is told with what to do, and asked for again", async (t) => {
+test("the fault of an unreadable book names a remedy, and a button tries again", async (t) => {
   const page = await shelf.page(t, { path: "site/explorer.html?book=db/manifest.json", allow: /./ });
   await page.getByTestId("retry").waitFor();
   assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*"evaluations"[^]*shelfish build GAMES\.pgn/);
@@ -128,7 +128,7 @@ test("a book that cannot be read is told with what to do, and asked for again", 
   assert.ok((await rows(other)).length > 10, "the counts are there");
 });
 
-test("what was seen is there without a connection", async (t) => {
+test("visited positions are shown offline", async (t) => {
   const page = await shelf.page(t, { path: "site/explorer.html", allow: /ERR_INTERNET_DISCONNECTED/ });
   await shows(page, START);
   await page.locator("#moves tr").first().click();
@@ -143,7 +143,7 @@ test("what was seen is there without a connection", async (t) => {
 });
 
 suiteIn(["Firefox"], (session) => {
-  test("counts, clicks and keys are those of Chromium", async () => {
+  test("counts, clicks and keys work as in Chromium", async () => {
     const { driver } = session;
     const moves = () => driver.executeScript(`return [...document.querySelectorAll("#moves tr")].map((row) => row.querySelector(".san").textContent + " " + row.querySelector(".games").firstChild.textContent)`);
     const shown = async (/** @type {string} */ fen) => {

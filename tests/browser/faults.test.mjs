@@ -53,7 +53,7 @@ const RANGE_FAULTS = [
 ];
 
 for (const [name, says, codes] of RANGE_FAULTS) {
-  test(`a host that answers with ${says} is an error, and the database goes on afterwards`, async (t) => {
+  test(`a host that answers with ${says} is an error, and the database works afterwards`, async (t) => {
     const bad = await host(join(shelf.root, "db"));
     t.after(() => bad.close());
     const page = await shelf.page(t, { allow });
@@ -80,7 +80,7 @@ for (const [name, says, codes] of RANGE_FAULTS) {
   });
 }
 
-test("a host of another origin that compresses the manifest and tells its length is none the worse for it", async (t) => {
+test("a host of another origin may compress the manifest and send its length", async (t) => {
   const other = await host(join(shelf.root, "famous"));
   t.after(() => other.close());
   other.manifestFault = faults.compressed;
@@ -88,7 +88,7 @@ test("a host of another origin that compresses the manifest and tells its length
   assert.equal((await attempt(page, `${other.url}manifest.json`)).fen, START);
 });
 
-test("a host without ranges serves small databases all the same", async (t) => {
+test("a host without ranges can serve small databases", async (t) => {
   const bad = await host(join(shelf.root, "famous"));
   t.after(() => bad.close());
   bad.fault = faults.whole;
@@ -110,7 +110,7 @@ test("a host without ranges serves small databases all the same", async (t) => {
   assert.deepEqual(warnings.map((text) => /the host ignores range requests/.test(text)), [true], "and it is said");
 });
 
-test("a shard in the place of another is found out", async (t) => {
+test("a shard instead of another shard is detected", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   t.after(() => bad.close());
   const manifest = JSON.stringify(JSON.parse(readFileSync(join(shelf.root, "famous", "manifest.json"), "utf8")));
@@ -126,7 +126,7 @@ test("a shard in the place of another is found out", async (t) => {
   assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "corrupt");
 });
 
-test("no bit of an answer can flip without being noticed", async (t) => {
+test("every flipped bit of an answer is detected", async (t) => {
   const bad = await host(join(shelf.root, "famous"));
   t.after(() => bad.close());
   const page = await shelf.page(t);
@@ -186,14 +186,14 @@ for (const [says, name, codes] of MANIFEST_FAULTS) {
   });
 }
 
-test("a host that is not there is an error", async (t) => {
+test("a missing host is an error", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   await bad.close();
   const page = await shelf.page(t, { allow });
   assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "network");
 });
 
-test("a host that lets no other origin in is an error", async (t) => {
+test("a host without CORS is an error", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   t.after(() => bad.close());
   bad.manifestFault = ({ response, body }) => void response.writeHead(200).end(body);

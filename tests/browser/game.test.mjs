@@ -74,7 +74,7 @@ const facts = (/** @type {Page} */ page) => page.locator("shelfish-game .facts")
 const answered = (/** @type {Page} */ page) => until(() => page.evaluate(() => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
 const ply = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("shelfish-game")?.ply);
 
-test("it shows the moves of a game with the scores of the database, and each position as one steps", async (t) => {
+test("it shows the moves of a game with the scores of the database, and each position during steps", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }]);
   await answered(page);
   const plies = played(PGN);
@@ -123,7 +123,7 @@ test("it is stepped through by keys, buttons, moves, the graph and taps", async 
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
 });
 
-test("what the database does not know is said, hatched, and not drawn across", async (t) => {
+test("an unknown position is named, hatched, and interrupts the graph", async (t) => {
   const page = await show(t, [{ pgn: STRANGE, database: "db/", ply: "12" }]);
   await answered(page);
   assert.equal(await facts(page).innerText(), "Not in the database");
@@ -136,7 +136,7 @@ test("what the database does not know is said, hatched, and not drawn across", a
   assert.ok(drawn <= (600 * known.filter(Boolean).length) / (known.length - 1));
 });
 
-test("what could not be looked up is told apart from what is not in the database", async (t) => {
+test("a failed lookup differs from a position that is not in the database", async (t) => {
   const steps = async (/** @type {Page} */ page) => {
     const told = [];
     await page.locator("shelfish-game .graph").focus();
@@ -164,7 +164,7 @@ test("what could not be looked up is told apart from what is not in the database
   assert.deepEqual(some, all.map((words, ply) => (some[ply] === "Could not be looked up" ? some[ply] : words)));
 });
 
-test("several on a page share one open database", async (t) => {
+test("several elements on a page share one open database", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }, { pgn: STRANGE, database: "db/manifest.json" }, { fen: played(PGN)[1]?.fen ?? "", database: "db/" }], { context: { viewport: { width: 600, height: 3000 } } });
   await until(() => page.evaluate(() => [...document.querySelectorAll("shelfish-game")].every((game) => /Depth|database/.test(game.shadowRoot?.querySelector(".facts")?.textContent ?? ""))));
   const manifests = (await shelf.server.requests()).filter(({ path }) => path === "/db/manifest.json");
@@ -208,7 +208,7 @@ test("a change of its attributes is shown", async (t) => {
   assert.equal(await ply(page), 15);
 });
 
-test("evaluations that the PGN has are shown as such, where there is no database", async (t) => {
+test("without a database, evaluations of the PGN are shown and marked", async (t) => {
   const page = await show(t, [{ pgn: "1. e4 { [%eval 0.3,20] } e5 { best by test [%eval #-3] } 2. Nf3", ply: "1" }]);
   assert.equal(await page.locator("shelfish-game .score").innerText(), "+0.30");
   assert.equal(await facts(page).innerText(), "Depth 20, from the PGN");
@@ -232,7 +232,7 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
   });
 }
 
-test("a PGN that has no end is read up to a limit", async (t) => {
+test("an endless PGN is read up to a limit", async (t) => {
   const server = createServer((_, response) => {
     response.writeHead(200, { "access-control-allow-origin": "*" });
     const write = () => {
@@ -249,7 +249,7 @@ test("a PGN that has no end is read up to a limit", async (t) => {
   assert.match(await page.locator("shelfish-game .fault").innerText(), /has more than 1048576 characters/);
 });
 
-test("it takes the room that it has", async (t) => {
+test("it fits the available width", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }], { context: { viewport: { width: 1000, height: 900 } } });
   await answered(page);
   const isBeside = () =>
@@ -263,7 +263,7 @@ test("it takes the room that it has", async (t) => {
   assert.equal(await isBeside(), false);
 });
 
-test("nothing is asked of any other host, under a strict policy", async (t) => {
+test("no other host is requested, under a strict policy", async (t) => {
   const page = await shelf.page(t);
   /** @type {string[]} */
   const foreign = [];
@@ -285,7 +285,7 @@ test("nothing is asked of any other host, under a strict policy", async (t) => {
   assert.deepEqual(foreign, []);
 });
 
-test("the page that shows it writes lines that show the same on another page", async (t) => {
+test("the page of the element writes code that shows the same game on another page", async (t) => {
   const page = await shelf.page(t, { path: "site/embed.html" });
   await answered(page);
   for (const given of [PGN, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"]) {
@@ -302,13 +302,13 @@ test("the page that shows it writes lines that show the same on another page", a
   }
 });
 
-test("the page that shows it reads the database that the board would read", async (t) => {
+test("the page of the element reads the database of the board", async (t) => {
   const page = await shelf.page(t, { path: "site/embed.html?db=../famous/manifest.json" });
   await answered(page);
   assert.deepEqual(await page.$$eval("shelfish-game", (all) => [...new Set(all.map((each) => new URL(String(each.getAttribute("database"))).pathname))]), ["/famous/manifest.json"]);
 });
 
-test("the page that shows it says how it was copied, and fits a phone", async (t) => {
+test("the page of the element confirms a copy, and fits a phone", async (t) => {
   const page = await shelf.page(t, { path: "site/embed.html", context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, permissions: ["clipboard-read", "clipboard-write"] } });
   await answered(page);
   await page.getByTestId("copy").click();

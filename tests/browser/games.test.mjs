@@ -72,7 +72,7 @@ async function open(/** @type {Page} */ page, /** @type {string} */ text) {
 /** Returns the labels of the opened games in the menu. */
 const opened = (/** @type {Page} */ page) => page.locator('#games optgroup[label="Opened"] option:not([value=all])').allInnerTexts();
 
-test("letters of other languages and figurines are read right, or refused by name", async (t) => {
+test("letters of other languages and figurines are read correctly, or the error names them", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, "1. e4 e5 2. Sf3 Sc6 3. Lb5");
   await moves(page, "e4 e5 Nf3 Nc6 Bb5");
@@ -89,7 +89,7 @@ test("letters of other languages and figurines are read right, or refused by nam
   await at(page, "variation-move").filter({ hasText: "Nf3" }).waitFor();
 });
 
-test("of a file the good games open and the others are listed with the reason; all of it survives a reload", async (t) => {
+test("the correct games of a file open, the others are listed with their faults, and a reload keeps all", async (t) => {
   const page = await shelf.page(t, SITE);
   await at(page, "open").click();
   const chooser = page.waitForEvent("filechooser");
@@ -118,7 +118,7 @@ test("of a file the good games open and the others are listed with the reason; a
   assert.deepEqual((await opened(page)).sort(), labels.sort());
 });
 
-test("a file can be dropped anywhere, and a text that is pasted opens", async (t) => {
+test("a file can be dropped anywhere, and a pasted text opens", async (t) => {
   const page = await shelf.page(t, SITE);
   const data = await page.evaluateHandle((pgn) => {
     const transfer = new DataTransfer();
@@ -166,7 +166,7 @@ for (const [id, reason] of /** @type {const} */ ([
   ["https://lichess.org/study/abcdefgh", /download or copy the PGN/],
   ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
 ])) {
-  test(`what cannot be had from a site is told: ${id}`, async (t) => {
+  test(`a game that a site does not deliver is reported: ${id}`, async (t) => {
     const page = await shelf.page(t, { ...SITE, allow: /404|429|500/ });
     await open(page, id);
     await says(page, "open-error", reason);
@@ -174,7 +174,7 @@ for (const [id, reason] of /** @type {const} */ ([
   });
 }
 
-test("without a connection a game of Lichess says so, in the dialog and by link", async (t) => {
+test("offline, a game of Lichess is an error in the dialog and by link", async (t) => {
   const page = await shelf.page(t, { ...SITE, allow: /ERR_INTERNET_DISCONNECTED/ });
   // The first opened game loads the code that opens games.
   await open(page, PGN);
@@ -185,7 +185,7 @@ test("without a connection a game of Lichess says so, in the dialog and by link"
   await page.context().setOffline(false);
 });
 
-test("a link carries the game with its names and the ply, and back and forward work", async (t) => {
+test("a link contains the game with its names and the ply, and back and forward work", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, PGN);
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
@@ -214,7 +214,7 @@ test("a link carries the game with its names and the ply, and back and forward w
   await moves(old, "e4 e5");
 });
 
-test("of a link with many games the first fifty are kept, in their order", async (t) => {
+test("the first fifty games of a link are kept in order", async (t) => {
   const page = await shelf.page(t);
   const pgns = Array.from({ length: 60 }, (_, n) => `[White "Player${n + 1}"]\n\n1. e4 e5 2. Nf3 Nc6 *`).join("\n\n");
   await page.goto(new URL(`site/#pgn=${encodeURIComponent(pgns)}`, shelf.server.url).href);
@@ -226,7 +226,7 @@ test("of a link with many games the first fifty are kept, in their order", async
   assert.match(await page.getByTestId("stored-game").first().innerText(), /Player1\b/);
 });
 
-test("the list of games is searched, walked through and cleared by keyboard; a game stands in it once", async (t) => {
+test("the list of games is searched, walked through and cleared by keyboard; it contains each game once", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, FAMOUS);
   await says(page, "notice", /22 games opened/);
@@ -258,14 +258,14 @@ test("the list of games is searched, walked through and cleared by keyboard; a g
   assert.deepEqual(await opened(page), []);
 });
 
-test("without IndexedDB games are kept for the visit, and the page says so", async (t) => {
+test("without IndexedDB games are kept for the visit, and the page reports it", async (t) => {
   const page = await shelf.page(t, { ...SITE, before: () => Object.defineProperty(globalThis, "indexedDB", { value: undefined }) });
   await open(page, PGN);
   await says(page, "notice", /does not store data for this page/);
   assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
 });
 
-test("a file of thousands of games opens its first at once, and the page stays at hand", async (t) => {
+test("the first of thousands of games opens at once, and the page remains responsive", async (t) => {
   const page = await shelf.page(t, SITE);
   const games = 3000;
   await page.waitForLoadState("networkidle");

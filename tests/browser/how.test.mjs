@@ -45,7 +45,7 @@ test("the figures are those of the database that is open", async (t) => {
   }
 });
 
-test("the key of a position is the one of the format's test vectors, and the answer that of the dumps", async (t) => {
+test("the key of a position agrees with the format's test vectors, and the answer with the dumps", async (t) => {
   const page = await how(t);
   const [, , key = ""] = readFileSync(join(ROOT, "tests/data/keys.tsv"), "utf8").split("\n").find((line) => line.includes(START))?.split("\t") ?? [];
   const shown = await steps(page).nth(1).locator("code").allInnerTexts();
@@ -54,7 +54,7 @@ test("the key of a position is the one of the format's test vectors, and the ans
   assert.equal(Number((await steps(page).nth(6).locator("strong").innerText()).replace("−", "-")), score);
 });
 
-test("the request that is shown is the one that the host has seen, and the bytes are those of the file", async (t) => {
+test("the shown request is in the log of the host, and the shown bytes are in the file", async (t) => {
   const page = await how(t);
   await shelf.server.requests();
   await ask(page, "8/8/8/3k4/8/8/3K4/N7 w - - 0 1");
@@ -73,14 +73,14 @@ test("the request that is shown is the one that the host has seen, and the bytes
   assert.match(await steps(page).nth(4).innerText(), /no request/);
 });
 
-test("where the manifest has no pages of the index they are fetched, and shown", async (t) => {
+test("pages of the index that are not in the manifest are fetched and shown", async (t) => {
   const page = await how(t, "?db=../famous/manifest.json");
   await ask(page, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
   assert.match(await steps(page).nth(2).innerText(), /in memory|The page is fetched/);
   assert.match(await steps(page).nth(3).innerText(), /lists \d+ blocks?/);
 });
 
-test("a game touches fewer blocks in the order of keys than in that of a hash", async (t) => {
+test("a game touches fewer blocks in the order of keys than in the order of a hash", async (t) => {
   const page = await how(t);
   for (const game of ["4", "11", "20"]) {
     await page.getByTestId("order").evaluate((order) => order.replaceChildren());
@@ -91,7 +91,7 @@ test("a game touches fewer blocks in the order of keys than in that of a hash", 
   }
 });
 
-test("what is no position is refused with a reason, a game that is over is told", async (t) => {
+test("an invalid position is an error with a reason, and a finished game is reported", async (t) => {
   const page = await how(t);
   await page.getByTestId("fen").fill("8/8/8/8/8/8/8/8 w - - 0 1");
   await page.getByTestId("fen").press("Enter");
@@ -108,13 +108,13 @@ test("the page fits a phone", async (t) => {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
 });
 
-test("a database that is not there is explained", async (t) => {
+test("a missing database is explained", async (t) => {
   const page = await shelf.page(t, { path: "site/how.html?db=missing/manifest.json", allow: /404/ });
   await until(() => page.evaluate(() => /no readable database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
 });
 
 for (const { name, missing, launch } of ENGINES) {
-  test(`${name} takes a lookup apart`, { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` }, async (t) => {
+  test(`${name} explains a lookup`, { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` }, async (t) => {
     const { driver, close } = await launch();
     t.after(close);
     await driver.get(new URL("site/how.html", shelf.server.url).href);

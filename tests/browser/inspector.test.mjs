@@ -36,7 +36,7 @@ async function seen() {
   return requests.filter(({ path }) => path.startsWith("/site/db/"));
 }
 
-test("the panel says which bytes were read, and they are those that the host has sent", async (t) => {
+test("the panel shows the byte ranges that the host has sent", async (t) => {
   const page = await shelf.page(t, { ...SITE, path: "" });
   await page.goto(new URL(SITE.path, shelf.server.url).href);
   await panel(page);
@@ -63,7 +63,7 @@ test("the panel says which bytes were read, and they are those that the host has
   assert.ok(colours >= 2, String(colours));
 });
 
-test("after a reload the blocks come from IndexedDB, and the panel says so", async (t) => {
+test("after a reload the blocks come from IndexedDB, and the panel shows it", async (t) => {
   const page = await shelf.page(t, SITE);
   await panel(page);
   await openGame(page);

@@ -29,7 +29,7 @@ for (const [path, count, why] of /** @type {const} */ ([
   ["db", 2, "with inline pages in the manifest"],
   ["famous", 3, "without inline pages in the manifest"],
 ])) {
-  test(`a cold lookup in a database ${why} takes ${count} requests and at most 40 KiB, another near by one more at most`, async (t) => {
+  test(`a cold lookup in a database ${why} takes ${count} requests and at most 40 KiB, a neighbour at most one more`, async (t) => {
     const page = await shelf.page(t);
     await open(page, `${path}/manifest.json`);
     const answer = await page.evaluate((fen) => database.lookup(fen), START);
@@ -60,7 +60,7 @@ test("a warm lookup takes no request", async (t) => {
   assert.ok(after.memoryHits > before.memoryHits);
 });
 
-test("every position of the famous games is answered as its source says", async (t) => {
+test("every position of the famous games has the answer of its source", async (t) => {
   const page = await shelf.page(t);
   await open(page, "famous/manifest.json");
   const source = truth(String(DUMPS[1]));
@@ -75,7 +75,7 @@ test("every position of the famous games is answered as its source says", async 
   });
 });
 
-test("thousands of positions of the sample are answered as their sources say", async (t) => {
+test("thousands of positions of the sample have the answers of their sources", async (t) => {
   const page = await shelf.page(t);
   await open(page);
   const source = truth(...DUMPS);
@@ -119,7 +119,7 @@ test("six fields, any order of castling letters and a dead en-passant square are
   assert.equal(dead?.fen, AFTER_E4);
 });
 
-test("a malformed FEN is an error that says what is wrong, and the others still answer", async (t) => {
+test("the error of a malformed FEN names the fault, and other positions are answered", async (t) => {
   const page = await shelf.page(t);
   await open(page);
   const bad = ["", "x", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", "8/8/8/8/8/8/8/8 w - -", "♔", "8".repeat(10_000)];
@@ -140,7 +140,7 @@ test("a malformed FEN is an error that says what is wrong, and the others still 
   assert.equal(code, "fen");
 });
 
-test("scores are written from White's view, lines in UCI with either castling and in SAN", async (t) => {
+test("scores are written from White's point of view, lines in UCI with either castling and in SAN", async (t) => {
   const page = await shelf.page(t);
   await open(page, "famous/manifest.json");
   const source = truth(String(DUMPS[1]));
@@ -193,7 +193,7 @@ test("a whole game takes each block once", async (t) => {
   assert.deepEqual(await shelf.server.requests(), []);
 });
 
-test("no more requests run at a time than allowed, and no fewer when there is work", async (t) => {
+test("exactly the allowed number of requests runs at the same time", async (t) => {
   const bad = await host(`${shelf.root}/db`);
   t.after(() => bad.close());
   let [allowed, running, most] = [0, 0, 0];
@@ -291,7 +291,7 @@ test("opening can be aborted", async (t) => {
   assert.equal(code, "aborted");
 });
 
-test("a closed database says so", async (t) => {
+test("lookups in a closed database are errors", async (t) => {
   const page = await shelf.page(t);
   await open(page);
   const codes = await page.evaluate(async (fen) => {
@@ -305,7 +305,7 @@ test("a closed database says so", async (t) => {
   assert.deepEqual(codes, ["closed", "closed"]);
 });
 
-test("the manifest tells what the database holds", async (t) => {
+test("the manifest describes the content of the database", async (t) => {
   const page = await shelf.page(t);
   await open(page, "famous/manifest.json");
   const { format, positions, evaluations, pvs, bytes, shards } = await page.evaluate(() => ({ ...database.manifest }));

@@ -88,7 +88,7 @@ function publish(/** @type {string} */ root, /** @type {string} */ title) {
 
 const version = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("meta[name=version]")?.getAttribute("content") ?? null);
 
-test("after a visit the page opens without a connection, and positions that were seen answer", async (t) => {
+test("after a visit the page opens offline and shows visited positions", async (t) => {
   const site = await host(t);
   const page = await visit(t, site.url);
   await answered(page);
@@ -140,7 +140,7 @@ test("nothing of the database passes through the service worker", async (t) => {
   assert.ok(stored.includes("/index.html") && !stored.some((path) => path.startsWith("/db/")), stored.join(" "));
 });
 
-test("a new version takes over at the next navigation, and an open page keeps the scripts of its own", async (t) => {
+test("a new version takes over at the next navigation, and an open page keeps its own scripts", async (t) => {
   const site = await host(t);
   const page = await visit(t, site.url);
   await answered(page);
@@ -220,7 +220,7 @@ test("Chromium offers to install the site", async (t) => {
 });
 
 const firefox = ENGINES.find(({ name }) => name === "Firefox");
-test("in Firefox, too, the page opens without a connection", { skip: firefox?.missing.length ? `${firefox.missing.join(", ")} not found` : false }, async (t) => {
+test("the page also opens offline in Firefox", { skip: firefox?.missing.length ? `${firefox.missing.join(", ")} not found` : false }, async (t) => {
   const site = await host(t);
   const session = await firefox?.launch();
   assert.ok(session);

@@ -66,7 +66,7 @@ async function square(/** @type {Page} */ page, /** @type {string} */ name) {
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 const text = async (/** @type {Page} */ page, /** @type {string} */ id) => (await at(page, id).textContent()) ?? "";
 
-test("the page opens on the starting position with its evaluation, its lines and what they cost", async (t) => {
+test("the page opens with the starting position, its evaluation, its lines and the cost of the lookup", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
   const lines = best(source.get(START) ?? [])?.pvs ?? [];
@@ -165,7 +165,7 @@ test("a PGN can be pasted and stepped through", async (t) => {
   await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
 });
 
-test("a position that is not there is said to be absent", async (t) => {
+test("the page reports that a position is not in the database", async (t) => {
   const page = await shelf.page(t, { ...SITE, before: () => localStorage.setItem("settings", '{"engine":false}') });
   await shows(page, START);
   await page.keyboard.press("o");
@@ -174,7 +174,7 @@ test("a position that is not there is said to be absent", async (t) => {
   await until(() => page.evaluate(() => /Not in this database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
 });
 
-test("after a reload the page is where it was, and nothing but the manifest is asked for", async (t) => {
+test("after a reload the page shows the same position and requests only the manifest", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
   await kept(page, 2);
@@ -225,7 +225,7 @@ test("the page fits a phone and both colour schemes", async (t) => {
   }
 });
 
-test("nothing is asked of any other host", async (t) => {
+test("no other host is requested", async (t) => {
   const page = await shelf.page(t, SITE);
   /** @type {string[]} */
   const foreign = [];

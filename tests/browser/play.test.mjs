@@ -98,7 +98,7 @@ test("a mate ends the game, and one click opens it on the board", async (t) => {
   await at(page, "start").waitFor();
 });
 
-test("the engine begins where it has White, and promotion is asked for", async (t) => {
+test("the engine begins with White, and a promotion offers a choice", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/k7/6p1/4K3_w_-_-_0_1" });
   await at(page, "side-black").check();
   await at(page, "level").selectOption({ label: "Beginner, 800" });
@@ -113,7 +113,7 @@ test("the engine begins where it has White, and promotion is asked for", async (
   await reads(page, "sheet", /g1=Q|Kb3/);
 });
 
-test("whoever plays by keys keeps the focus when what had it goes away", async (t) => {
+test("the focus moves on when the focused element disappears", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   const focus = () => page.evaluate(() => document.activeElement?.closest("[id]")?.id);
   await at(page, "start").press("Enter");
@@ -134,7 +134,7 @@ test("whoever plays by keys keeps the focus when what had it goes away", async (
   assert.equal(await focus(), "level");
 });
 
-test("moves are typed, what is not legal is told, and earlier positions are looked at", async (t) => {
+test("moves can be typed, illegal moves are reported, and earlier positions can be shown", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await at(page, "start").click();
   await reads(page, "status", /^Your move/);
@@ -160,7 +160,7 @@ test("moves are typed, what is not legal is told, and earlier positions are look
   await reads(page, "status", /^1\. \S+ Your move/);
 });
 
-test("a game goes on after the page is loaded again", async (t) => {
+test("a game continues after a reload", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await at(page, "control").selectOption({ label: "3 + 2" });
   await at(page, "start").click();
@@ -173,7 +173,7 @@ test("a game goes on after the page is loaded again", async (t) => {
   assert.match((await at(page, "below").textContent()) ?? "", /^You\s*(3:0\d|2:5\d)$/);
 });
 
-test("who runs out of time has lost", async (t) => {
+test("a player who runs out of time loses", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await page.clock.install();
   await page.reload();
@@ -199,7 +199,7 @@ test("who runs out of time has lost", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement?.id), "again");
 });
 
-test("a wrong FEN is told, and an engine that cannot be had, with a way to try again", async (t) => {
+test("a wrong FEN and a failed load of the engine are reported, and a button tries again", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/8/8/8_w_-_-_0_1", allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context: { serviceWorkers: "block" } });
   await reads(page, "fen-error", /board is empty/);
   await at(page, "start").click();
@@ -215,7 +215,7 @@ test("a wrong FEN is told, and an engine that cannot be had, with a way to try a
   await reads(page, "status", /^1… \S+ Your move/);
 });
 
-test("without a connection one plays all the same, after one visit", async (t) => {
+test("after one visit, the page also works offline", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html", allow: /ERR_INTERNET_DISCONNECTED/ });
   await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   await page.context().setOffline(true);
@@ -225,7 +225,7 @@ test("without a connection one plays all the same, after one visit", async (t) =
   await reads(page, "status", /^1… \S+ Your move/);
 });
 
-test("the board leads to the game that goes on from it", async (t) => {
+test("the board links to a game from its position", async (t) => {
   const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=5" });
   await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
   const href = (await page.locator("#play").getAttribute("href")) ?? "";

@@ -52,7 +52,7 @@ async function square(/** @type {Page} */ page, /** @type {string} */ name) {
 
 const ends = (/** @type {Page} */ page, /** @type {RegExp} */ words) => page.getByTestId("end").filter({ hasText: words }).waitFor();
 
-test("only moves of the book are played, the only one plays itself, and the end says how many games ended there", async (t) => {
+test("only moves of the book are allowed, a single move is played automatically, and the end shows the number of games that ended there", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
   assert.deepEqual(await marks(page), ["12", "4"]);
@@ -78,7 +78,7 @@ test("only moves of the book are played, the only one plays itself, and the end 
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
 });
 
-test("a pawn becomes what it became before, with counts", async (t) => {
+test("a pawn can only promote to pieces of earlier games, with counts", async (t) => {
   const page = await shelf.page(t, { path: `${TINY}#fen=1n2k3/P7/8/8/8/8/8/4K3_w_-_-_0_1` });
   await shows(page, ["a8=Q 2", "a8=N 1", "axb8=R+ 1"]);
   await page.mouse.click(...(await square(page, "a7")));
@@ -93,7 +93,7 @@ test("a pawn becomes what it became before, with counts", async (t) => {
   await ends(page, /You replayed this game\./);
 });
 
-test("a new game that is begun while one goes back stays", async (t) => {
+test("a new game that begins during a step back remains", async (t) => {
   const page = await shelf.page(t);
   /** @type {(() => void)[]} */
   const held = [];
@@ -115,7 +115,7 @@ test("a new game that is begun while one goes back stays", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement?.id), "flip", "the focus goes on");
 });
 
-test("by keys alone", async (t) => {
+test("a game can be played by keys alone", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   await shows(page, ["d4 12", "e4 4"]);
   await page.keyboard.press("ArrowUp");
@@ -138,7 +138,7 @@ test("by keys alone", async (t) => {
   assert.equal(await page.getByTestId("sound").getAttribute("aria-pressed"), "true");
 });
 
-test("without precedent every other move may be played", async (t) => {
+test("without precedent every other move is allowed", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   await shows(page, ["d4 12", "e4 4"]);
   await page.getByTestId("unprecedented").check();
@@ -154,7 +154,7 @@ test("without precedent every other move may be played", async (t) => {
 });
 
 for (const [name, viewport] of Object.entries({ "a phone": { width: 390, height: 844 }, "a desk": { width: 1366, height: 768 } })) {
-  test(`the sample book is what the program tells, and a touch plays, on ${name}`, async (t) => {
+  test(`the sample book has the counts of the program, and a touch plays a move, on ${name}`, async (t) => {
     const hasTouch = name === "a phone";
     const page = await shelf.page(t, { path: "site/precedent.html", context: { viewport, hasTouch } });
     const told = (/** @type {string} */ fen) => {
@@ -178,7 +178,7 @@ for (const [name, viewport] of Object.entries({ "a phone": { width: 390, height:
   });
 }
 
-test("what was seen can be played without a connection", async (t) => {
+test("visited positions can be played offline", async (t) => {
   const page = await shelf.page(t, { path: TINY, allow: /ERR_INTERNET_DISCONNECTED/ });
   await shows(page, ["d4 12", "e4 4"]);
   await page.keyboard.press("2");
@@ -191,7 +191,7 @@ test("what was seen can be played without a connection", async (t) => {
   await shows(page, ["Bb5 3", "Bc4 1"]);
 });
 
-test("a book that cannot be read is told with what to do", async (t) => {
+test("the fault of an unreadable book names a remedy", async (t) => {
   const page = await shelf.page(t, { path: "site/precedent.html?book=db/manifest.json", allow: /./ });
   await page.getByTestId("retry").waitFor();
   assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*shelfish build GAMES\.pgn/);

@@ -42,12 +42,12 @@ async function load(/** @type {import("node:test").TestContext} */ t, /** @type 
 
 const names = (/** @type {{ path: string }[]} */ requests) => requests.map(({ path }) => path.replace(/^.*[./]/, "")).sort();
 
-test("each file is asked for once", async (t) => {
+test("each file is requested once", async (t) => {
   await load(t, documented("/db/manifest.json"), "/db/manifest.json");
   assert.deepEqual(names(await shelf.server.requests()), ["html", "js", "json", "mjs", "silo", "wasm"]);
 });
 
-test("each file is asked for once, the database on another origin", async (t) => {
+test("each file is requested once if the database is on another origin", async (t) => {
   const other = await host(join(shelf.root, "db"));
   t.after(() => other.close());
   await load(t, documented(`${other.url}manifest.json`), `${other.url}manifest.json`);
@@ -55,7 +55,7 @@ test("each file is asked for once, the database on another origin", async (t) =>
   assert.deepEqual(names(other.requests), ["json", "silo"]);
 });
 
-test("the first answer is there earlier", async (t) => {
+test("the first answer arrives earlier", async (t) => {
   const manifest = "/db/manifest.json";
   const [script = "", wasm = "", json = ""] = documented(manifest);
   const cases = { "no links": [], "the script": [script], "the module": [wasm], "the script and the module": [script, wasm], "all three": [script, wasm, json] };

@@ -44,7 +44,7 @@ test("no position is in both dumps of the sample", () => {
   assert.deepEqual([...famous.keys()].filter((fen) => sample.has(fen)), []);
 });
 
-test("along the famous games no evaluation contradicts the one before", async (t) => {
+test("along the famous games no evaluation contradicts its predecessor", async (t) => {
   const page = await shelf.page(t);
   await page.evaluate(async () => void (globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false })));
   let compared = 0;

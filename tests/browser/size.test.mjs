@@ -22,29 +22,29 @@ test("the module and its JavaScript take at most 112 kB in Brotli", (t) => {
   bounded(t, 112_000, entry(), "shelfish_bg.wasm");
 });
 
-test("the module of books and its JavaScript take at most 114 kB in Brotli, and are no part of it", (t) => {
+test("the module of books and its JavaScript take at most 114 kB in Brotli, and are not part of the reader", (t) => {
   bounded(t, 114_000, "book.js", "shelfish_book_bg.wasm");
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
 });
 
-test("the analysis and its JavaScript take at most 49 kB in Brotli, and are no part of it", (t) => {
+test("the analysis and its JavaScript take at most 49 kB in Brotli, and are not part of the reader", (t) => {
   bounded(t, 49_000, "analysis.js", "shelfish_analysis_bg.wasm");
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("analysis"));
 });
 
-test("the engine, its network, its Worker and its JavaScript take at most 130 kB in Brotli, and are no part of it", (t) => {
+test("the engine, its network, its Worker and its JavaScript take at most 130 kB in Brotli, and are not part of the reader", (t) => {
   for (const module of ["shelfish_engine_bg.wasm", "shelfish_engine_scalar_bg.wasm"]) {
     bounded(t, 130_000, "engine.js", "engine-worker.js", module);
   }
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("engine"));
 });
 
-test("inside of JavaScript the module takes at most 5 % more, and the entry with it 113 kB", (t) => {
+test("in JavaScript the module takes at most 5 % more, and the entry with it 113 kB", (t) => {
   bounded(t, 1.05 * brotli("shelfish_bg.wasm"), "wasm.js");
   bounded(t, 113_000, "inline.js", "wasm.js");
 });
 
-test("what a page loads of a database in a Worker takes at most 1.6 kB in Brotli", (t) => {
+test("the script of a page with a database in a Worker takes at most 1.6 kB in Brotli", (t) => {
   bounded(t, 1_600, "worker.js");
 });
 

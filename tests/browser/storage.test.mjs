@@ -63,7 +63,7 @@ function stored(/** @type {Page} */ page) {
   });
 }
 
-test("after a reload a position seen before takes nothing but the manifest's revalidation", async (t) => {
+test("after a reload a visited position takes only the manifest's revalidation", async (t) => {
   const page = await shelf.page(t);
   await lookUp(page, [START]);
   await kept(page, 2);
@@ -78,7 +78,7 @@ test("after a reload a position seen before takes nothing but the manifest's rev
   assert.ok(stats.indexedDBHits > 0);
 });
 
-test("offline the last manifest serves, and nothing is asked for", async (t) => {
+test("offline the last manifest is used, and no request is sent", async (t) => {
   const page = await shelf.page(t);
   await lookUp(page, [START]);
   await kept(page, 2);
@@ -134,7 +134,7 @@ test("the cache survives the end of the browser", async (t) => {
   }
 });
 
-test("without IndexedDB everything works but the keeping", async (t) => {
+test("without IndexedDB everything works, but nothing is stored", async (t) => {
   for (const before of [
     () => void Object.defineProperty(globalThis, "indexedDB", { value: undefined }),
     () => void (IDBFactory.prototype.open = () => { throw new DOMException("private", "SecurityError"); }),
@@ -161,7 +161,7 @@ test("the cache can be turned off", async (t) => {
   assert.deepEqual(await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name)), []);
 });
 
-test("the cache is bounded in bytes, and what was used last stays", async (t) => {
+test("the cache is bounded in bytes, and the most recently used blocks stay", async (t) => {
   const page = await shelf.page(t);
   const options = { indexedDB: { name: "small", bytes: 100_000 }, memoryBytes: 0 };
   for (const fen of SPREAD) await lookUp(page, [fen], options);
@@ -175,7 +175,7 @@ test("the cache is bounded in bytes, and what was used last stays", async (t) =>
   assert.deepEqual(await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name)), ["small"]);
 });
 
-test("bytes that went bad in the cache are fetched again, not believed", async (t) => {
+test("corrupt bytes in the cache are detected and fetched again", async (t) => {
   const page = await shelf.page(t);
   const good = await page.evaluate(async ([path, fen]) => (await shelfish.openDatabase(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
   await kept(page, 2);
@@ -208,7 +208,7 @@ test("bytes that went bad in the cache are fetched again, not believed", async (
   assert.deepEqual(again, good);
 });
 
-test("what a forger's database left in the cache is never an answer of the honest one", async (t) => {
+test("blocks of a forged database in the cache are never used for another database", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "shelfish-attack-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   execFileSync(ATTACK, ["write", dir]);
@@ -255,7 +255,7 @@ test("deleting the cache while it is in use neither waits nor breaks anything", 
   assert.ok(answers.every((answer) => answer && "fen" in answer));
 });
 
-test("a lookup that is aborted while it reads the cache does not stop what is written afterwards", { timeout: 3 * LIMIT }, async (t) => {
+test("an aborted lookup does not stop later writes to the cache", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t);
   const code = await page.evaluate(
     async ([path, fen]) => {
@@ -280,7 +280,7 @@ test("a lookup that is aborted while it reads the cache does not stop what is wr
   await kept(page, 1);
 });
 
-test("no connection is left behind, whether opening is aborted or what was looked up is still to be written", { timeout: 3 * LIMIT }, async (t) => {
+test("every connection to IndexedDB is closed, after an aborted opening and after pending writes", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t, {
     before: () => {
       globalThis.connections = new Set();

@@ -59,7 +59,7 @@ function expected() {
 /** Returns the items of the answer. */
 const items = (/** @type {Page} */ page) => answer(page).locator("dt, dd").allInnerTexts();
 
-test("the web app in Rust finds a position, and says which one is absent, for a request each", async (t) => {
+test("the web app in Rust finds a position and names an absent position, with one request each", async (t) => {
   const page = await shelf.page(t, APP);
   assert.equal(await field(page, "Database (URL of its manifest)").inputValue(), "../db/manifest.json");
   assert.equal(await answer(page).innerText(), "");
@@ -81,7 +81,7 @@ test("the web app in Rust finds a position, and says which one is absent, for a 
   assert.deepEqual(await requests(), [], "it comes from memory");
 });
 
-test("a second visit to the web app in Rust takes the block from IndexedDB", async (t) => {
+test("a second visit of the web app in Rust reads the block from IndexedDB", async (t) => {
   const page = await shelf.page(t, APP);
   await ask(page, START, "Depth");
   await kept(page, 2);
@@ -92,7 +92,7 @@ test("a second visit to the web app in Rust takes the block from IndexedDB", asy
   assert.deepEqual(await requests(), ["manifest"]);
 });
 
-test("the web app in Rust says in words what is wrong with a FEN, and asks nobody", async (t) => {
+test("the web app in Rust describes the fault of a FEN, and sends no request", async (t) => {
   const page = await shelf.page(t, APP);
   await ask(page, "nonsense", "That failed: FEN has 1 field, expected 4 or 6");
   await ask(page, "8/8/8/8/8/8/8/8 w - -", "position without legal play: the board is empty");
@@ -101,7 +101,7 @@ test("the web app in Rust says in words what is wrong with a FEN, and asks nobod
   assert.deepEqual(await items(page), expected());
 });
 
-test("the web app in Rust says in words what is wrong with a URL, and takes another", async (t) => {
+test("the web app in Rust describes the fault of a URL, and accepts another URL", async (t) => {
   // Chromium reports the status in the console.
   const page = await shelf.page(t, { ...APP, allow: /^error: Failed to load resource: .* 404/ });
   const database = field(page, "Database (URL of its manifest)");
@@ -116,7 +116,7 @@ test("the web app in Rust says in words what is wrong with a URL, and takes anot
   await ask(page, START, "Depth");
 });
 
-test("a new question to the web app in Rust gives up the one before, which no answer comes to", async (t) => {
+test("a new position in the web app in Rust aborts the lookup before, whose answer never appears", async (t) => {
   const far = await host(join(shelf.root, "db"));
   t.after(() => far.close());
   const page = await shelf.page(t, { path: `app/?database=${encodeURIComponent(`${far.url}manifest.json`)}` });

@@ -13,7 +13,7 @@ function ask(/** @type {import("playwright-core").Page} */ page, /** @type {stri
   return page.evaluate(askWorker, /** @type {const} */ ([shelf.entry, fens]));
 }
 
-test("a module Worker answers as the page does, for a few requests", async (t) => {
+test("a module Worker answers like the page, with few requests", async (t) => {
   const page = await shelf.page(t);
   const { answers, stats } = /** @type {any} */ (await ask(page, [START, "nonsense", "8/8/8/3k4/8/8/3K4/N7 w - -"]));
   assert.equal(answers[0].fen, START);
