@@ -43,6 +43,10 @@ impl Args {
     pub fn of_seconds(seconds: u32) -> Args {
         Args { targets: Vec::new(), seconds, sanitize: false, nodes: None }
     }
+
+    fn is_short(&self) -> bool {
+        self.seconds < 10
+    }
 }
 
 /// Runs the targets.
@@ -65,6 +69,10 @@ pub fn run(args: &Args) -> Result<Tally> {
     };
     // With an explicit target, so that build scripts are not built for coverage.
     build.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
+    if args.is_short() {
+        // The compilation takes longer than the run.
+        build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    }
     call(build.arg("--target-dir").arg(&built).env("RUSTFLAGS", flags))?;
     let targets: Vec<&str> = match args.targets.as_slice() {
         [] => TARGETS.to_vec(),

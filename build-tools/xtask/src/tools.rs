@@ -208,9 +208,10 @@ pub fn engines() {
         false if which(["apt-get"]).is_some() => debian(&missing),
         false => Err(anyhow!("{} not found", missing.join(", "))),
     };
-    let driver = match which(["firefox-esr", "firefox"]) {
-        Some(_) => installed("geckodriver", "geckodriver", GECKODRIVER).map(drop),
-        None => Ok(()),
+    let driver = match (which(["firefox-esr", "firefox"]), which(["geckodriver"])) {
+        // Its version need not be exact. To compile it takes minutes.
+        (Some(_), None) => installed("geckodriver", "geckodriver", GECKODRIVER).map(drop),
+        _ => Ok(()),
     };
     for error in [had, driver].into_iter().filter_map(Result::err) {
         say(format!("NOT TESTED in every browser: {error:#}"));
@@ -264,6 +265,8 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
     let install = |lock: &[&str]| {
         let mut install = cargo();
         install.args(["install", package, "--version", &format!("={version}"), "--force", "--debug"]).args(lock);
+        // The package of wasm-bindgen has other programs, too.
+        install.args(["--bin", program]);
         install.arg("--root").arg(tools()).arg("--target-dir").arg(tools().join("build"));
         // Compiles fast: without optimisation and debug information.
         install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
