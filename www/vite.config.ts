@@ -18,8 +18,9 @@ const SHARED_MODULES = [
   "game/(fen|game|notes|player-names)",
   "loading/(early-fetch|idle|load-once|page-part)",
   "score/score",
-  "settings/(manifest-url|settings)",
+  "settings/(data-urls|settings)",
   "shell/(dom|policy|theme)",
+  "storage/local-storage",
   "text/(cyrb53|input-error|units)",
 ];
 const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|preload-helper`);

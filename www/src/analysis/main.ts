@@ -13,7 +13,7 @@ import { mountInspector } from "../inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
-import { manifestUrl } from "../settings/manifest-url";
+import { manifestUrl } from "../settings/data-urls";
 import { MoveList } from "../moves/move-list";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";

@@ -1,7 +1,7 @@
 /** The names, ratings, clocks and points of the players, above and below the board. */
 import { byId, make } from "../shell/dom";
-import type { Node } from "../game/game";
-import { ending } from "../game/game";
+import { ending, type Node } from "../game/game";
+import { clockText } from "../text/units";
 import type { State } from "../state/state";
 
 type Color = "white" | "black";
@@ -59,16 +59,8 @@ export class Players {
 function clock(node: Node, color: Color): string {
   let at: Node | undefined = node;
   // The player's last move is one or two plies earlier.
-  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return time(at.notes.clock);
+  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return clockText(Math.floor(at.notes.clock));
   return "";
-}
-
-/** Formats seconds as "1:05:09" or "4:07". */
-export function time(seconds: number): string {
-  const whole = Math.floor(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const two = (value: number) => String(value).padStart(2, "0");
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
 const POINTS: Record<string, readonly [white: string, black: string]> = { "1-0": ["1", "0"], "0-1": ["0", "1"], "1/2-1/2": ["½", "½"], "½-½": ["½", "½"] };

@@ -46,3 +46,11 @@ export class Preview {
     return box;
   }
 }
+
+/** Shows a preview while the mouse is over `target` or `button` has a visible focus. */
+export function bindPreview(target: HTMLElement, button: HTMLElement, show: (near?: HTMLElement) => void): void {
+  target.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show(target));
+  target.addEventListener("pointerleave", () => show());
+  button.addEventListener("focus", () => button.matches(":focus-visible") && show(target));
+  button.addEventListener("blur", () => show());
+}

@@ -6,7 +6,8 @@ import pgns from "../../../static-shards/famous.pgn?raw";
 import { copy } from "../shell/clipboard";
 import { byId, make } from "../shell/dom";
 import { looksLikeFen } from "../game/fen";
-import { manifestUrl } from "../settings/manifest-url";
+import { split } from "../pgn/split";
+import { manifestUrl } from "../settings/data-urls";
 import { restrictConnections } from "../shell/policy";
 import { load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
@@ -24,7 +25,7 @@ const ply = byId<HTMLInputElement>("ply");
 const orientation = byId<HTMLSelectElement>("orientation");
 const look = byId<HTMLSelectElement>("look");
 
-const games = pgns.split(/\n(?=\[Event )/);
+const games = [...split(pgns)].map(({ text }) => text);
 const game = (name: string) => games.find((pgn) => pgn.includes(`"${name}`)) ?? games[0] ?? "";
 
 function show(): void {

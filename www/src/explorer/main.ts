@@ -7,7 +7,7 @@ import { DatabaseClient } from "../database/client";
 import { byId, make, redraw } from "../shell/dom";
 import { moveNumber, path } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
-import { manifestUrl } from "../settings/manifest-url";
+import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
@@ -18,15 +18,14 @@ import { applyAppearance, load } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
-import { BookClient, explain } from "../book/client";
-import { bookUrl } from "../settings/book-url";
-import { followLinks, writeLinks } from "../link/position-links";
+import { BookClient } from "../book/client";
+import { moveKeys } from "../book/move-keys";
+import { games } from "../book/results";
+import { StatusLine } from "../book/status-line";
+import { writeLinks } from "../link/position-links";
 import { BucketChoice } from "./buckets";
 import { drawReferences } from "../book/references";
-import { choose, draw, fill, press } from "./table";
-
-/** Milliseconds before a lookup is shown as slow. */
-const SLOW = 400;
+import { draw, fill } from "./table";
 
 const settings = load();
 applyAppearance(settings);
@@ -38,6 +37,7 @@ bindTheme();
 book.open().catch(() => {});
 
 const state = new State();
+const status = new StatusLine(state);
 const board = new Board((move) => state.play(state.node, move));
 const preview = new Preview(() => board.orientation);
 const { first, previous, next, last } = navigation(state);
@@ -55,18 +55,16 @@ async function ask(): Promise<void> {
   const { node } = state;
   const play = (step: { move: Parameters<State["play"]>[1] }) => state.play(node, step.move);
   const show = (near?: Element, step?: Parameters<Preview["show"]>[1]) => preview.show(near, step, node.position);
-  const waiting = window.setTimeout(() => showStatus("Looking it up…"), SLOW);
   byId("played").classList.add("stale");
   try {
     const buckets = choice.chosen;
-    const played = await book.moves(node.fen, signal, buckets);
-    window.clearTimeout(waiting);
+    const played = await status.waitFor(book.moves(node.fen, signal, buckets));
     if (signal.aborted) return;
     draw(node, played, { play, show });
     drawReferences(played);
     byId("panel").ariaBusy = "false";
     byId("played").classList.remove("stale");
-    showStatus(played.moves.length > 0 ? "" : noMovesText(played.ended.white + played.ended.draws + played.ended.black > 0));
+    status.show(played.moves.length > 0 ? "" : noMovesText(games(played.ended) > 0));
     describe();
     keepForOffline();
     // Lets the browser paint the counts before the work that follows.
@@ -78,23 +76,11 @@ async function ask(): Promise<void> {
     await named.then(nextTask);
     if (!signal.aborted) fill(moves);
   } catch (error) {
-    window.clearTimeout(waiting);
     if (signal.aborted) return;
-    if (!byId("played").classList.contains("stale")) return void showStatus("The evaluations cannot be looked up now.");
+    if (!byId("played").classList.contains("stale")) return void status.show("The evaluations cannot be looked up now.");
     byId("played").hidden = byId("games").hidden = true;
-    byId("panel").ariaBusy = "false";
-    const { title, advice } = explain(error);
-    const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
-    retry.addEventListener("click", () => void ask());
-    byId("status").replaceChildren(make("strong", {}, title), ` ${advice} `, retry);
+    status.showError(error, () => void ask());
   }
-}
-
-/** The error of the address, shown until the position changes. */
-let linkError = "";
-
-function showStatus(text: string): void {
-  byId("status").textContent = [linkError, text].filter(Boolean).join(" ");
 }
 
 function noMovesText(hasEnds: boolean): string {
@@ -135,7 +121,6 @@ function describe(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  linkError = "";
   preview.show(undefined);
   board.show(state.node);
   updateStepButtons(state.node);
@@ -145,19 +130,14 @@ state.on(({ node }) => {
   void ask();
 });
 
-followLinks(state, (message) => {
-  linkError = message;
-  showStatus("");
-});
+status.followLinks();
 
 bindKeys({
   ArrowLeft: previous,
   ArrowRight: next,
-  ArrowUp: () => choose(-1),
-  ArrowDown: () => choose(1),
   Home: first,
   End: last,
   f: flip,
   m: bindTyped(state),
-  ...Object.fromEntries(Array.from({ length: 9 }, (_, at) => [String(at + 1), () => press(at + 1)])),
+  ...moveKeys,
 });

@@ -1,5 +1,7 @@
 /** The table of moves: counts, results and evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
+import { bindPreview } from "../board/preview";
+import { games, percent } from "../book/results";
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Node, type Step, steps } from "../game/game";
@@ -13,13 +15,7 @@ export interface Actions {
   show(near: Element | undefined, step?: Step): void;
 }
 
-const games = ({ white, draws, black }: Results): number => white + draws + black;
 const number = (count: number): string => count.toLocaleString("en");
-/** Formats a share in percent; a share below 1 % gets a decimal, so that it is not shown as 0. */
-const percent = (part: number, whole: number): string => {
-  const share = (100 * part) / whole;
-  return `${share > 0 && share < 1 ? Math.max(0.1, share).toFixed(1) : Math.round(share)} %`;
-};
 
 /** Draws the moves that were played from a position. */
 export function draw(node: Node, answer: Played, actions: Actions): void {
@@ -44,21 +40,6 @@ export function fill(moves: readonly ExploredMove[]): void {
   }
 }
 
-/** Moves the focus among the moves of the table. */
-export function choose(by: 1 | -1): void {
-  const all = buttons();
-  const at = focusedRow();
-  all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]?.focus();
-}
-
-/** Plays the move with this number, counted from 1. */
-export function press(at: number): void {
-  buttons()[at - 1]?.click();
-}
-
-const buttons = (): HTMLButtonElement[] => [...byId("moves").querySelectorAll("button")];
-const focusedRow = (): number => buttons().indexOf(document.activeElement as HTMLButtonElement);
-
 function ends(ended: Results): string {
   const count = games(ended);
   return count === 0 ? "" : `, ${number(count)} of them ${count === 1 ? "ends" : "end"} here`;
@@ -77,10 +58,7 @@ function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLT
     make("td", { className: "score" }),
   );
   line.addEventListener("click", () => actions.play(step));
-  line.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && actions.show(line, step));
-  line.addEventListener("pointerleave", () => actions.show(undefined));
-  button.addEventListener("focus", () => button.matches(":focus-visible") && actions.show(line, step));
-  button.addEventListener("blur", () => actions.show(undefined));
+  bindPreview(line, button, (near) => actions.show(near, step));
   return line;
 }
 

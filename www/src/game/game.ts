@@ -156,3 +156,6 @@ export function ending(position: Position): { title: string; result: "1-0" | "0-
 
 /** Whether two moves are equal. */
 export const sameMove = (a: NormalMove, b: NormalMove): boolean => a.from === b.from && a.to === b.to && a.promotion === b.promotion;
+
+/** Returns the first four fields of the FEN, which are equal for repetitions of a position. */
+export const positionKey = ({ fen }: Node): string => fen.split(" ", 4).join(" ");

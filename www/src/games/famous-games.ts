@@ -1,7 +1,8 @@
 /** The famous games of the site and their titles. */
 import pgn from "../../../static-shards/famous.pgn?raw";
 import type { Game } from "../game/game";
-import { read } from "../pgn/read-text";
+import { readGame } from "../pgn/read-game";
+import { split } from "../pgn/split";
 import { players, slug } from "../game/player-names";
 
 const TITLES: Record<string, string> = {
@@ -37,24 +38,15 @@ export interface Famous {
   load(): Game;
 }
 
-const header = (text: string, name: string): string => new RegExp(`^\\[${name} "(.*)"\\]`, "m").exec(text)?.[1] ?? "";
-
 /** The games, oldest first. */
-export const famous: readonly Famous[] = pgn
-  .split(/\n(?=\[Event )/)
+export const famous: readonly Famous[] = [...split(pgn)]
   .map((text) => {
-    const headers = new Map(["White", "Black", "Date"].map((name) => [name, header(text, name)]));
-    const id = slug(headers);
+    const id = slug(text.headers);
     return {
       slug: id,
-      title: TITLES[id] ?? header(text, "Event"),
-      players: players(headers),
-      load: () => {
-        const [source] = read(text).games;
-        if (!source) throw new Error(`no game in ${id}`);
-        source.slug = id;
-        return source;
-      },
+      title: TITLES[id] ?? text.headers.get("Event") ?? "",
+      players: players(text.headers),
+      load: () => Object.assign(readGame(text).game, { slug: id }),
     };
   })
   .sort((a, b) => a.slug.slice(-4).localeCompare(b.slug.slice(-4)));

@@ -4,7 +4,7 @@ import { duration, plural, size } from "../text/units";
 import { explain } from "../database/client";
 import { byId, make } from "../shell/dom";
 import { famous } from "../games/famous-games";
-import { manifestUrl } from "../settings/manifest-url";
+import { manifestUrl } from "../settings/data-urls";
 import { Inspector } from "../inspector/inspector";
 import { restrictConnections } from "../shell/policy";
 import { load } from "../settings/settings";

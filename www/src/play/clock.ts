@@ -1,4 +1,5 @@
 /** A chess clock without a view. Times are in milliseconds; `now` is a point in time. */
+import { clockText } from "../text/units";
 
 export type Side = "white" | "black";
 
@@ -67,8 +68,5 @@ export class Clock {
 /** Formats a time: "1:05:00", "4:05", or "9.3" below ten seconds. */
 export function shown(milliseconds: number): string {
   if (milliseconds < 10_000) return (Math.floor(milliseconds / 100) / 10).toFixed(1);
-  const seconds = Math.ceil(milliseconds / 1000);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+  return clockText(Math.ceil(milliseconds / 1000));
 }

@@ -2,7 +2,7 @@
 import type { NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
-import { ending, Game, type Node, path, uci } from "../game/game";
+import { ending, Game, type Node, path, positionKey, uci } from "../game/game";
 import { positionOf } from "../game/fen";
 import { Clock, type Left, other, type Side } from "./clock";
 import { levelName, type Terms } from "./terms";
@@ -13,11 +13,6 @@ export interface Outcome {
   /** "Checkmate", "Draw by threefold repetition" */
   reason: string;
 }
-
-const POSITION_FIELDS = 4;
-
-/** Returns the fields of a FEN that decide whether a position is repeated. */
-const identity = (node: Node): string => node.fen.split(" ", POSITION_FIELDS).join(" ");
 
 export class Match {
   readonly game: Game;
@@ -140,8 +135,8 @@ export class Match {
     const draw = (reason: string) => this.#end({ result: "1/2-1/2", reason: `Draw by ${reason}` });
     if (position.isInsufficientMaterial()) return draw("insufficient material");
     if (position.halfmoves >= 100) return draw("the fifty-move rule");
-    const here = identity(this.#node);
-    if (path(this.#node).filter((node) => identity(node) === here).length >= 3) draw("threefold repetition");
+    const here = positionKey(this.#node);
+    if (path(this.#node).filter((node) => positionKey(node) === here).length >= 3) draw("threefold repetition");
   }
 
   #end(outcome: Outcome | undefined): void {

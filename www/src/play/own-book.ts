@@ -1,8 +1,8 @@
 /** The engine's opening book: the site's book, and the results of games that were played in this browser. The native program chooses moves by the same rule. */
 import type { NormalMove } from "chessops/types";
 import { type Book, openBook, type Played } from "shelfish/book";
-import { bookUrl } from "../settings/book-url";
-import { type Node, path, steps, uci } from "../game/game";
+import { bookUrl } from "../settings/data-urls";
+import { type Node, path, positionKey, steps, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { committed, openDatabase, resultOf } from "../storage/indexed-db";
 import { type Candidate, choose, sorted } from "./choice";
@@ -12,11 +12,6 @@ import type { Match, Outcome } from "./match";
 const PRIOR = 20;
 /** Number of plies of a game that are learned. */
 const PLIES = 50;
-const POSITION_FIELDS = 4;
-
-/** Returns the fields of a FEN that identify a position. */
-const identity = (node: Node): string => node.fen.split(" ", POSITION_FIELDS).join(" ");
-
 /** A move of a game with its result. */
 export interface Lesson {
   position: string;
@@ -34,10 +29,10 @@ export function lessons(end: Node, { result }: Outcome): Lesson[] {
     const { parent, move } = node;
     if (!parent || !move) continue;
     const { turn } = parent.position;
-    const position = identity(parent);
+    const position = positionKey(parent);
     last.set(position, { position, uci: uci(move), wins: Number(winner === turn), draws: Number(!winner), losses: Number(!!winner && winner !== turn) });
   }
-  last.delete(identity(end));
+  last.delete(positionKey(end));
   return [...last.values()];
 }
 
@@ -105,9 +100,9 @@ const site = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
  */
 export async function bookMove({ node }: Match, signal: AbortSignal): Promise<NormalMove | undefined> {
   try {
-    const [played, own] = await Promise.all([(await site()).moves(node.fen, { signal, castling: "chess960" }), learned(identity(node))]);
+    const [played, own] = await Promise.all([(await site()).moves(node.fen, { signal, castling: "chess960" }), learned(positionKey(node))]);
     if (played.moves.length === 0) return undefined;
-    const before = new Set(path(node).map(identity));
+    const before = new Set(path(node).map(positionKey));
     const { turn } = node.position;
     const fresh = merged(turn, played, own).filter(({ uci }) => {
       const fen = played.moves.find((move) => move.uci === uci)?.fen;

@@ -1,6 +1,7 @@
 /** Stores the current game in this browser, so that it continues after a reload. */
 import { Match } from "./match";
 import type { Left } from "./clock";
+import { readObject, writeString } from "../storage/local-storage";
 import { CONTROLS, LEVELS, type Terms } from "./terms";
 
 const KEY = "play";
@@ -12,24 +13,21 @@ export function store(match: Match, now: number): void {
   const { clock, outcome } = match;
   const left = clock && { white: clock.left("white", now), black: clock.left("black", now) };
   const kept = { terms: match.terms, ...(outcome ? {} : { moves: match.moves, left }) };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(kept));
-  } catch {
-    // Storage may be forbidden: the game then ends with the page.
-  }
+  // If storage is forbidden, the game ends with the page.
+  writeString(KEY, JSON.stringify(kept));
 }
 
 /** Returns the terms of the last game, and the game if it is not over. */
 export function restore(date: string): { terms?: Terms; match?: Match } {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as { terms?: Partial<Terms>; moves?: unknown; left?: Partial<Left> };
+    const kept = readObject(KEY) as { terms?: Partial<Terms>; moves?: unknown; left?: Partial<Left> };
     const terms = checked(kept.terms);
     if (!terms) return {};
     if (!Array.isArray(kept.moves) || kept.moves.length === 0 || kept.moves.length > MOST_MOVES) return { terms };
     const match = new Match(terms, date, { moves: kept.moves.map(String), left: time(kept.left) });
     return match.outcome ? { terms } : { terms, match };
   } catch {
-    // Storage is forbidden or contains other data.
+    // The stored game is invalid.
     return {};
   }
 }

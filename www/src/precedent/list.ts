@@ -1,4 +1,7 @@
 /** The list of moves that can be played. */
+import { focusMove } from "../book/move-keys";
+import { percent } from "../book/results";
+import { bindPreview } from "../board/preview";
 import { byId, make } from "../shell/dom";
 import { type Step, uci } from "../game/game";
 import type { Choice } from "./rules";
@@ -17,38 +20,20 @@ export function draw(all: readonly Choice[], actions: Actions): void {
   const rows = all.map(({ step, games }) => {
     const button = make("button", { type: "button", "data-testid": "choice", "data-uci": uci(step.move) }, make("span", { className: "san" }, step.san));
     if (games > 0) {
-      const share = (100 * games) / sum;
       const bar = make("span", { className: "bar", "aria-hidden": "true" });
-      bar.style.width = `${share}%`;
+      bar.style.width = `${(100 * games) / sum}%`;
       button.append(
         make("span", { className: "games" }, games.toLocaleString("en")),
-        make("span", { className: "share" }, `${share < 1 ? Math.max(0.1, share).toFixed(1) : Math.round(share)} %`),
+        make("span", { className: "share" }, percent(games, sum)),
         bar,
       );
     }
     button.addEventListener("click", () => actions.play(step));
-    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && actions.show(button, step));
-    button.addEventListener("pointerleave", () => actions.show());
-    button.addEventListener("focus", () => button.matches(":focus-visible") && actions.show(button, step));
-    button.addEventListener("blur", () => actions.show());
+    bindPreview(button, button, (near) => actions.show(near, step));
     return make("li", {}, button);
   });
   byId("moves").replaceChildren(...rows);
   byId("moves").classList.toggle("fresh", sum === 0);
   // The focus moves to the new list.
-  if (hadFocus) buttons()[0]?.focus();
-}
-
-const buttons = (): HTMLButtonElement[] => [...byId("moves").querySelectorAll("button")];
-
-/** Moves the focus among the moves. */
-export function choose(by: 1 | -1): void {
-  const all = buttons();
-  const at = all.indexOf(document.activeElement as HTMLButtonElement);
-  all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]?.focus();
-}
-
-/** Plays the move with this number, counted from 1. */
-export function press(at: number): void {
-  buttons()[at - 1]?.click();
+  if (hadFocus) focusMove(1);
 }

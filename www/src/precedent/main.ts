@@ -6,13 +6,15 @@ import { Board } from "../board/board";
 import { plural } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import { byId, disable, make } from "../shell/dom";
-import { BookClient, explain } from "../book/client";
-import { bookUrl } from "../settings/book-url";
-import { followLinks, writeLinks } from "../link/position-links";
+import { BookClient } from "../book/client";
+import { moveKeys } from "../book/move-keys";
+import { games } from "../book/results";
+import { StatusLine } from "../book/status-line";
+import { writeLinks } from "../link/position-links";
 import { reference } from "../book/references";
 import { Game, moveNumber, type Node, path, type Step } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
-import { manifestUrl } from "../settings/manifest-url";
+import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
 import { loadOpenings } from "../game/opening-names";
@@ -21,12 +23,10 @@ import { Preview } from "../board/preview";
 import { applyAppearance, load, save } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
-import { choose, draw, press } from "./list";
+import { draw } from "./list";
 import { roll } from "./odometer";
-import { allowed, type Choice, choices, games, legal, marks, type Mode, gameEnd } from "./rules";
+import { allowed, type Choice, choices, legal, marks, type Mode, gameEnd } from "./rules";
 
-/** Milliseconds before a lookup is shown as slow. */
-const SLOW = 400;
 /** Milliseconds before an only move is played automatically. */
 const AUTOPLAY_DELAY = 900;
 /** Number of games that are named at the end of a game. */
@@ -42,6 +42,7 @@ bindTheme();
 book.open().catch(() => {});
 
 const state = new State();
+const status = new StatusLine(state);
 const play = (from: Node, step: Pick<Step, "move">) => {
   window.clearTimeout(autoplay);
   state.play(from, step.move);
@@ -68,24 +69,17 @@ async function ask(): Promise<void> {
   if (byId("end").contains(document.activeElement)) byId("flip").focus({ preventScroll: true });
   byId("end").hidden = true;
   byId("moves").classList.add("stale");
-  const waiting = window.setTimeout(() => showStatus("Looking it up…"), SLOW);
   try {
-    const [played, before] = await Promise.all([book.moves(node.fen, signal), node.parent && book.moves(node.parent.fen, signal)]);
-    window.clearTimeout(waiting);
+    const [played, before] = await status.waitFor(Promise.all([book.moves(node.fen, signal), node.parent && book.moves(node.parent.fen, signal)]));
     if (signal.aborted) return;
     show(node, played, before);
     keepForOffline();
     // The game works without opening names.
     void loadOpenings().then(() => showOpening(state), () => {});
   } catch (error) {
-    window.clearTimeout(waiting);
     if (signal.aborted) return;
     byId("moves").replaceChildren();
-    byId("panel").ariaBusy = "false";
-    const { title, advice } = explain(error);
-    const retry = make("button", { type: "button", "data-testid": "retry" }, "Try again");
-    retry.addEventListener("click", () => void ask());
-    byId("status").replaceChildren(make("strong", {}, title), ` ${advice} `, retry);
+    status.showError(error, () => void ask());
   }
 }
 
@@ -101,11 +95,11 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   const [only] = available;
   const turn = node.position.turn === "white" ? "White" : "Black";
   if (mode === "unprecedented")
-    showStatus(only?.games ? `${turn} to move: every move was played before; these are the rarest.` : `${turn} to move: ${available.length} of ${legal(node.position).length} moves were never played.`);
+    status.show(only?.games ? `${turn} to move: every move was played before; these are the rarest.` : `${turn} to move: ${available.length} of ${legal(node.position).length} moves were never played.`);
   else if (only && available.length === 1) {
-    showStatus(`${only.step.san} is the only move with a precedent: it plays itself.`);
+    status.show(`${only.step.san} is the only move with a precedent: it plays itself.`);
     autoplay = window.setTimeout(() => play(node, only.step), AUTOPLAY_DELAY);
-  } else showStatus(`${turn} to move: ${plural(available.length, "move")} with a precedent.`);
+  } else status.show(`${turn} to move: ${plural(available.length, "move")} with a precedent.`);
 }
 
 /** Shows the end of a game. */
@@ -115,7 +109,7 @@ function end(node: Node, played: Played, before: Played | undefined): void {
   byId("end-text").textContent = text;
   byId("end-games").replaceChildren(...games.slice(0, MAX_GAMES).map((game) => make("li", {}, ...reference(game))));
   byId("end").hidden = false;
-  showStatus("");
+  status.show("");
 }
 
 /** Shows the number of games on target squares: of one piece, or of all pieces. */
@@ -149,13 +143,6 @@ function sound(isOn = !settings.sounds): void {
   byId("sound").setAttribute("aria-pressed", String(isOn));
 }
 
-/** The error of the address, shown until the position changes. */
-let linkError = "";
-
-function showStatus(text: string): void {
-  byId("status").textContent = [linkError, text].filter(Boolean).join(" ");
-}
-
 /** Draws the moves of the game. */
 function line(): void {
   const moves = path(state.node).slice(1).map((node, at) => {
@@ -167,7 +154,6 @@ function line(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  linkError = "";
   preview.show(undefined);
   for (const id of ["back", "new"]) disable(byId(id), !state.node.parent, byId("flip"));
   line();
@@ -194,18 +180,13 @@ byId<HTMLInputElement>(mode).checked = true;
 sound(settings.sounds);
 for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
 
-followLinks(state, (message) => {
-  linkError = message;
-  showStatus("");
-});
+status.followLinks();
 
 bindKeys({
   ArrowLeft: () => void back(),
-  ArrowUp: () => choose(-1),
-  ArrowDown: () => choose(1),
   n: restart,
   f: flip,
   s: () => sound(),
   u: () => rule(mode === "precedent" ? "unprecedented" : "precedent"),
-  ...Object.fromEntries(Array.from({ length: 9 }, (_, at) => [String(at + 1), () => press(at + 1)])),
+  ...moveKeys,
 });

@@ -5,6 +5,7 @@ import type { Role } from "chessops/types";
 import { makeSquare, makeUci } from "chessops/util";
 import type { GameReference, Played, PlayedMove, Results } from "shelfish/book";
 import type { Allowed } from "../board/board";
+import { games } from "../book/results";
 import { plural } from "../text/units";
 import { ending, type Node, type Step, squares, steps } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
@@ -21,9 +22,6 @@ export interface Choice {
   /** Number of games with this move. */
   games: number;
 }
-
-/** Returns the number of games. */
-export const games = ({ white, draws, black }: Results): number => white + draws + black;
 
 /**
  * Returns the moves that can be played from a position: the most played move first. Moves without a precedent are sorted by name; if there are none,

@@ -1,4 +1,5 @@
 /** The settings, stored in this browser. */
+import { readObject, writeString } from "../storage/local-storage";
 
 export const BOARDS = ["brown", "green", "blue", "grey"] as const;
 export const PIECES = ["cburnett", "letters"] as const;
@@ -24,7 +25,7 @@ let unstored: Partial<Settings> = {};
 
 /** Reads the settings. Invalid values are replaced by defaults. */
 export function load(): Settings {
-  const stored = parsed();
+  const stored: Record<string, unknown> = { ...readObject(KEY), ...unstored };
   const one = <T>(values: readonly T[], value: unknown, usual: T): T => values.find((each) => each === value) ?? usual;
   return {
     board: one(BOARDS, stored.board, "brown"),
@@ -38,13 +39,8 @@ export function load(): Settings {
 
 /** Stores the settings and applies the appearance. */
 export function save(settings: Settings): void {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(settings));
-    unstored = {};
-  } catch {
-    // Storage may be forbidden: the settings then end with the page.
-    unstored = { ...settings };
-  }
+  // If storage is forbidden, the settings end with the page.
+  unstored = writeString(KEY, JSON.stringify(settings)) ? {} : { ...settings };
   applyAppearance(settings);
 }
 
@@ -52,13 +48,4 @@ export function save(settings: Settings): void {
 export function applyAppearance({ board, pieces }: Settings): void {
   document.documentElement.dataset.board = board;
   document.documentElement.dataset.pieces = pieces;
-}
-
-function parsed(): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return { ...(typeof value === "object" ? value : {}), ...unstored };
-  } catch {
-    return { ...unstored };
-  }
 }

@@ -1,4 +1,5 @@
 /** The light and the dark theme. The system's preference applies until the user presses the button. */
+import { writeString } from "../storage/local-storage";
 import { byId } from "./dom";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -14,11 +15,8 @@ export function bindTheme(): void {
   button.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = theme;
-    try {
-      localStorage.setItem("theme", theme);
-    } catch {
-      // Storage may be forbidden: the choice then ends with the page.
-    }
+    // If storage is forbidden, the choice ends with the page.
+    writeString("theme", theme);
     label();
   });
   system.addEventListener("change", label);

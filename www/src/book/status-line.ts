@@ -1,0 +1,50 @@
+/** The status line of a page that looks up a book: messages, slow lookups and errors. */
+import { followLinks } from "../link/position-links";
+import { byId, make } from "../shell/dom";
+import type { State } from "../state/state";
+import { explain } from "./client";
+
+/** Milliseconds before a lookup is shown as slow. */
+const SLOW = 400;
+
+/** The status line. */
+export class StatusLine {
+  readonly #line = byId("status");
+  /** The error of the address, shown until the position changes. */
+  #linkError = "";
+
+  constructor(private readonly state: State) {
+    state.on(({ node }) => node && (this.#linkError = ""));
+  }
+
+  /** Shows the positions of the address bar. */
+  followLinks(): void {
+    followLinks(this.state, (message) => {
+      this.#linkError = message;
+      this.show("");
+    });
+  }
+
+  show(text: string): void {
+    this.#line.textContent = [this.#linkError, text].filter(Boolean).join(" ");
+  }
+
+  /** Waits for a lookup, and shows that it is slow. */
+  async waitFor<T>(lookup: Promise<T>): Promise<T> {
+    const timer = window.setTimeout(() => this.show("Looking it up…"), SLOW);
+    try {
+      return await lookup;
+    } finally {
+      window.clearTimeout(timer);
+    }
+  }
+
+  /** Shows why a lookup failed, with a button to try again. */
+  showError(error: unknown, retry: () => void): void {
+    const { title, advice } = explain(error);
+    const button = make("button", { type: "button", "data-testid": "retry" }, "Try again");
+    button.addEventListener("click", retry);
+    byId("panel").ariaBusy = "false";
+    this.#line.replaceChildren(make("strong", {}, title), ` ${advice} `, button);
+  }
+}
