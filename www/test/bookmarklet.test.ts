@@ -49,7 +49,7 @@ describe("PGN in a text", () => {
     }
   });
 
-  it("takes no time to speak of in text that is made to take long", { timeout: 60_000 }, () => {
+  it("is found quickly in text that is built to be slow", { timeout: 60_000 }, () => {
     for (const unit of ["1. {", '[a "', "1. e4 (", "1.", "1. e4 e5 ", "rnbqkbnr/", "((((", "1…"]) {
       const start = performance.now();
       pgnsIn(unit.repeat(5_000));
@@ -60,7 +60,7 @@ describe("PGN in a text", () => {
 });
 
 describe("other notation", () => {
-  it("is a FEN if it has eight ranks and the side to move", () => {
+  it("recognizes a FEN by its eight ranks and the side to move", () => {
     expect(fenIn("see rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2, which")).toBe("rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R_b_KQkq_-_1_2");
     expect(fenIn("https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1#0")).toBe("8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
     expect(fenIn("8/8/8/4k3/8/4K3/4P3/8 w")).toBe("8/8/8/4k3/8/4K3/4P3/8_w");
@@ -68,24 +68,24 @@ describe("other notation", () => {
     expect(fenIn("a/b/c/d/e/f/g/h w")).toBeUndefined();
   });
 
-  it("is a move if it has the form of one", () => {
+  it("recognizes moves by their form", () => {
     for (const san of ["e4", "exd5", "Nf3", "Nbd7", "R1a3", "Qh4xe1+", "bxa8=Q#", "O-O-O", "0-0", "♘f3", "Sf3", "Кf3", "e8=♕"]) expect(isMove(san), san).toBe(true);
     for (const text of ["", "e9", "i4", "1-0", "Nf", "hello", "e4 e5", "--", "½", "resigns", "N@f3"]) expect(isMove(text), text).toBe(false);
   });
 
-  it("is a result", () => {
+  it("recognizes results", () => {
     expect([" 1-0", "0-1 White resigned", "½-½", "½–½", "1/2-1/2", "*", "", "10-0"].map(resultIn)).toEqual(["1-0", "0-1", "1/2-1/2", "1/2-1/2", "1/2-1/2", undefined, undefined, undefined]);
   });
 });
 
 describe("an address of Lichess", () => {
-  it("is that of a game if it ends in an id, without what belongs to one player", () => {
+  it("is a game if it ends in an id; a player's private letters are left out", () => {
     expect(["/abcd1234", "/abcd1234/black", "/abcd1234WXYZ", "/abcd1234WXYZ/white", "/abcd1234/"].map(lichessId)).toEqual(Array(5).fill("abcd1234"));
     expect(["/analysis", "/analysis/standard", "/@/abcd1234", "/study/abcd1234", "/abcd123", "/abcd12345", "/abcd1234/black/analysis"].map(lichessId)).toEqual(Array(7).fill(undefined));
   });
 });
 
-describe("what is pasted", () => {
+describe("pasted text", () => {
   const cases: [text: string, fragment: string | RegExp][] = [
     ["https://lichess.org/abcd1234", "lichess=abcd1234"],
     ["  lichess.org/abcd1234WXYZ ", "lichess=abcd1234"],
@@ -116,7 +116,7 @@ describe("what is pasted", () => {
 });
 
 describe("the link", () => {
-  it("has the whole program, in less than 6.5 kB", () => {
+  it("contains the whole program in less than 6.5 kB", () => {
     expect(new TextEncoder().encode(code).length).toBeLessThan(6500);
   });
 
@@ -124,14 +124,14 @@ describe("the link", () => {
     expect(code).not.toMatch(/\beval\(|new Function|\bfetch\b|XMLHttpRequest|createElement|innerHTML|insertAdjacent|document\.write|import\(|\.style\b|setTimeout/);
   });
 
-  it("keeps every sign through encoding, whatever the board's address has in it", () => {
+  it("keeps every character through encoding, for any board address", () => {
     const board = 'https://example.org/a%20b/?db=https%3A%2F%2Fx.org%2F"\'%25/';
     const link = bookmarkletLink(code, board);
     expect(link).toMatch(/^javascript:[\w\-.!~*'()%]+$/);
     expect(decodeURIComponent(link.slice("javascript:".length))).toBe(`void ${code}(${JSON.stringify(board)})`);
   });
 
-  it("names the board beside the page, with its database", () => {
+  it("contains the address of the board next to the page, with its database", () => {
     expect(boardBeside("https://a.org/x/bookmarklet.html?y=1#z")).toBe("https://a.org/x/");
     expect(boardBeside("https://a.org/x/bookmarklet.html?db=https://b.org/d/manifest.json%3Fv=1")).toBe("https://a.org/x/?db=https%3A%2F%2Fb.org%2Fd%2Fmanifest.json%3Fv%3D1");
   });

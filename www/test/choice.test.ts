@@ -12,7 +12,7 @@ interface Case {
 
 const cases: Case[] = JSON.parse(readFileSync(new URL("../../tests/data/choice.json", import.meta.url), "utf8"));
 
-it.each(cases)("moves are chosen as by the native program: $why", ({ moves, min_frequency, weights, chosen }) => {
+it.each(cases)("chooses the same moves as the native program: $why", ({ moves, min_frequency, weights, chosen }) => {
   const candidates = moves.map(([uci, frequency, wins, draws, losses]): Candidate => ({ uci, frequency, wins, draws, losses }));
   const left = sorted(candidates, min_frequency);
   expect(left.map((each) => [each.uci, Math.round(weight(each) * 1e6) / 1e6])).toEqual(weights);

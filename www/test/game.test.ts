@@ -7,7 +7,7 @@ import { readFen } from "../src/pgn/read-text";
 const at = (fen: string) => readFen(fen).root.position;
 
 describe("a game", () => {
-  it("keeps a second move from one position as a variation", () => {
+  it("keeps a second move from a position as a variation", () => {
     const game = new Game();
     const play = (from: typeof game.root, san: string) => game.play(from, parseMove(from.position, san)!);
     const e4 = play(game.root, "e4");
@@ -41,14 +41,14 @@ describe("a typed move", () => {
     expect(parseMove(Chess.default(), text)).toEqual(steps(Chess.default(), [uci])[0]!.move);
   });
 
-  it("castles by any of its names", () => {
+  it("castles in every notation", () => {
     const position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
     const castled = parseMove(position, "O-O")!;
     for (const name of ["0-0", "o-o", "e1g1", "e1h1"]) expect(parseMove(position, name)).toEqual(castled);
     expect(squares(position, castled)).toEqual(["e1", "g1"]);
   });
 
-  it("promotes only with a piece named", () => {
+  it("promotes only if the piece is named", () => {
     const position = at("8/P6k/8/8/8/8/8/K7 w - - 0 1");
     expect(parseMove(position, "a8=N")).toMatchObject({ promotion: "knight" });
     expect(parseMove(position, "a8")).toBeUndefined();
@@ -65,7 +65,7 @@ describe("a line of an evaluation", () => {
     expect(line.map((step) => `${step.number} ${step.san}`)).toEqual(["3… Bc5", "4. O-O", "4… Nf6"]);
   });
 
-  it("ends where it stops being legal", () => {
+  it("ends before the first illegal move", () => {
     expect(steps(Chess.default(), ["e2e4", "e2e4"])).toHaveLength(1);
   });
 });

@@ -27,7 +27,7 @@ describe("pasted text", () => {
     expect(games[0]!.sourcePlies).toBe(4);
   });
 
-  it("is read as bare moves, and as several games", () => {
+  it("is read as moves without headers, and as several games", () => {
     expect(read("e4 e5 Nf3").games[0]!.mainline()).toHaveLength(4);
     expect(read('[White "A"]\n\n1. e4 *\n\n[White "B"]\n\n1. d4 *').games).toHaveLength(2);
   });
@@ -36,7 +36,7 @@ describe("pasted text", () => {
     expect(read('[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n1. Kd3 *').games[0]!.mainline()).toHaveLength(2);
   });
 
-  it("loses a variation that is illegal, and says so", () => {
+  it("loses an illegal variation and reports it", () => {
     const { games, remark } = read("1. e4 e5 (1... e6 2. e5 Ke6) 2. Nf3 *");
     expect(games[0]!.mainline()).toHaveLength(4);
     expect(remark).toMatch(/One variation was cut/);
@@ -66,7 +66,7 @@ describe("pasted text", () => {
     expect(fault(text)).toMatch(message);
   });
 
-  it("survives ten thousand characters of anything", () => {
+  it("survives ten thousand random characters", () => {
     expect(fault("♔".repeat(10_000))).toMatch(/Neither/);
     expect(fault("////".repeat(2_500)).length).toBeLessThan(200);
     expect(fault("(".repeat(10_000))).toMatch(/Neither/);
@@ -75,8 +75,8 @@ describe("pasted text", () => {
   });
 });
 
-describe("what a PGN says of its moves", () => {
-  it("is kept: comments, glyphs, clocks, evaluations, drawings", () => {
+describe("annotations of a PGN", () => {
+  it("are kept: comments, glyphs, clocks, evaluations, drawings", () => {
     const [game] = read(
       '[White "A"]\n\n{A word before.} 1. e4 $1 $14 {[%eval 0.33,20] [%clk 0:05:00] Best by test. [%csl Ga4][%cal Re2e4]} e5 {[%eval #-3] [%emt 0:00:07]} ({Or} 1... c5?! {sharp}) 2. Nf3!? *',
     ).games;
@@ -97,7 +97,7 @@ describe("what a PGN says of its moves", () => {
     expect(nf3!.notes.nags).toEqual([5]);
   });
 
-  it("survives being written and read again", () => {
+  it("survive writing and reading", () => {
     const text = '[White "A \\"B\\" C"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 30"]\n\n{Start} 30... Kd7 $2 {[%eval 1.50] [%clk 1:02:03.5]} (30... Ke7 {other}) 31. e4 {[%cal Ge2e4]} *';
     const [game] = read(text).games;
     const [again] = read(toPgn(game!)).games;
@@ -108,7 +108,7 @@ describe("what a PGN says of its moves", () => {
     expect(fileName(game!)).toBe("c.pgn");
   });
 
-  it("opens the good games of a text and lists the others", () => {
+  it("allow to open the valid games of a text and to list the invalid games", () => {
     const { games, refused } = read('[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. e5 *\n\n[Variant "Atomic"]\n\n1. d4 *\n\n[White "E"]\n\n1. c4 *');
     expect(games.map((game) => game.headers.get("White"))).toEqual(["A", "E"]);
     expect(refused).toMatchObject([

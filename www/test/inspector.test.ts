@@ -11,19 +11,19 @@ const shards = [
 const manifest: Manifest = { format: 1, positions: 50, evaluations: 50, pvs: 50, bytes: 1000, shards, info: {} };
 
 describe("the strip of files", () => {
-  it("has every file to scale, side by side, and fills its width", () => {
+  it("shows every file to scale and fills its width", () => {
     const boxes = layout(shards, 102);
     expect(boxes.map(({ x, width }) => [x, width])).toEqual([[0, 60], [62, 40]]);
   });
 
-  it("has no gaps when files are hardly wider than gaps", () => {
+  it("has no gaps if files are hardly wider than gaps", () => {
     const many = Array.from({ length: 200 }, (_, n) => ({ ...shards[0]!, file: `${n}.silo` }));
     const last = layout(many, 300).at(-1)!;
     expect(last.x + last.width).toBeCloseTo(300);
     expect(last.width).toBeCloseTo(1.5);
   });
 
-  it("shows a range where it is, and wide enough to be seen, inside of its file", () => {
+  it("shows a range at its place, with a minimum width, inside its file", () => {
     const boxes = layout(shards, 102);
     expect(place(boxes, { file: "b.silo", start: 100, end: 200 })).toEqual({ x: 72, width: 10 });
     expect(place(boxes, { file: "a.silo", start: 0, end: 1 }, 4)).toEqual({ x: 0, width: 4 });
@@ -31,7 +31,7 @@ describe("the strip of files", () => {
     expect(place(boxes, { file: "c.silo", start: 0, end: 1 })).toBeUndefined();
   });
 
-  it("enlarges what surrounds a range and stays inside of the file", () => {
+  it("enlarges the surroundings of a range inside its file", () => {
     const file = "a.silo";
     expect(surroundings(shards[0]!, { file, start: 300, end: 310 })).toEqual({ file, start: 265, end: 345 });
     expect(surroundings(shards[0]!, { file, start: 0, end: 10 })).toEqual({ file, start: 0, end: 80 });
@@ -40,13 +40,13 @@ describe("the strip of files", () => {
   });
 });
 
-describe("what was read", () => {
+describe("a read", () => {
   const request = (request: Partial<FetchedRange>): FetchedRange => ({
     ...{ url: "https://example.org/db/a.silo", start: 0, end: 50, bytes: 50, parts: 1, milliseconds: 3, from: "network", ok: true },
     ...request,
   });
 
-  it("is summed for what came from the host", () => {
+  it("from the host is added to the totals", () => {
     const traffic = new Traffic();
     traffic.add(request({ url: "https://example.org/db/manifest.json", end: 30, bytes: 30, parts: 0 }));
     traffic.add(request({}));
@@ -55,7 +55,7 @@ describe("what was read", () => {
     expect([traffic.requests, traffic.bytes, traffic.ranges.size]).toEqual([3, 80, 4]);
   });
 
-  it("is told apart: manifest, pages at the end of a file, blocks", () => {
+  it("is classified as manifest, pages at the end of a file, or blocks", () => {
     const traffic = new Traffic();
     traffic.manifest = manifest;
     const kinds = [
@@ -66,7 +66,7 @@ describe("what was read", () => {
     expect(kinds).toEqual(["manifest", "page", "block"]);
   });
 
-  it("names the largest block that was read by itself", () => {
+  it("can be the largest block that was read alone", () => {
     const traffic = new Traffic();
     traffic.manifest = manifest;
     traffic.add(request({ start: 0, end: 20, bytes: 20 }));
@@ -76,7 +76,7 @@ describe("what was read", () => {
     expect(traffic.largest?.start).toBe(200);
   });
 
-  it("that failed does not hide that it came before", () => {
+  it("that failed does not hide an earlier successful read", () => {
     const traffic = new Traffic();
     traffic.add(request({}));
     traffic.add(request({ bytes: 0, ok: false }));
@@ -90,7 +90,7 @@ describe("what was read", () => {
   });
 });
 
-it("sizes that round to a thousand are one of the next unit", () => {
+it("sizes that round to a thousand use the next unit", () => {
   expect([999, 1000, 99_940, 99_960, 999_499, 999_500, 999_499_999, 999_500_000].map(size)).toEqual([
     "999 B", "1.0 kB", "99.9 kB", "100 kB", "999 kB", "1.0 MB", "999 MB", "1.0 GB",
   ]);

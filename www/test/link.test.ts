@@ -32,7 +32,7 @@ describe("a link", () => {
     expect((await parseLink("", find)).node.fen).toBe(game.root.fen);
   });
 
-  it("holds the moves and the ply of a board played on", async () => {
+  it("contains the moves and the ply of a game on the board", async () => {
     const [game] = read("e4 e5").games;
     const link = formatLink(game!, game!.mainline()[1]!);
     expect(link).toBe("moves=e2e4,e7e5&ply=1");
@@ -41,7 +41,7 @@ describe("a link", () => {
     expect(back.node.san).toBe("e4");
   });
 
-  it("names a famous game, and the moves that leave it", async () => {
+  it("names a famous game and the moves that leave it", async () => {
     const game = opera();
     const third = game.mainline()[3]!;
     expect(formatLink(game, third)).toBe("game=opera&ply=3");
@@ -53,7 +53,7 @@ describe("a link", () => {
     expect(formatLink(game, beyond)).toBe("game=opera&ply=6&line=d4e5");
   });
 
-  it("holds a position", async () => {
+  it("contains a position", async () => {
     const [game] = read("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1").games;
     const link = formatLink(game!, game!.root);
     expect(link).toBe("fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
@@ -61,7 +61,7 @@ describe("a link", () => {
     expect((await parseLink(encodeURI(link), find)).node.fen).toBe(game!.root.fen);
   });
 
-  it("is refused when it makes no sense", async () => {
+  it("is refused if it is invalid", async () => {
     await expect(parseLink("game=nobody", find)).rejects.toThrow(/no famous game/);
     await expect(parseLink("moves=e2e5", find)).rejects.toThrow(/illegal move/);
     await expect(parseLink("fen=8/8", find)).rejects.toThrow(/FEN/);
@@ -69,7 +69,7 @@ describe("a link", () => {
     expect((await parseLink("game=opera&ply=9999", find)).node.ply).toBe(6);
   });
 
-  it("holds a whole game with names, comments and variations, short or not", async () => {
+  it("contains a whole game with names, comments and variations", async () => {
     for (const text of [famous.split(/\n(?=\[Event )/)[3]!, '[White "Żółć & Co = #1 + 2 %"]\n\n1. e4 {100 % = a & b #} (1. d4) 1... e5 *']) {
       const [game] = read(text).games;
       const node = game!.mainline()[2]!;
@@ -95,7 +95,7 @@ describe("a link", () => {
     expect(sans((await parseLink("pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q", find)).game)).toMatch(/bxa8=Q$/);
   });
 
-  it("leaves comments out where it would be too long, and says so", async () => {
+  it("leaves comments out if it would be too long, and says so", async () => {
     const noise = Array.from({ length: 4000 }, (_, i) => Math.imul(i + 1, 2654435761).toString(36)).join(" ");
     const [game] = read(`[White "A"]\n\n1. e4 {${noise}} (1. d4) 1... e5 *`).games;
     await shortenLink(game!);
@@ -107,14 +107,14 @@ describe("a link", () => {
     expect(back.game.headers.get("White")).toBe("A");
   });
 
-  it("names a game of Lichess by its id, and the side that is below", async () => {
+  it("names a game of Lichess by its id, and the side at the bottom", async () => {
     const { game, node, side } = await parseLink("lichess=q7ZvsdUF/black&ply=1", find);
     expect(asked).toEqual(["q7ZvsdUF"]);
     expect([node.san, side]).toEqual(["e4", "black"]);
     expect(formatLink(game, node)).toBe("lichess=q7ZvsdUF&ply=1");
   });
 
-  it("that is damaged or unfolds to too much is refused", async () => {
+  it("is refused if it is damaged or decompresses to too much text", async () => {
     await expect(parseLink("pgnz=abc", find)).rejects.toThrow(/link is damaged/);
     await expect(parseLink("pgnz=%%%", find)).rejects.toThrow(/link is damaged/);
     const bomb = new Response(new Blob([`1. e4 {${" ".repeat(3_000_000)}} e5`]).stream().pipeThrough(new CompressionStream("deflate-raw")));

@@ -9,7 +9,7 @@ function end(moves: string) {
   return steps(game.root.position, moves.split(" ")).reduce((node, { move }) => game.play(node, move), game.root);
 }
 
-it("a game teaches both sides what came of their moves", () => {
+it("a game is a lesson for the moves of both sides", () => {
   const learned = lessons(end("f2f3 e7e5 g2g4 d8h4"), { result: "0-1", reason: "Checkmate" });
   expect(learned.map(({ uci, wins, draws, losses }) => [uci, wins, draws, losses])).toEqual([
     ["f2f3", 0, 0, 1],
@@ -20,7 +20,7 @@ it("a game teaches both sides what came of their moves", () => {
   expect(learned[0]?.position).toBe("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -");
 });
 
-it("a position counts once, with the last move from it, and not where the game ends", () => {
+it("a position counts once, with the last move from it; the final position does not count", () => {
   const learned = lessons(end("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"), { result: "1/2-1/2", reason: "Draw by threefold repetition" });
   expect(learned.map(({ uci, draws }) => [uci, draws])).toEqual([
     ["g8f6", 1],
@@ -29,7 +29,7 @@ it("a position counts once, with the last move from it, and not where the game e
   ]);
 });
 
-it("what was learned outweighs the site's book after some games", () => {
+it("learned moves outweigh the site's book after some games", () => {
   const results = (white: number, black: number) => ({ white, draws: 0, black });
   const move = (uci: string, white: number, black: number) => ({ uci, san: "", fen: "", share: 0, score: 0, ...results(white, black) });
   const played: Played = { fen: "", ...results(60_000, 60_000), ended: results(0, 0), moves: [move("e2e4", 50_000, 50_000), move("d2d4", 10_000, 10_000)] };

@@ -25,18 +25,18 @@ describe("movetext", () => {
     else expect(sans(read(text).games[0])).toBe(expected);
   });
 
-  it.each(FOREIGN)("of whole games in the letters of $language is read as in English", ({ pieces }) => {
+  it.each(FOREIGN)("of whole games with $language letters is read as in English", ({ pieces }) => {
     const foreign = famous.replace(/^(?!\[).*$/gm, (line) => line.replace(/[KQRBN](?=[a-hx1-8]|\s|\+|#|$)/g, (piece) => pieces.charAt(ENGLISH.pieces.indexOf(piece))));
     expect(foreign).not.toBe(famous);
     expect(read(foreign).games.map(sans)).toEqual(read(famous).games.map(sans));
   });
 
-  it("of whole games in figurines is read as in English", () => {
+  it("of whole games with figurines is read as in English", () => {
     const figurines = famous.replace(/^(?!\[).*$/gm, (line) => line.replace(/[KQRBN](?=[a-hx1-8]|\s|\+|#|$)/g, (piece) => "♔♕♖♗♘".charAt(ENGLISH.pieces.indexOf(piece))));
     expect(read(figurines).games.map(sans)).toEqual(read(famous).games.map(sans));
   });
 
-  it("cannot mean one thing in one language and something else in another, unless one of them is English", () => {
+  it("has the same meaning in all languages except English", () => {
     for (const a of FOREIGN)
       for (const b of FOREIGN)
         for (const letter of a.pieces) expect(b.pieces.includes(letter) ? b.pieces.indexOf(letter) : a.pieces.indexOf(letter)).toBe(a.pieces.indexOf(letter));
@@ -49,28 +49,28 @@ describe("movetext", () => {
 describe("a file of games", () => {
   const games = (text: string) => [...split(text)].map(({ index, line, headers }) => [index, line, headers.get("White")]);
 
-  it("is cut at headers, at first moves after a blank line, and after results", () => {
+  it("is divided at headers, at first moves after a blank line, and after results", () => {
     expect(games('[White "A"]\n\n1. e4 *\n\n[White "B"]\n1. d4 *')).toEqual([[1, 1, "A"], [2, 5, "B"]]);
     expect(games('[Event "x"] [White "A"] 1. e4 *\n[White "B"] 1. d4 *')).toEqual([[1, 1, "A"], [2, 2, "B"]]);
     expect(read("1. e4 e5\n2. Nf3 *\n1. d4 d5 *\n\n1. c4 c5").games.map(sans)).toEqual(["e4 e5 Nf3", "d4 d5", "c4 c5"]);
     expect(read("1. e4 (\n\n1. d4) 1... e5\n\n2. Nf3 *").games.map(sans)).toEqual(["e4 e5 Nf3"]);
   });
 
-  it("may have marks of order, carriage returns, escapes, and headers within comments", () => {
+  it("may have byte order marks, carriage returns, escapes, and headers within comments", () => {
     expect(read('\uFEFF[White "A"]\r\n\r\n1. e4\r\n% escaped 2. d4\r\ne5 *\r\n').games.map(sans)).toEqual(["e4 e5"]);
     expect(read('[White "A"]\r\r1. e4 e5 *\r').games.map(sans)).toEqual(["e4 e5"]);
     expect(read('[White "A"]\n\n1. e4 {\n[White "B"]\n\n1. d4} e5 *').games.map(sans)).toEqual(["e4 e5"]);
     expect(read('[White "The "Rock""]\n\n1. e4 *').games[0]!.headers.get("White")).toBe('The "Rock"');
   });
 
-  it("in Latin-1 or UTF-16 keeps its names", () => {
+  it("keeps its names in Latin-1 or UTF-16", () => {
     const text = '[White "Réti"]\n\n1. Nf3 *';
     expect(decode(Uint8Array.from(text, (letter) => letter.charCodeAt(0)))).toBe(text);
     expect(decode(new TextEncoder().encode(text))).toBe(text);
     expect(decode(Uint8Array.of(0xff, 0xfe, ...[...text].flatMap((letter) => [letter.charCodeAt(0), 0])))).toBe(text);
   });
 
-  it("opens its good games and lists the others by number, names, line and reason", () => {
+  it("opens its valid games and lists the invalid games by number, names, line and reason", () => {
     const { games, refused, remark } = read(mixed);
     expect(games.map(sans)).toEqual(["e4 e5", "Kd2", "c4 c5", "Nf3"]);
     expect(refused.map(({ index, name, line, reason }) => `${index} ${name} ${line}: ${reason}`)).toEqual([
@@ -84,7 +84,7 @@ describe("a file of games", () => {
     expect(remark).toBe("One variation was cut at an illegal move.");
   });
 
-  it("that is large is checked in slices, without losing or changing a game", async () => {
+  it("is checked in slices if it is large, without losing or changing a game", async () => {
     const text = Array.from({ length: 40 }, () => famous).join("\n") + mixed;
     const seen: number[] = [];
     const { games, refused } = await survey(text, new AbortController().signal, (_, share) => seen.push(share));
@@ -96,13 +96,13 @@ describe("a file of games", () => {
   });
 });
 
-describe("whatever is read", () => {
+describe("random text", () => {
   /** A generator of numbers that are the same in every run. */
   const random = (seed: number) => () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
   const pieces = famous.split(/\n(?=\[Event )/).concat(mixed, movetext, '1. e4 {[%eval 0.3] [%clk 0:01:00] a} (1. d4 $4 {b} d5) 1... e5 ; c\n2. f4 (2. Nf3 (2. Nc3)) *');
   const signs = ["{", "}", "(", ")", "[", "]", '"', ";", "%", "\n", "\n\n", "1.", "$", "*", "1-0", "--", "…", "♘", "S", "🙂", "\u0000", "[FEN \"", "O-O", " "];
 
-  it("is refused with a reason, or opens, and is the same game when it is written and read again", () => {
+  it("is refused with a reason, or is a game that survives writing and reading", () => {
     const next = random(7);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
     let [opened, refused] = [0, 0];

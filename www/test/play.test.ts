@@ -22,7 +22,7 @@ function play(at: Match, moves: string, now = 0): Match {
 afterEach(() => vi.unstubAllGlobals());
 
 describe("a clock", () => {
-  it("takes the time of the side that thinks, and adds to it when it has moved", () => {
+  it("takes the time of the side to move, and adds the increment after its move", () => {
     const clock = new Clock({ minutes: 1, increment: 2 });
     clock.start("white", 1_000);
     expect([clock.left("white", 4_000), clock.left("black", 4_000)]).toEqual([57_000, 60_000]);
@@ -32,7 +32,7 @@ describe("a clock", () => {
     expect([clock.left("black", 90_000), clock.running]).toEqual([50_000, undefined]);
   });
 
-  it("is never below nothing, and is told in tenths at the end", () => {
+  it("is never negative, and shows tenths at the end", () => {
     const clock = new Clock({ minutes: 1, increment: 0 });
     clock.start("black", 0);
     expect(clock.left("black", 61_000)).toBe(0);
@@ -41,7 +41,7 @@ describe("a clock", () => {
 });
 
 describe("a game against the engine", () => {
-  it("ends by mate, and its PGN says who won and who played", () => {
+  it("ends by mate, and its PGN has the players and the result", () => {
     const over = play(match(), "f2f3 e7e5 g2g4 d8h4");
     expect(over.outcome).toEqual({ result: "0-1", reason: "Checkmate" });
     expect(toPgn(over.game)).toMatch(/\[White "You"\]\n\[Black "Shelfish \(Casual player, 1200\)"\]\n\[Result "0-1"\]/);
@@ -56,13 +56,13 @@ describe("a game against the engine", () => {
     expect(play(match({ fen }), move).outcome).toEqual({ result: "1/2-1/2", reason });
   });
 
-  it("is drawn when a position comes a third time", () => {
+  it("is drawn by threefold repetition", () => {
     const shuffled = play(match(), "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1");
     expect(shuffled.outcome).toBeUndefined();
     expect(play(shuffled, "f6g8").outcome?.reason).toBe("Draw by threefold repetition");
   });
 
-  it("knows whose move it is, and takes moves back to where the person was to move", () => {
+  it("knows the side to move, and takes moves back to the user's last turn", () => {
     const game = match({ side: "black" });
     expect([game.isMine, game.canTakeBack]).toEqual([false, false]);
     play(game, "e2e4");
@@ -78,7 +78,7 @@ describe("a game against the engine", () => {
     expect([lost.outcome, lost.moves, lost.isMine]).toEqual([undefined, ["f2f3", "e7e5"], true]);
   });
 
-  it("runs no clock before both have moved, and is lost when the time is over", () => {
+  it("starts the clock after both have moved, and is lost on time", () => {
     const game = play(match({ control: { minutes: 1, increment: 0 } }), "e2e4", 5_000);
     expect(game.clock?.running).toBeUndefined();
     play(game, "e7e5", 6_000);
@@ -105,7 +105,7 @@ describe("a game that was left", () => {
     return kept;
   }
 
-  it("goes on with its moves, terms and clock", () => {
+  it("continues with its moves, terms and clock", () => {
     storage();
     const control = { minutes: 3, increment: 2 };
     const game = play(match({ side: "black", control, elo: undefined }), "e2e4 e7e5", 0);
@@ -119,7 +119,7 @@ describe("a game that was left", () => {
     expect(again?.clock?.running).toBe("black");
   });
 
-  it("leaves its terms alone when it is over", () => {
+  it("keeps only its terms after its end", () => {
     storage();
     store(play(match(), "f2f3 e7e5 g2g4 d8h4"), 0);
     expect(restore(DATE)).toEqual({ terms: { side: "white", elo: 1200, control: undefined } });

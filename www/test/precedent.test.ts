@@ -9,7 +9,7 @@ import { allowed, choices, count, legal, type Limits, marks, gameEnd } from "../
 const position = (fen: string) => Chess.fromSetup(parseFen(fen).unwrap()).unwrap();
 const results = (white = 0, draws = 0, black = 0) => ({ white, draws, black });
 
-/** What was played: results by move. */
+/** Results by move. */
 function played(moves: Record<string, number>, ended = results()): Played {
   const list = Object.entries(moves).map(([uci, white]) => ({ uci, san: uci, fen: "", share: 0, score: 0, ...results(white) }) satisfies PlayedMove);
   const sum = list.reduce((sum, { white }) => sum + white, 0);
@@ -22,8 +22,8 @@ function node(moves: string, start = Chess.default()): Node {
   return steps(start, moves.split(" ").filter(Boolean)).reduce((node, { move }) => game.play(node, move), game.root);
 }
 
-describe("what may be played", () => {
-  it("is what was played, or all that never was, and together they are every legal move", () => {
+describe("the moves that can be played", () => {
+  it("are the played moves or all other moves, together every legal move", () => {
     const start = Chess.default();
     const book = played({ e2e4: 5, g1f3: 2 });
     const known = choices(start, book, "precedent");
@@ -34,13 +34,13 @@ describe("what may be played", () => {
     expect(choices(start, played({}), "precedent")).toEqual([]);
   });
 
-  it("is the rarest where all were played", () => {
+  it("are the rarest moves if all were played", () => {
     const start = Chess.default();
     const all = legal(start).map(({ move }, at) => [makeUci(move), 100 - at] as const);
     expect(choices(start, played(Object.fromEntries(all)), "unprecedented").map(({ games }) => games)).toEqual([81, 82, 83, 84, 85]);
   });
 
-  it("says what a pawn may become, and how often it did", () => {
+  it("include promotions with their counts", () => {
     const start = position("1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1");
     const book = played({ a7a8q: 3, a7a8n: 1, a7b8r: 2 });
     const { dests, offers } = allowed(start, choices(start, book, "precedent"));
@@ -51,7 +51,7 @@ describe("what may be played", () => {
     expect([...fresh.offers(48, 56).keys()].sort()).toEqual(["bishop", "rook"]);
   });
 
-  it("takes castling to the king's square and to the rook's", () => {
+  it("include castling by a move to the king's square or to the rook's", () => {
     const start = position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
     const { dests } = allowed(start, choices(start, played({ e1h1: 1, e1a1: 1 }), "precedent"));
     expect(dests.get("e1")?.sort()).toEqual(["a1", "c1", "g1", "h1"]);
@@ -60,7 +60,7 @@ describe("what may be played", () => {
 });
 
 describe("counts on squares", () => {
-  it("are of all pieces that go there, or of one", () => {
+  it("are sums over all pieces, or counts of the selected piece", () => {
     const start = position("4k3/8/8/8/8/8/8/R3K2R w - - 0 1");
     const all = choices(start, played({ a1d1: 3, e1d1: 4, h1h8: 1_000 }), "precedent");
     expect([...marks(start, all)]).toEqual([["d1", "7"], ["h8", "1.0k"]]);
@@ -80,13 +80,13 @@ describe("the end of a game", () => {
     return `${title} ${text}`;
   };
 
-  it("says how many games ended exactly there", () => {
+  it("says how many games ended in the same position", () => {
     expect(tell("e2e4", played({}, results(3, 8, 1)))).toBe("12 games ended exactly here. White won 3, Black won 1, 8 were drawn.");
     expect(tell("e2e4", played({}, results(0, 1)))).toBe("You replayed this game. It ended exactly here.");
     expect(tell("f2f3 e7e5 g2g4 d8h4", played({}, results(0, 0, 4)))).toBe("Checkmate. 4 games ended exactly here.");
   });
 
-  it("does not call the end of the book the end of games", () => {
+  it("is not the end of the book", () => {
     const limits = { max_plies: "2", min_games: "5" };
     expect(tell("e2e4 e7e5", played({}, results(9)), undefined, limits)).toBe("The book ends here. 9 games came this far; the book has the first 2 half-moves of each.");
     const whole = { ...limits, max_plies: "1", whole_games: "4" };
@@ -97,7 +97,7 @@ describe("the end of a game", () => {
     expect(tell("", played({}))).toBe("No precedent. No game of the book reached this position.");
   });
 
-  it("names the games that ended so, as far as the book does", () => {
+  it("names the games of the book that ended the same way", () => {
     const game = { id: "Ab3xYz09", url: "https://lichess.org/Ab3xYz09", winner: "white" } as const;
     const of = (at: Played, before?: Played) => gameEnd(node("e2e4"), at, before, "precedent", {}).games;
     const ended = played({}, results(1));
@@ -107,7 +107,7 @@ describe("the end of a game", () => {
     expect(of(ended)).toEqual([]);
   });
 
-  it("is another one without precedents", () => {
+  it("differs without precedents", () => {
     const tell = (moves: string) => gameEnd(node(moves), played({}), undefined, "unprecedented", {});
     expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book reached this position.", games: [] });
   });

@@ -3,7 +3,7 @@ import { load, save } from "../src/settings/settings";
 
 afterEach(() => vi.unstubAllGlobals());
 
-it("settings last as long as the page where storage is forbidden", () => {
+it("settings last until the page closes if storage is forbidden", () => {
   const forbidden = () => {
     throw new DOMException("forbidden", "SecurityError");
   };

@@ -9,7 +9,7 @@ const ids = async (store: Awaited<ReturnType<typeof openStore>>) => (await store
 
 // There is no IndexedDB here, as in some private windows; tests/browser/games.test.mjs has it.
 describe("the games that were opened", () => {
-  it("stand newest first, each once, with the longer text", async () => {
+  it("are listed once, newest first, with the longer text", async () => {
     const store = await openStore();
     expect(store.isLasting).toBe(false);
     await store.keep([game("a", 1, "1. e4 {long} *"), game("b", 2)]);
@@ -21,7 +21,7 @@ describe("the games that were opened", () => {
     expect(await store.text("lichess:q7ZvsdUF")).toBe("1. e4 {longer still} *");
   });
 
-  it("go, the oldest first, when there are too many or their texts are too long", async () => {
+  it("are removed, oldest first, if they exceed the limits", async () => {
     const store = await openStore({ games: 3, characters: 100 });
     expect(await store.keep([game("a", 1), game("b", 2), game("c", 3), game("d", 4)])).toBe(1);
     expect(await ids(store)).toEqual(["d", "c", "b"]);
@@ -29,7 +29,7 @@ describe("the games that were opened", () => {
     expect(await ids(store)).toEqual(["e", "d"]);
   });
 
-  it("can be removed, one or all", async () => {
+  it("can be removed", async () => {
     const store = await openStore();
     await store.keep([game("a", 1), game("b", 2)]);
     await store.remove("a");

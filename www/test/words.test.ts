@@ -30,7 +30,7 @@ describe("a score", () => {
 describe("a cost", () => {
   const none = { requests: 0, bytes: 0, memoryHits: 0, indexedDBHits: 0, networkBlocks: 0 };
 
-  it("says where the answer came from", () => {
+  it("names the sources of the answer", () => {
     const from = (after: Partial<typeof none>) => summary(spent(none, { ...none, ...after }, 12.3));
     expect(from({ requests: 1, bytes: 11_240, networkBlocks: 1 })).toBe("1 request · 11.2 kB · 12 ms · from the network");
     expect(from({ indexedDBHits: 1 })).toBe("0 requests · 0 B · 12 ms · from IndexedDB");
@@ -45,7 +45,7 @@ describe("a cost", () => {
 });
 
 describe("a name", () => {
-  it("is cut to what people say", () => {
+  it("is shortened", () => {
     expect(["Kasparov, Gary", "Aronian,L", "Paul Morphy", "Comp Deep Blue", "", "Von Bardeleben, K"].map(surname)).toEqual([
       "Kasparov",
       "Aronian",
