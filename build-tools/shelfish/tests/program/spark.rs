@@ -119,13 +119,13 @@ from pyspark import SparkFiles
 
 program, plan, out = sys.argv[1:]
 SparkFiles._is_running_on_worker, SparkFiles._root_directory = True, os.path.dirname(plan)
-verbs = build.Verbs(argparse.Namespace(shelfish=program, plan=plan, out=out, threads=1), False)
+commands = build.Commands(argparse.Namespace(shelfish=program, plan=plan, out=out, threads=1), False)
 try:
-    list(verbs.encode(0, iter([])))
+    list(commands.encode(0, iter([])))
     sys.exit("what broke off was taken for a part")
 except RuntimeError as error:
     assert "the lines break off here" in str(error), error
-list(verbs.encode(1, iter([(build.end_of(1), b"")])))
+list(commands.encode(1, iter([(build.end_of(1), b"")])))
 "#;
 
 #[test]

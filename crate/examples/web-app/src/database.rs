@@ -1,4 +1,4 @@
-//! The database that positions are looked up in.
+//! Opens a database and looks up positions.
 
 use core::error::Error;
 use std::{cell::RefCell, rc::Rc};
@@ -10,17 +10,17 @@ use shelfish::source::Source as _;
 use shelfish::web::{Fetch, IndexedDb, reason};
 use web_sys::Url;
 
-/// Bytes that IndexedDB may keep.
+/// Maximum size of the cache in IndexedDB, in bytes.
 const CACHE: u64 = 64 << 20;
 
 type Database = Reader<Fetch, PositionEval, IndexedDb>;
 
-/// Keeps a database open as long as questions are for the same one: what it has read answers the next ones, too.
+/// Keeps the last database open, so that later lookups use the bytes that it has read.
 #[derive(Clone, Default)]
 pub(crate) struct OpenDatabase(Rc<RefCell<Option<(String, Database)>>>);
 
 impl OpenDatabase {
-    /// Looks the position of a FEN up in the database whose manifest is at `url`; `None` if it is not there.
+    /// Looks up the position of a FEN in the database whose manifest is at `url`. Returns `None` if the database lacks the position.
     pub(crate) async fn look_up(&self, url: &str, fen: &str) -> Result<Option<PositionEval>, Box<dyn Error>> {
         let position: Position = fen.parse()?;
         let database = self.database(absolute(url)?).await?;
@@ -41,7 +41,7 @@ impl OpenDatabase {
     }
 }
 
-/// A URL as seen from the page.
+/// Resolves a URL relative to the page.
 fn absolute(url: &str) -> Result<String, String> {
     let page = web_sys::window().and_then(|window| window.location().href().ok()).unwrap_or_default();
     Url::new_with_base(url, &page).map(|url| url.href()).map_err(|error| format!("{url}: {}", reason(&error)))

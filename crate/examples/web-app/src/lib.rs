@@ -1,4 +1,4 @@
-//! A web app that looks chess positions up with the crate `shelfish`; `README.md` says how to build it.
+//! A web app that looks up chess positions with the crate `shelfish`. `README.md` explains how to build it.
 #![cfg(target_arch = "wasm32")]
 
 mod database;
@@ -15,17 +15,17 @@ use crate::database::OpenDatabase;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// What came of the last question.
+/// State of the last lookup.
 #[derive(Clone)]
 enum Outcome {
-    Unasked,
+    Idle,
     Waiting,
     Found(PositionEval),
     Absent,
     Failed(String),
 }
 
-/// Begins as soon as the module is loaded.
+/// Renders the page when the module is loaded.
 #[wasm_bindgen(start)]
 fn start() {
     sycamore::render(App);
@@ -35,17 +35,17 @@ fn start() {
 fn App() -> View {
     let database = create_signal(parameter("database").unwrap_or_else(|| "db/manifest.json".to_string()));
     let fen = create_signal(START.to_string());
-    let outcome = create_signal(Outcome::Unasked);
-    let under_way = create_signal(None::<AbortHandle>);
+    let outcome = create_signal(Outcome::Idle);
+    let running = create_signal(None::<AbortHandle>);
     let open = OpenDatabase::default();
 
     let ask = move |event: SubmitEvent| {
         event.prevent_default();
         let open = open.clone();
         let (lookup, handle) = abortable(async move { open.look_up(&database.get_clone(), &fen.get_clone()).await });
-        // Who asks anew no longer waits for the answer before: dropping its lookup aborts its requests.
-        if let Some(former) = under_way.replace(Some(handle)) {
-            former.abort();
+        // A new lookup replaces the previous lookup. Dropping a lookup aborts its requests.
+        if let Some(previous) = running.replace(Some(handle)) {
+            previous.abort();
         }
         outcome.set(Outcome::Waiting);
         spawn_local(async move {
@@ -68,10 +68,10 @@ fn App() -> View {
                 input(id="fen", required=true, bind:value=fen)
                 button(r#type="submit") { "Look up" }
             }
-            // A live region: screen readers tell what it comes to say, and the focus stays where it is.
+            // A live region: screen readers announce its changes without moving the focus.
             output(r#for="database fen", role="status", aria-live="polite", aria-atomic="true") {
                 (match outcome.get_clone() {
-                    Outcome::Unasked => View::new(),
+                    Outcome::Idle => View::new(),
                     Outcome::Waiting => view! { "Looking it up …" },
                     Outcome::Found(eval) => answer(&eval),
                     Outcome::Absent => view! { "The position is not in the database." },
@@ -82,7 +82,7 @@ fn App() -> View {
     }
 }
 
-/// The deepest evaluation of a position: its first line and the score of that.
+/// Shows the best line of the deepest evaluation, with its score.
 fn answer(eval: &PositionEval) -> View {
     let Some((best, pv)) = eval.best().and_then(|best| Some((best, best.pvs.first()?))) else { return View::new() };
     let (score, depth) = (pv.score.to_string(), best.depth.to_string());
@@ -101,7 +101,7 @@ fn answer(eval: &PositionEval) -> View {
     }
 }
 
-/// A parameter of the page's address.
+/// Returns a parameter of the page's URL.
 fn parameter(name: &str) -> Option<String> {
     let search = web_sys::window()?.location().search().ok()?;
     UrlSearchParams::new_with_str(&search).ok()?.get(name)
