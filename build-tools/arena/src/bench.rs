@@ -87,3 +87,15 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     println!("{seconds:.2} s, {:.0} nodes a second", nodes as f64 / seconds);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A change of these values is a change of the engine's moves: measure it by matches, then update the values.
+    #[test]
+    fn the_moves_of_the_engine_have_not_changed() {
+        let Bench { nodes, signature } = bench(6).unwrap();
+        assert_eq!((nodes, signature.as_str()), (30_538, "93272ae61221"));
+    }
+}

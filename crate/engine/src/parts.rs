@@ -26,8 +26,6 @@ parts! {
     Correction,
     /// Corrects evaluations by similar pieces and by the last move, too.
     PieceCorrection,
-    /// Uses a bound in the table instead of the evaluation.
-    TableEval,
     /// Compares the evaluation with that of two plies before.
     Improving,
     /// Returns without a search if the evaluation is far above beta.
@@ -60,8 +58,6 @@ parts! {
     Reductions,
     /// Adjusts the reduction of late moves by their history.
     ReductionHistory,
-    /// Skips captures in quiescence that cannot raise alpha.
-    Delta,
 }
 
 #[cfg(feature = "parts")]

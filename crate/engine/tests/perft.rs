@@ -1,4 +1,4 @@
-//! Counts of positions reached by legal moves, as published: the rules are right, and so are keys.
+//! Perft: the number of positions reached by legal moves equals published counts.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::HashMap;
@@ -7,22 +7,21 @@ use std::path::Path;
 
 use shelfish_engine::Position;
 
-/// Positions that the moves of a position lead to; equal positions are counted once and looked up by their key, so that
-/// a wrong key is found.
-fn perft(position: &Position, depth: u32, known: &mut HashMap<(u64, u32), u64>) -> u64 {
+/// Counts the positions that legal moves reach. Counts are stored by key, so that a wrong key leads to a wrong count.
+fn perft(position: &Position, depth: u32, counts: &mut HashMap<(u64, u32), u64>) -> u64 {
     let moves = position.legal_moves();
     if depth == 1 {
         return moves.len() as u64;
     }
-    if let Some(count) = known.get(&(position.key(), depth)) {
+    if let Some(count) = counts.get(&(position.key(), depth)) {
         return *count;
     }
-    let count = moves.iter().map(|&m| perft(&position.play(m), depth - 1, known)).sum();
-    known.insert((position.key(), depth), count);
+    let count = moves.iter().map(|&m| perft(&position.play(m), depth - 1, counts)).sum();
+    counts.insert((position.key(), depth), count);
     count
 }
 
-/// The cases of a suite: FEN, depth, count.
+/// Parses the cases of a suite: FEN, depth, count.
 fn cases(text: &str) -> Vec<(String, u32, u64)> {
     let mut cases = Vec::new();
     let mut fen = String::new();
@@ -41,8 +40,8 @@ fn cases(text: &str) -> Vec<(String, u32, u64)> {
     cases
 }
 
-fn check(text: &str, most: u64) -> usize {
-    let cases: Vec<_> = cases(text).into_iter().filter(|case| case.2 <= most && case.1 > 0).collect();
+fn check(text: &str, max_count: u64) -> usize {
+    let cases: Vec<_> = cases(text).into_iter().filter(|case| case.2 <= max_count && case.1 > 0).collect();
     for (fen, depth, count) in &cases {
         let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
         assert_eq!(perft(&position, *depth, &mut HashMap::new()), *count, "{fen} at depth {depth}");
@@ -51,18 +50,18 @@ fn check(text: &str, most: u64) -> usize {
 }
 
 #[test]
-fn positions_that_are_easily_got_wrong_are_counted_as_published() {
+fn difficult_positions_have_the_published_counts() {
     assert_eq!(check(include_str!("perft.epd"), 200_000), 24);
 }
 
-/// The suites beside the repository, as far as they are there; with `SHELFISH_LONG` up to 20 million positions each.
+/// The suites in the folder of shared data, if it is there; with `SHELFISH_LONG` up to 20 million positions each.
 #[test]
-fn whole_suites_are_counted_as_published() {
+fn whole_suites_have_the_published_counts() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/suites");
-    let most = if std::env::var_os("SHELFISH_LONG").is_some() { 20_000_000 } else { 3_000 };
+    let max_count = if std::env::var_os("SHELFISH_LONG").is_some() { 20_000_000 } else { 3_000 };
     for name in ["perftsuite.epd", "tricky.perft", "chess960.perft", "random.perft"] {
         if let Ok(text) = fs::read_to_string(folder.join(name)) {
-            assert!(check(&text, most) > 0, "{name} has no case");
+            assert!(check(&text, max_count) > 0, "{name} has no case");
         }
     }
 }

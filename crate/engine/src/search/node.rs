@@ -64,24 +64,12 @@ impl Search<'_> {
             Some(entry) if entry.eval != NONE => entry.eval,
             _ => self.evaluate(position),
         };
-        let mut eval = NONE;
-        if !in_check {
-            let corrected = self.corrected(position, raw, ply);
-            eval = corrected;
-            if let Some(entry) = entry.filter(|_| on(Part::TableEval)) {
-                let score = score::from_table(entry.score, ply);
-                if entry.bound.corrects(score, eval) && !score::is_mate(score) {
-                    eval = score;
-                }
-            }
-            self.plies[ply].eval = corrected;
-        } else {
-            self.plies[ply].eval = NONE;
-        }
+        let eval = if in_check { NONE } else { self.corrected(position, raw, ply) };
+        self.plies[ply].eval = eval;
         let improving = on(Part::Improving) && !in_check && {
             let earlier = [2, 4].into_iter().filter_map(|back| ply.checked_sub(back));
             let earlier = earlier.map(|ply| self.plies[ply].eval).find(|&eval| eval != NONE);
-            earlier.is_none_or(|earlier| self.plies[ply].eval > earlier)
+            earlier.is_none_or(|earlier| eval > earlier)
         };
         self.plies[ply + 1].killers = [Packed::NONE; 2];
         self.plies[ply + 1].excluded = Packed::NONE;
@@ -110,8 +98,7 @@ impl Search<'_> {
             let passed_before = ply > 0 && self.plies[ply - 1].played.is_none();
             if on(Part::NullMove)
                 && depth >= 3
-                && eval >= beta
-                && self.plies[ply].eval >= beta - 20 * depth + 120
+                && eval >= beta.max(beta - 20 * depth + 120)
                 && !passed_before
                 && position.pieces(position.turn()).any()
                 && let Some(child) = position.pass()

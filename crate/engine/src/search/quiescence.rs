@@ -1,15 +1,11 @@
 //! Quiescence search.
 
-use shakmaty::Role;
-
 use super::Search;
 use crate::{
     Position,
     order::{self, Hints, is_noisy},
     packed::Packed,
-    parts::{Part, on},
     score::{self, DRAW, INFINITE, MATED_WITHIN, MAX_PLY, NONE},
-    see,
     tt::{Bound, Entry},
 };
 
@@ -60,7 +56,6 @@ impl Search<'_> {
             }
             alpha = alpha.max(best_score);
         }
-        let stand_pat = best_score;
 
         let start = self.moves.len();
         let hints = Hints {
@@ -83,14 +78,6 @@ impl Search<'_> {
                 // Once a move avoids being mated, losing captures are skipped, and quiet moves in check.
                 if next.loses || (in_check && !is_noisy(m)) {
                     break;
-                }
-                if on(Part::Delta) && !in_check {
-                    let gain = m.capture().map_or(0, see::value) + m.promotion().map_or(0, |_| see::value(Role::Queen));
-                    let most = stand_pat + 180 + gain;
-                    if most <= alpha {
-                        best_score = best_score.max(most);
-                        continue;
-                    }
                 }
             }
             let child = position.play(m);
