@@ -149,7 +149,7 @@ export class EngineSearch {
   }
 }
 
-/** Without the engine, positions stay without an evaluation: the page works on. */
+/** The page works without the engine: positions then stay without an evaluation. */
 function warn(error: unknown, signal: AbortSignal): void {
   if (!signal.aborted) console.warn("The engine:", error);
 }

@@ -21,7 +21,7 @@ export interface Entry {
   readonly opened: number;
   /** Length of the text in characters. */
   readonly size: number;
-  /** Where the game was fetched from: "lichess:ID". */
+  /** Source of a fetched game: "lichess:ID". */
   readonly source?: string;
 }
 

@@ -17,7 +17,7 @@ const MAX_FILE = 40_000_000;
 /** Milliseconds between two reports of progress. */
 const REPORT_INTERVAL = 200;
 
-/** Where opened games go. */
+/** Receives the opened games. */
 export interface Target {
   readonly library: Library;
   readonly page: Page;
@@ -42,7 +42,7 @@ export async function openInput(target: Target, input: string | File, signal: Ab
   } else await openGames(target, text, signal);
 }
 
-/** Resolves when the first game is on the board; the other games are checked and stored afterwards. */
+/** Resolves when the first game is on the board. All games are then checked and stored. */
 async function openGames(target: Target, text: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let first: Game | undefined;

@@ -1,4 +1,4 @@
-/** What opened games change on the page. */
+/** The parts of the page that change when a game is opened. */
 import type { Refused } from "../pgn/read-text";
 
 /** The page around the board. */

@@ -6,7 +6,7 @@ export interface Read extends FetchedRange {
   /** Number of the read, from 1. */
   number: number;
   file: string;
-  /** What the bytes contain: the manifest, pages of the index, or blocks of positions. */
+  /** Content of the bytes: the manifest, pages of the index, or blocks of positions. */
   kind: "manifest" | "page" | "block";
 }
 

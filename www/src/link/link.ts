@@ -65,7 +65,7 @@ export async function shortenLink(game: Game): Promise<boolean> {
     return whole.length <= most ? whole : `${await written(moves)}&abridged=1`;
   };
   const long = known ?? (await within(4 * MAX_LINK, plain));
-  // Without compression the longer link is kept.
+  // If compression fails, the longer link is kept.
   const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("../text/deflate")).deflate(text)}`).catch(() => long);
   const name = folded.length < long.length ? folded : long;
   names.set(game, name);

@@ -25,7 +25,7 @@ export function addNag(notes: Notes, nag: number): void {
   if (nag >= 1 && nag <= 255 && !notes.nags.includes(nag)) notes.nags.push(nag);
 }
 
-/** Returns the comment after the move in PGN's notation, without braces; `undefined` if there is none. */
+/** Returns the comment after the move in PGN's notation, without braces; `undefined` without a comment. */
 export function commentText(notes: Notes): string | undefined {
   const { comment, shapes, given, elapsed, clock } = notes;
   const evaluation = given && pawns(given);

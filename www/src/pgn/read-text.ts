@@ -39,7 +39,7 @@ const MAX_LENGTH = 16_000_000;
 /** Maximum number of games per text, equal to the number of stored games. */
 const MAX_GAMES = 5_000;
 const NEITHER = "Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.";
-/** A header, a target square, or castling. A text without any of these contains no game. */
+/** A header, a target square, or castling. A text without these signs contains no game. */
 const SIGN_OF_PGN = /^\s*\[\w+\s+"|[a-h][1-8]|[O0o]-[O0o]/m;
 /** Milliseconds of work between two pauses. */
 const SLICE = 10;

@@ -3,7 +3,7 @@ import type { Evaluation, PositionEval } from "shelfish";
 import { ending, type Node, uci } from "../game/game";
 import { type Score, scoreText, winningChances } from "./score";
 
-/** Where a score is from; `line`: from the line of an earlier position that led to this position. */
+/** Source of a score; `line` is the line of an earlier position that led to this position. */
 export type Origin = "rules" | "database" | "engine" | "pgn" | "line";
 
 /** A score with its source. */

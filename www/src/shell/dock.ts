@@ -1,4 +1,4 @@
-/** The panels next to the game: on small screens only one of them is visible. */
+/** The panels next to the game: small screens show only the selected panel. */
 import { byId } from "./dom";
 
 /** Binds the buttons that select the panel. */
