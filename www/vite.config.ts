@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { bookmarklet } from "./build/bookmarklet.ts";
 import { head } from "./build/head.ts";
-import { masthead } from "./build/masthead.ts";
+import { sharedHtml } from "./build/shared-html.ts";
 import { offline } from "./build/offline.ts";
 import { pictures } from "./build/pictures.ts";
 
@@ -39,7 +39,7 @@ const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.j
 export default defineConfig({
   // Relative URLs work under any path, for example on GitHub Pages.
   base: "./",
-  plugins: [masthead, bookmarklet, pictures, head({ url, database }), offline()],
+  plugins: [sharedHtml, bookmarklet, pictures, head({ url, database }), offline()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

@@ -1,0 +1,70 @@
+/** Parts that several pages share: the header with its links, and the controls of a board. */
+import { basename } from "node:path";
+import type { Plugin } from "vite";
+
+const PAGES = [
+  ["./", "Board"],
+  ["./play.html", "Play"],
+  ["./explorer.html", "Explorer"],
+  ["./precedent.html", "Precedent"],
+  ["./how.html", "How it works"],
+  ["./bookmarklet.html", "Bookmarklet"],
+  ["./embed.html", "Embed"],
+] as const;
+
+const links = (page: string) =>
+  PAGES.map(([href, name]) => `<a href="${href}"${href === `./${page}` ? ' aria-current="page"' : ""}>${name}</a>`).join("\n        ");
+
+const header = (page: string) => `<header class="site-head">
+      <a class="home" href="./">
+        <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M3 20.5h18M5 18V7.5h3.5V18M10.5 18V4H14v14M16.2 18.2 15 8.4l3.4-.5 1.3 10" />
+        </svg>
+        Shelfish
+      </a>
+      <nav aria-label="Site">
+        ${links(page)}
+        <button type="button" class="icon" id="theme" title="Light or dark">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 4a8 8 0 1 0 0 16Z" class="solid" /><circle cx="12" cy="12" r="8" /></svg><span class="hidden">Light or dark</span>
+        </button>
+      </nav>
+    </header>`;
+
+/** The buttons below a board and the field for moves; `key` focuses the field. */
+const controls = (key: string) => `<div class="controls" role="group" aria-label="Moves and board">
+        <button type="button" class="icon" id="first" data-testid="first" title="First position (Home)" aria-label="First position">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6v12M18 6l-8 6 8 6Z" /></svg>
+        </button>
+        <button type="button" class="icon" id="previous" data-testid="previous" title="Back (←)" aria-label="Previous move">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m16 6-8 6 8 6Z" /></svg>
+        </button>
+        <button type="button" class="icon" id="next" data-testid="next" title="Forward (→)" aria-label="Next move">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m8 6 8 6-8 6Z" /></svg>
+        </button>
+        <button type="button" class="icon" id="last" data-testid="last" title="Last position (End)" aria-label="Last position">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m6 6 8 6-8 6ZM18 6v12" /></svg>
+        </button>
+        <button type="button" class="icon" id="flip" data-testid="flip" title="Flip the board (f)" aria-label="Flip the board">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M8 4v15m0 0-3.5-3.5M8 19l3.5-3.5M16 20V5m0 0-3.5 3.5M16 5l3.5 3.5" /></svg>
+        </button>
+        <div class="typed">
+          <input
+            id="move" data-testid="move-input" class="move-input" type="text" aria-label="Type a move" placeholder="Move…" title="Type a move, such as Nf3 (${key})"
+            autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="go" aria-describedby="move-error"
+          />
+          <p id="move-error" data-testid="move-error" class="move-error" role="alert"></p>
+        </div>
+      </div>`;
+
+/** Replaces `<!-- masthead -->` with the header, `<!-- links -->` with the links, and `<!-- controls: KEY -->` with the controls. */
+export const sharedHtml: Plugin = {
+  name: "shelfish-shared-html",
+  transformIndexHtml: {
+    order: "pre",
+    handler: (html, { path }) =>
+      html
+        .replace("<!-- masthead -->", header(basename(path)))
+        .replace("<!-- links -->", links(basename(path)))
+        .replace(/<!-- controls: (\w+) -->/, (_, key: string) => controls(key)),
+  },
+};
