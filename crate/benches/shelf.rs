@@ -30,7 +30,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn open(&self) -> Block {
+    fn open(&self) -> Block<PositionEval> {
         Block::open(&self.bytes, &self.at).unwrap()
     }
 }

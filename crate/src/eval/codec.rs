@@ -88,7 +88,7 @@ struct Numbers {
 
 /// The numbers of all evaluations of a block, and places from which lines can be decoded.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct BlockColumns {
     /// The index of the first evaluation of each record, and the number of evaluations.
     records: Vec<usize>,
     evaluations: Vec<Numbers>,
@@ -97,18 +97,19 @@ pub struct Decoder {
     entries: Vec<[usize; moves::COLUMNS]>,
 }
 
-impl Decoder {
+impl BlockColumns {
     fn numbers(
         columns: &Columns,
         first: usize,
         turns: &[Color],
         parents: &[Option<u32>],
-    ) -> Result<Decoder, ColumnError> {
+    ) -> Result<BlockColumns, ColumnError> {
         let mut reader = NumberReader {
             columns: core::array::from_fn(|column| columns.values(first + column)),
             bits: Bits::new(columns, first + BITS),
         };
-        let mut all = Decoder { records: vec![0], evaluations: Vec::new(), scores: Vec::new(), entries: Vec::new() };
+        let mut all =
+            BlockColumns { records: vec![0], evaluations: Vec::new(), scores: Vec::new(), entries: Vec::new() };
         // The first score of the best evaluation of each record, to which those of its children are relative.
         let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
         for (turn, parent) in turns.iter().zip(parents) {
@@ -224,7 +225,7 @@ impl Record for PositionEval {
         names
     };
     const TOTALS: &'static [&'static str] = &["evaluations", "pvs"];
-    type Decoder = Decoder;
+    type BlockColumns = BlockColumns;
 
     fn position(&self) -> &Position {
         &self.position
@@ -272,52 +273,52 @@ impl Record for PositionEval {
         totals[1] += self.evaluations.iter().map(|evaluation| evaluation.pvs.len() as u64).sum::<u64>();
     }
 
-    fn decoder(
+    fn decode_columns(
         columns: &Columns,
         first: usize,
         turns: &[Color],
         parents: &[Option<u32>],
-    ) -> Result<Decoder, ColumnError> {
-        let mut decoder = Decoder::numbers(columns, first, turns, parents)?;
-        decoder.find_line_entries(columns, first)?;
-        Ok(decoder)
+    ) -> Result<BlockColumns, ColumnError> {
+        let mut decoded = BlockColumns::numbers(columns, first, turns, parents)?;
+        decoded.find_line_entries(columns, first)?;
+        Ok(decoded)
     }
 
-    fn memory(decoder: &Decoder) -> usize {
-        decoder.records.len() * size_of::<usize>()
-            + decoder.evaluations.len() * size_of::<Numbers>()
-            + decoder.scores.len() * size_of::<Score>()
-            + decoder.entries.len() * size_of::<[usize; moves::COLUMNS]>()
+    fn memory(decoded: &BlockColumns) -> usize {
+        decoded.records.len() * size_of::<usize>()
+            + decoded.evaluations.len() * size_of::<Numbers>()
+            + decoded.scores.len() * size_of::<Score>()
+            + decoded.entries.len() * size_of::<[usize; moves::COLUMNS]>()
     }
 
     #[cfg(feature = "write")]
     fn weights(
-        decoder: &Decoder,
+        decoded: &BlockColumns,
         columns: &Columns,
         first: usize,
         totals: &mut [u64],
     ) -> Result<Vec<usize>, ColumnError> {
-        totals[0] += decoder.evaluations.len() as u64;
-        totals[1] += decoder.scores.len() as u64;
+        totals[0] += decoded.evaluations.len() as u64;
+        totals[1] += decoded.scores.len() as u64;
         let mut cursors = Cursors::new(lines(columns, first));
         let mut line_infos = Vec::new();
         let weight = |n| {
-            decoder.line_infos(n, &mut line_infos);
+            decoded.line_infos(n, &mut line_infos);
             let plies = cursors.plies(&line_infos).map_err(|error| column_error(first, error))?;
-            Ok(PositionEval::weight(decoder.evaluations(n).len(), line_infos.len(), plies))
+            Ok(PositionEval::weight(decoded.evaluations(n).len(), line_infos.len(), plies))
         };
-        (0..decoder.records.len() - 1).map(weight).collect()
+        (0..decoded.records.len() - 1).map(weight).collect()
     }
 
     fn decode(
-        decoder: &Decoder,
+        decoded: &BlockColumns,
         columns: &Columns,
         first: usize,
         n: usize,
         position: Position,
         _: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<PositionEval, String> {
-        let left = decoder.entries.get(n / STRIDE).ok_or("no such record")?;
+        let left = decoded.entries.get(n / STRIDE).ok_or("no such record")?;
         let mut ends = lines(columns, first);
         for (column, left) in ends.iter_mut().zip(left) {
             *column = &column[column.len() - left..];
@@ -325,16 +326,16 @@ impl Record for PositionEval {
         let mut cursors = Cursors::new(ends);
         let mut line_infos = Vec::new();
         for before in n - n % STRIDE..n {
-            decoder.line_infos(before, &mut line_infos);
+            decoded.line_infos(before, &mut line_infos);
             cursors.skip(&line_infos).map_err(|error| error.to_string())?;
         }
-        decoder.line_infos(n, &mut line_infos);
+        decoded.line_infos(n, &mut line_infos);
         let lines = cursors.decode(position.chess(), &line_infos).map_err(|error| error.to_string())?;
         let mut lines = lines.into_iter();
-        let evaluations = decoder.evaluations(n).iter().map(|numbers| Evaluation {
+        let evaluations = decoded.evaluations(n).iter().map(|numbers| Evaluation {
             depth: numbers.depth,
             knodes: numbers.knodes,
-            pvs: numbers.pvs.clone().zip(&mut lines).map(|(pv, line)| Pv { score: decoder.scores[pv], line }).collect(),
+            pvs: numbers.pvs.clone().zip(&mut lines).map(|(pv, line)| Pv { score: decoded.scores[pv], line }).collect(),
         });
         Ok(PositionEval { evaluations: evaluations.collect(), position })
     }

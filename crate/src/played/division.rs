@@ -1,54 +1,10 @@
 //! How games divide: numbers that say which part of the games that there are went one way. What follows from the games that
 //! there are is not told.
 
-use super::shares::games;
-use super::{Bucket, GameRef, Ratings, Results};
+use super::columns::{BUCKET_OF_ONE, NumberCoder, RATED};
+use super::move_games::count as count_games;
+use super::results::{Bucket, Ratings, Results};
 use crate::table::{ColumnError, unzigzag, zigzag};
-
-pub const ARRIVALS: usize = 0;
-pub const ARRIVALS_MORE: usize = 1;
-pub const NEXT: usize = 4;
-pub const LAST: usize = 5;
-pub const SHARE_STEP: usize = 6;
-pub const SHARE_OTHER: usize = 7;
-pub const RANK: usize = 8;
-pub const BITS: usize = 11;
-/// From here on, columns that a block may be without.
-pub const LAYOUT: usize = 12;
-const BUCKET_OF_ONE: usize = 13;
-const RATED: usize = 16;
-pub const MISSING: usize = 19;
-pub const REFERENCE: usize = 20;
-pub const REFERENCE_HIGH: usize = 21;
-pub const REFERENCE_LOW: usize = 23;
-
-/// Columns of records in a block.
-pub const NAMES: &[&str] = &[
-    "arrivals",
-    "more arrivals",
-    "arrived, White's wins",
-    "arrived, draws",
-    "next of one game",
-    "last of one game",
-    "shares of steps",
-    "other shares",
-    "ranks",
-    "White's wins",
-    "draws",
-    "low bits",
-    "layout",
-    "buckets of one game",
-    "arrived, buckets",
-    "buckets",
-    "games without a rating",
-    "arrived, ratings",
-    "ratings",
-    "missing references",
-    "known references",
-    "references, ratings",
-    "references, results",
-    "references, ids",
-];
 
 /// The columns of a division: games of buckets, White's wins, draws, ratings.
 #[derive(Copy, Clone)]
@@ -67,21 +23,9 @@ pub const SHARED: Division = Division { buckets: 15, white: 9, draws: 10, rating
 /// What a rating is expected to be where nothing is known.
 const USUAL_RATING: u64 = 1600;
 
-/// Reads numbers, or writes what it is given.
-pub trait Numbers {
-    /// The next number of a column, which is at most `most`; `value` is what a writer writes.
-    fn number(&mut self, column: usize, most: u64, value: u64) -> Result<u64, ColumnError>;
-
-    /// The next reference that is told in full; `value` is what a writer writes.
-    fn reference(&mut self, value: Option<GameRef>) -> Result<GameRef, ColumnError>;
-
-    /// An error about a number of a column.
-    fn out_of_range(&self, column: usize, found: u64) -> ColumnError;
-}
-
 /// Divides off `games` of `from`, or of any games if there is no `from`, into `part`, which holds what a writer tells.
 pub fn divide(
-    numbers: &mut impl Numbers,
+    numbers: &mut impl NumberCoder,
     division: Division,
     has_ratings: bool,
     count: u64,
@@ -105,7 +49,7 @@ pub fn divide(
         return Ok(());
     }
     let mut left = count;
-    let mut later = from.map(games);
+    let mut later = from.map(count_games);
     let last = part.len() - 1;
     for (n, bucket) in part.iter_mut().enumerate() {
         let from = from.map(|from| &from[n]);
@@ -122,7 +66,7 @@ pub fn divide(
 }
 
 fn divide_bucket(
-    numbers: &mut impl Numbers,
+    numbers: &mut impl NumberCoder,
     division: Division,
     has_ratings: bool,
     games: u64,
@@ -153,7 +97,7 @@ fn divide_bucket(
 }
 
 fn divide_ratings(
-    numbers: &mut impl Numbers,
+    numbers: &mut impl NumberCoder,
     column: usize,
     games: u64,
     from: Option<&Bucket>,

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Ratings, Results};
+use super::results::{Ratings, Results};
 
 /// A reference to a game: its rating, its result and where it is found. The greater one has the higher rating.
 ///

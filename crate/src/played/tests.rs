@@ -253,7 +253,7 @@ proptest! {
             for played in &read {
                 prop_assert!(played.results().is_some_and(|results| results.games() > 0));
                 prop_assert!(played.moves.iter().all(|played| played.results.games() > 0));
-                prop_assert!(played.buckets().iter().all(Bucket::makes_sense));
+                prop_assert!(played.buckets().iter().all(Bucket::is_consistent));
             }
             comes_back(&read);
         }

@@ -3,7 +3,6 @@
 use super::columns::MAX_FRAME;
 use super::forest::{self, Forest, Node, StepSquares};
 use super::{Chunk, ChunkErrorKind, Columns, Record, TableError};
-use crate::eval::PositionEval;
 use crate::position::{Key, KeyError, Position};
 
 /// The largest value of each total of a block, which bounds what a reader allocates.
@@ -23,11 +22,11 @@ pub struct RecordWeight {
 
 /// A decompressed block. Positions and numbers of all records are decoded at once, the rest of a record on request.
 #[derive(Debug)]
-pub struct Block<R: Record = PositionEval> {
+pub struct Block<R: Record> {
     chunk: Chunk,
     columns: Columns,
     forest: Forest,
-    decoder: R::Decoder,
+    decoded: R::BlockColumns,
 }
 
 impl<R: Record> Block<R> {
@@ -48,15 +47,15 @@ impl<R: Record> Block<R> {
             let columns = Columns::open(frame, Self::FIRST + R::COLUMNS.len(), R::OPTIONAL_COLUMNS)?;
             let forest = Forest::decode(&columns)?;
             let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
-            let decoder = R::decoder(&columns, Self::FIRST, &turns, &forest.parents)?;
-            Ok((columns, forest, decoder))
+            let decoded = R::decode_columns(&columns, Self::FIRST, &turns, &forest.parents)?;
+            Ok((columns, forest, decoded))
         };
         match open() {
             // No two blocks share a key: one position is enough to tell whether this is the right block.
             Ok((_, Forest { nodes, .. }, _)) if !at.keys.contains(nodes[0].key().as_bytes()) => {
                 Err(at.error(ChunkErrorKind::Other))
             }
-            Ok((columns, forest, decoder)) => Ok(Block { chunk: at.clone(), columns, forest, decoder }),
+            Ok((columns, forest, decoded)) => Ok(Block { chunk: at.clone(), columns, forest, decoded }),
             Err(error) => Err(at.error(ChunkErrorKind::Columns(error))),
         }
     }
@@ -80,7 +79,7 @@ impl<R: Record> Block<R> {
     pub fn memory(&self) -> usize {
         self.columns.memory()
             + self.len() * (size_of::<Node>() + size_of::<Option<u32>>() + size_of::<StepSquares>())
-            + R::memory(&self.decoder)
+            + R::memory(&self.decoded)
             + self.chunk.memory()
     }
 
@@ -153,7 +152,7 @@ impl<R: Record> Block<R> {
 
     #[cfg(feature = "write")]
     fn weights(&self, totals: &mut [u64]) -> Result<Vec<usize>, TableError> {
-        R::weights(&self.decoder, &self.columns, Self::FIRST, totals)
+        R::weights(&self.decoded, &self.columns, Self::FIRST, totals)
             .map_err(|error| self.chunk.error(ChunkErrorKind::Columns(error)))
     }
 
@@ -196,7 +195,7 @@ impl<R: Record> Block<R> {
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
-        R::decode(&self.decoder, &self.columns, Self::FIRST, n, position, &|n| self.forest.steps[n])
+        R::decode(&self.decoded, &self.columns, Self::FIRST, n, position, &|n| self.forest.steps[n])
             .map_err(|why| self.chunk.error(ChunkErrorKind::Line { fen: fen.to_string(), why }))
     }
 }

@@ -4,8 +4,7 @@ use core::ops::Range;
 
 use super::chunk::KeyRange;
 use super::columns::{Bits, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
-use super::{Block, Chunk, ChunkErrorKind, TableError};
-use crate::eval::PositionEval;
+use super::{Chunk, ChunkErrorKind, TableError};
 use crate::position::Key;
 
 const SEPARATOR_SHARED: usize = 0;
@@ -88,7 +87,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
         end = end.saturating_add(length);
-        if length == 0 || length > Block::<PositionEval>::MAX_BYTES as u64 {
+        if length == 0 || length > MAX_FRAME as u64 {
             return Err(lengths.out_of_range(length).into());
         }
         let head = last.start..last.start + usize::from(shared);

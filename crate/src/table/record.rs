@@ -4,8 +4,7 @@ use super::{ColumnError, Columns};
 use crate::position::Position;
 use shakmaty::{Color, Square};
 
-/// A record of a table: what is stored of one position. Implemented by [`PositionEval`](crate::eval::PositionEval) and
-/// [`Played`](crate::played::Played).
+/// A record of a table: the data of one position. `eval::PositionEval` and `played::Played` implement it.
 ///
 /// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
 /// before. A record may be coded relative to that of its parent.
@@ -17,7 +16,7 @@ pub trait Record: Sized + Send + Sync + 'static {
     /// How many of these, the last ones, a block is without if they are all empty.
     const OPTIONAL_COLUMNS: usize = 0;
     /// What a block keeps in memory to decode single records.
-    type Decoder: core::fmt::Debug + Send + Sync;
+    type BlockColumns: core::fmt::Debug + Send + Sync;
 
     /// The position that the record is of.
     fn position(&self) -> &Position;
@@ -25,7 +24,7 @@ pub trait Record: Sized + Send + Sync + 'static {
     /// Whether the step between these squares is preferred. If steps lead from several positions to the same one, its parent
     /// is one whose step is preferred.
     #[cfg(feature = "write")]
-    fn goes(&self, _from: Square, _to: Square) -> bool {
+    fn has_step(&self, _from: Square, _to: Square) -> bool {
         false
     }
 
@@ -56,16 +55,16 @@ pub trait Record: Sized + Send + Sync + 'static {
     ///
     /// The columns are invalid.
     #[doc(hidden)]
-    fn decoder(
+    fn decode_columns(
         columns: &Columns,
         first: usize,
         turns: &[Color],
         parents: &[Option<u32>],
-    ) -> Result<Self::Decoder, ColumnError>;
+    ) -> Result<Self::BlockColumns, ColumnError>;
 
     /// About how many bytes of memory a decoder takes.
     #[doc(hidden)]
-    fn memory(decoder: &Self::Decoder) -> usize;
+    fn memory(decoded: &Self::BlockColumns) -> usize;
 
     /// Adds the counts of all records of a block to the totals of a manifest, and returns the weight of each record, for a
     /// cutter, by stored number.
@@ -76,7 +75,7 @@ pub trait Record: Sized + Send + Sync + 'static {
     #[cfg(feature = "write")]
     #[doc(hidden)]
     fn weights(
-        decoder: &Self::Decoder,
+        decoded: &Self::BlockColumns,
         columns: &Columns,
         first: usize,
         totals: &mut [u64],
@@ -89,7 +88,7 @@ pub trait Record: Sized + Send + Sync + 'static {
     /// Why the record cannot be read.
     #[doc(hidden)]
     fn decode(
-        decoder: &Self::Decoder,
+        decoded: &Self::BlockColumns,
         columns: &Columns,
         first: usize,
         n: usize,

@@ -307,7 +307,7 @@ fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<P
 }
 
 /// Such a database before it is finished.
-fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter, Vec<PositionEval>) {
+fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter<PositionEval>, Vec<PositionEval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 

@@ -132,7 +132,7 @@ pub fn encode_block_of<R: Record>(records: &[R], keys: &[Key]) -> Result<Encoded
     }
     let nodes: Vec<Node> = records.iter().map(|record| Node::new(record.position().chess())).collect();
     let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
-    let goes = |n: usize, from, to| records[n].goes(from, to);
+    let goes = |n: usize, from, to| records[n].has_step(from, to);
     let Written { order, parents, steps } = forest::encode(&nodes, &goes, &mut columns);
     let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
     let fault = |error| {

@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
 use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
-use crate::eval::PositionEval;
 use crate::position::Key;
 use crate::table::manifest::WrittenShard;
 use crate::table::shard_name::shard_name;
@@ -37,7 +36,7 @@ impl Default for WriterOptions {
 
 /// Writes shards into a scratch folder; [`TableWriter::finish`] publishes them.
 #[derive(Debug)]
-pub struct TableWriter<R: Record = PositionEval> {
+pub struct TableWriter<R: Record> {
     dir: PathBuf,
     scratch: PathBuf,
     options: WriterOptions,

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use super::Bucket;
+use super::results::Bucket;
 
 /// The speeds of games, from the fastest, as Lichess calls them.
 pub const SPEEDS: [&str; 6] = ["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
@@ -21,7 +21,7 @@ pub const SPEEDS: [&str; 6] = ["ultraBullet", "bullet", "blitz", "rapid", "class
 /// let blitz = buckets.of(Some(2), Some(1999));
 /// assert_eq!((blitz, buckets.name(blitz)), (9, "blitz 1600-1999".to_owned()));
 /// assert_eq!(buckets.name(buckets.of(None, None)), "no speed, no rating");
-/// # Ok::<(), String>(())
+/// # Ok::<(), shelfish::played::BucketingError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucketing {
@@ -84,10 +84,38 @@ impl Bucketing {
     }
 }
 
-impl FromStr for Bucketing {
-    type Err = String;
+/// A text that is not a valid [`Bucketing`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BucketingError {
+    /// A part that is neither `speeds` nor a rating from 1 to 4095.
+    Syntax,
+    /// More than [`Bucket::MAX_COUNT`] buckets.
+    TooMany {
+        /// Number of buckets.
+        found: usize,
+    },
+}
 
-    fn from_str(text: &str) -> Result<Bucketing, String> {
+impl fmt::Display for BucketingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BucketingError::Syntax => {
+                f.write_str("expected `speeds`, ratings at which a bucket begins, or both: speeds,1600,2000")
+            }
+            BucketingError::TooMany { found } => {
+                write!(f, "{found} buckets, expected at most {}: choose fewer ratings", Bucket::MAX_COUNT)
+            }
+        }
+    }
+}
+
+impl core::error::Error for BucketingError {}
+
+impl FromStr for Bucketing {
+    type Err = BucketingError;
+
+    fn from_str(text: &str) -> Result<Bucketing, BucketingError> {
         let mut buckets = Bucketing { by_speed: false, cuts: Vec::new() };
         for part in text.split(',') {
             match part.trim_ascii().parse::<u64>() {
@@ -97,16 +125,12 @@ impl FromStr for Bucketing {
                         buckets.cuts.insert(at, cut);
                     }
                 }
-                _ => {
-                    return Err(
-                        "expected `speeds`, ratings at which a bucket begins, or both: speeds,1600,2000".to_owned()
-                    );
-                }
+                _ => return Err(BucketingError::Syntax),
             }
         }
         match buckets.count() {
             ..=Bucket::MAX_COUNT => Ok(buckets),
-            count => Err(format!("{count} buckets, of which there may be {}: choose fewer ratings", Bucket::MAX_COUNT)),
+            found => Err(BucketingError::TooMany { found }),
         }
     }
 }

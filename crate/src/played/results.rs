@@ -1,0 +1,223 @@
+//! Played moves and their results.
+
+use core::cmp::Reverse;
+
+use shakmaty::Move;
+
+use super::game_ref::GameRef;
+use crate::position::Position;
+
+/// How games ended.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Results {
+    /// Games that White won.
+    pub white: u64,
+    /// Games that nobody won.
+    pub draws: u64,
+    /// Games that Black won.
+    pub black: u64,
+}
+
+impl Results {
+    /// The most games of a position: what a floating-point number counts exactly.
+    pub const MAX_GAMES: u64 = (1 << 53) - 1;
+
+    /// All games; as many as fit into 64 bits.
+    pub fn games(&self) -> u64 {
+        self.white.saturating_add(self.draws).saturating_add(self.black)
+    }
+
+    /// The sum of both; `None` beyond [`Results::MAX_GAMES`].
+    pub fn checked_add(self, other: Results) -> Option<Results> {
+        let games = self.games().saturating_add(other.games());
+        (games <= Results::MAX_GAMES).then(|| Results {
+            white: self.white + other.white,
+            draws: self.draws + other.draws,
+            black: self.black + other.black,
+        })
+    }
+
+    fn checked_sub(self, other: Results) -> Option<Results> {
+        Some(Results {
+            white: self.white.checked_sub(other.white)?,
+            draws: self.draws.checked_sub(other.draws)?,
+            black: self.black.checked_sub(other.black)?,
+        })
+    }
+}
+
+/// The ratings of games, added up. That of a game is the mean of its players' ratings.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ratings {
+    /// Games that have a rating.
+    pub games: u64,
+    /// The sum of their ratings.
+    pub sum: u64,
+}
+
+impl Ratings {
+    /// The highest rating of a game.
+    pub const MAX: u64 = 4095;
+    /// The most games with a rating.
+    pub const MAX_GAMES: u64 = 1 << 50;
+
+    /// The mean of the ratings; `None` without any.
+    pub fn average(&self) -> Option<f64> {
+        (self.games > 0).then(|| self.sum as f64 / self.games as f64)
+    }
+
+    /// The sum of both, as far as 64 bits hold it.
+    #[must_use]
+    pub fn and(self, other: Ratings) -> Ratings {
+        Ratings { games: self.games.saturating_add(other.games), sum: self.sum.saturating_add(other.sum) }
+    }
+}
+
+/// The games of a bucket, which [`Bucketing`] gives a name: how they ended, and their ratings.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bucket {
+    /// How they ended.
+    pub results: Results,
+    /// Their ratings; none if the book does not tell of ratings.
+    pub ratings: Ratings,
+}
+
+impl Bucket {
+    /// The most buckets of a book.
+    pub const MAX_COUNT: usize = 64;
+
+    pub(super) fn games(&self) -> u64 {
+        self.results.games()
+    }
+
+    /// The sum of both; `None` beyond what a record may have.
+    pub(super) fn checked_add(self, other: Bucket) -> Option<Bucket> {
+        let ratings = self.ratings.and(other.ratings);
+        let results = self.results.checked_add(other.results)?;
+        (ratings.games <= Ratings::MAX_GAMES).then_some(Bucket { results, ratings })
+    }
+
+    /// What is left without the other; `None` if that cannot be.
+    pub(super) fn checked_sub(self, other: Bucket) -> Option<Bucket> {
+        let games = self.ratings.games.checked_sub(other.ratings.games)?;
+        let ratings = Ratings { games, sum: self.ratings.sum.checked_sub(other.ratings.sum)? };
+        let left = Bucket { results: self.results.checked_sub(other.results)?, ratings };
+        left.is_consistent().then_some(left)
+    }
+
+    /// Whether there can be such games.
+    pub(super) fn is_consistent(&self) -> bool {
+        let Ratings { games, sum } = self.ratings;
+        games <= Ratings::MAX_GAMES && games <= self.games() && sum <= games * Ratings::MAX
+    }
+}
+
+/// What a book may tell of games beside their results.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Details {
+    /// The games by bucket, as many as the book has buckets; none if it has one and tells of no ratings.
+    pub buckets: Vec<Bucket>,
+    /// Some of the games, the greatest references first; none if the book has no references.
+    pub games: Vec<GameRef>,
+}
+
+impl Details {
+    /// The most references to games that a move may have.
+    pub const MAX_REFERENCES: usize = 16;
+
+    /// The ratings of all games.
+    pub fn ratings(&self) -> Ratings {
+        self.buckets.iter().fold(Ratings::default(), |sum, bucket| sum.and(bucket.ratings))
+    }
+}
+
+/// A move that was played.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlayedMove {
+    /// The move, legal.
+    pub m: Move,
+    /// The results of the games that played it. Never zero.
+    pub results: Results,
+    /// What else is told of these games.
+    pub details: Details,
+}
+
+/// The record of one position: what was played from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// The position, canonical.
+    pub position: Position,
+    /// The results of the games whose moves end here.
+    pub ended: Results,
+    /// What else is told of the games that end here.
+    pub ended_details: Details,
+    /// The moves, most played first; of those played equally often by origin, target (the rook's square when castling) and
+    /// promotion.
+    pub moves: Vec<PlayedMove>,
+}
+
+impl Played {
+    /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
+    pub const BLOCK_WEIGHT: usize = 4_000 * 8;
+
+    /// The results of all games that reached the position; `None` if there are more than [`Results::MAX_GAMES`].
+    pub fn results(&self) -> Option<Results> {
+        self.moves.iter().try_fold(self.ended, |sum, played| sum.checked_add(played.results))
+    }
+
+    /// The games of the position by bucket; none if the book has one bucket and tells of no ratings.
+    pub fn buckets(&self) -> Vec<Bucket> {
+        let mut sums = self.ended_details.buckets.clone();
+        for played in &self.moves {
+            for (sum, bucket) in sums.iter_mut().zip(&played.details.buckets) {
+                *sum = sum.checked_add(*bucket).unwrap_or(*sum);
+            }
+        }
+        sums
+    }
+
+    /// What is left if the games of some buckets alone count. References, which do not say their bucket, stay at the moves
+    /// that are left.
+    #[must_use]
+    pub fn of_buckets(&self, is_chosen: impl Fn(usize) -> bool) -> Played {
+        let left = |details: &Details| {
+            let keep = |(n, bucket): (usize, &Bucket)| if is_chosen(n) { *bucket } else { Bucket::default() };
+            let buckets: Vec<Bucket> = details.buckets.iter().enumerate().map(keep).collect();
+            let sum =
+                buckets.iter().fold(Results::default(), |sum, bucket| sum.checked_add(bucket.results).unwrap_or(sum));
+            (sum, Details { buckets, games: details.games.clone() })
+        };
+        let (ended, ended_details) = left(&self.ended_details);
+        let moves = self.moves.iter().map(|played| {
+            let (results, details) = left(&played.details);
+            PlayedMove { m: played.m, results, details }
+        });
+        let mut moves: Vec<PlayedMove> = moves.filter(|played| played.results.games() > 0).collect();
+        Played::sort(&mut moves);
+        Played { position: self.position.clone(), ended, ended_details, moves }
+    }
+
+    /// The weight of a record of so many moves when a table is cut into blocks: about its compressed size in bits. `buckets`
+    /// are those that it tells of, `references` those of all its moves and ends.
+    pub fn weight(moves: usize, buckets: usize, references: usize) -> usize {
+        let each = if buckets > 0 { 20 } else { 8 };
+        26 + each * moves.saturating_sub(1) + 40 * references.saturating_sub(moves.max(1))
+    }
+
+    /// Sorts moves into the order of [`Played::moves`].
+    pub fn sort(moves: &mut [PlayedMove]) {
+        let place = |played: &PlayedMove| {
+            let m = played.m;
+            let promotion = m.promotion().map_or(0, |role| role as u8);
+            (Reverse(played.results.games()), m.from().map_or(64, |from| from as u8), m.to() as u8, promotion)
+        };
+        // By insertion: there are few, and nearly in order. The sorts of the standard library are 5 % of a module's code.
+        for n in 1..moves.len() {
+            let mut at = n;
+            while at > 0 && place(&moves[at]) < place(&moves[at - 1]) {
+                moves.swap(at, at - 1);
+                at -= 1;
+            }
+        }
+    }
+}
