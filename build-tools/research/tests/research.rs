@@ -1,4 +1,4 @@
-//! The measurements on little data: figures that can be told beforehand.
+//! Measurements with little data and predictable results.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn orders_are_compared_by_the_blocks_that_an_opening_takes() {
     assert_eq!(subtrees.len(), 8);
     for subtree in subtrees {
         let [positions, used, read] = ["positions", "used", "read"].map(|name| subtree[name].as_f64().unwrap());
-        // All blocks, of which the last is not full.
+        // All blocks. The last block is not full.
         assert!(positions > 1000.0 && (1.0..=read).contains(&used) && read * positions <= 1600.0, "{subtree}");
     }
 }

@@ -1,9 +1,9 @@
-//! `shelfish analyse`: reports for people and programs, annotated PGN, what is not known, what cannot be read.
+//! `shelfish analyse`: reports for people and programs, annotated PGN, missing evaluations, and invalid games.
 
 use crate::common::*;
 use serde_json::Value;
 
-/// A game, and evaluations of its positions but for the one after 1... e5.
+/// Game, with evaluations of all positions except the position after 1... e5.
 const GAME: &str = "[White \"A\"]\n[Black \"B\"]\n\n1. f3 {Hm.} e5 {[%eval -0.80,18]} 2. g4 ( 2. e4 $1 ) Qh4# 0-1\n";
 const DUMP: &str = r#"{"fen":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -","evals":[{"pvs":[{"cp":20,"line":"e2e4 e7e5"}],"knodes":100,"depth":30}]}
 {"fen":"rnbqkbnr/pppppppp/8/8/8/5P2/PPPPP1PP/RNBQKBNR b KQkq -","evals":[{"pvs":[{"cp":-90,"line":"e7e5"}],"knodes":100,"depth":28}]}
@@ -24,7 +24,7 @@ fn analyse(fixture: &Fixture, games: &str, args: &[&str]) -> Run {
 }
 
 #[test]
-fn a_report_for_people_says_what_it_rests_on() {
+fn a_report_for_people_counts_the_moves_that_it_judges() {
     let run = analyse(&fixture(), GAME, &[]);
     assert!(run.err.contains("1 games, 5 positions, 4 of them known (80.0 %)"), "{}", run.err);
     let report = run.succeeds();
@@ -40,13 +40,13 @@ fn a_report_for_people_says_what_it_rests_on() {
 }
 
 #[test]
-fn evaluations_of_the_game_are_taken_where_they_are_asked_for() {
+fn evaluations_of_the_game_are_used_on_request() {
     let fixture = fixture();
-    let told = |args: &[&str]| -> Value { serde_json::from_str(&analyse(&fixture, GAME, args).succeeds()).unwrap() };
-    let without = told(&["--json"]);
+    let report = |args: &[&str]| -> Value { serde_json::from_str(&analyse(&fixture, GAME, args).succeeds()).unwrap() };
+    let without = report(&["--json"]);
     assert_eq!((&without["known"], &without["evaluations"][2]), (&4.into(), &Value::Null));
     assert_eq!(without["moves"][2]["judgment"], Value::Null);
-    let with = told(&["--json", "--use-pgn-evals"]);
+    let with = report(&["--json", "--use-pgn-evals"]);
     assert_eq!(with["known"], 5);
     assert_eq!(with["evaluations"][2], serde_json::json!({ "cp": -80, "depth": 18, "line": "", "source": "pgn" }));
     let first = serde_json::json!({ "cp": 20, "depth": 30, "line": "e2e4 e7e5", "source": "database" });
@@ -64,12 +64,12 @@ fn evaluations_of_the_game_are_taken_where_they_are_asked_for() {
 }
 
 #[test]
-fn pgn_is_annotated_and_keeps_what_was_written() {
+fn annotated_pgn_keeps_its_comments_and_variations() {
     let fixture = fixture();
     let expected = "[White \"A\"]\n[Black \"B\"]\n\n{ [%eval 0.20,30] } 1. f3 $2 { [%eval -0.90,28] Hm.} ( 1. e4 e5 ) \
         1... e5 {[%eval -0.80,18]} 2. g4 { [%eval #-1,99] } ( 2. e4 $1 ) 2... Qh4# 0-1\n\n";
     assert_eq!(analyse(&fixture, GAME, &["--pgn"]).succeeds(), expected);
-    // Into a file, and of its own output the same.
+    // Writing to a file, and analysing the annotated PGN again, gives the same PGN.
     let (games, out) = (fixture.file("games.pgn", expected), fixture.path("out.pgn"));
     let db = fixture.path("db");
     let args = ["analyse", games.to_str().unwrap(), "-d", db.to_str().unwrap(), "--pgn", "-o", out.to_str().unwrap()];
@@ -80,7 +80,7 @@ fn pgn_is_annotated_and_keeps_what_was_written() {
 }
 
 #[test]
-fn bad_games_are_named_and_the_others_get_through() {
+fn invalid_games_are_reported_and_other_games_are_analysed() {
     let fixture = fixture();
     let games = format!(
         "{GAME}\n[White \"C\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n\n[White \"D\"]\n\n1. e4 e5\n2. Sf3 *\n\n{GAME}"
@@ -101,7 +101,7 @@ fn bad_games_are_named_and_the_others_get_through() {
 }
 
 #[test]
-fn compressed_games_are_read_and_what_is_not_there_is_named() {
+fn compressed_games_are_read_and_missing_files_are_reported() {
     let fixture = fixture();
     let db = fixture.path("db");
     let games = fixture.path("games.pgn.zst");
@@ -117,7 +117,7 @@ fn compressed_games_are_read_and_what_is_not_there_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_leaves_nothing_of_a_file_that_is_not_whole() {
+fn a_signal_removes_an_incomplete_file() {
     use std::process::{Command, Stdio};
 
     let fixture = fixture();
@@ -129,12 +129,12 @@ fn a_signal_leaves_nothing_of_a_file_that_is_not_whole() {
     let mut analyse = command();
     analyse.args(["analyse", "-", "-q", "-d", db.to_str().unwrap(), "-o", out.to_str().unwrap()]);
     let mut child = analyse.stdin(Stdio::piped()).spawn().unwrap();
-    // It waits for games as long as this end is open; `wait` would close one that the child still owns.
+    // The program waits for games as long as the input is open. `wait` would close an input that `child` owns.
     let games = child.stdin.take();
-    while !is_begun() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before its input did");
-        std::thread::yield_now();
-    }
+    until("the program has created its file", || {
+        assert!(child.try_wait().unwrap().is_none(), "the program ended before its input");
+        is_begun()
+    });
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(games);

@@ -1,4 +1,4 @@
-//! `shelfish serve --api`: positions answered over HTTP.
+//! `shelfish serve --api`: lookups over HTTP.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -27,15 +27,17 @@ impl Api {
     }
 }
 
-/// A database of the sample and a line with castling and several PVs.
+/// Builds a database of the sample and a line with castling and several PVs.
 fn fixture() -> Fixture {
-    let fixture = Fixture::new();
+    Fixture::shared("api", build)
+}
+
+fn build(fixture: &Fixture) {
     let castling = r#"{"fen":"4k3/8/8/8/8/8/8/4K2R w K -","evals":[
         {"pvs":[{"mate":9,"line":"e1h1 e8e7"},{"cp":500,"line":"h1h7"}],"knodes":77,"depth":20},
         {"pvs":[{"cp":600,"line":"h1h7"}],"knodes":99,"depth":30}]}"#;
     let dump = fixture.file("dump", sample() + "\n" + &castling.replace('\n', " "));
     fixture.build(&[&dump], &[]).succeeds();
-    fixture
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn answers_have_the_shape_of_lichess() {
 }
 
 #[test]
-fn every_position_is_answered_as_it_is_in_the_dump() {
+fn every_answer_agrees_with_the_dump() {
     let fixture = fixture();
     let api = Api::new(&[fixture.path("db").to_str().unwrap()]);
     for line in sample().lines().step_by(13) {
@@ -81,7 +83,7 @@ fn every_position_is_answered_as_it_is_in_the_dump() {
 }
 
 #[test]
-fn it_is_read_from_a_host_watched_by_prometheus_and_open_to_every_page() {
+fn the_api_reads_from_a_host_reports_to_prometheus_and_allows_all_origins() {
     let fixture = fixture();
     let host = Host::new(&fixture);
     let api = Api::new(&[&host.url("db"), "--base-path", "/evals/"]);
@@ -99,7 +101,7 @@ fn it_is_read_from_a_host_watched_by_prometheus_and_open_to_every_page() {
 }
 
 #[test]
-fn a_directory_is_served_beside_its_api() {
+fn a_directory_is_served_with_the_api() {
     let fixture = fixture();
     let api = Api::new(&[fixture.path("db").to_str().unwrap()]);
     assert_eq!(api.get("/manifest.json").0, 200);
@@ -108,7 +110,7 @@ fn a_directory_is_served_beside_its_api() {
 }
 
 #[test]
-fn the_network_and_the_log_of_files_are_those_of_the_api_too() {
+fn the_simulated_network_and_the_log_include_the_api() {
     let fixture = fixture();
     let mut serve = command();
     serve.args(["serve", "--api", "--port", "0", "--log", "--latency-ms", "60"]).arg(fixture.path("db"));

@@ -1,11 +1,11 @@
-//! `shelfish build --base`: what is built on a database is what is built of everything at once.
+//! `shelfish build --base`: a build on a base equals a build from all sources.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::common::*;
 
-/// Lines of the sample in two parts that overlap: lines, and evaluations of one position in both.
+/// Divides the sample into two overlapping parts. They share lines, and evaluations of one position.
 fn parts() -> [String; 2] {
     let text = sample();
     let lines: Vec<&str> = text.lines().collect();
@@ -14,7 +14,7 @@ fn parts() -> [String; 2] {
     [join(&lines[..900]), join(&lines[800..]) + &deeper]
 }
 
-fn desk_with_parts() -> (Fixture, [PathBuf; 2]) {
+fn fixture_with_parts() -> (Fixture, [PathBuf; 2]) {
     let fixture = Fixture::new();
     let [old, new] = parts();
     let parts = [fixture.file("old", old), fixture.file("new", new)];
@@ -26,8 +26,8 @@ fn json(text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn on_a_base_or_at_once_the_bytes_are_the_same() {
-    let (fixture, [old, new]) = desk_with_parts();
+fn a_build_on_a_base_gives_the_bytes_of_a_single_build() {
+    let (fixture, [old, new]) = fixture_with_parts();
     fixture.build_to("both", &[&old, &new], &[]).succeeds();
     let expected = fixture.files("both");
     fixture.build_to("base", &[&old], &[]).succeeds();
@@ -48,8 +48,8 @@ fn on_a_base_or_at_once_the_bytes_are_the_same() {
 }
 
 #[test]
-fn a_database_is_a_base_of_itself() {
-    let (fixture, [old, new]) = desk_with_parts();
+fn a_database_can_be_its_own_base() {
+    let (fixture, [old, new]) = fixture_with_parts();
     fixture.build_to("both", &[&old, &new], &[]).succeeds();
     fixture.build(&[&old], &[]).succeeds();
     let before = fixture.files("db");
@@ -66,8 +66,8 @@ fn a_database_is_a_base_of_itself() {
 }
 
 #[test]
-fn a_database_on_a_host_is_a_base_as_well() {
-    let (fixture, [old, new]) = desk_with_parts();
+fn a_database_on_a_host_can_be_a_base() {
+    let (fixture, [old, new]) = fixture_with_parts();
     fixture.build_to("both", &[&old, &new], &[]).succeeds();
     fixture.build_to("base", &[&old], &[]).succeeds();
     let host = Host::new(&fixture);
@@ -79,12 +79,12 @@ fn a_database_on_a_host_is_a_base_as_well() {
 }
 
 #[test]
-fn only_blocks_around_what_is_new_change() {
+fn only_blocks_near_new_positions_change() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
     let db = fixture.path("db");
-    // No pawns: the very end of the order.
+    // A position without pawns is at the end of the order.
     let new = fixture.file("new", line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
     let summary = json(&fixture.build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"]).succeeds());
     let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
@@ -94,7 +94,7 @@ fn only_blocks_around_what_is_new_change() {
 }
 
 #[test]
-fn with_replace_a_position_takes_the_evaluations_of_the_sources_alone() {
+fn with_replace_the_sources_replace_all_evaluations_of_a_position() {
     let fixture = Fixture::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";
     let old = fixture.file("old", [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"));
@@ -113,7 +113,7 @@ fn with_replace_a_position_takes_the_evaluations_of_the_sources_alone() {
 }
 
 #[test]
-fn what_was_left_out_of_a_base_is_left_out_of_what_is_built_on_it() {
+fn a_build_on_a_base_applies_the_selection_of_the_base() {
     let fixture = Fixture::new();
     let [old, new] = parts();
     let (old, new) = (fixture.file("old", old), fixture.file("new", new));
@@ -133,7 +133,7 @@ fn what_was_left_out_of_a_base_is_left_out_of_what_is_built_on_it() {
         assert!(fixture.files("db") == fixture.files("both"), "{of_base:?}, {of_build:?}");
         assert!(summary.contains("selection: "), "{summary}");
     }
-    // A selection may leave nothing at all.
+    // A selection may remove all positions.
     fixture.build_to("base", &[&old], &[]).succeeds();
     let base = fixture.path("base");
     let options = ["--base", base.to_str().unwrap(), "--min-depth", "99"];
@@ -142,7 +142,7 @@ fn what_was_left_out_of_a_base_is_left_out_of_what_is_built_on_it() {
 }
 
 #[test]
-fn a_damaged_base_is_named_with_file_and_block_and_stays_as_it_was() {
+fn the_error_of_a_damaged_base_names_file_and_block_and_the_base_is_unchanged() {
     let fixture = Fixture::new();
     let [old, new] = parts();
     let (old, new) = (fixture.file("old", old), fixture.file("new", new));

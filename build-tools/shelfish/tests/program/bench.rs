@@ -1,20 +1,13 @@
-//! `shelfish bench` on the sample: figures that can be told beforehand, in every form.
+//! `shelfish bench` on the sample: predictable figures in all output formats.
 
 use std::path::{Path, PathBuf};
 
 use crate::common::*;
 use serde_json::Value;
 
-/// The games whose positions the sample has.
+/// Returns the games whose positions the sample contains.
 fn games() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn")
-}
-
-fn fixture() -> Fixture {
-    let fixture = Fixture::new();
-    let dump = fixture.file("sample.jsonl", sample());
-    fixture.build(&[&dump], &[]).succeeds();
-    fixture
 }
 
 fn json(args: &[&str]) -> Value {
@@ -22,8 +15,8 @@ fn json(args: &[&str]) -> Value {
 }
 
 #[test]
-fn traffic_counts_what_the_reader_asks_for() {
-    let fixture = fixture();
+fn traffic_counts_the_requests_of_the_reader() {
+    let fixture = Fixture::of_sample();
     let (db, games) = (fixture.path("db"), games());
     let (db, games) = (db.to_str().unwrap(), games.to_str().unwrap());
     let found = json(&["traffic", "-q", "-d", db, "--games", games]);
@@ -31,25 +24,25 @@ fn traffic_counts_what_the_reader_asks_for() {
     let replays = found["replays"].as_array().unwrap();
     assert_eq!(replays.len(), 4);
     for replay in replays {
-        // The dump has every position of the games but the last of each.
+        // The dump contains all positions of the games except for the last position of each game.
         assert!(replay["misses"].as_u64().unwrap() <= 22, "{replay}");
     }
     let [at_once, warm, one_by_one, _] = replays.as_slice() else { panic!("{replays:?}") };
-    // The manifest, which has inline pages, and blocks.
+    // Requests for the manifest, which contains the pages, and for blocks.
     assert_eq!(at_once["games"]["rounds"]["max"], 2.0);
     assert_eq!(at_once["games"]["requests for pages"]["max"], 0.0);
     assert_eq!(at_once["games"]["bytes of the manifest"]["max"], found["database"]["manifest_bytes"].as_f64().unwrap());
-    // One by one the blocks do not come together, but they are the same.
+    // Position by position, blocks are fetched separately, but the same blocks.
     assert_eq!(one_by_one["games"]["blocks fetched"], at_once["games"]["blocks fetched"]);
     assert!(one_by_one["games"]["rounds"]["mean"].as_f64() >= at_once["games"]["rounds"]["mean"].as_f64());
-    // So few blocks fit in memory: later games ask for nothing.
+    // Memory holds all of these few blocks, so later games send no requests.
     assert_eq!(warm["games"]["requests"]["median"], 0.0);
-    // The least that a network allows: two round trips and the bytes.
+    // Minimum time on a network: two round trips and the bytes.
     let time = &at_once["times"][0];
     let least = 2.0 * time["round_trip_ms"].as_f64().unwrap();
     assert!(time["all_ms"]["median"].as_f64().unwrap() > least, "{time}");
 
-    // Requests and bytes, with what lies between two blocks and without.
+    // Requests and bytes, with and without the gaps between two blocks.
     let apart = json(&["traffic", "-q", "-d", db, "--games", games, "--gap", "0"]);
     let [near, apart] = [at_once, &apart["replays"][0]]
         .map(|replay| ["requests", "bytes"].map(|name| replay["games"][name]["mean"].as_f64().unwrap()));
@@ -61,9 +54,9 @@ fn traffic_counts_what_the_reader_asks_for() {
 }
 
 #[test]
-fn a_build_is_measured_and_leaves_nothing() {
-    let fixture = fixture();
-    let dump = fixture.path("sample.jsonl");
+fn a_measured_build_leaves_no_files() {
+    let fixture = Fixture::of_sample();
+    let dump = fixture.path("dump.jsonl");
     let dir = fixture.path("scratch");
     std::fs::create_dir(&dir).unwrap();
     let paths = [dump.to_str().unwrap(), "--dir", dir.to_str().unwrap()];
@@ -86,8 +79,8 @@ fn a_build_is_measured_and_leaves_nothing() {
 }
 
 #[test]
-fn lookups_are_timed_on_positions_of_the_database_or_of_files() {
-    let fixture = fixture();
+fn lookups_use_positions_of_the_database_or_of_files() {
+    let fixture = Fixture::of_sample();
     let (db, games) = (fixture.path("db"), games());
     let db = db.to_str().unwrap();
     let found = json(&["lookup", "-d", db, "--count", "40"]);
@@ -103,8 +96,8 @@ fn lookups_are_timed_on_positions_of_the_database_or_of_files() {
 }
 
 #[test]
-fn passing_over_more_games_than_there_are_ends() {
-    let fixture = fixture();
+fn skipping_more_games_than_the_file_has_is_an_error() {
+    let fixture = Fixture::of_sample();
     let (db, games) = (fixture.path("db"), games());
     let args = ["traffic", "-q", "-d", db.to_str().unwrap(), "--games", games.to_str().unwrap()];
     let found = json(&[&args[..], &["--every", "4294967295"]].concat());

@@ -1,4 +1,4 @@
-//! Books for engines: Polyglot's, in and out, and one that learns.
+//! Polyglot books (import and export) and learning books.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use crate::common::*;
 use serde_json::Value;
 
-/// Sums of results by move, by position; what ended there aside.
+/// Sums of results by move, by position. Ignores games that end at the position.
 type Moves = BTreeMap<String, BTreeMap<String, Vec<u64>>>;
 
 fn moves(fixture: &Fixture, db: &str) -> Moves {
@@ -20,7 +20,7 @@ fn moves(fixture: &Fixture, db: &str) -> Moves {
     fixture.export(db).iter().map(position).filter(|(_, moves)| !moves.is_empty()).collect()
 }
 
-/// The same with draws alone, so many as games.
+/// Replaces the results by the same number of draws.
 fn weights(moves: Moves) -> Moves {
     let of =
         |moves: BTreeMap<String, Vec<u64>>| moves.into_iter().map(|(m, n)| (m, vec![0, n.iter().sum(), 0])).collect();
@@ -56,9 +56,9 @@ fn pick(book: &Path, fen: &str, options: &[&str]) -> Value {
 const ALL: &[&str] = &["--max-plies", "1000"];
 
 #[test]
-fn a_book_goes_to_polyglot_and_comes_back() {
+fn a_book_survives_the_conversion_to_polyglot_and_back() {
     let fixture = Fixture::new();
-    // A pawn steps past another one that is pinned; castling to both sides; promotions.
+    // Contains a pawn that passes a pinned pawn, castling to both sides, and promotions.
     let special = "[FEN \"4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1\"]\n[Result \"0-1\"]\n\n1... d5 2. e6 Rh1 0-1\n\n\
         [FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n[Result \"1-0\"]\n\n1. O-O-O gxh1=N 2. Rxh1 O-O 3. Rh8+ 1-0\n";
     let special = fixture.file("special.pgn", special);
@@ -70,23 +70,23 @@ fn a_book_goes_to_polyglot_and_comes_back() {
     let starts: Vec<String> = all.lines().filter_map(of_tag).chain([START.to_owned()]).collect();
     let starts: Vec<&str> = starts.iter().flat_map(|fen| ["--start", fen]).collect();
     let file = fixture.file("book.bin", &bin);
-    let told = fixture.build_to("back", &[&file], &starts).succeeds();
+    let report = fixture.build_to("back", &[&file], &starts).succeeds();
     let back = moves(&fixture, "back");
     assert_eq!(back, weights(moves(&fixture, "book")));
     for fen in ["4k3/8/8/K2pP2r/8/8/8/8 w - -", "r3k2r/8/8/8/8/8/8/2KR3n w kq -"] {
         assert!(back.contains_key(fen), "{fen}");
     }
     fixture.verify("back").succeeds();
-    assert!(told.contains("selection: results unknown") && !told.contains("not reached"), "{told}");
+    assert!(report.contains("selection: results unknown") && !report.contains("not reached"), "{report}");
     assert_eq!(polyglot(&fixture, "back", &[]), bin, "weights come back as they were");
     let note = |book: &str| shelfish(["explore", "-d", fixture.path(book).to_str().unwrap(), START]).err;
-    assert!(note("back").contains("without results") && note("book").is_empty(), "{}", note("back"));
+    assert!(note("back").contains("contains no results") && note("book").is_empty(), "{}", note("back"));
     let here: Value = serde_json::from_str(&fixture.build_to("some", &[&file], &["--json"]).succeeds()).unwrap();
     assert!(here["input"]["books"]["unreached"].as_u64().unwrap() > 5, "{here}");
 }
 
 #[test]
-fn weights_are_frequencies_or_scores_of_the_side_that_moves() {
+fn weights_are_frequencies_or_points_of_the_side_to_move() {
     let fixture = Fixture::new();
     let pgn = "1. e4 e5 1-0\n\n1. e4 e5 1-0\n\n1. e4 c5 0-1\n\n1. d4 d5 1/2-1/2\n";
     let pgn = fixture.file("games.pgn", pgn);
@@ -114,7 +114,7 @@ fn weights_are_frequencies_or_scores_of_the_side_that_moves() {
 }
 
 #[test]
-fn what_is_no_book_is_told_with_what_was_expected() {
+fn errors_of_invalid_books_contain_the_expected_kind() {
     let fixture = Fixture::new();
     let entry = |key: u8| [&[key; 8][..], &[0x03, 0x1c, 0, 1, 0, 0, 0, 0]].concat();
     let cut = fixture.file("cut.bin", &entry(1)[..15]);
@@ -147,7 +147,7 @@ fn what_is_no_book_is_told_with_what_was_expected() {
     learn(&fixture.path("new.sqlite"), &cut, &[]).fails(&["expected games in PGN, found a book"]);
     shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["moves"]);
     let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));
-    shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "of a book"]);
+    shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "needs a book"]);
     shelfish(["book", "pick", "--book", missing.to_str().unwrap(), START]).fails(&["missing"]);
     fixture.build(&[Path::new("http://127.0.0.1:1/book.bin")], &[]).fails(&["save it as a file"]);
     fixture.build(&[&foreign, &games()], &[]).fails(&["foreign.bin", "build it alone"]);
@@ -157,7 +157,7 @@ fn what_is_no_book_is_told_with_what_was_expected() {
 }
 
 #[test]
-fn what_was_learned_is_what_a_book_of_the_games_counts() {
+fn a_learning_book_counts_like_a_book_of_the_games() {
     let fixture = Fixture::new();
     let book = fixture.path("my.sqlite");
     let first = summary(learn(&book, &games(), &[]));
@@ -166,7 +166,7 @@ fn what_was_learned_is_what_a_book_of_the_games_counts() {
     fixture.build_to("counted", &[&games()], &[]).succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
 
-    // Nobody knows the speed and the rating of its games, so that all of them are in the last bucket.
+    // The games have no known speed or rating, so all games are in the last bucket.
     let bin = fixture.file("learned.bin", polyglot(&fixture, "learned", &[]));
     for source in [&book, &bin] {
         fixture.build_to("buckets", &[source], &["--buckets", "speeds,2000", "--average-ratings"]).succeeds();
@@ -182,14 +182,14 @@ fn what_was_learned_is_what_a_book_of_the_games_counts() {
         assert!(others.iter().all(|bucket| games(bucket) == [0; 3]), "{explored}");
     }
 
-    // Once more: nothing is new, and nothing changes.
+    // Learning the same games again changes nothing.
     let again = summary(learn(&book, &games(), &[]));
     assert_eq!((&again["learned"], &again["known"], &again["moves"]), (&0.into(), &first["learned"], &0.into()));
     assert_eq!(again["book"], first["book"]);
     fixture.build_to("learned", &[&book], &[]).succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
 
-    // A month on a book that learned.
+    // A month can be built on a learning book.
     let pgn = fixture.file("more.pgn", "[White \"A\"]\n\n1. a3 a6 1-0\n");
     let base = fixture.path("learned");
     fixture.build_to("both", &[&pgn], &["--base", base.to_str().unwrap()]).succeeds();
@@ -198,13 +198,13 @@ fn what_was_learned_is_what_a_book_of_the_games_counts() {
     fixture.build(&[&book, &book], &[]).fails(&["the same games"]);
 }
 
-/// Of a game with each special move, from White's and Black's side, also in Chess960.
+/// Game with all special moves of both sides, also in Chess960.
 const SPECIAL: &str = "[White \"Me\"]\n[Black \"You\"]\n[FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n\n\
     1. O-O-O gxh1=N 2. Rxh1 O-O 1-0\n\n\
     [White \"you\"]\n[Black \"ME\"]\n[Variant \"Chess960\"]\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O Kc7 0-1\n";
 
 #[test]
-fn of_many_games_that_cannot_be_used_some_are_told_one_by_one() {
+fn only_some_unusable_games_are_reported_individually() {
     let fixture = Fixture::new();
     let pgn = fixture.file("games.pgn", "[Variant \"Crazyhouse\"]\n\n1. e4 e5 1-0\n\n".repeat(30));
     let run = learn(&fixture.path("book.sqlite"), &pgn, &[]);
@@ -213,11 +213,11 @@ fn of_many_games_that_cannot_be_used_some_are_told_one_by_one() {
 }
 
 #[test]
-fn a_player_keeps_his_moves_with_castling_and_promotion() {
+fn only_moves_of_the_player_are_learned_with_castling_and_promotion() {
     let fixture = Fixture::new();
     let (book, pgn) = (fixture.path("me.sqlite"), fixture.file("special.pgn", SPECIAL));
-    let told = summary(learn(&book, &pgn, &["--player", "me"]));
-    assert_eq!((&told["learned"], &told["moves"]), (&2.into(), &3.into()));
+    let report = summary(learn(&book, &pgn, &["--player", "me"]));
+    assert_eq!((&report["learned"], &report["moves"]), (&2.into(), &3.into()));
     let start = "r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq -";
     let picked = pick(&book, start, &[]);
     assert_eq!((&picked["uci"], &picked["san"]), (&"e1c1".into(), &"O-O-O".into()));
@@ -227,36 +227,36 @@ fn a_player_keeps_his_moves_with_castling_and_promotion() {
     let chess960 = "1k6/8/8/8/8/8/8/RK4R1 w GA -";
     assert_eq!(pick(&book, chess960, &[])["uci"], Value::Null);
 
-    // What the other one played is learned later, and what is known stays as it is.
-    let told = summary(learn(&book, &pgn, &["--player", "You"]));
-    assert_eq!((&told["learned"], &told["moves"]), (&2.into(), &3.into()));
+    // The moves of the opponent are learned later, and known moves are unchanged.
+    let report = summary(learn(&book, &pgn, &["--player", "You"]));
+    assert_eq!((&report["learned"], &report["moves"]), (&2.into(), &3.into()));
     assert_eq!(pick(&book, promotion, &[])["uci"], "g2h1n");
     assert_eq!(pick(&book, chess960, &[])["uci"], "b1a1");
-    let told = summary(learn(&book, &pgn, &[]));
-    assert_eq!((&told["learned"], &told["known"]), (&0.into(), &2.into()));
+    let report = summary(learn(&book, &pgn, &[]));
+    assert_eq!((&report["learned"], &report["known"]), (&0.into(), &2.into()));
     assert_eq!(pick(&book, start, &[])["moves"][0]["frequency"], 1);
     assert_eq!(summary(learn(&book, &pgn, &["--player", "Nobody"]))["others"], 2);
 }
 
 #[test]
-fn games_without_a_result_or_with_a_fault_are_learned_as_far_as_they_go() {
+fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
     let fixture = Fixture::new();
     let pgn = "1. e4 e5 *\n\n1. e4 c5 1-0\n\n[Result \"0-1\"]\n\n1. e4 Ke4 0-1\n\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n[Event \"empty\"]\n\n1-0\n";
     let (book, pgn) = (fixture.path("b.sqlite"), fixture.file("odd.pgn", pgn));
     let run = learn(&book, &pgn, &[]);
     assert!(run.err.contains("line 7"), "{}", run.err);
-    let told = summary(run);
+    let report = summary(run);
     let expected = [("read", 5), ("learned", 3), ("without_result", 1), ("faults", 1), ("unusable", 2)];
-    assert!(expected.iter().all(|(name, n)| told[*name] == *n), "{told}");
+    assert!(expected.iter().all(|(name, n)| report[*name] == *n), "{report}");
     let picked = pick(&book, START, &[]);
     let m = &picked["moves"][0];
     assert_eq!([&m["frequency"], &m["wins"], &m["draws"], &m["losses"]], [3, 1, 0, 1]);
-    let told = fixture.build_to("static", &[&book], &[]).succeeds();
-    assert!(told.contains("without weight or result, not used: 1"), "{told}");
+    let report = fixture.build_to("static", &[&book], &[]).succeeds();
+    assert!(report.contains("without weight or result, not used: 1"), "{report}");
 }
 
 #[test]
-fn moves_are_picked_by_weight_and_the_same_by_the_same_seed() {
+fn moves_are_picked_by_weight_and_reproducibly_by_seed() {
     let fixture = Fixture::new();
     let book = fixture.path("b.sqlite");
     let game = |n: usize, m: &str, result: &str| format!("[Round \"{n}\"]\n\n1. {m} e5 {result}\n\n");
@@ -264,7 +264,7 @@ fn moves_are_picked_by_weight_and_the_same_by_the_same_seed() {
     learn(&book, &fixture.file("g.pgn", games), &[]).succeeds();
     let picked = pick(&book, START, &["--greedy"]);
     assert_eq!((&picked["uci"], &picked["san"]), (&"e2e4".into(), &"e4".into()));
-    // 8 * 9/10 against 2 * 1/4.
+    // 8 * 9/10 compared with 2 * 1/4.
     assert!((picked["moves"][0]["chance"].as_f64().unwrap() - 7.2 / 7.7).abs() < 1e-9, "{picked}");
     assert_eq!(pick(&book, START, &["--min-frequency", "3"])["moves"].as_array().unwrap().len(), 1);
     assert_eq!(pick(&book, START, &["--min-frequency", "9"])["uci"], Value::Null);
@@ -304,7 +304,7 @@ fn several_processes_write_to_one_book_and_each_game_is_counted_once() {
     assert_eq!((&picked["moves"][0]["frequency"], &picked["moves"][0]["wins"]), (&3_000.into(), &3_000.into()));
 }
 
-/// A folder of dumps as Lichess has it.
+/// Creates a folder of dumps in the layout of Lichess.
 fn dumps(fixture: &Fixture, host: &Host) -> String {
     use sha2::Digest as _;
     fs::create_dir(fixture.path("standard")).unwrap();
@@ -325,12 +325,12 @@ fn dumps(fixture: &Fixture, host: &Host) -> String {
 }
 
 #[test]
-fn months_are_listed_and_built_by_their_names_with_their_checksums() {
+fn months_are_listed_and_built_by_name_with_their_checksums() {
     let fixture = Fixture::new();
     let host = Host::new(&fixture);
     let list = dumps(&fixture, &host);
-    let told = shelfish(["dumps", "--json", "--list", &list]).succeeds();
-    let months: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let report = shelfish(["dumps", "--json", "--list", &list]).succeeds();
+    let months: Vec<Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let expected = [("2013-01", 2), ("2013-02", 1)];
     for (month, (name, games)) in months.iter().zip(expected) {
         assert_eq!((&month["name"], &month["games"]), (&name.into(), &games.into()));
@@ -366,7 +366,7 @@ fn months_are_listed_and_built_by_their_names_with_their_checksums() {
 }
 
 #[test]
-fn a_month_is_compared_with_the_checksum_of_its_list_wherever_its_file_is() {
+fn a_month_is_compared_with_the_checksum_in_its_list() {
     let fixture = Fixture::new();
     let host = Host::new(&fixture);
     let list = dumps(&fixture, &host);
@@ -382,7 +382,7 @@ fn a_month_is_compared_with_the_checksum_of_its_list_wherever_its_file_is() {
 }
 
 #[test]
-fn a_book_is_published_read_where_it_is_and_follows_the_next_one() {
+fn a_book_is_published_read_and_updated() {
     let fixture = Fixture::new();
     let (book, target) = (fixture.path("book"), fixture.path("host/book"));
     let [book_dir, to] = [&book, &target].map(|path| path.to_str().unwrap());

@@ -1,14 +1,13 @@
-//! `shelfish build`: what goes in, what comes out, what cannot be used, and how it ends.
+//! `shelfish build`: inputs, results, unusable lines, and interruptions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use crate::common::*;
 
 #[test]
-fn what_goes_in_comes_out() {
+fn an_export_returns_all_lines_of_the_dump() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
@@ -17,7 +16,7 @@ fn what_goes_in_comes_out() {
 }
 
 #[test]
-fn the_same_input_gives_the_same_bytes_however_it_comes() {
+fn the_bytes_do_not_depend_on_the_form_of_the_input() {
     let fixture = Fixture::new();
     let text = sample();
     let lines: Vec<&str> = text.lines().collect();
@@ -43,7 +42,7 @@ fn the_same_input_gives_the_same_bytes_however_it_comes() {
 }
 
 #[test]
-fn however_a_position_is_written_its_evaluations_are_merged() {
+fn evaluations_of_a_position_are_merged_for_all_spellings_of_its_fen() {
     let fixture = Fixture::new();
     let dump = fixture.file(
         "dump",
@@ -64,7 +63,7 @@ fn however_a_position_is_written_its_evaluations_are_merged() {
 }
 
 #[test]
-fn what_cannot_be_used_is_counted_and_written_down() {
+fn unusable_lines_are_counted_and_written_to_the_rejects() {
     let fixture = Fixture::new();
     let long = format!("{{\"fen\":\"{}\"}}", "x".repeat(17 << 20));
     let bad = [
@@ -111,7 +110,7 @@ fn what_cannot_be_used_is_counted_and_written_down() {
 }
 
 #[test]
-fn what_no_manifest_of_ours_names_is_neither_written_over_nor_removed() {
+fn foreign_files_are_neither_overwritten_nor_removed() {
     let fixture = Fixture::new();
     let [first, second] = [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
     fixture.build(&[&first], &[]).succeeds();
@@ -125,14 +124,14 @@ fn what_no_manifest_of_ours_names_is_neither_written_over_nor_removed() {
     assert_ne!(new, old);
     assert!(foreign.iter().all(|name| new.contains(&((*name).to_owned(), b"somebody's".to_vec()))));
 
-    // A file that has the name of a shard to come.
+    // A file with the name of a future shard.
     let shard = old.iter().map(|(name, _)| name).find(|name| name.ends_with(".silo") && *name != foreign[0]).unwrap();
     fs::write(db.join(shard), "somebody's").unwrap();
     let before = fixture.files("db");
     fixture.build(&[&first], &[]).fails(&[shard, "is in the way", "another content"]);
     assert_eq!(fixture.files("db"), before);
 
-    // A manifest of something else.
+    // A manifest of another program.
     fs::remove_file(db.join(shard)).unwrap();
     fs::write(db.join("manifest.json"), "{\"name\":\"an app\"}").unwrap();
     let before = fixture.files("db");
@@ -141,14 +140,14 @@ fn what_no_manifest_of_ours_names_is_neither_written_over_nor_removed() {
 }
 
 #[test]
-fn what_a_build_that_was_killed_moved_into_place_is_removed_by_the_next() {
+fn shards_of_a_killed_build_are_removed_by_the_next_build() {
     let fixture = Fixture::new();
     let [first, second] = [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
     fixture.build(&[&first], &[]).succeeds();
     fixture.build_to("other", &[&second], &[]).succeeds();
     let (db, other) = (fixture.path("db"), fixture.path("other"));
     let before = fixture.files("db");
-    // As after a kill between the last shard and the manifest.
+    // Simulates a kill after the last shard and before the manifest.
     let workspace = db.join(".shelfish-build");
     fs::create_dir(&workspace).unwrap();
     fs::write(workspace.join("lock"), "").unwrap();
@@ -161,10 +160,9 @@ fn what_a_build_that_was_killed_moved_into_place_is_removed_by_the_next() {
     assert_eq!(fixture.files("db"), before);
 }
 
-/// A line of the initial position, of evaluations of as many PVs of as many moves as are asked for, hardly two of them
-/// alike.
+/// Builds a line of the initial position with the given number of evaluations, PVs and moves. Almost all PVs differ.
 fn large_line(evaluations: usize, pvs: usize, plies: usize, depth: usize) -> String {
-    // Ways of both sides to move a knight there and back again.
+    // Paths of a knight of each side away and back.
     const WAYS: [&str; 4] =
         ["g1f3 g8f6 f3g1 f6g8", "b1c3 b8c6 c3b1 c6b8", "g1f3 b8c6 f3g1 c6b8", "b1c3 g8f6 c3b1 f6g8"];
     let moves = |mut n: usize| {
@@ -186,10 +184,10 @@ fn large_line(evaluations: usize, pvs: usize, plies: usize, depth: usize) -> Str
 }
 
 #[test]
-fn lines_as_large_as_lines_may_be_stop_no_build() {
+fn lines_of_the_maximum_length_are_accepted() {
     let fixture = Fixture::new();
     let other = line("4k3/8/8/8/8/8/8/4K3 w - -", 0, "e1e2", 1, 1);
-    // All of the same position, so that merging them has to choose.
+    // All lines contain the same position, so that the merge must choose.
     let mut lines: Vec<String> = (20..23).map(|depth| large_line(256, 256, 40, depth)).collect();
     lines.push(other);
     let summary = fixture.build(&[&fixture.file("dump", lines.join("\n"))], &["--json"]).succeeds();
@@ -204,14 +202,14 @@ fn lines_as_large_as_lines_may_be_stop_no_build() {
 }
 
 #[test]
-fn what_is_no_pv_takes_no_room_from_what_is_one() {
+fn invalid_pvs_take_no_space_from_valid_pvs() {
     let fixture = Fixture::new();
     let evaluation = |depth: usize, knodes: usize, pvs: &[&str]| {
         let pvs: Vec<String> = pvs.iter().map(|line| format!(r#"{{"cp":1,"line":"{line}"}}"#)).collect();
         format!(r#"{{"pvs":[{}],"knodes":{knodes},"depth":{depth}}}"#, pvs.join(","))
     };
     let dump = |evaluations: &[String]| format!(r#"{{"fen":"{START}","evals":[{}]}}"#, evaluations.join(","));
-    // Evaluations of one PV that is legal and 255 that are not, and a better one of 200 that are.
+    // Evaluations with one legal PV among 255 illegal PVs, and a better evaluation with 200 legal PVs.
     let mut pvs = vec!["e2e5"; 255];
     pvs.push("e2e4");
     let mut evaluations: Vec<String> = (0..16).map(|knodes| evaluation(40, knodes, &pvs)).collect();
@@ -219,12 +217,12 @@ fn what_is_no_pv_takes_no_room_from_what_is_one() {
     fixture.build(&[&fixture.file("worse", dump(&evaluations))], &[]).succeeds();
     let kept = fixture.export("db").concat();
     assert_eq!((kept.matches("d2d4").count(), kept.matches("e2e4").count()), (200, 16));
-    // Evaluations without a legal PV before one that has one.
+    // Evaluations without a legal PV before an evaluation with a legal PV.
     let mut evaluations: Vec<String> = (0..17).map(|knodes| evaluation(50, knodes, &["e2e5"; 256])).collect();
     evaluations.push(evaluation(30, 1, &["e2e4"]));
     fixture.build(&[&fixture.file("illegal", dump(&evaluations))], &[]).succeeds();
     assert!(fixture.export("db").concat().contains(r#""depth":30"#));
-    // Lines are long or short as they are, as long as all fit.
+    // The length of lines does not matter if all lines fit.
     let mut pvs = vec![""; 255];
     let long = "g1f3 g8f6 f3g1 f6g8 ".repeat(5);
     pvs.push(long.trim());
@@ -234,9 +232,9 @@ fn what_is_no_pv_takes_no_room_from_what_is_one() {
 }
 
 #[test]
-fn a_position_in_very_many_lines_is_merged_within_bounds_and_the_same_whatever_the_order() {
+fn many_lines_of_a_position_are_merged_within_limits_in_any_order() {
     let fixture = Fixture::new();
-    // 300 evaluations of 40 moves, of which a record has room for 102, in lines of a few.
+    // 300 evaluations of 40 moves in several lines. A record can contain 102 of these evaluations.
     let line =
         |n: usize| line(START, n as i32, "g1f3 g8f6 f3g1 f6g8 ".repeat(10).trim(), n as u32, 10 + (n % 50) as u16);
     let mut lines: Vec<String> = (0..300).map(line).collect();
@@ -258,10 +256,10 @@ fn a_position_in_very_many_lines_is_merged_within_bounds_and_the_same_whatever_t
 }
 
 #[test]
-fn what_merging_leaves_out_is_counted_and_written_down() {
+fn evaluations_that_the_merge_drops_are_counted_and_written_to_the_rejects() {
     let fixture = Fixture::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";
-    // Of the start there are 300 evaluations, of which 20 are there twice; what is least deep has two PVs.
+    // 300 evaluations of the initial position, including 20 duplicates. The shallowest evaluations have two PVs.
     let text: Vec<String> = (0..320)
         .map(|n| match n % 300 {
             0 => line(START, 0, "e2e4", 5, 10)
@@ -291,11 +289,11 @@ fn what_merging_leaves_out_is_counted_and_written_down() {
         "{text}"
     );
     let lighter = fixture.build(&sources, &["--best-only"]).succeeds();
-    assert!(!lighter.contains("left out"), "what the selection leaves out is not over a limit: {lighter}");
+    assert!(!lighter.contains("left out"), "the selection is not a limit: {lighter}");
 }
 
 #[test]
-fn a_position_that_no_game_reaches_is_stored() {
+fn an_unreachable_position_is_stored() {
     let fixture = Fixture::new();
     let fens = ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -", "4k3/3P1P2/8/8/4R3/8/8/4K3 b - -"];
     let dump = fixture.file("dump", fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n"));
@@ -304,11 +302,11 @@ fn a_position_that_no_game_reaches_is_stored() {
 }
 
 #[test]
-fn lighter_databases_leave_out_what_they_are_told_to() {
+fn selections_reduce_a_database() {
     let fixture = Fixture::new();
     let text = sample();
     let dump = fixture.file("dump", &text);
-    // The first half again, a move shorter and deeper in one place: what is best is told when all is merged.
+    // The first half again, one move shorter and once deeper. The selection applies after the merge.
     let half: String = text.lines().take(700).map(|line| line.replace("\"depth\":17", "\"depth\":21") + "\n").collect();
     let half = fixture.file("half", half);
     let full = {
@@ -346,12 +344,12 @@ fn lighter_databases_leave_out_what_they_are_told_to() {
         })
     );
     let info = fs::read_to_string(fixture.path("db/manifest.json")).unwrap();
-    assert!(info.contains("best_only"), "the manifest says what was left out");
+    assert!(info.contains("best_only"), "the manifest contains the selection");
     fixture.build(&[&dump], &["--min-depth", "99"]).fails(&["nothing to write", "left out"]);
 }
 
 #[test]
-fn a_build_that_fails_leaves_the_database_as_it_was() {
+fn a_failed_build_keeps_the_old_database() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
@@ -379,7 +377,7 @@ fn a_build_that_fails_leaves_the_database_as_it_was() {
 }
 
 #[test]
-fn an_old_shard_that_cannot_be_removed_is_no_failure() {
+fn an_old_shard_that_cannot_be_removed_is_not_an_error() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     let stuck = fixture.path("db/0123456789abcdef0123456789abcdef.silo");
@@ -390,7 +388,7 @@ fn an_old_shard_that_cannot_be_removed_is_no_failure() {
 }
 
 #[test]
-fn rejects_are_not_written_over_what_is_read() {
+fn rejects_do_not_overwrite_sources() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
@@ -427,7 +425,7 @@ fn wrong_usage_is_exit_code_2() {
     }
 }
 
-/// Starts a build that takes a while: its standard input stays open.
+/// Starts a build that waits for the end of its standard input.
 #[cfg(unix)]
 fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::process::ChildStdin) {
     use std::io::Write;
@@ -437,14 +435,14 @@ fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::pro
         command().args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input).unwrap();
-    while !fixture.path("db/.shelfish-build/lock").exists() {
-        assert!(child.try_wait().unwrap().is_none(), "the build ended before its input did");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("the build has locked its directory", || {
+        assert!(child.try_wait().unwrap().is_none(), "the build ended before its input");
+        fixture.path("db/.shelfish-build/lock").exists()
+    });
     (child, stdin)
 }
 
-/// Paths and sizes of the files below a directory that a build may change meanwhile.
+/// Lists paths and sizes of files below a directory that a build may change at the same time.
 #[cfg(unix)]
 fn sizes(dir: &Path) -> Vec<(PathBuf, u64)> {
     let mut sizes = Vec::new();
@@ -461,7 +459,7 @@ fn sizes(dir: &Path) -> Vec<(PathBuf, u64)> {
 
 #[cfg(unix)]
 #[test]
-fn signals_clean_up_and_a_second_build_is_turned_away() {
+fn signals_clean_up_and_a_concurrent_build_is_rejected() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
@@ -478,14 +476,14 @@ fn signals_clean_up_and_a_second_build_is_turned_away() {
 
 #[cfg(unix)]
 #[test]
-fn a_build_killed_at_any_moment_leaves_the_database_and_the_next_one_cleans_up() {
+fn a_build_killed_at_any_time_keeps_the_database_and_the_next_build_cleans_up() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
     let before = fixture.files("db");
-    // Another database, so that one mixed of both would be seen.
+    // The databases differ, so that a mixture of both would be noticed.
     let other: String = sample().lines().skip(100).map(|line| format!("{line}\n")).collect();
-    // Later each time by one change of the files, until a build publishes.
+    // Each build is killed one change of files later, until a build publishes.
     for changes in 0.. {
         let (mut child, stdin) = slow_build(&fixture, other.as_bytes());
         let mut seen = sizes(&fixture.path("db"));

@@ -1,4 +1,4 @@
-//! What the program keeps on disk of databases that it reads over the network.
+//! Cache of databases on the disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::common::{Fixture, Host, sample, shelfish};
 use serde_json::Value;
 
-/// Positions that the database has.
+/// Positions of the database.
 const FENS: [&str; 2] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
     "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -",
 ];
 
-/// Looks positions up: the answers without their times, and the bytes that came over the network.
+/// Looks up positions. Returns the answers without their times, and the number of bytes from the network.
 fn look_up(url: &str, cache: &Path, more: &[&str]) -> (Vec<Value>, u64) {
-    let args = ["lookup", "-d", url, "--json", "--timing", "--timeout", "2", "--cache-dir", cache.to_str().unwrap()];
+    let args = ["lookup", "-d", url, "--json", "--timing", "--cache-dir", cache.to_str().unwrap()];
     let out = shelfish([&args[..], more, &FENS].concat()).succeeds();
     let mut answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let bytes =
@@ -29,7 +29,7 @@ fn entries(cache: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_was_read_serves_again_also_without_the_host_and_damage_is_fetched_anew() {
+fn cached_blocks_serve_without_the_host_and_damaged_blocks_are_fetched_again() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump.jsonl", sample());
     fixture.build(&[&dump], &["--inline-pages", "0B"]).succeeds();
@@ -40,7 +40,7 @@ fn what_was_read_serves_again_also_without_the_host_and_damage_is_fetched_anew()
 
     let manifest = fs::metadata(fixture.path("db").join("manifest.json")).unwrap().len();
     let again = look_up(&url, &cache, &[]);
-    assert_eq!(again, (first.clone(), manifest), "the manifest aside, nothing is fetched again");
+    assert_eq!(again, (first.clone(), manifest), "only the manifest is fetched again");
 
     for entry in entries(&cache) {
         let mut bytes = fs::read(&entry).unwrap();
@@ -48,21 +48,18 @@ fn what_was_read_serves_again_also_without_the_host_and_damage_is_fetched_anew()
         bytes[middle] ^= 1;
         fs::write(entry, bytes).unwrap();
     }
-    assert_eq!(look_up(&url, &cache, &[]), (first.clone(), bytes), "what is damaged is fetched, not believed");
+    assert_eq!(look_up(&url, &cache, &[]), (first.clone(), bytes), "damaged blocks are fetched again");
     assert_eq!(look_up(&url, &cache, &["--cache-size", "0"]), (first.clone(), bytes), "no cache");
 
     drop(host);
     assert_eq!(look_up(&url, &cache, &[]), (first, 0), "without the host");
     let other = url.replace("/db", "/other");
-    shelfish(["lookup", "-d", &other, "--timeout", "2", "--cache-dir", cache.to_str().unwrap(), FENS[0]])
-        .fails(&["no answer"]);
+    shelfish(["lookup", "-d", &other, "--cache-dir", cache.to_str().unwrap(), FENS[0]]).fails(&["no answer"]);
 }
 
 #[test]
-fn a_cache_that_cannot_be_had_is_named_and_the_usual_one_is_done_without() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump.jsonl", sample());
-    fixture.build(&[&dump], &[]).succeeds();
+fn an_unusable_cache_is_an_error_unless_it_is_the_default_cache() {
+    let fixture = Fixture::of_sample();
     let host = Host::new(&fixture);
     let url = host.url("db");
     let file = fixture.file("file", "");

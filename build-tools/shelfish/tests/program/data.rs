@@ -1,5 +1,5 @@
-//! Whole data sets, where they are at hand: heavy, so run by `cargo xtask test --only data`, which is
-//! `cargo test --release -p shelfish-cli --test program -- --ignored --skip spark::`.
+//! Tests with complete data sets, which are slow. `cargo xtask test --only data` runs them: `cargo test --release -p
+//! shelfish-cli --test program -- --ignored --skip spark::`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -20,8 +20,8 @@ use shelfish_analysis::pgn::{Splitter, read_main_line};
 use shelfish_cli::database::wait;
 use shelfish_cli::lichess;
 
-/// Sorted hashes of lines, small and equal for equal sets of records. The evaluations of a record are a set, too: those
-/// of equal depth, PVs and nodes have no order of their own.
+/// Returns sorted hashes of lines, which are equal for equal sets of records. Evaluations of a record with equal depth,
+/// PVs and nodes have no defined order, so they are compared as a set.
 fn hashes(reader: impl Read) -> Vec<u64> {
     let mut hashes: Vec<u64> = BufReader::new(reader)
         .lines()
@@ -57,7 +57,7 @@ fn round_trip(name: &str) {
     every_position_is_found_and_no_other(&db, &dump);
 }
 
-/// Looks every position of a dump up, and as many others as there are, but 100,000 at most.
+/// Looks up each position of a dump and the same number of missing positions, but at most 100,000.
 fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
     let reader = wait(Reader::<_, PositionEval>::open(Directory::new(db), Options::default())).unwrap().unwrap();
     let lines: Vec<String> = BufReader::new(File::open(dump).unwrap()).lines().map(Result::unwrap).collect();
@@ -91,19 +91,19 @@ fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
 
 #[test]
 #[ignore = "heavy"]
-fn evals_sf_comes_back() {
+fn evals_sf_survives_a_round_trip() {
     round_trip("evals-sf.jsonl.zst");
 }
 
 #[test]
 #[ignore = "heavy"]
-fn evals_lichess_seed_comes_back() {
+fn evals_lichess_seed_survives_a_round_trip() {
     round_trip("evals-lichess-seed.jsonl");
 }
 
 #[test]
 #[ignore = "heavy"]
-fn evals_tcec_comes_back() {
+fn evals_tcec_survives_a_round_trip() {
     round_trip("evals-tcec.jsonl.zst");
 }
 
@@ -119,13 +119,13 @@ fn threads_and_memory_change_no_byte() {
     assert!(fixture.files("db") == expected);
 }
 
-/// The blocks of a database by their bytes' checksum, and where each is.
+/// Location of each block by the checksum of its bytes.
 struct Layout {
     shards: HashMap<String, u64>,
     blocks: Vec<(Place, u64)>,
 }
 
-/// File, beginning and end, by which a browser's cache knows a block.
+/// File, start and end, which identify a block in the cache of a browser.
 type Place = (String, u64, u64);
 
 fn layout(dir: &Path) -> Layout {
@@ -137,7 +137,7 @@ fn layout(dir: &Path) -> Layout {
     for page in manifest.pages() {
         let shard = &shards[&*page.file];
         for block in Page::parse(page.within(shard, 0), &page).unwrap().blocks() {
-            // What ends a block is its checksum.
+            // A block ends with its checksum.
             let checksum = u64::from_le_bytes(*block.within(shard, 0).last_chunk().unwrap());
             blocks.push(((block.file.to_string(), block.range.start, block.range.end), checksum));
         }
@@ -145,7 +145,7 @@ fn layout(dir: &Path) -> Layout {
     Layout { shards: manifest.shards().iter().map(|shard| (shard.file.clone(), shard.bytes)).collect(), blocks }
 }
 
-/// What a site that goes on from `old` uploads, and its visitors fetch again.
+/// Prints the bytes that a site uploads after `old`, and that its visitors fetch again.
 fn print_change(what: &str, old: &Layout, new: &Layout) {
     let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
     let uploaded: u64 = new.shards.iter().filter(|(file, _)| !old.shards.contains_key(*file)).map(|(_, n)| n).sum();
@@ -163,14 +163,14 @@ fn print_change(what: &str, old: &Layout, new: &Layout) {
     );
 }
 
-/// Prints how much of a database changes with a twentieth of its positions.
+/// Prints the share of a database that changes with 5 % of its positions.
 #[test]
 #[ignore = "heavy"]
-fn a_change_stays_where_it_is() {
+fn a_change_of_positions_is_local() {
     let Some(path) = data("evals-tcec.jsonl.zst") else { return };
     let fixture = Fixture::new();
     let reader = || BufReader::new(zstd::Decoder::new(File::open(&path).unwrap()).unwrap()).lines().map(Result::unwrap);
-    // The King's Indian with its centre closed.
+    // King's Indian with a closed centre.
     let is_opening = |line: &str| {
         let ranks: Vec<&str> = line[8..].split(['/', ' ']).take(8).collect();
         let square = |rank: usize, file: u32| {
@@ -187,7 +187,7 @@ fn a_change_stays_where_it_is() {
     type Pick<'a> = &'a dyn Fn(usize, &str) -> bool;
     let picks: [(&str, Pick); 2] =
         [("spread evenly", &|n, _| n % 20 == 7), ("in one opening", &|_, line| is_opening(line))];
-    // As many shards as a hundred million positions make.
+    // A hundred million positions would have as many shards.
     let size = ["--shard-size", "1MiB"];
     fixture.build_to("whole", &[&path], &size).succeeds();
     let whole = layout(&fixture.path("whole"));
@@ -215,7 +215,7 @@ fn a_change_stays_where_it_is() {
     }
 }
 
-/// Games counted by a plain map: the results of each position's moves, by a hash of both.
+/// Counts games with a hash map: the results of the moves of each position, by hashes of both.
 #[derive(Default)]
 struct Plain {
     counts: HashMap<u64, [u32; 3]>,
@@ -226,7 +226,7 @@ struct PlainGame {
     chess: shakmaty::Chess,
     path: Vec<(shelfish::position::Key, String)>,
     result: Option<usize>,
-    /// That of the tag, for games whose moves end without one that pgn-reader knows.
+    /// Result of the tag, for games whose moves end without a result that pgn-reader knows.
     tag: Option<usize>,
 }
 
@@ -272,7 +272,7 @@ impl pgn_reader::Visitor for Plain {
                 game.chess.play_unchecked(m);
                 std::ops::ControlFlow::Continue(())
             }
-            // A game is used up to its fault.
+            // The moves before an error are used.
             Err(_) => std::ops::ControlFlow::Break(()),
         }
     }
@@ -297,14 +297,14 @@ impl pgn_reader::Visitor for Plain {
     }
 }
 
-/// Copies the games that have no fault, as both readers understand them, and says how many have one.
+/// Copies the games that both readers accept, and returns the number of other games.
 fn sound(from: &Path, to: &Path) -> usize {
     let mut out = std::io::BufWriter::new(File::create(to).unwrap());
     let mut splitter = Splitter::default();
     let (mut game, mut faults) = (Vec::new(), 0);
     let mut finish = |game: &mut Vec<u8>| {
         match read_main_line(&String::from_utf8_lossy(game), 1).fault {
-            // pgn-reader passes over moves with two marks of check.
+            // pgn-reader skips moves with two check marks.
             None => out.write_all(String::from_utf8_lossy(game).replace("++", "+").as_bytes()).unwrap(),
             Some(_) => faults += 1,
         }
@@ -325,7 +325,7 @@ fn sound(from: &Path, to: &Path) -> usize {
 
 #[test]
 #[ignore = "takes minutes, and the data"]
-fn a_book_of_all_games_counts_as_a_plain_map_does() {
+fn a_book_of_all_games_counts_like_a_hash_map() {
     let Some(path) = data("games.pgn.zst") else { return };
     let fixture = Fixture::new();
     let games = fixture.path("games.pgn");
@@ -366,7 +366,7 @@ fn a_book_of_all_games_counts_as_a_plain_map_does() {
     }
 }
 
-/// All records of a book.
+/// Reads all records of a book.
 fn book(db: &Path) -> impl Iterator<Item = Played> {
     let place = shelfish_cli::database::Args::of(db.to_str().unwrap()).source().unwrap();
     let manifest = wait(shelfish_cli::database::manifest::<Played>(&place)).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Books that tell of more than results: buckets, ratings, references to games.
+//! Books with buckets, ratings and references to games.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -13,15 +13,15 @@ use shelfish::position::Position;
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const DETAILS: [&str; 5] = ["--buckets", "speeds,1500,2000", "--average-ratings", "--game-ids", "3"];
 
-/// A game, and what the book should tell of it.
+/// Game with the details that the book should contain.
 struct Game {
     text: String,
-    /// The last move from each position, in UCI; `end` from the last.
+    /// Last move from each position, in UCI. The key of the final position is `end`.
     moves: HashMap<String, String>,
     result: usize,
     bucket: usize,
     rating: Option<u64>,
-    /// Its id on Lichess, if it was played there.
+    /// Id on Lichess, if the game was played there.
     id: Option<String>,
 }
 
@@ -71,14 +71,14 @@ fn text(games: &[Game]) -> String {
 
 type ByMove<T> = HashMap<String, BTreeMap<String, T>>;
 
-/// What is counted of a move: White's wins, draws, Black's wins, games with a rating and the sum of these by bucket, and
-/// references as a book ranks them.
+/// Counts of a move: White's wins, draws, Black's wins, games with a rating and the sum of ratings by bucket, and
+/// references in the order of a book.
 struct Counted {
     buckets: Vec<[u64; 5]>,
     games: Vec<([u64; 4], Value)>,
 }
 
-/// The details of a book of these sources, counted without thought.
+/// Counts the details of a book of these sources independently.
 fn expected(sources: &[&[Game]]) -> ByMove<Value> {
     let mut counted: ByMove<Counted> = HashMap::new();
     for (n, source) in sources.iter().enumerate() {
@@ -102,18 +102,18 @@ fn expected(sources: &[&[Game]]) -> ByMove<Value> {
             }
         }
     }
-    let told = |(m, Counted { buckets, mut games }): (String, Counted)| {
+    let details = |(m, Counted { buckets, mut games }): (String, Counted)| {
         games.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
         let games: Vec<Value> = games.into_iter().take(3).map(|(_, game)| game).collect();
         let numbered = buckets.iter().enumerate().filter(|(_, counts)| **counts != [0; 5]);
         let buckets: BTreeMap<String, [u64; 5]> = numbered.map(|(n, counts)| (n.to_string(), *counts)).collect();
         (m, json!({"buckets": buckets, "games": games}))
     };
-    counted.into_iter().map(|(fen, moves)| (fen, moves.into_iter().map(told).collect())).collect()
+    counted.into_iter().map(|(fen, moves)| (fen, moves.into_iter().map(details).collect())).collect()
 }
 
-/// What a book holds, as [`expected`] has it.
-fn held(lines: &[String]) -> ByMove<Value> {
+/// Reads the contents of a book in the format of [`expected`].
+fn contents(lines: &[String]) -> ByMove<Value> {
     let position = |line: &String| {
         let mut record: Value = serde_json::from_str(line).unwrap();
         let details = serde_json::from_value(record["details"].take()).unwrap();
@@ -123,7 +123,7 @@ fn held(lines: &[String]) -> ByMove<Value> {
 }
 
 #[test]
-fn buckets_ratings_and_references_are_those_of_a_plain_count() {
+fn buckets_ratings_and_references_agree_with_an_independent_count() {
     let fixture = Fixture::new();
     let [one, two] = [1, 2].map(|seed| random_games(seed, 150));
     let sources = [(&one, "one.pgn"), (&two, "two.pgn")].map(|(games, name)| fixture.file(name, text(games)));
@@ -131,12 +131,12 @@ fn buckets_ratings_and_references_are_those_of_a_plain_count() {
     for options in [&["--threads", "1", "--max-memory", "64MiB"][..], &["--threads", "3"]] {
         fixture.build(&[&sources[0], &sources[1]], &[&DETAILS[..], options].concat()).succeeds();
         fixture.verify("db").succeeds();
-        assert!(held(&fixture.export("db")) == expected);
+        assert!(contents(&fixture.export("db")) == expected);
     }
 }
 
 #[test]
-fn months_with_details_on_a_base_are_byte_for_byte_those_of_one_build() {
+fn months_with_details_on_a_base_give_the_bytes_of_a_single_build() {
     let fixture = Fixture::new();
     let [january, february, march] =
         [3, 4, 5].map(|seed| fixture.file(&format!("{seed}.pgn"), text(&random_games(seed, 120))));
@@ -167,7 +167,7 @@ fn months_with_details_on_a_base_are_byte_for_byte_those_of_one_build() {
 }
 
 #[test]
-fn explore_tells_buckets_ratings_and_games() {
+fn explore_shows_buckets_ratings_and_games() {
     let fixture = Fixture::new();
     let game = |site: &str, rating: u64, control: &str, moves: &str| {
         format!(
@@ -183,17 +183,20 @@ fn explore_tells_buckets_ratings_and_games() {
     fixture.build_to("book", &[&pgn], &["--buckets", "speeds", "--average-ratings", "--game-ids", "2"]).succeeds();
     let book = fixture.path("book").to_str().unwrap().to_owned();
     let explore = |options: &[&str]| shelfish([&["explore", "-d", &book, START], options].concat());
-    let told: Value = serde_json::from_str(&explore(&["--json"]).succeeds()).unwrap();
-    assert_eq!((&told["averageRating"], &told["moves"][0]["averageRating"]), (&json!(2233), &json!(2000)));
-    assert_eq!(told["buckets"][2], json!({"name": "blitz", "white": 0, "draws": 1, "black": 1, "averageRating": 2600}));
-    assert_eq!(told["moves"][0]["buckets"][1], json!({"white": 1, "draws": 0, "black": 0, "averageRating": 1500}));
+    let explored: Value = serde_json::from_str(&explore(&["--json"]).succeeds()).unwrap();
+    assert_eq!((&explored["averageRating"], &explored["moves"][0]["averageRating"]), (&json!(2233), &json!(2000)));
     assert_eq!(
-        told["moves"][0]["games"][0],
+        explored["buckets"][2],
+        json!({"name": "blitz", "white": 0, "draws": 1, "black": 1, "averageRating": 2600})
+    );
+    assert_eq!(explored["moves"][0]["buckets"][1], json!({"white": 1, "draws": 0, "black": 0, "averageRating": 1500}));
+    assert_eq!(
+        explored["moves"][0]["games"][0],
         json!({"id": "ABCDEFGH", "url": "https://lichess.org/ABCDEFGH", "winner": "black", "rating": 2500})
     );
     let listed = json!({"source": "games.pgn", "number": 3, "winner": null, "rating": 2700});
-    assert_eq!((&told["moves"][1]["games"], &told["moves"][1]["game"]), (&json!([listed]), &Value::Null));
-    assert_eq!(told["topGames"][1], json!({"uci": "e2e4", "id": "abcdefgh", "winner": "white", "rating": 1500}));
+    assert_eq!((&explored["moves"][1]["games"], &explored["moves"][1]["game"]), (&json!([listed]), &Value::Null));
+    assert_eq!(explored["topGames"][1], json!({"uci": "e2e4", "id": "abcdefgh", "winner": "white", "rating": 1500}));
 
     let table = explore(&["--bucket", "blitz"]).succeeds();
     assert!(table.contains("all                  2"), "{table}");

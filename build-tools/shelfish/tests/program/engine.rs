@@ -1,4 +1,4 @@
-//! `shelfish engine`, as GUIs talk to it.
+//! `shelfish engine` from the point of view of a GUI.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::*;
 
-/// A running engine.
+/// Running engine.
 struct Gui {
     child: Child,
     input: ChildStdin,
@@ -26,7 +26,7 @@ impl Gui {
         self.input.write_all(format!("{lines}\n").as_bytes()).unwrap();
     }
 
-    /// The lines up to one that begins with a word; that one is the last.
+    /// Reads lines up to and including a line that begins with `word`.
     fn until(&mut self, first: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -39,14 +39,14 @@ impl Gui {
         }
     }
 
-    /// Ends it while it thinks.
+    /// Quits while the engine is searching.
     fn quit_after_move(mut self) {
         self.say("quit");
         self.until("bestmove");
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Ends it; it has nothing to say any more.
+    /// Quits and expects no further output.
     fn quit(mut self) {
         self.say("quit");
         assert!(self.child.wait().unwrap().success());
@@ -60,7 +60,7 @@ fn best(lines: &[String]) -> &str {
 }
 
 #[test]
-fn it_introduces_itself_and_is_ready() {
+fn the_engine_identifies_itself_and_is_ready() {
     let mut gui = Gui::new();
     gui.say("uci");
     let lines = gui.until("uciok");
@@ -100,9 +100,9 @@ fn every_limit_ends_in_a_move() {
 }
 
 #[test]
-fn an_infinite_search_answers_when_it_is_stopped_and_not_before() {
+fn an_infinite_search_answers_only_after_stop() {
     let mut gui = Gui::new();
-    // A mate in one is found at once; the answer waits all the same.
+    // The engine finds a mate in one at once, but must wait with its answer.
     gui.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1\ngo infinite");
     let lines = gui.until("info depth 20");
     assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
@@ -115,7 +115,7 @@ fn an_infinite_search_answers_when_it_is_stopped_and_not_before() {
 }
 
 #[test]
-fn a_guess_that_comes_true_is_thought_on_and_one_that_does_not_is_stopped() {
+fn pondering_continues_after_ponderhit_and_ends_after_stop() {
     let mut gui = Gui::new();
     gui.say("position startpos moves e2e4\ngo ponder wtime 200 btime 200");
     gui.until("info depth 5");
@@ -129,7 +129,7 @@ fn a_guess_that_comes_true_is_thought_on_and_one_that_does_not_is_stopped() {
 }
 
 #[test]
-fn several_lines_and_threads_are_given_as_asked_for() {
+fn several_lines_and_threads_can_be_requested() {
     let mut gui = Gui::new();
     gui.say("setoption name MultiPV value 3\nsetoption name Threads value 2\nsetoption name Hash value 1\ngo depth 6");
     let lines = gui.until("bestmove");
@@ -140,7 +140,7 @@ fn several_lines_and_threads_are_given_as_asked_for() {
 }
 
 #[test]
-fn a_weaker_player_looks_at_less_and_does_not_always_play_the_same() {
+fn a_weaker_player_searches_less_and_varies_its_moves() {
     let mut gui = Gui::new();
     gui.say("setoption name UCI_Elo value 1000\nsetoption name UCI_LimitStrength value true");
     let mut played = Vec::new();
@@ -157,7 +157,7 @@ fn a_weaker_player_looks_at_less_and_does_not_always_play_the_same() {
     assert!(played.len() > 1, "{played:?}");
     gui.say("setoption name UCI_LimitStrength value false\ngo nodes 20000");
     assert!(gui.until("bestmove").iter().any(|line| line.contains("info depth 8 ")));
-    // A mate in one is seen by everybody.
+    // Every level finds a mate in one.
     gui.say("setoption name UCI_LimitStrength value true");
     gui.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1\ngo depth 5");
     assert_eq!(best(&gui.until("bestmove")), "a1a8");
@@ -165,7 +165,7 @@ fn a_weaker_player_looks_at_less_and_does_not_always_play_the_same() {
 }
 
 #[test]
-fn castling_is_written_as_the_gui_wants_it() {
+fn castling_follows_the_notation_of_the_gui() {
     let mut gui = Gui::new();
     gui.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1\ngo depth 3 searchmoves e1g1");
     assert_eq!(best(&gui.until("bestmove")), "e1g1");
@@ -175,7 +175,7 @@ fn castling_is_written_as_the_gui_wants_it() {
 }
 
 #[test]
-fn a_game_that_is_over_has_no_move() {
+fn a_finished_game_has_no_move() {
     let mut gui = Gui::new();
     gui.say("position startpos moves f2f3 e7e5 g2g4 d8h4\ngo depth 5");
     assert_eq!(best(&gui.until("bestmove")), "(none)");
@@ -183,16 +183,16 @@ fn a_game_that_is_over_has_no_move() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_and_changes_nothing() {
+fn invalid_commands_are_reported_and_change_nothing() {
     let mut gui = Gui::new();
     gui.say("position startpos moves e2e4");
     gui.say("\nhello\nposition\nposition fen\ngo\0\nsetoption\nponderhit\nstop\nposition startpos moves e2e5");
     gui.say("position fen 8/8/8/8/8/8/8/8 w - - 0 1\nposition fen k7/8/8/8/8/8/8/K7/8 w - -");
     gui.say("setoption name Hash value -3\nsetoption name EvalDatabase value /no/such/folder\ngo depth 3");
     let lines = gui.until("bestmove");
-    let told: Vec<&String> = lines.iter().filter(|line| line.starts_with("info string")).collect();
+    let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info string")).collect();
     for words in ["e2e5", "empty", "ranks", "Hash", "/no/such/folder"] {
-        assert!(told.iter().any(|line| line.contains(words)), "{words}: {told:?}");
+        assert!(infos.iter().any(|line| line.contains(words)), "{words}: {infos:?}");
     }
     assert!(best(&lines)[1..].starts_with(['7', '8']), "Black moves after 1. e4: {lines:?}");
     gui.quit();
@@ -206,7 +206,7 @@ fn the_end_of_the_input_ends_the_engine_after_its_answer() {
 }
 
 #[test]
-fn a_database_is_asked_first_and_what_it_says_is_marked() {
+fn a_database_is_looked_up_before_a_search_and_its_lines_are_marked() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", line(START, -31, "a2a4 e7e5", 1_234, 77));
     fixture.build(&[&dump], &[]).succeeds();
@@ -231,7 +231,8 @@ fn a_database_is_asked_first_and_what_it_says_is_marked() {
     }
 }
 
-/// A host that gives a manifest, if it has one, and is silent on all else. It tells of what it does not answer.
+/// Starts a host that answers requests for the manifest, if there is one, and never answers other requests. Returns the
+/// URL and a channel with the unanswered requests.
 fn silent_host(manifest: Option<Vec<u8>>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -257,7 +258,7 @@ fn silent_host(manifest: Option<Vec<u8>>) -> (String, Receiver<String>) {
 }
 
 #[test]
-fn a_silent_host_does_not_keep_the_engine_from_listening() {
+fn a_silent_host_does_not_block_the_engine() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", line(START, -31, "a2a4 e7e5", 1_234, 77));
     fixture.build(&[&dump], &[]).succeeds();
@@ -268,24 +269,24 @@ fn a_silent_host_does_not_keep_the_engine_from_listening() {
         [("EvalDatabase", None), ("EvalDatabase", manifest("db")), ("BookFile", None), ("BookFile", manifest("book"))]
     {
         let (url, asked) = silent_host(manifest);
-        let start = Instant::now();
         let mut gui = Gui::new();
         gui.say(&format!("setoption name OwnBook value true\nsetoption name {option} value {url}\nisready"));
         gui.until("readyok");
         gui.say("go depth 3");
         let request = asked.recv().unwrap();
+        let start = Instant::now();
         gui.say("isready\nstop");
         gui.until("readyok");
         assert_ne!(best(&gui.until("bestmove")), "(none)");
         gui.say("go depth 3");
         gui.quit_after_move();
-        // A single wait for the host would take 10 s.
+        // Without `stop` and `quit`, the engine would wait 10 s for the host.
         assert!(start.elapsed() < Duration::from_secs(9), "{option}, {request}: {:?}", start.elapsed());
     }
 }
 
 #[test]
-fn moves_that_are_not_legal_are_told_and_not_searched() {
+fn illegal_moves_are_reported_and_not_searched() {
     let mut gui = Gui::new();
     gui.say("setoption name Threads value 2\ngo depth 3 searchmoves e2e5 a2a3");
     let lines = gui.until("bestmove");
@@ -302,9 +303,9 @@ fn moves_that_are_not_legal_are_told_and_not_searched() {
 }
 
 #[test]
-fn it_plays_from_books_of_all_kinds_while_they_have_moves() {
+fn the_engine_plays_from_all_kinds_of_books() {
     let fixture = Fixture::new();
-    // Nobody would search these.
+    // A search would not choose these moves.
     let pgn =
         fixture.file("odd.pgn", "1. a3 h5 2. Nh3 1-0\n\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O 1-0\n");
     fixture.build_to("book", &[&pgn], &[]).succeeds();
@@ -327,7 +328,7 @@ fn it_plays_from_books_of_all_kinds_while_they_have_moves() {
         assert!(gui.until("bestmove")[0].starts_with("info depth"), "the book has no more");
         gui.say("position fen 1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\nsetoption name UCI_Chess960 value true\ngo depth 3");
         assert_eq!(best(&gui.until("bestmove")), "b1a1");
-        // An analysis asks no book.
+        // An analysis ignores the book.
         gui.say("position startpos\ngo infinite");
         gui.until("info depth 1");
         gui.say("stop");
@@ -339,7 +340,7 @@ fn it_plays_from_books_of_all_kinds_while_they_have_moves() {
 }
 
 #[test]
-fn a_book_that_is_none_is_told_and_the_engine_plays_on() {
+fn an_invalid_book_is_reported_and_the_engine_continues() {
     let fixture = Fixture::new();
     let cut = fixture.file("cut.bin", [1; 15]);
     let mut gui = Gui::new();
@@ -355,7 +356,7 @@ fn a_book_that_is_none_is_told_and_the_engine_plays_on() {
 }
 
 #[test]
-fn a_book_does_not_lead_in_circles() {
+fn a_book_does_not_repeat_positions() {
     let fixture = Fixture::new();
     let pgn = fixture.file("circle.pgn", "1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2\n");
     let learned = fixture.path("circle.sqlite");

@@ -1,4 +1,4 @@
-//! `shelfish extract`: what it takes, against a walk over all that the database has.
+//! `shelfish extract`, compared with a walk through the whole database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,10 +12,10 @@ use shelfish::position::Position;
 const SICILIAN: &str = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -";
 
 fn fixture() -> Fixture {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump.jsonl", sample());
-    fixture.build(&[&dump], &["--min-depth", "1"]).succeeds();
-    fixture
+    Fixture::shared("extract", |fixture| {
+        let dump = fixture.file("dump.jsonl", sample());
+        fixture.build(&[&dump], &["--min-depth", "1"]).succeeds();
+    })
 }
 
 fn text(path: &Path) -> &str {
@@ -28,7 +28,7 @@ fn extract(fixture: &Fixture, from: &str, args: &[&str]) -> Value {
     serde_json::from_str(&shelfish(args).succeeds()).unwrap()
 }
 
-/// The lines of the database that a walk from some positions meets, by how many moves it takes.
+/// Returns the lines of the database that a walk from `starts` visits, by distance.
 fn walk(fixture: &Fixture, starts: &[&str], plies: usize) -> Vec<Vec<String>> {
     let lines: BTreeMap<String, String> = fixture
         .export("db")
@@ -65,7 +65,7 @@ fn all(met: Vec<Vec<String>>) -> Vec<String> {
 }
 
 #[test]
-fn an_opening_is_what_a_walk_over_the_whole_database_meets() {
+fn an_opening_contains_the_positions_of_a_walk_through_the_whole_database() {
     let fixture = fixture();
     for plies in [0, 1, 4, 60] {
         let expected = all(walk(&fixture, &[SICILIAN], plies));
@@ -81,14 +81,14 @@ fn an_opening_is_what_a_walk_over_the_whole_database_meets() {
     let files = fixture.files("part");
     assert_eq!(whole["bytes"], files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
 
-    // A build of the same positions makes the same files.
+    // A build of the same positions writes the same files.
     let dump = fixture.file("part.jsonl", fixture.export("part").join("\n"));
     fixture.build_to("built", &[&dump], &["--min-depth", "1"]).succeeds();
     assert_eq!(files, fixture.files("built"));
 }
 
 #[test]
-fn games_are_taken_with_what_lies_beside_them_and_from_a_host_only_what_it_takes_is_read() {
+fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_necessary_blocks() {
     let fixture = fixture();
     let host = Host::new(&fixture);
     let pgn = fixture.file("games.pgn", "[White \"A\"]\n\n1. e4 c5 2. Nf3 d6 *\n\n[White \"B\"]\n\n1. e4 Ke4 *\n");
@@ -114,7 +114,7 @@ fn games_are_taken_with_what_lies_beside_them_and_from_a_host_only_what_it_takes
 }
 
 #[test]
-fn a_part_keeps_to_its_room_and_leaves_out_what_is_farthest() {
+fn the_size_limit_leaves_out_the_most_distant_positions() {
     let fixture = fixture();
     let db = fixture.path("db");
     for room in [6_000, 9_000] {
@@ -136,7 +136,7 @@ fn a_part_keeps_to_its_room_and_leaves_out_what_is_farthest() {
 }
 
 #[test]
-fn what_cannot_be_extracted_is_said_and_nothing_is_written() {
+fn a_failed_extraction_writes_nothing() {
     let fixture = fixture();
     let (db, out) = (fixture.path("db"), fixture.path("part"));
     let before = fixture.files("db");

@@ -1,8 +1,8 @@
-//! `shelfish build --max-size`: the deepest that fits.
+//! `shelfish build --max-size`: the deepest evaluations that fit.
 
 use crate::common::*;
 
-/// The files of the database, all together.
+/// Returns the size of all files of the database.
 fn bytes(fixture: &Fixture, db: &str) -> u64 {
     fixture.files(db).iter().map(|(_, bytes)| bytes.len() as u64).sum()
 }
@@ -11,7 +11,7 @@ fn fitted(summary: Run) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&summary.succeeds()).unwrap()["fitted"].clone()
 }
 
-/// The sample, its evaluations of depths from 1 to 40.
+/// Assigns depths from 1 to 40 to the evaluations of the sample.
 fn dump() -> String {
     let mut n = 0;
     let mut deepen = |line: &str| {
@@ -26,40 +26,40 @@ fn dump() -> String {
 }
 
 #[test]
-fn the_least_depth_that_fits_is_kept_and_told() {
+fn the_minimum_depth_that_fits_is_used_and_reported() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", dump());
     fixture.build_to("all", &[&dump], &[]).succeeds();
     let all = bytes(&fixture, "all");
     for share in [40, 60, 80] {
         let room = (all * share / 100).to_string() + "B";
-        let told = fitted(fixture.build(&[&dump], &["--json", "--max-size", &room]));
-        let depth = told["min_depth"].as_u64().unwrap();
-        assert!(bytes(&fixture, "db") <= all * share / 100, "{told}");
+        let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", &room]));
+        let depth = summary["min_depth"].as_u64().unwrap();
+        assert!(bytes(&fixture, "db") <= all * share / 100, "{summary}");
         let same = ["--min-depth", &depth.to_string()];
         fixture.build_to("same", &[&dump], &same).succeeds();
-        assert_eq!(fixture.files("db"), fixture.files("same"), "{told}");
+        assert_eq!(fixture.files("db"), fixture.files("same"), "{summary}");
         fixture.build_to("more", &[&dump], &["--min-depth", &(depth - 1).to_string()]).succeeds();
-        // What the index takes at most is kept free.
-        assert!(bytes(&fixture, "more") + 6_000 > all * share / 100, "{told}");
+        // Space for the largest possible index is reserved.
+        assert!(bytes(&fixture, "more") + 6_000 > all * share / 100, "{summary}");
         fixture.verify("db").succeeds();
     }
 }
 
 #[test]
-fn what_fits_whole_is_whole_and_says_nothing_of_a_depth() {
+fn a_database_that_fits_is_complete_and_has_no_minimum_depth() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", dump());
     fixture.build_to("all", &[&dump], &[]).succeeds();
-    let told = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MB"]));
-    assert_eq!(told.to_string(), r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#);
+    let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MB"]));
+    assert_eq!(summary.to_string(), r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#);
     assert_eq!(fixture.files("db"), fixture.files("all"));
     let text = fixture.build(&[&dump], &["--max-size", "10MB"]).succeeds();
     assert!(text.contains("all of it fits in 10.00 MiB"), "{text}");
 }
 
 #[test]
-fn a_base_and_its_rejects_are_cut_alike() {
+fn a_base_is_reduced_like_its_sources() {
     let fixture = Fixture::new();
     let dump = dump();
     let lines: Vec<&str> = dump.lines().collect();
@@ -69,16 +69,16 @@ fn a_base_and_its_rejects_are_cut_alike() {
     let base = fixture.path("base").to_str().unwrap().to_owned();
     let rejects = fixture.path("rejects").to_str().unwrap().to_owned();
     let room = ["--json", "--max-size", "14000B", "--rejects", &rejects, "--base", &base];
-    let told = fitted(fixture.build(&[&two], &room));
-    let depth = told["min_depth"].to_string();
-    assert!(told["attempts"].as_u64().unwrap() >= 1 && depth != "0");
+    let summary = fitted(fixture.build(&[&two], &room));
+    let depth = summary["min_depth"].to_string();
+    assert!(summary["attempts"].as_u64().unwrap() >= 1 && depth != "0");
     fixture.build_to("same", &[&one, &two], &["--min-depth", &depth]).succeeds();
     assert_eq!(fixture.files("db"), fixture.files("same"));
     assert_eq!(std::fs::read_to_string(rejects).unwrap().lines().count(), 2);
 }
 
 #[test]
-fn a_try_that_is_given_up_gives_back_the_disk_that_it_took_and_no_more() {
+fn an_abandoned_attempt_releases_its_disk_space() {
     use shelfish_cli::{build, database};
 
     let fixture = Fixture::new();
@@ -91,7 +91,7 @@ fn a_try_that_is_given_up_gives_back_the_disk_that_it_took_and_no_more() {
         replace: false,
         out: fixture.path("db"),
         max_memory: build::MIN_MEMORY,
-        // Shards are closed, with pages, before a try is given up.
+        // Shards with pages are complete before the attempt is abandoned.
         shard_bytes: 4_000,
         inline_page_bytes: 0,
         threads: 1,
@@ -109,7 +109,7 @@ fn a_try_that_is_given_up_gives_back_the_disk_that_it_took_and_no_more() {
 }
 
 #[test]
-fn where_nothing_fits_it_is_an_error_and_the_old_database_stays() {
+fn if_nothing_fits_the_build_fails_and_keeps_the_old_database() {
     let fixture = Fixture::new();
     let old = fixture.file("old", line(START, 1, "e2e4", 1, 1));
     fixture.build(&[&old], &[]).succeeds();

@@ -1,4 +1,4 @@
-//! `shelfish build` of games, and what is told of the book.
+//! `shelfish build` of games, and reports on the book.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use shelfish::position::Position;
 
 type Counts = [u64; 3];
 
-/// What was played from each position, by FEN and move, counted by a plain map and another reader of PGN.
+/// Played moves by FEN and move, counted with a hash map and another PGN parser.
 #[derive(Default)]
 struct Plain {
     max_plies: usize,
@@ -82,8 +82,8 @@ fn counted(pgn: &str, max_plies: usize) -> HashMap<String, BTreeMap<String, Coun
     plain.positions
 }
 
-/// What a book holds, as [`counted`] has it.
-fn held(lines: &[String]) -> HashMap<String, BTreeMap<String, Counts>> {
+/// Reads the contents of a book in the format of [`counted`].
+fn contents(lines: &[String]) -> HashMap<String, BTreeMap<String, Counts>> {
     let counts = |value: &Value| -> Counts { serde_json::from_value(value.clone()).unwrap() };
     let position = |line: &String| {
         let record: Value = serde_json::from_str(line).unwrap();
@@ -98,7 +98,7 @@ fn held(lines: &[String]) -> HashMap<String, BTreeMap<String, Counts>> {
     lines.iter().map(position).collect()
 }
 
-/// Games of random moves that begin alike, repeat positions and castle.
+/// Creates games of random moves with shared openings, repetitions and castling.
 fn random_games(seed: u64, count: usize) -> String {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut pgn = String::new();
@@ -132,26 +132,26 @@ fn book_of(fixture: &Fixture, pgn: &Path, options: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn counts_are_those_of_a_plain_map() {
+fn counts_agree_with_a_hash_map() {
     let fixture = Fixture::new();
     let games = random_games(1, 300);
     let pgn = fixture.file("games.pgn", &games);
     let expected = counted(&games, 50);
-    assert!(held(&book_of(&fixture, &pgn, &[])) == expected);
-    assert!(held(&book_of(&fixture, &pgn, &["--max-plies", "1000"])) == counted(&games, 1000));
+    assert!(contents(&book_of(&fixture, &pgn, &[])) == expected);
+    assert!(contents(&book_of(&fixture, &pgn, &["--max-plies", "1000"])) == counted(&games, 1000));
     for (threads, memory) in [("1", "64MiB"), ("3", "100MiB")] {
-        assert!(held(&book_of(&fixture, &pgn, &["--threads", threads, "--max-memory", memory])) == expected);
+        assert!(contents(&book_of(&fixture, &pgn, &["--threads", threads, "--max-memory", memory])) == expected);
     }
     let is_frequent = |moves: &BTreeMap<String, Counts>| moves.values().flatten().sum::<u64>() >= 5;
     let frequent: HashMap<_, _> = expected.clone().into_iter().filter(|(_, moves)| is_frequent(moves)).collect();
     let out = fixture.build(&[&pgn], &["--min-games", "5"]).succeeds();
     let left_out = expected.len() - frequent.len();
     assert!(out.replace(',', "").contains(&format!("positions of fewer games left out: {left_out}")), "{out}");
-    assert!(held(&fixture.export("db")) == frequent);
+    assert!(contents(&fixture.export("db")) == frequent);
 }
 
 #[test]
-fn compressed_or_piped_games_make_the_same_book() {
+fn compressed_and_piped_games_make_the_same_book() {
     let fixture = Fixture::new();
     let games = random_games(2, 60);
     let expected = book_of(&fixture, &fixture.file("games.pgn", &games), &[]);
@@ -174,11 +174,11 @@ fn compressed_or_piped_games_make_the_same_book() {
     fixture.build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[]).fails(&["damaged.pgn.bz2"]);
     let cut = zstd::encode_all(games.as_bytes(), 1).unwrap();
     fixture.build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[]).fails(&["cut.pgn.zst"]);
-    assert_eq!(fixture.export("db"), expected, "what was there is as it was");
+    assert_eq!(fixture.export("db"), expected, "the old database is unchanged");
 }
 
 #[test]
-fn months_on_a_base_are_byte_for_byte_those_of_one_build() {
+fn months_on_a_base_give_the_bytes_of_a_single_build() {
     let fixture = Fixture::new();
     let [january, february] = [3, 4].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
     fixture.build_to("both", &[&january, &february], &[]).succeeds();
@@ -196,7 +196,7 @@ fn months_on_a_base_are_byte_for_byte_those_of_one_build() {
     let words = ["4.pgn", "same games", "--again"];
     fixture.build_to("one", &[&february], &["--base", &one]).fails(&words);
     fixture.build(&[&january, &january], &[]).fails(&["3.pgn", "--again"]);
-    assert!(fixture.files("one") == expected, "what is refused changes nothing");
+    assert!(fixture.files("one") == expected, "a rejected build changes nothing");
     let twice = book_of(&fixture, &january, &["--base", &two, "--max-plies", "50"]);
     fixture.build(&[&january, &january], &["--base", &two, "--again"]).succeeds();
     assert!(fixture.export("db") != twice);
@@ -208,7 +208,7 @@ fn months_on_a_base_are_byte_for_byte_those_of_one_build() {
 }
 
 #[test]
-fn positions_of_few_games_are_left_out_of_a_base_as_of_all_sources_at_once() {
+fn rare_positions_are_left_out_of_a_base_as_of_all_sources() {
     let fixture = Fixture::new();
     let [january, february, whole] =
         [3, 4, 5].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
@@ -222,14 +222,14 @@ fn positions_of_few_games_are_left_out_of_a_base_as_of_all_sources_at_once() {
     fixture.build(&[], &["--base", &one, "--base", &two, "--min-games", "5"]).succeeds();
     assert!(fixture.files("db") == fixture.files("both"), "both, built already");
 
-    // A book does not tell which of its positions are those of games that are used whole.
+    // A book does not record which of its positions come from games with all positions.
     fixture.build_to("one", &[&january], &["--whole", whole.to_str().unwrap()]).succeeds();
     fixture.build(&[&february], &["--base", &one, "--min-games", "5"]).fails(&["used whole", "--min-games"]);
-    assert!(fixture.files("db") == fixture.files("both"), "what is refused changes nothing");
+    assert!(fixture.files("db") == fixture.files("both"), "a rejected build changes nothing");
 }
 
 #[test]
-fn games_that_are_used_whole_keep_all_their_positions_and_the_counts_of_others() {
+fn selected_games_keep_all_their_positions_and_the_counts_of_other_games() {
     let fixture = Fixture::new();
     let (others, few) = (random_games(5, 200), random_games(6, 4));
     let [games, whole] = [("games.pgn", &others), ("few.pgn", &few)].map(|(name, text)| fixture.file(name, text));
@@ -242,28 +242,28 @@ fn games_that_are_used_whole_keep_all_their_positions_and_the_counts_of_others()
         }
     }
     let whole = whole.to_str().unwrap();
-    let all = held(&book_of(&fixture, &games, &["--max-plies", "12", "--whole", whole]));
+    let all = contents(&book_of(&fixture, &games, &["--max-plies", "12", "--whole", whole]));
     assert!(all == expected);
     expected.retain(|fen, moves| kept.contains_key(fen) || moves.values().flatten().sum::<u64>() >= 5);
     assert!(expected.len() < all.len());
     let options = ["--max-plies", "12", "--min-games", "5", "--whole", whole];
-    assert!(held(&book_of(&fixture, &games, &options)) == expected);
+    assert!(contents(&book_of(&fixture, &games, &options)) == expected);
     let of_no_use = [&options[..], &["--average-ratings", "--game-ids", "2"]].concat();
-    assert!(held(&book_of(&fixture, &games, &of_no_use)).len() == expected.len());
-    // What chooses games does not choose from these.
-    assert!(held(&book_of(&fixture, &games, &["--ratings", "2800-", "--whole", whole])) == kept);
+    assert!(contents(&book_of(&fixture, &games, &of_no_use)).len() == expected.len());
+    // The filters of games do not apply to these games.
+    assert!(contents(&book_of(&fixture, &games, &["--ratings", "2800-", "--whole", whole])) == kept);
 
     fixture.build_to("base", &[&games], &["--whole", whole]).succeeds();
     let february = fixture.file("february.pgn", random_games(7, 50));
     fixture.build_to("both", &[&games, &february], &["--whole", whole]).succeeds();
     let base = fixture.path("base").to_str().unwrap().to_owned();
     fixture.build(&[&february], &["--base", &base]).succeeds();
-    let told = |name: &str| fixture.export(name);
-    assert!(told("db") == told("both"));
+    let export = |name: &str| fixture.export(name);
+    assert!(export("db") == export("both"));
 }
 
 #[test]
-fn what_is_wrong_with_games_is_counted_and_the_rest_is_used() {
+fn errors_in_games_are_counted_and_the_moves_before_are_used() {
     let fixture = Fixture::new();
     let pgn = [
         b"\xef\xbb\xbf[Event \"a\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 {a; b} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 1-0\r\n\r\n".to_vec(),
@@ -286,7 +286,7 @@ fn what_is_wrong_with_games_is_counted_and_the_rest_is_used() {
     assert_eq!((&input["without_result"], &input["other_variants"]), (&json!(1), &json!(1)));
     let faults = json!({"not a move": 2, "illegal move": 1, "broken comment or variation": 1, "malformed FEN": 1});
     assert_eq!(input["faults"], faults);
-    let book = held(&fixture.export("db"));
+    let book = contents(&fixture.export("db"));
     let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
     assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), [3, 1, 2])]));
     let rows = std::fs::read_to_string(rejects).unwrap();
@@ -295,7 +295,7 @@ fn what_is_wrong_with_games_is_counted_and_the_rest_is_used() {
 }
 
 #[test]
-fn a_result_stands_behind_the_moves_or_else_in_the_tag() {
+fn the_result_after_the_moves_has_priority_over_the_tag() {
     let fixture = Fixture::new();
     let games = [
         ("", "1. e4 1/2", [0, 1, 0]),
@@ -308,7 +308,7 @@ fn a_result_stands_behind_the_moves_or_else_in_the_tag() {
     ];
     for (tag, moves, expected) in games {
         let pgn = fixture.file("games.pgn", format!("[Event \"x\"]\n{tag}\n\n{moves}\n"));
-        let book = held(&book_of(&fixture, &pgn, &[]));
+        let book = contents(&book_of(&fixture, &pgn, &[]));
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
         assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), expected)]), "{tag} {moves}");
     }
@@ -316,7 +316,7 @@ fn a_result_stands_behind_the_moves_or_else_in_the_tag() {
 }
 
 #[test]
-fn noise_and_endless_lines_are_told_of() {
+fn noise_and_endless_lines_are_reported() {
     let fixture = Fixture::new();
     let mut random = fastrand::Rng::with_seed(5);
     let noise: Vec<u8> = (0..300_000).map(|_| random.u8(..)).collect();
@@ -331,7 +331,7 @@ fn noise_and_endless_lines_are_told_of() {
 }
 
 #[test]
-fn a_selection_leaves_games_out() {
+fn a_selection_excludes_games() {
     let fixture = Fixture::new();
     let game = |tags: &str, moves: &str| format!("[Event \"x\"]\n{tags}\n\n{moves}\n\n");
     let games = [
@@ -353,7 +353,7 @@ fn a_selection_leaves_games_out() {
         (&["--ending", "mate"], "f2f3"),
         (&["--no-bots"], "d2d4 e2e4 f2f3"),
     ] {
-        let book = held(&book_of(&fixture, &pgn, options));
+        let book = contents(&book_of(&fixture, &pgn, options));
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
         assert_eq!(start.keys().cloned().collect::<Vec<_>>().join(" "), expected, "{options:?}");
     }
@@ -365,7 +365,7 @@ fn a_selection_leaves_games_out() {
 }
 
 #[test]
-fn the_two_kinds_are_told_apart() {
+fn evaluations_and_games_are_distinguished() {
     let fixture = Fixture::new();
     let pgn: PathBuf = fixture.file("games.pgn", "[Event \"x\"]\n\n1. e4 e5 1-0\n");
     let dump = fixture.file("dump.jsonl", sample());
@@ -387,19 +387,19 @@ fn the_two_kinds_are_told_apart() {
 }
 
 #[test]
-fn stats_tell_the_columns_of_a_book_as_its_build_does() {
+fn stats_report_the_same_columns_of_a_book_as_its_build() {
     let fixture = Fixture::new();
     let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn");
     let built: Value = serde_json::from_str(&fixture.build(&[&pgn], &["--json"]).succeeds()).unwrap();
     let stats = shelfish(["stats", "-q", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
-    let told = &serde_json::from_str::<Value>(&stats).unwrap()["scan"]["columns"];
+    let reported = &serde_json::from_str::<Value>(&stats).unwrap()["scan"]["columns"];
     let columns = built["columns"].as_object().unwrap().iter().filter(|(name, _)| !name.is_empty());
     assert!(columns.clone().any(|(_, bytes)| *bytes != 0));
-    columns.for_each(|(name, bytes)| assert_eq!(told[name], *bytes, "{name}"));
+    columns.for_each(|(name, bytes)| assert_eq!(reported[name], *bytes, "{name}"));
 }
 
 #[test]
-fn explore_tells_moves_shares_and_evaluations() {
+fn explore_shows_moves_shares_and_evaluations() {
     let fixture = Fixture::new();
     let games = "[Event \"x\"]\n\n1. e4 e5 1-0\n\n[Event \"x\"]\n\n1. e4 c5 0-1\n\n[Event \"x\"]\n\n1. d4 1/2-1/2\n\n\
                  [Event \"x\"]\n\n1. e4 e5 1/2-1/2\n\n[Event \"x\"]\n\n0-1\n";

@@ -1,4 +1,4 @@
-//! What the program does, tried as its users start it. All in one program of tests: what they stand on is linked once.
+//! Tests of the program as users start it. A single test program links the dependencies once.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

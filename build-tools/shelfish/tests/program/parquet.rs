@@ -1,4 +1,4 @@
-//! Dumps in Parquet: what goes in, what comes out, and what is wrong with files of another shape.
+//! Dumps in Parquet: import, export, and files with other schemas.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-/// As other programs write: every column may be null, numbers have other widths, columns another order, one is not asked
-/// for, row groups are of three rows.
+/// Writes a file as other programs do: nullable columns, other integer widths, another order of columns, an extra
+/// column, and row groups of three rows.
 const OTHER: &str = "message other {
     optional int64 mate;
     optional int32 knodes (INT_32);
@@ -72,7 +72,7 @@ fn export(fixture: &Fixture, db: &str) -> PathBuf {
 }
 
 #[test]
-fn an_export_builds_the_database_that_it_came_from() {
+fn an_export_builds_the_same_database() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
@@ -86,15 +86,15 @@ fn an_export_builds_the_database_that_it_came_from() {
     assert!(fixture.files("both") == fixture.files("db"), "kinds of sources mix");
 }
 
-/// The first positions of `tests/data/evaluations.jsonl.zst`, as pyarrow 26 writes what the card of Lichess' data set at Hugging Face says:
-/// every number an int64, every column may be null.
+/// Returns a file with the first positions of `tests/data/evaluations.jsonl.zst`. It was written by pyarrow 26 with the
+/// schema of Lichess' data set on Hugging Face: all integers are int64 and all columns are nullable.
 fn pyarrow(compression: &str) -> PathBuf {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/parquet");
     data.join(format!("pyarrow-{compression}.parquet"))
 }
 
 #[test]
-fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
+fn files_with_the_schema_of_lichess_build_the_same_database_as_the_dump() {
     let fixture = Fixture::new();
     let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/evaluations.jsonl.zst");
     let text = zstd::decode_all(File::open(dump).unwrap()).unwrap();
@@ -113,7 +113,7 @@ fn files_of_the_kind_that_lichess_publishes_build_what_the_dump_does() {
 }
 
 #[test]
-fn numbers_at_the_ends_of_their_ranges_come_back() {
+fn minimum_and_maximum_numbers_survive_a_round_trip() {
     let fixture = Fixture::new();
     let pv = r#"{"cp":2147483647,"line":"e2e4"},{"cp":-2147483647,"line":""},{"mate":-32767,"line":"d2d4"}"#;
     let text = format!(r#"{{"fen":"{START}","evals":[{{"pvs":[{pv}],"knodes":{},"depth":65535}}]}}"#, u64::MAX);
@@ -157,7 +157,7 @@ fn rows_become_positions_and_evaluations_across_row_groups() {
 }
 
 #[test]
-fn evaluations_that_parquet_cannot_tell_apart_are_counted() {
+fn evaluations_that_parquet_merges_are_counted() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"));
     fixture.build(&[&dump], &[]).succeeds();
@@ -168,7 +168,7 @@ fn evaluations_that_parquet_cannot_tell_apart_are_counted() {
 }
 
 #[test]
-fn files_of_another_shape_are_turned_away_with_the_reason() {
+fn files_with_another_schema_are_rejected_with_the_reason() {
     let fixture = Fixture::new();
     let path = fixture.path("other.parquet");
     let row: &[Row] = &[(Some(START), "e2e4", 1, 1, Some(1), None)];

@@ -1,11 +1,11 @@
-//! `shelfish plan`, `partition`, `encode` and `seal` by real processes, against `shelfish build --plan` on one machine.
+//! `shelfish plan`, `partition`, `encode` and `seal` in separate processes, compared with `shelfish build --plan`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::stores::{Protocol, Store};
-use crate::common::{Fixture, Run, command, line, sample, shelfish, shelfish_with, sorted};
+use crate::common::{Fixture, Run, command, line, sample, shelfish, shelfish_with, sorted, until};
 use serde_json::Value;
 
 const PARTS: usize = 3;
@@ -14,7 +14,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A dump in which positions come again, with a line that cannot be used, in two files, and a plan of it.
+/// Two files of a dump with repeated positions and an invalid line, and a plan for them.
 struct Parts {
     fixture: Fixture,
     sources: [PathBuf; 2],
@@ -37,7 +37,7 @@ impl Parts {
         Parts { sources, plan, fixture }
     }
 
-    /// Runs a verb with the plan.
+    /// Runs a command with the plan.
     fn verb(&self, verb: &str, args: &[&str]) -> Run {
         self.verb_with(verb, args, "")
     }
@@ -46,7 +46,7 @@ impl Parts {
         shelfish_with([&[verb, "--plan", text(&self.plan)], args].concat(), input.as_bytes())
     }
 
-    /// All records, sorted by `sort`.
+    /// Returns all records, sorted by `sort`.
     fn sorted(&self) -> String {
         let mut lines = String::new();
         for share in ["0/2", "1/2"] {
@@ -80,14 +80,14 @@ impl Parts {
         self.verb("seal", &["-q", "--json", text(&out)])
     }
 
-    /// The fragment of a part.
+    /// Returns the fragment of a part.
     fn fragment(&self, out: &str, part: usize) -> PathBuf {
         let folders = fs::read_dir(self.fixture.path(out)).unwrap().map(|entry| entry.unwrap().path());
         let folder = folders.into_iter().find(|path| path.is_dir()).unwrap();
         folder.join(format!("{part:05}.json"))
     }
 
-    /// The files of a database, fragments aside.
+    /// Returns the files of a database without fragments.
     fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
         self.fixture.files_beside_folders(db)
     }
@@ -99,7 +99,7 @@ impl Parts {
 }
 
 #[test]
-fn parts_that_are_made_apart_are_what_one_machine_makes_by_the_plan() {
+fn separately_encoded_parts_give_the_database_of_a_build_with_the_plan() {
     for options in [&[][..], &["--best-only", "--max-pvs", "1", "--inline-pages", "0B", "--shard-size", "1MiB"]] {
         let parts = Parts::new(options);
         parts.build("db");
@@ -110,13 +110,13 @@ fn parts_that_are_made_apart_are_what_one_machine_makes_by_the_plan() {
         assert_eq!(report["parts"], PARTS);
         parts.fixture.verify("apart").succeeds();
 
-        // All that a build without a plan has, and nothing else.
+        // The same fields as a build without a plan, and no others.
         let whole = options.iter().copied().filter(|option| !option.is_empty()).collect::<Vec<_>>();
         let sources = parts.sources.each_ref().map(PathBuf::as_path);
         parts.fixture.build_to("whole", &sources, &whole).succeeds();
         assert_eq!(parts.fixture.export("apart"), parts.fixture.export("whole"));
 
-        // Again, and a part once more: nothing changes.
+        // Repeating commands changes nothing.
         let before = parts.files("apart");
         parts.encode(&parts.sorted(), 1, text(&parts.fixture.path("apart"))).succeeds();
         parts.seal("apart").succeeds();
@@ -125,7 +125,7 @@ fn parts_that_are_made_apart_are_what_one_machine_makes_by_the_plan() {
 }
 
 #[test]
-fn a_plan_is_the_same_whatever_the_order_of_its_sources() {
+fn a_plan_does_not_depend_on_the_order_of_its_sources() {
     let parts = Parts::new(&[]);
     let [one, two] = parts.sources.each_ref().map(|source| text(source));
     let again = shelfish(["plan", "--parts", "3", "-q", "--threads", "3", two, one]).succeeds();
@@ -138,7 +138,7 @@ fn a_plan_is_the_same_whatever_the_order_of_its_sources() {
 }
 
 #[test]
-fn what_is_wrong_with_a_part_is_said_of_it_and_nothing_is_sealed() {
+fn the_error_names_the_invalid_part_and_nothing_is_sealed() {
     let parts = Parts::new(&[]);
     parts.encode_all("db");
     parts.seal("db").succeeds();
@@ -168,7 +168,7 @@ fn what_is_wrong_with_a_part_is_said_of_it_and_nothing_is_sealed() {
     parts.seal("db").fails(&["2 of 3 parts are not encoded yet: 1, 2"]);
     assert_eq!(parts.files("db"), before, "the database that was there stays");
 
-    // Encoded again, they are there.
+    // Encoding the parts again repairs the database.
     let lines = parts.sorted();
     let db = parts.fixture.path("db");
     for part in [1, 2] {
@@ -185,7 +185,7 @@ fn what_is_wrong_with_a_part_is_said_of_it_and_nothing_is_sealed() {
 }
 
 #[test]
-fn lines_that_are_not_those_of_the_part_are_told_by_their_number() {
+fn records_of_another_part_are_reported_by_line_number() {
     let parts = Parts::new(&[]);
     let lines = parts.sorted();
     let of = |part: &str| lines.split_inclusive('\n').filter(|line| line.starts_with(part)).collect::<Vec<_>>();
@@ -204,7 +204,7 @@ fn lines_that_are_not_those_of_the_part_are_told_by_their_number() {
     let damaged = first[1].replacen(&first[1][100..104], "AbCd", 1);
     fails(&[first[0], &damaged], &["line 2", "its checksum is wrong"]);
     fails(&[first[0], "a line of something else\n"], &["line 2", "as `shelfish partition` writes them"]);
-    // Forged, with a checksum that is right.
+    // A forged record with a valid checksum.
     let forged = |payload: &[u8]| {
         use shelfish_cli::evaluations::parts::lines;
         let (part, key, _) = lines::parse(first[0].trim_end().as_bytes()).unwrap();
@@ -217,13 +217,13 @@ fn lines_that_are_not_those_of_the_part_are_told_by_their_number() {
     fails(&[&forged(&[7, 7, 7, 1, 4, 1, 0, 0])], &["spooled move", "cannot be played"]);
     fails(&[&forged(&[1; 1 << 20])], &["line 1", "more than 1048576 bytes"]);
     parts.verb("encode", &["--part", "3", "-o", text(&out)]).fails(&["the plan has 3 parts, from 0 on"]);
-    // Nothing of all that is left.
+    // No files are left.
     assert!(parts.files("db").is_empty());
     assert_eq!(fs::read_dir(parts.fragment("db", 0).parent().unwrap()).unwrap().count(), 0);
 }
 
 #[test]
-fn wrong_plans_and_sources_are_refused() {
+fn invalid_plans_and_sources_are_rejected() {
     let parts = Parts::new(&[]);
     let [one, two] = parts.sources.each_ref().map(|source| text(source));
     shelfish(["plan", "--parts", "2000", "-q", one]).fails(&["2000 parts take at least 2000 positions"]);
@@ -238,7 +238,7 @@ fn wrong_plans_and_sources_are_refused() {
 }
 
 #[test]
-fn lines_that_cannot_be_used_are_counted_once_among_all_shares() {
+fn unusable_lines_are_counted_once_in_all_shares() {
     let parts = Parts::new(&[]);
     let rejected: Vec<u64> = ["0/2", "1/2"]
         .into_iter()
@@ -254,9 +254,9 @@ fn lines_that_cannot_be_used_are_counted_once_among_all_shares() {
     assert!(fs::read_to_string(&rows).unwrap().contains("\t1201\t"));
 }
 
-/// A process that is killed at work leaves nothing that looks like a part, and what it leaves goes.
+/// A killed process leaves nothing that looks like a part, and its files are removed later.
 #[test]
-fn a_part_that_was_killed_is_not_there_and_is_made_again() {
+fn a_killed_part_is_missing_and_can_be_encoded_again() {
     let parts = Parts::new(&[]);
     parts.build("db");
     let lines = parts.sorted();
@@ -266,12 +266,10 @@ fn a_part_that_was_killed_is_not_there_and_is_made_again() {
     }
     let args = ["encode", "--plan", text(&parts.plan), "--part", "2", "-o", text(&out), "-q"];
     let mut child = command().args(args).stdin(Stdio::piped()).spawn().unwrap();
-    // It has begun once its directory is there, and waits for a line.
+    // The encoder has started when its directory exists. It waits for a line.
     let folder = parts.fragment("apart", 0).parent().unwrap().to_owned();
     let leftovers = || fs::read_dir(&folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
-    while leftovers() == 0 {
-        std::thread::yield_now();
-    }
+    until("the encoder has created its directory", || leftovers() > 0);
     child.kill().unwrap();
     child.wait().unwrap();
     parts.seal("apart").fails(&["1 of 3 parts are not encoded yet: 2"]);
@@ -281,7 +279,7 @@ fn a_part_that_was_killed_is_not_there_and_is_made_again() {
 }
 
 #[test]
-fn lines_that_break_off_before_their_end_are_no_part() {
+fn an_incomplete_input_is_not_a_part() {
     let parts = Parts::new(&[]);
     let lines = parts.sorted();
     let lines: Vec<&str> = lines.split_inclusive('\n').filter(|line| line.starts_with("00001")).collect();
@@ -302,7 +300,7 @@ fn lines_that_break_off_before_their_end_are_no_part() {
 }
 
 #[test]
-fn parts_meet_in_a_bucket() {
+fn parts_can_be_written_to_a_bucket() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let parts = Parts::new(&[]);
     parts.build("db");
@@ -324,7 +322,7 @@ fn parts_meet_in_a_bucket() {
 }
 
 #[test]
-fn positions_with_more_than_a_record_holds_are_cut_alike() {
+fn positions_that_exceed_a_record_are_reduced_consistently() {
     let fixture = Fixture::new();
     let lines: Vec<String> =
         (1..=300).map(|depth| line(crate::common::START, depth, "e2e4", 7, depth as u16)).collect();

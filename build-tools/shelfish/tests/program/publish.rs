@@ -1,19 +1,22 @@
-//! `shelfish publish` against real servers of the stores' protocols, with kills, faults and others who publish.
+//! `shelfish publish` with real servers of the protocols, including kills, faults and concurrent publishers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::stores::{Do, Line, Protocol, Store, run};
-use crate::common::{Fixture, is_long, reshard, sample, shelfish};
+use crate::common::{Fixture, is_long, reshard, sample, shelfish, until};
 use serde_json::Value;
 
-/// Two databases of several files: of all positions, and without some.
+/// Returns two databases with several files: `new` with all positions, `old` without some positions.
 fn databases() -> Fixture {
-    let fixture = Fixture::new();
+    Fixture::shared("published", build_databases)
+}
+
+fn build_databases(fixture: &Fixture) {
     let lines = sample();
     let fewer: String =
         lines.lines().enumerate().filter(|(n, _)| n % 700 != 3).map(|(_, line)| format!("{line}\n")).collect();
@@ -25,7 +28,16 @@ fn databases() -> Fixture {
     let names = |db: &str| fixture.files(db).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
     let (new, old) = (names("new"), names("old"));
     assert!(new.len() > 4 && new.intersection(&old).count() > 1 && new.difference(&old).count() > 1, "{new:?} {old:?}");
-    fixture
+}
+
+/// Waits for the end of a process that another thread may signal or kill.
+fn end_of(child: &Mutex<Option<Child>>) -> ExitStatus {
+    let mut status = None;
+    until("the process ends", || {
+        status = child.lock().unwrap().as_mut().unwrap().try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap()
 }
 
 fn text(path: &Path) -> &str {
@@ -36,24 +48,24 @@ fn report(out: &str) -> Value {
     serde_json::from_str(out).unwrap()
 }
 
-/// The manifests, whole, that a store may have.
+/// Returns the manifests that a store may contain.
 fn manifests(fixture: &Fixture) -> [Vec<u8>; 2] {
     ["old", "new"].map(|db| fs::read(fixture.path(db).join("manifest.json")).unwrap())
 }
 
-/// Verifies what a store has, and says how many positions that are.
+/// Verifies the database of a store, and returns its number of positions.
 #[track_caller]
 fn positions(store: &Store, url: &str) -> u64 {
     let verified = report(&store.run(&["verify", "--quiet", "--json", "-d", url]).succeeds());
     verified["positions"].as_u64().unwrap()
 }
 
-/// What every store has to do.
+/// Tests that apply to all protocols.
 fn publishes(protocol: Protocol) {
     let Some(store) = Store::start(protocol) else { return };
     let fixture = databases();
     let (old, new, url) = (fixture.path("old"), fixture.path("new"), store.url("evals/monthly"));
-    // In parts, where the server has them.
+    // Uploads in several parts if the server supports this.
     let part = if protocol == Protocol::Google { "8MiB" } else { "4KiB" };
     let publish = |db: &Path, more: &[&str]| {
         let args = [&["publish", text(db), &url, "--json", "--quiet", "--part-size", part], more].concat();
@@ -67,7 +79,7 @@ fn publishes(protocol: Protocol) {
 
     let first = publish(&old, &[]);
     for field in ["sent_shards", "sent_bytes", "requests", "bytes"] {
-        assert_eq!(first[field], planned[field], "{field}: what is done is what was said");
+        assert_eq!(first[field], planned[field], "{field}: what is done is what was output");
     }
     assert_eq!(positions(&store, &url), 1_571);
     let again = publish(&old, &[]);
@@ -75,45 +87,45 @@ fn publishes(protocol: Protocol) {
 
     let second = publish(&new, &["--prune"]);
     let sent = second["sent_shards"].as_u64().unwrap();
-    assert!(sent > 0 && sent < second["shards"].as_u64().unwrap(), "what is there is not sent: {second}");
-    assert_eq!(second["removed_files"], 0, "the database before is kept");
+    assert!(sent > 0 && sent < second["shards"].as_u64().unwrap(), "existing shards are not sent: {second}");
+    assert_eq!(second["removed_files"], 0, "the previous database is kept");
     assert_eq!(positions(&store, &url), 1_574);
-    // A lookup, at the terminal.
+    // A lookup in the published database.
     let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     store.run(&["lookup", "-d", &url, fen]).succeeds();
 
     let pruned = publish(&new, &["--prune", "--keep", "1", "--grace", "0s"]);
     assert_eq!(pruned["removed_files"].as_u64().unwrap(), sent, "as many shards as were replaced");
     assert_eq!(positions(&store, &url), 1_574);
-    // Back to what was removed: it is sent again.
+    // Publishing the old database again sends the removed shards again.
     assert_eq!(publish(&old, &[])["sent_shards"].as_u64().unwrap(), sent);
     assert_eq!(positions(&store, &url), 1_571);
 }
 
 #[test]
-fn a_database_goes_to_s3_and_is_read_there() {
+fn a_database_is_published_to_s3_and_read() {
     publishes(Protocol::S3);
 }
 
 #[test]
-fn a_database_goes_to_azure_and_is_read_there() {
+fn a_database_is_published_to_azure_and_read() {
     publishes(Protocol::Azure);
 }
 
 #[test]
-fn a_database_goes_to_google_and_is_read_there() {
+fn a_database_is_published_to_google_and_read() {
     publishes(Protocol::Google);
 }
 
 #[test]
-fn files_are_served_as_what_they_are_and_pages_of_other_sites_may_read_them() {
+fn files_have_their_content_types_and_other_sites_may_read_them() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let (db, url) = (fixture.path("new"), store.url("evals"));
-    let said = store.run(&["publish", text(&db), &url, "--cors"]).succeeds();
-    assert!(said.contains("pages of every site may read the bucket shelf"), "{said}");
-    let said = store.run(&["publish", text(&db), &url, "--cors"]).succeeds();
-    assert!(said.contains("pages of every site") && said.contains("0 of "), "{said}");
+    let output = store.run(&["publish", text(&db), &url, "--cors"]).succeeds();
+    assert!(output.contains("pages of every site may read the bucket shelf"), "{output}");
+    let output = store.run(&["publish", text(&db), &url, "--cors"]).succeeds();
+    assert!(output.contains("pages of every site") && output.contains("0 of "), "{output}");
     let manifest = store.headers("evals/manifest.json");
     assert!(manifest.contains("content-type: application/json") && manifest.contains("max-age=60"), "{manifest}");
     let (shard, _) = fixture.files("new").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
@@ -122,30 +134,38 @@ fn files_are_served_as_what_they_are_and_pages_of_other_sites_may_read_them() {
 }
 
 #[test]
-fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
+fn an_upload_killed_at_any_byte_leaves_a_complete_database() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
-    let (old, new) = (fixture.path("old"), fixture.path("new"));
+    let url = store.url("evals");
+    let databases = [(fixture.path("old"), 1_571), (fixture.path("new"), 1_574)];
     let pass = |_: &str, _: u64| Do::Pass;
-    // How many bytes there are.
-    let url = store.url("whole");
-    store.run(&["publish", text(&old), &url, "-q"]).succeeds();
-    let line = Line::new(store.at, pass);
-    // It removes the old one, too, so that kills fall into that.
-    let upload = ["publish", text(&new), "-q", "--jobs", "1", "--part-size", "4KiB"];
-    let upload = [&upload[..], &["--prune", "--keep", "1", "--grace", "0s"]].concat();
-    run(store.command_at(line.at).args(&upload).arg(&url)).succeeds();
-    let bytes = line.sent.load(std::sync::atomic::Ordering::SeqCst);
-    assert!(bytes > 10_000);
+    // The upload also removes the replaced database, so that some kills happen during the removal.
+    let options = ["-q", "--json", "--prune", "--keep", "1", "--grace", "0s"];
+    let upload = |db: &Path, mut command: Command| {
+        command.args(["publish", text(db), &url, "--jobs", "1", "--part-size", "4KiB"]).args(options);
+        command
+    };
+    store.run(&["publish", text(&databases[0].0), &url, "-q"]).succeeds();
+    // Number of bytes of a complete upload that replaces the other database, by database.
+    let sizes = [1, 0].map(|n| {
+        let line = Line::new(store.at, pass);
+        run(&mut upload(&databases[n].0, store.command_at(line.at))).succeeds();
+        line.sent.load(std::sync::atomic::Ordering::SeqCst)
+    });
+    let sizes = [sizes[1], sizes[0]];
+    assert!(sizes.iter().all(|bytes| *bytes > 10_000), "{sizes:?}");
     let kills = if is_long() { 200 } else { 6 };
     let (mut left, start) = (BTreeMap::new(), Instant::now());
     let mut random = fastrand::Rng::with_seed(kills);
     for n in 0..kills {
-        let url = store.url(&format!("kill-{n}"));
-        store.run(&["publish", text(&old), &url, "-q"]).succeeds();
+        // Each upload replaces the database of the upload before.
+        let (db, expected) = &databases[(n as usize + 1) % 2];
+        let (_, before) = &databases[n as usize % 2];
+        let bytes = sizes[(n as usize + 1) % 2];
         let child: Arc<Mutex<Option<Child>>> = Arc::default();
         let victim = child.clone();
-        // A random one of each of as many parts of all that is sent.
+        // A random byte in each of `kills` equal ranges.
         let limit = random.u64(1 + bytes * n / kills..=(bytes * (n + 1) / kills).min(bytes - 1));
         let line = Line::until(store.at, pass, limit, move || {
             if let Some(child) = &mut *victim.lock().unwrap() {
@@ -154,42 +174,35 @@ fn an_upload_killed_at_any_byte_leaves_the_old_database_or_the_new_one_whole() {
         });
         {
             let mut child = child.lock().unwrap();
-            let mut command = store.command_at(line.at);
-            command.args(&upload).arg(&url);
+            let mut command = upload(db, store.command_at(line.at));
             *child = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         }
-        loop {
-            // Not waited for under the lock that the killer takes.
-            if child.lock().unwrap().as_mut().unwrap().try_wait().unwrap().is_some() {
-                break;
-            }
-            std::thread::yield_now();
-        }
-        *left.entry(positions(&store, &url)).or_insert(0) += 1;
-        let done = store.run(&["publish", text(&new), &url, "-q", "--prune", "--keep", "1", "--grace", "0s", "--json"]);
-        let done = report(&done.succeeds());
-        assert_eq!(positions(&store, &url), 1_574, "killed after {limit} bytes, then run again: {done}");
-        let again =
-            store.run(&["publish", text(&new), &url, "-q", "--prune", "--keep", "1", "--grace", "0s", "--json"]);
-        assert_eq!(report(&again.succeeds())["removed_files"], 0, "nothing is left of the old one");
+        end_of(&child);
+        let found = positions(&store, &url);
+        assert!([*before, *expected].contains(&found), "{found} positions after a kill after {limit} bytes");
+        *left.entry(found == *before).or_insert(0) += 1;
+        let done = report(&run(&mut upload(db, store.command())).succeeds());
+        assert_eq!(positions(&store, &url), *expected, "killed after {limit} bytes, then run again: {done}");
+        let again = report(&run(&mut upload(db, store.command())).succeeds());
+        assert_eq!(again["removed_files"], 0, "nothing is left of the replaced database");
     }
-    println!("{kills} kills in {:.0} s, by positions that were left: {left:?}", start.elapsed().as_secs_f64());
-    assert!(left.contains_key(&1_571) && left.keys().all(|positions| [1_571, 1_574].contains(positions)), "{left:?}");
+    println!("{kills} kills in {:.0} s; the replaced database was left: {left:?}", start.elapsed().as_secs_f64());
+    assert!(left.contains_key(&true), "{left:?}");
 }
 
-/// Starts a build that goes to a store, in a folder that is made for it.
+/// Builds to a store, with an explicit folder for temporary files.
 fn build_to(command: &mut Command, fixture: &Fixture, url: &str, source: &Path, more: &[&str]) -> crate::common::Run {
     let temporary = fixture.path("temporary");
     run(command.args(["build", "-q", "--json", text(source), "-o", url, "--temp-dir", text(&temporary)]).args(more))
 }
 
-/// What is left in the folder of temporary files.
+/// Lists the content of the folder for temporary files.
 fn kept(fixture: &Fixture) -> Vec<PathBuf> {
     fs::read_dir(fixture.path("temporary")).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
 }
 
 #[test]
-fn a_build_goes_to_a_store_and_leaves_nothing_here() {
+fn a_build_to_a_store_leaves_no_local_files() {
     for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
         let Some(store) = Store::start(protocol) else { continue };
         let fixture = databases();
@@ -202,7 +215,7 @@ fn a_build_goes_to_a_store_and_leaves_nothing_here() {
             (&first["integrity"], &1.into())
         );
         assert_eq!(positions(&store, &url), 1_571);
-        // On what is there, from there.
+        // A build on the published database.
         let new = fixture.path("new.jsonl");
         let second = report(&build_to(&mut store.command(), &fixture, &url, &new, &["--base", &url]).succeeds());
         assert_eq!((&second["positions"], &second["base_positions"]), (&1_574.into(), &1_571.into()));
@@ -212,7 +225,7 @@ fn a_build_goes_to_a_store_and_leaves_nothing_here() {
 }
 
 #[test]
-fn a_build_that_cannot_be_sent_is_kept_and_can_be_sent_later() {
+fn a_build_whose_upload_failed_is_kept_and_can_be_published_later() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("built");
@@ -221,15 +234,15 @@ fn a_build_that_cannot_be_sent_is_kept_and_can_be_sent_later() {
     let is_write = |first: &str| first.starts_with("PUT") && first.contains(".silo");
     let refuse = move |first: &str, _| if is_write(first) { Do::Answer("403 Forbidden") } else { Do::Pass };
     let line = Line::new(store.at, refuse);
-    let said = build_to(&mut store.command_at(line.at), &fixture, &url, &source, &[]).fails(&["refuses", "is kept"]);
+    let output = build_to(&mut store.command_at(line.at), &fixture, &url, &source, &[]).fails(&["refuses", "is kept"]);
     assert_eq!(positions(&store, &url), 1_571);
-    let [dir] = &kept(&fixture)[..] else { panic!("{said}") };
-    assert!(said.contains(&format!("`shelfish publish {} {url}`", dir.display())), "{said}");
+    let [dir] = &kept(&fixture)[..] else { panic!("{output}") };
+    assert!(output.contains(&format!("`shelfish publish {} {url}`", dir.display())), "{output}");
     store.run(&["publish", text(dir), &url, "-q"]).succeeds();
     assert_eq!(positions(&store, &url), 1_574);
     fs::remove_dir_all(dir).unwrap();
 
-    // Somebody else publishes while it is sent, or was built: theirs stays.
+    // Another publisher replaces the database during the build or the upload. Its database stays.
     let (old, to) = (fixture.path("old"), store.url("built"));
     let mut other = store.command();
     other.args(["publish", text(&old), &to, "-q"]);
@@ -250,7 +263,7 @@ fn a_build_that_cannot_be_sent_is_kept_and_can_be_sent_later() {
 }
 
 #[test]
-fn what_is_wrong_with_a_store_is_said_before_anything_is_built() {
+fn errors_of_a_store_are_reported_before_the_build() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let source = fixture.path("new.jsonl");
@@ -259,9 +272,9 @@ fn what_is_wrong_with_a_store_is_said_before_anything_is_built() {
     build(&store.url("built"), &["--max-disk", "900000G"]).fails(&["--max-disk", "free"]);
     assert_eq!(kept(&fixture), Vec::<PathBuf>::new());
     assert_eq!(build("ftp://x/y", &[]).code, 2);
-    let told = build(text(&fixture.path("here")), &[]);
-    assert!(told.code == 2 && told.err.contains("--temp-dir"), "{}", told.err);
-    // A folder by its URL is a folder.
+    let run = build(text(&fixture.path("here")), &[]);
+    assert!(run.code == 2 && run.err.contains("--temp-dir"), "{}", run.err);
+    // A `file:` URL is a folder.
     let url = format!("file://{}", fixture.path("by-url").display());
     shelfish(["build", "-q", text(&source), "-o", &url]).succeeds();
     shelfish(["verify", "-q", "-d", &url]).succeeds();
@@ -271,7 +284,7 @@ fn what_is_wrong_with_a_store_is_said_before_anything_is_built() {
 
 #[test]
 #[cfg(unix)]
-fn a_build_to_a_store_that_is_interrupted_leaves_nothing_here_and_the_database_there() {
+fn an_interrupted_build_to_a_store_leaves_no_local_files_and_keeps_the_published_database() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("built");
@@ -284,13 +297,14 @@ fn a_build_to_a_store_that_is_interrupted_leaves_nothing_here_and_the_database_t
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Once it has lines it builds, and waits for more.
+    // The build starts after it has read some lines, and waits for more.
     let mut lines = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut lines, sample().as_bytes()).unwrap();
-    while !kept(&fixture).iter().any(|dir| dir.join(".shelfish-build/lock").exists()) {
-        std::thread::yield_now();
-    }
-    // The lock comes before signals are seen to: until then the process ends as any other does.
+    until("the build has locked its directory", || {
+        kept(&fixture).iter().any(|dir| dir.join(".shelfish-build/lock").exists())
+    });
+    // The lock is taken before signal handlers are installed. In between, a signal ends the process without cleaning
+    // up.
     let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert!(status.success());
     let code = child.wait().unwrap().code();
@@ -303,7 +317,7 @@ fn a_build_to_a_store_that_is_interrupted_leaves_nothing_here_and_the_database_t
 }
 
 #[test]
-fn an_upload_goes_on_after_an_interruption_and_says_so() {
+fn an_interrupted_upload_can_be_continued() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let (db, url) = (fixture.path("new"), store.url("evals"));
@@ -323,25 +337,20 @@ fn an_upload_goes_on_after_an_interruption_and_says_so() {
     let mut command = store.command_at(line.at);
     command.args(["publish", text(&db), &url, "-q", "--jobs", "1"]).stdout(Stdio::null()).stderr(Stdio::piped());
     *child.lock().unwrap() = Some(command.spawn().unwrap());
-    let status = loop {
-        if let Some(status) = child.lock().unwrap().as_mut().unwrap().try_wait().unwrap() {
-            break status;
-        }
-        std::thread::yield_now();
-    };
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut child.lock().unwrap().as_mut().unwrap().stderr.take().unwrap(), &mut said)
+    let status = end_of(&child);
+    let mut output = String::new();
+    std::io::Read::read_to_string(&mut child.lock().unwrap().as_mut().unwrap().stderr.take().unwrap(), &mut output)
         .unwrap();
-    assert_eq!(status.code(), Some(130), "{said}");
-    assert!(said.contains("Run it again to go on"), "{said}");
+    assert_eq!(status.code(), Some(130), "{output}");
+    assert!(output.contains("Run it again to go on"), "{output}");
     let rest = report(&store.run(&["publish", text(&db), &url, "-q", "--json"]).succeeds());
     let (sent, all) = (rest["sent_shards"].as_u64().unwrap(), rest["shards"].as_u64().unwrap());
-    assert!(sent > 0 && sent < all, "what arrived is not sent again: {rest}");
+    assert!(sent > 0 && sent < all, "sent shards are not sent again: {rest}");
     assert_eq!(positions(&store, &url), 1_574);
 }
 
 #[test]
-fn a_line_that_breaks_and_a_store_that_is_busy_are_overcome() {
+fn broken_connections_and_a_busy_store_are_retried() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let (db, url) = (fixture.path("new"), store.url("evals"));
@@ -355,7 +364,7 @@ fn a_line_that_breaks_and_a_store_that_is_busy_are_overcome() {
 }
 
 #[test]
-fn a_full_store_keeps_the_database_that_it_has() {
+fn a_full_store_keeps_its_database() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("evals");
@@ -373,10 +382,9 @@ fn a_full_store_keeps_the_database_that_it_has() {
     assert_eq!(positions(&store, &url), 1_571);
 }
 
-/// Has one publish `old` while another publishes `new`.
+/// Publishes `old`, and `new` immediately before the manifest of `old` arrives.
 fn publish_side_by_side(store: &Store, fixture: &Fixture, url: &str, options: &[&str]) -> crate::common::Run {
     let (old, new) = (fixture.path("old"), fixture.path("new"));
-    // Just before the manifest of the one arrives, the other publishes.
     let mut other = store.command();
     other.args(["publish", text(&new), url, "-q"]);
     let other = Mutex::new(Some(other));
@@ -393,19 +401,19 @@ fn publish_side_by_side(store: &Store, fixture: &Fixture, url: &str, options: &[
 }
 
 #[test]
-fn who_publishes_second_is_told_and_nothing_is_mixed() {
+fn the_second_of_two_publishers_fails_and_the_databases_are_not_mixed() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("evals");
     publish_side_by_side(&store, &fixture, &url, &[]).fails(&["somebody else published meanwhile"]);
     assert_eq!(positions(&store, &url), 1_574);
-    // Told so, one may publish all the same.
+    // Publishing again overwrites the other database.
     store.run(&["publish", text(&fixture.path("old")), &url, "-q"]).succeeds();
     assert_eq!(positions(&store, &url), 1_571);
 }
 
 #[test]
-fn who_wants_no_condition_publishes_over_another() {
+fn an_unconditional_publisher_overwrites_a_concurrent_publication() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("evals");
@@ -414,28 +422,28 @@ fn who_wants_no_condition_publishes_over_another() {
 }
 
 #[test]
-fn where_no_rules_can_be_set_the_lines_that_do_it_are_said() {
+fn if_cors_rules_cannot_be_set_the_commands_are_printed() {
     let fixture = databases();
     let db = fixture.path("new");
-    let said = shelfish(["publish", text(&db), text(&fixture.path("site")), "--cors"]).succeeds();
-    assert!(said.contains("Access-Control-Allow-Origin: *"), "{said}");
+    let output = shelfish(["publish", text(&db), text(&fixture.path("site")), "--cors"]).succeeds();
+    assert!(output.contains("Access-Control-Allow-Origin: *"), "{output}");
     for (protocol, words) in [
         (Protocol::Google, "gcloud storage buckets update gs://shelf --cors-file=cors.json"),
         (Protocol::Azure, "az storage cors add --services b --origins '*'"),
     ] {
         let Some(store) = Store::start(protocol) else { continue };
-        let said = store.run(&["publish", text(&db), &store.url("evals"), "--cors"]).succeeds();
-        assert!(said.contains(words), "{said}");
+        let output = store.run(&["publish", text(&db), &store.url("evals"), "--cors"]).succeeds();
+        assert!(output.contains(words), "{output}");
     }
 }
 
 #[test]
-fn an_answer_that_is_lost_is_no_conflict() {
+fn a_lost_answer_is_not_a_conflict() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let (db, url, at) = (fixture.path("new"), store.url("evals"), store.at);
     let manifest = manifests(&fixture)[1].clone();
-    // The store takes the manifest, and the answer is that it is too busy.
+    // The store accepts the manifest, but the publisher receives an error.
     let line = Line::new(at, move |first, _| {
         if first.starts_with("PUT") && first.contains("/evals/manifest.json") {
             let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
@@ -450,7 +458,7 @@ fn an_answer_that_is_lost_is_no_conflict() {
 }
 
 #[test]
-fn what_is_not_ours_is_in_the_way_and_is_left() {
+fn a_foreign_manifest_is_an_error_and_is_kept() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let (db, url) = (fixture.path("new"), store.url("app"));
@@ -464,7 +472,7 @@ fn what_is_not_ours_is_in_the_way_and_is_left() {
 }
 
 #[test]
-fn a_damaged_file_is_not_sent() {
+fn a_damaged_file_is_not_published() {
     let fixture = databases();
     let (db, to) = (fixture.path("new"), fixture.path("site"));
     let (shard, mut bytes) = fixture.files("new").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
@@ -476,7 +484,7 @@ fn a_damaged_file_is_not_sent() {
     shelfish(["publish", text(&db), text(&to), "-q"]).fails(&[&shard, "it has 5 bytes"]);
 }
 
-/// A database whose first file has so many bytes, most of them no bytes of the disk.
+/// Creates a database whose first shard has a size of `bytes`. The file is sparse.
 fn with_a_large_file(fixture: &Fixture, bytes: u64) -> PathBuf {
     let dir = fixture.path("large");
     fs::create_dir(&dir).unwrap();
@@ -496,7 +504,7 @@ fn with_a_large_file(fixture: &Fixture, bytes: u64) -> PathBuf {
 }
 
 #[test]
-fn a_folder_takes_a_database_like_a_store() {
+fn a_database_can_be_published_to_a_folder() {
     let fixture = databases();
     let (old, new, to) = (fixture.path("old"), fixture.path("new"), fixture.path("site"));
     let publish = |db: &Path, more: &[&str]| {
@@ -505,7 +513,7 @@ fn a_folder_takes_a_database_like_a_store() {
     };
     publish(&old, &["--pages"]);
     assert_eq!(fixture.files("site"), fixture.files("old"));
-    // What else is there counts; without content it takes no disk.
+    // The size of the site includes other files. This file is sparse.
     let film = to.join("film");
     fs::File::create(&film).unwrap().set_len(1_000_000_000).unwrap();
     shelfish(["publish", text(&new), text(&to), "--pages"]).fails(&["GitHub Pages does not take it", "1000000000"]);
@@ -521,7 +529,7 @@ fn a_folder_takes_a_database_like_a_store() {
     fixture.verify("site").succeeds();
     assert_eq!(fs::read_to_string(to.join("notes.txt")).unwrap(), "somebody's");
 
-    // A damaged file is replaced, and one that another run may be about to remove is sent again.
+    // A damaged file is replaced. An old file that another run may be removing is sent again.
     let (shard, bytes) = fixture.files("new").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
     fs::write(to.join(&shard), vec![7; bytes.len()]).unwrap();
     assert_eq!(publish(&new, &[])["sent_shards"], 1);
@@ -540,11 +548,11 @@ fn a_folder_takes_a_database_like_a_store() {
 }
 
 #[test]
-fn a_full_disk_keeps_the_database_that_is_there() {
+fn a_full_disk_keeps_the_published_database() {
     let fixture = databases();
     let (old, new, to) = (fixture.path("old"), fixture.path("new"), fixture.path("site"));
     shelfish(["publish", text(&old), text(&to), "-q"]).succeeds();
-    // No file may have more than 4 blocks of 512 bytes: writing fails, as SIGXFSZ is ignored.
+    // `ulimit` limits files to 4 blocks of 512 bytes. Writing fails because SIGXFSZ is ignored.
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_shelfish"));
     run(command.args(["publish", text(&new), text(&to), "-q"])).fails(&[".silo"]);
@@ -553,7 +561,7 @@ fn a_full_disk_keeps_the_database_that_is_there() {
 }
 
 #[test]
-fn wrong_addresses_are_refused_with_what_is_expected() {
+fn errors_of_invalid_addresses_contain_the_expected_form() {
     let fixture = Fixture::new();
     for (url, words) in
         [("ftp://x/y", "expected s3://"), ("s3://", "name of a bucket"), ("https://x.org/y", "found https://")]

@@ -1,8 +1,8 @@
-//! `shelfish refresh`: what a site does every month, and again after whatever went wrong.
+//! `shelfish refresh`: monthly updates of a site, including recovery from failures.
 
 use std::fs;
 
-use crate::common::host::{BreakingHost, Habits};
+use crate::common::host::{Behaviour, BreakingHost};
 use crate::common::stores::{Protocol, Store};
 use crate::common::*;
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn report(run: Run) -> Value {
     serde_json::from_str(&run.succeeds()).unwrap()
 }
 
-/// A folder that is refreshed of a file to a folder.
+/// Creates a folder whose configuration refreshes from a file to a folder.
 fn fixture(more: &str) -> Fixture {
     let fixture = Fixture::new();
     fixture.file("refresh.toml", format!("sources = ['dump.zst']\nto = 'site'\n{more}"));
@@ -25,14 +25,14 @@ fn fixture(more: &str) -> Fixture {
     fixture
 }
 
-/// Some lines of the sample.
+/// Returns some lines of the sample.
 fn some(lines: std::ops::Range<usize>) -> Vec<u8> {
     let sample = sample();
     zstd(&sample.lines().collect::<Vec<_>>()[lines].join("\n"))
 }
 
 #[test]
-fn the_first_run_builds_verifies_and_publishes_and_the_next_has_nothing_to_do() {
+fn the_first_run_builds_and_publishes_and_the_next_run_does_nothing() {
     let fixture = fixture("build = ['--max-memory', '256MiB']");
     assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "build, verify and publish");
     assert!(!fixture.path("site").exists() && !fixture.path("evals").exists());
@@ -51,16 +51,16 @@ fn the_first_run_builds_verifies_and_publishes_and_the_next_has_nothing_to_do() 
     let forced = report(refresh(&fixture, &["--force"]));
     assert!(forced["built"].is_object() && forced["changed"] == false);
     fs::remove_file(fixture.path("refresh.json")).unwrap();
-    assert!(report(refresh(&fixture, &[]))["built"].is_object(), "what nobody remembers is built again");
+    assert!(report(refresh(&fixture, &[]))["built"].is_object(), "without a record, the database is built again");
 }
 
 #[test]
-fn a_newer_dump_is_published_and_goes_on_from_what_is_published_if_that_is_asked_for() {
+fn a_newer_dump_is_published_optionally_on_the_published_base() {
     for (base, expected) in [("", 800), ("base = 'published'", 1200)] {
         let fixture = fixture(base);
         fixture.file("dump.zst", some(0..700));
         report(refresh(&fixture, &[]));
-        // What is published is far away, and another machine builds.
+        // The database is published on a host, and another machine builds.
         fs::remove_dir_all(fixture.path("evals")).unwrap();
         fixture.file("dump.zst", some(400..1200));
         let second = report(refresh(&fixture, &[]));
@@ -70,7 +70,7 @@ fn a_newer_dump_is_published_and_goes_on_from_what_is_published_if_that_is_asked
 }
 
 #[test]
-fn games_that_are_used_whole_and_a_plan_are_looked_at_as_the_sources_are() {
+fn selected_games_and_a_plan_count_as_sources() {
     let fixture = Fixture::new();
     let game = |moves: &str| format!("[Event \"x\"]\n\n{moves} 1-0\n");
     fixture.file("games.pgn", game("1. e4 e5"));
@@ -99,10 +99,10 @@ fn games_that_are_used_whole_and_a_plan_are_looked_at_as_the_sources_are() {
 }
 
 #[test]
-fn what_broke_off_is_gone_on_with() {
+fn an_interrupted_refresh_is_continued() {
     let fixture = fixture("publish = ['--pages', '--prune', '--grace', '0s', '--keep', '1']");
     fs::create_dir(fixture.path("site")).unwrap();
-    // Without content, it takes no disk.
+    // The file is sparse.
     let large = fixture.file("site/film", "");
     fs::OpenOptions::new().write(true).open(&large).unwrap().set_len(1_000_000_000).unwrap();
     refresh(&fixture, &[]).fails(&["GitHub Pages does not take it"]);
@@ -122,11 +122,11 @@ fn what_broke_off_is_gone_on_with() {
 }
 
 #[test]
-fn what_was_built_on_a_database_that_is_replaced_meanwhile_is_built_anew() {
+fn a_build_on_a_replaced_base_is_repeated() {
     let fixture = fixture("base = 'published'\npublish = ['--pages']");
     fixture.file("dump.zst", some(0..700));
     report(refresh(&fixture, &[]));
-    // Built, but not published.
+    // The database is built, but not published.
     let film = fixture.file("site/film", "");
     fs::OpenOptions::new().write(true).open(&film).unwrap().set_len(1_000_000_000).unwrap();
     fixture.file("dump.zst", some(700..800));
@@ -142,13 +142,13 @@ fn what_was_built_on_a_database_that_is_replaced_meanwhile_is_built_anew() {
 }
 
 #[test]
-fn a_dump_on_a_host_is_known_again_by_its_checksum_or_its_tag() {
+fn an_unchanged_dump_on_a_host_is_recognised_by_checksum_or_etag() {
     use sha2::{Digest, Sha256};
 
     let file = zstd(&sample());
     let sum: String = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
     for sums in [String::new(), format!("{sum}  dump.zst\n")] {
-        let host = BreakingHost::new(file.clone(), Habits { sums: sums.clone(), ..Habits::default() });
+        let host = BreakingHost::new(file.clone(), Behaviour { sums: sums.clone(), ..Behaviour::default() });
         let fixture = fixture("");
         fixture.file("refresh.toml", format!("sources = ['{}']\nto = 'site'", host.url("dump.zst")));
         let first = report(refresh(&fixture, &[]));
@@ -160,7 +160,7 @@ fn a_dump_on_a_host_is_known_again_by_its_checksum_or_its_tag() {
 }
 
 #[test]
-fn a_store_is_refreshed_like_a_folder() {
+fn a_store_can_be_refreshed() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = fixture("");
     let text = format!("sources = ['dump.zst']\nto = '{}'\nbase = 'published'", store.url("evals"));
@@ -179,7 +179,7 @@ fn a_store_is_refreshed_like_a_folder() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_is_done() {
+fn errors_of_the_configuration_are_reported_before_the_build() {
     let fixture = fixture("");
     fixture.file("refresh.json", "[]");
     refresh(&fixture, &[]).fails(&["refresh.json", "remove it"]);
@@ -200,7 +200,7 @@ fn what_is_wrong_is_told_before_anything_is_done() {
 }
 
 #[test]
-fn a_build_keeps_to_the_disk_that_it_may_use() {
+fn a_build_respects_its_disk_limit() {
     let fixture = fixture("build = ['--max-disk', '8KiB']");
     refresh(&fixture, &[]).fails(&["--max-disk, 8192 bytes", "--min-depth"]);
     assert!(!fixture.path("site").exists() && !fixture.path("evals").exists(), "nothing is left");

@@ -1,17 +1,17 @@
-//! The program itself: what it prints, where it listens, how it ends.
+//! Output, address and shutdown of `shelfish serve`.
 
 use std::net::TcpListener;
 #[cfg(unix)]
-use std::{net::TcpStream, process::Command, thread, time::Duration};
+use std::{net::TcpStream, process::Command};
 
 use crate::common::stores::http;
 use crate::common::*;
 
-/// A folder with files in it.
+/// Creates a folder with files.
 const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 
 #[test]
-fn the_url_stands_on_a_line_of_its_own_and_answers() {
+fn the_url_is_printed_on_a_separate_line_and_answers() {
     let host = Host::serve([FOLDER]);
     let range = [("range".to_owned(), "bytes=0-8".to_owned())];
     let (status, _, body) = http(host.at(), "GET", "/Cargo.toml", &range, b"");
@@ -19,22 +19,23 @@ fn the_url_stands_on_a_line_of_its_own_and_answers() {
 }
 
 #[test]
-fn a_taken_port_is_named_with_the_way_out() {
+fn the_error_of_a_used_port_contains_the_remedy() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let run = shelfish(["serve", FOLDER, "--port", &port]);
-    run.fails(&[&format!("port {port} of 127.0.0.1 is in use"), "--port 0"]);
+    run.fails(&[&format!("port {port} of 127.0.0.1 is in use"), "another --port, or 0"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interruption_ends_it_well_even_with_a_connection_open() {
+fn an_interruption_stops_the_server_despite_an_open_connection() {
     let mut host = Host::serve([FOLDER]);
     let _idle = TcpStream::connect(host.at()).unwrap();
     Command::new("kill").args(["-INT", &host.child.id().to_string()]).status().unwrap();
-    let ended = (0..100).find_map(|_| {
-        thread::sleep(Duration::from_millis(100));
-        host.child.try_wait().unwrap()
+    let mut ended = None;
+    until("the server ends", || {
+        ended = host.child.try_wait().unwrap();
+        ended.is_some()
     });
-    assert_eq!(ended.map(|status| status.code()), Some(Some(0)), "not ended after ten seconds, or not well");
+    assert_eq!(ended.unwrap().code(), Some(0));
 }

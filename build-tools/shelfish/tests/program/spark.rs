@@ -1,14 +1,14 @@
-//! `build-tools/spark/build.py`, by PySpark with several workers on this machine, against `shelfish build --plan`.
+//! `build-tools/spark/build.py` on PySpark with several local workers, compared with `shelfish build --plan`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::common::{Fixture, data, sample, shelfish};
+use crate::common::{Fixture, data, sample, shelfish, until};
 use serde_json::Value;
 
-/// Each worker is a process of its own; a task that fails is run again.
+/// Spark master with a process for each worker. A failed task is repeated.
 const MASTER: &str = "local-cluster[2,1,1536]";
 const PARTS: &str = "6";
 
@@ -16,12 +16,12 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The folder of the program for Spark.
+/// Returns the folder of the program for Spark.
 fn engine() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spark")
 }
 
-/// A Python with PySpark.
+/// Returns a Python interpreter with PySpark.
 fn python() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_shelfish"));
     let python = program.ancestors().nth(2).unwrap().join("tools/spark/bin/python");
@@ -43,7 +43,7 @@ impl Spark {
         Spark { fixture, plan, source }
     }
 
-    /// Begins to build.
+    /// Starts a build.
     fn start(&self, out: &str) -> Child {
         let (program, python) = (Path::new(env!("CARGO_BIN_EXE_shelfish")), python());
         // Executors work in this folder.
@@ -93,7 +93,7 @@ impl Spark {
 
 #[test]
 #[ignore = "takes minutes and PySpark"]
-fn all_of_tcec_by_two_workers_is_what_one_machine_builds() {
+fn two_workers_build_the_same_database_of_tcec_as_one_machine() {
     let Some(source) = data("evals-tcec.jsonl.zst") else { return };
     let spark = Spark::new(&|_| source.canonicalize().unwrap());
     let start = Instant::now();
@@ -111,7 +111,7 @@ fn all_of_tcec_by_two_workers_is_what_one_machine_builds() {
     spark.fixture.verify("spark").succeeds();
 }
 
-/// What a worker does whose executor has died: its records end before the last.
+/// Simulates a worker whose executor has died: its records end before the last record.
 const BROKEN_OFF: &str = r#"
 import argparse, os, sys
 import build
@@ -130,7 +130,7 @@ list(commands.encode(1, iter([(build.end_of(1), b"")])))
 
 #[test]
 #[ignore = "takes PySpark"]
-fn records_that_end_before_the_last_are_no_part() {
+fn incomplete_records_are_not_a_part() {
     let spark = Spark::new(&|fixture| fixture.file("dump.jsonl", sample()));
     let (program, out) = (env!("CARGO_BIN_EXE_shelfish"), spark.fixture.path("spark"));
     let mut worker = Command::new(python());
@@ -141,7 +141,7 @@ fn records_that_end_before_the_last_are_no_part() {
     assert_eq!(fragments.collect::<Vec<_>>(), ["00001.json"]);
 }
 
-/// The processes whose command line has a text.
+/// Lists the processes whose command line contains all words.
 fn processes(words: &[&str]) -> Vec<i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let has = |path: PathBuf| {
@@ -155,8 +155,8 @@ fn processes(words: &[&str]) -> Vec<i32> {
 
 #[test]
 #[ignore = "takes minutes and PySpark"]
-fn a_worker_that_is_killed_in_the_middle_changes_nothing() {
-    // Enough for the kill to come while parts are encoded.
+fn a_killed_worker_does_not_change_the_database() {
+    // Enough records for a kill while parts are being encoded.
     let spark = Spark::new(&|fixture| {
         let lines = sample();
         let more = (1..40)
@@ -166,13 +166,11 @@ fn a_worker_that_is_killed_in_the_middle_changes_nothing() {
     spark.build();
     let child = spark.start("spark");
     let out = spark.fixture.path("spark");
-    // Of the executors of this test one is killed as soon as there is a shard.
+    // Kills an executor of this test as soon as a shard exists.
     let mine = text(&spark.fixture.path("home")).to_owned();
     let shards =
         || fs::read_dir(&out).is_ok_and(|mut dir| dir.any(|entry| text(&entry.unwrap().path()).ends_with(".silo")));
-    while !shards() {
-        std::thread::yield_now();
-    }
+    until("a shard exists", shards);
     let is_mine =
         |process: &&i32| fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mine));
     let executors = processes(&["CoarseGrainedExecutorBackend"]);

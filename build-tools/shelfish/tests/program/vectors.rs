@@ -1,5 +1,5 @@
-//! The bytes that the format froze: `tests/data/database` holds records and the database that they make, `tests/data/book`
-//! games and the book.
+//! Frozen bytes of the format. `tests/data/database` contains records and their database, `tests/data/book` contains
+//! games and their book.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn vector() -> PathBuf {
 }
 
 #[test]
-fn the_records_of_the_format_make_its_database_byte_for_byte() {
+fn the_frozen_records_give_the_frozen_database() {
     let fixture = Fixture::new();
     fixture.build(&[&vector().join("records.jsonl")], &[]).succeeds();
     let frozen = fs::read_dir(vector().join("db")).unwrap().count();
@@ -24,7 +24,7 @@ fn the_records_of_the_format_make_its_database_byte_for_byte() {
 }
 
 #[test]
-fn the_database_of_the_format_gives_its_records_back() {
+fn the_frozen_database_gives_the_frozen_records() {
     let db = vector().join("db");
     let found = shelfish(["export".as_ref(), "-d".as_ref(), db.as_os_str()]).succeeds();
     let records = fs::read_to_string(vector().join("records.jsonl")).unwrap();
@@ -33,18 +33,18 @@ fn the_database_of_the_format_gives_its_records_back() {
 }
 
 #[test]
-fn the_games_of_the_format_make_its_book_byte_for_byte() {
-    makes_its_book("book", &["--max-plies", "100"]);
+fn the_frozen_games_give_the_frozen_book() {
+    builds_frozen_book("book", &["--max-plies", "100"]);
 }
 
 #[test]
-fn the_games_of_the_format_make_its_book_of_buckets_ratings_and_references_byte_for_byte() {
+fn the_frozen_games_give_the_frozen_book_with_details() {
     let options = ["--max-plies", "100", "--buckets", "speeds,2000", "--average-ratings", "--game-ids", "2"];
-    makes_its_book("book-details", &options);
+    builds_frozen_book("book-details", &options);
 }
 
 #[track_caller]
-fn makes_its_book(name: &str, options: &[&str]) {
+fn builds_frozen_book(name: &str, options: &[&str]) {
     let book = vector().with_file_name(name);
     let fixture = Fixture::new();
     fixture.build(&[&book.join("games.pgn")], options).succeeds();

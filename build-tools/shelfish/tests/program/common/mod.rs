@@ -1,4 +1,4 @@
-//! Runs the program as a person would.
+//! Helpers to run the program.
 
 pub mod host;
 pub mod stores;
@@ -9,10 +9,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
 
-/// What a run left.
+/// Output of a run.
 pub struct Run {
     pub code: i32,
     pub out: String,
@@ -26,7 +28,7 @@ impl Run {
         self.out
     }
 
-    /// Fails with exit code 1 and a message that has each of `words`.
+    /// Asserts exit code 1 and an error message that contains all `words`.
     #[track_caller]
     pub fn fails(self, words: &[&str]) -> String {
         assert_eq!(self.code, 1, "{}{}", self.out, self.err);
@@ -37,14 +39,14 @@ impl Run {
     }
 }
 
-/// Whether tests may take minutes, as with `cargo xtask test --all`.
+/// Returns whether tests may take minutes, as in `cargo xtask test --all`.
 pub fn is_long() -> bool {
     std::env::var_os("SHELFISH_LONG").is_some()
 }
 
 pub fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shelfish"));
-    // No cache that outlives a test: where there can be no folder.
+    // The cache must not outlive a test, so its folder cannot be created.
     command.env("XDG_CACHE_HOME", "/dev/null/none");
     command
 }
@@ -58,7 +60,7 @@ pub fn shelfish_with(args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &
         command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // A program that fails early does not read on.
+    // A program that fails early does not read all of its input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -69,7 +71,26 @@ pub fn shelfish_with(args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &
     }
 }
 
-/// A directory with a dump in it.
+/// Waits until `condition` holds. Fails after two minutes, which is too long even for a busy machine.
+#[track_caller]
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(120), "waited two minutes until {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Reports that the current test, or a part of it, is skipped.
+///
+/// The line bypasses the capture of the test harness, so that the tally of `cargo xtask test` can count it.
+pub fn skipped(reason: &str) {
+    let thread = std::thread::current();
+    let line = format!("SKIPPED: {}: {reason}\n", thread.name().unwrap_or("unnamed test"));
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
+}
+
+/// Temporary directory for dumps and databases.
 pub struct Fixture {
     pub dir: TempDir,
 }
@@ -77,6 +98,38 @@ pub struct Fixture {
 impl Fixture {
     pub fn new() -> Fixture {
         Fixture { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// Copies a fixture that `build` fills once per run, because many tests need the same databases.
+    pub fn shared(name: &'static str, build: fn(&Fixture)) -> Fixture {
+        static SHARED: Mutex<Vec<(&str, Arc<OnceLock<Fixture>>)>> = Mutex::new(Vec::new());
+        let original = {
+            let mut shared = SHARED.lock().unwrap();
+            if shared.is_empty() {
+                remove_old_fixtures();
+            }
+            let found = shared.iter().find(|(other, _)| *other == name).map(|(_, original)| original.clone());
+            found.unwrap_or_else(|| {
+                shared.push((name, Arc::default()));
+                shared.last().unwrap().1.clone()
+            })
+        };
+        let original = original.get_or_init(|| {
+            let fixture = Fixture { dir: tempfile::Builder::new().prefix(SHARED_PREFIX).tempdir_in(TARGET).unwrap() };
+            build(&fixture);
+            fixture
+        });
+        let fixture = Fixture::new();
+        copy(original.dir.path(), fixture.dir.path());
+        fixture
+    }
+
+    /// Copies a fixture with the database `db` of the sample.
+    pub fn of_sample() -> Fixture {
+        Fixture::shared("sample", |fixture| {
+            let dump = fixture.file("dump.jsonl", sample());
+            fixture.build(&[&dump], &[]).succeeds();
+        })
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -89,7 +142,7 @@ impl Fixture {
         path
     }
 
-    /// Builds `db` of `sources`.
+    /// Builds the database `db` of `sources`.
     pub fn build(&self, sources: &[&Path], options: &[&str]) -> Run {
         self.build_to("db", sources, options)
     }
@@ -103,23 +156,51 @@ impl Fixture {
         shelfish(args)
     }
 
-    /// The lines of a database, sorted.
+    /// Returns the lines of a database, sorted.
     pub fn export(&self, db: &str) -> Vec<String> {
         sorted(&shelfish(["export".as_ref(), "-d".as_ref(), self.path(db).as_os_str()]).succeeds())
     }
 
-    /// Every file of a database, by name. It has no folders.
+    /// Returns all files of a database by name. The database must not contain folders.
     pub fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
         read_all(fs::read_dir(self.path(db)).unwrap().map(|entry| entry.unwrap().path()))
     }
 
-    /// The files of a database that is made in parts, by name, without those in folders.
+    /// Returns all files of a database by name, without subfolders.
     pub fn files_beside_folders(&self, db: &str) -> Vec<(String, Vec<u8>)> {
         read_all(fs::read_dir(self.path(db)).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()))
     }
 
     pub fn verify(&self, db: &str) -> Run {
         shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), self.path(db).as_os_str()])
+    }
+}
+
+/// Folder of the build for temporary files of tests.
+const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
+const SHARED_PREFIX: &str = "shared-fixture-";
+
+/// Removes shared fixtures of earlier runs, because a static fixture is never dropped.
+fn remove_old_fixtures() {
+    let yesterday = SystemTime::now() - Duration::from_secs(24 * 60 * 60);
+    for entry in fs::read_dir(TARGET).unwrap().flatten() {
+        let is_old = entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| time < yesterday);
+        if is_old && entry.file_name().to_string_lossy().starts_with(SHARED_PREFIX) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Copies the contents of a directory.
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
     }
 }
 
@@ -130,29 +211,29 @@ fn read_all(paths: impl Iterator<Item = PathBuf>) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The data set, unless it is not there, which is said aloud.
+/// Returns the path of a data set. Reports the test as skipped if the data set is missing.
 pub fn data(name: &str) -> Option<PathBuf> {
     let dir = std::env::var_os("SHELFISH_DATA").map_or("../../../shared/data".into(), PathBuf::from);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(name);
     if !path.exists() {
-        eprintln!("SKIPPED: {} is not there; SHELFISH_DATA says where data sets are", path.display());
+        skipped(&format!("{} is missing; set SHELFISH_DATA to the folder of data sets", path.display()));
     }
     path.exists().then_some(path)
 }
 
-/// `shelfish serve`, ended when dropped.
+/// Running `shelfish serve`, which is killed when dropped.
 pub struct Host {
     pub child: Child,
     url: String,
 }
 
 impl Host {
-    /// Serves a fixture's directory.
+    /// Serves the directory of a fixture.
     pub fn new(fixture: &Fixture) -> Host {
         Host::serve([fixture.dir.path()])
     }
 
-    /// Serves on a free port, with more arguments. The URL stands on a line of its own.
+    /// Serves on a free port with further arguments. The program prints its URL on a separate line.
     pub fn serve(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Host {
         let mut command = command();
         command.args(["serve", "--port", "0"]).args(args).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -167,7 +248,7 @@ impl Host {
         format!("{}/{path}", self.url)
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     pub fn at(&self) -> SocketAddr {
         self.url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap()
     }
@@ -186,7 +267,7 @@ pub fn sorted(text: &str) -> Vec<String> {
     lines
 }
 
-/// A dump of 1,574 positions with one and three lines each, decompressed.
+/// Returns a dump of 1,574 positions with one and three lines each.
 pub fn sample() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/evaluations.jsonl.zst");
     String::from_utf8(zstd::decode_all(fs::File::open(path).unwrap()).unwrap()).unwrap()
@@ -204,14 +285,14 @@ pub fn gzip(text: &str) -> Vec<u8> {
 
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-/// A line with one evaluation of one PV.
+/// Formats a line with one evaluation that has one PV.
 pub fn line(fen: &str, cp: i32, moves: &str, knodes: u32, depth: u16) -> String {
     format!(
         r#"{{"fen":"{fen}","evals":[{{"pvs":[{{"cp":{cp},"line":"{moves}"}}],"knodes":{knodes},"depth":{depth}}}]}}"#
     )
 }
 
-/// Writes a database anew, into shards of about so many bytes, as those of large databases are many.
+/// Rewrites a database into small shards, because large databases have many shards.
 pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
     use shelfish::eval::PositionEval;
     use shelfish::table::{Block, TableWriter, WriterOptions};

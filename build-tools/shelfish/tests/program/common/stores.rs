@@ -1,5 +1,5 @@
-//! Real servers of the stores' protocols, each started on a free port by the test that needs it and ended with it; and a
-//! line to them that breaks where a test says so.
+//! Real servers of the protocols of stores, and connections to them that break on demand. Each test starts its own
+//! servers on free ports.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::Run;
 
-/// A server that answers like a store.
+/// Server of a store.
 pub struct Store {
     child: Child,
     pub at: SocketAddr,
@@ -24,12 +24,12 @@ pub enum Protocol {
     Google,
 }
 
-/// The account that Azurite has, and its key, which is public.
+/// Account of Azurite, with its public key.
 const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 impl Store {
-    /// Starts a server with a bucket `shelf`. `None`, said loudly, where it is not installed.
+    /// Starts a server with a bucket `shelf`. Reports the test as skipped if the server is not installed.
     pub fn start(protocol: Protocol) -> Option<Store> {
         let tools = Path::new(env!("CARGO_BIN_EXE_shelfish")).ancestors().nth(2).unwrap().join("tools/stores");
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/stores");
@@ -44,34 +44,37 @@ impl Store {
             ),
         };
         if !program.is_file() {
-            eprintln!("NOT TESTED with {protocol:?}: {} is missing; `cargo xtask test` installs it", program.display());
+            let missing = program.display();
+            super::skipped(&format!(
+                "the server for {protocol:?}, {missing}, is missing; `cargo xtask test` installs it"
+            ));
             return None;
         }
-        // Python writes to a pipe in pieces unless told otherwise; both streams may have the line with the port.
+        // Python buffers writes to a pipe by default. Either stream can contain the line with the port.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 2>&1"])
             .arg(&program)
             .args(args)
             .env("PYTHONUNBUFFERED", "1")
-            // As small as those of the tests.
+            // Accepts small parts, as the tests use them.
             .env("S3_UPLOAD_PART_MIN_SIZE", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut said = String::new();
+        let mut output = String::new();
         let port = loop {
             let mut line = String::new();
-            assert!(out.read_line(&mut line).unwrap() > 0, "{protocol:?} ended: {said}");
+            assert!(out.read_line(&mut line).unwrap() > 0, "{protocol:?} ended: {output}");
             let port = line.split_once("http://127.0.0.1:").map(|(_, rest)| rest.trim_end().to_owned());
-            said.push_str(&line);
+            output.push_str(&line);
             let digits = |rest: String| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
             if let Some(port) = port.and_then(digits) {
                 break port;
             }
         };
-        // What it says is read, so that it never waits.
+        // The output is read so that the server never blocks.
         std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
         let store = Store { child, at: SocketAddr::from(([127, 0, 0, 1], port)), protocol };
         match protocol {
@@ -104,7 +107,7 @@ impl Store {
         assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
     }
 
-    /// The URL of a folder in its bucket.
+    /// Returns the URL of a folder in the bucket.
     pub fn url(&self, folder: &str) -> String {
         let scheme = match self.protocol {
             Protocol::S3 => "s3",
@@ -114,7 +117,7 @@ impl Store {
         format!("{scheme}://shelf/{folder}")
     }
 
-    /// The headers with which it serves a file.
+    /// Returns the headers of a file.
     pub fn headers(&self, file: &str) -> String {
         let path = match self.protocol {
             Protocol::Azure => unimplemented!("a container is not public by default"),
@@ -127,12 +130,12 @@ impl Store {
         head.to_ascii_lowercase()
     }
 
-    /// The program with what it takes to find this server.
+    /// Creates a command with the environment for this server.
     pub fn command(&self) -> Command {
         self.command_at(self.at)
     }
 
-    /// The program, to find this server at another address.
+    /// Creates a command that reaches this server at another address.
     pub fn command_at(&self, at: SocketAddr) -> Command {
         let mut command = super::command();
         for name in
@@ -159,7 +162,7 @@ impl Store {
         command
     }
 
-    /// Runs the program.
+    /// Runs the program with the environment for this server.
     pub fn run(&self, args: &[&str]) -> Run {
         run(self.command().args(args))
     }
@@ -182,7 +185,7 @@ pub fn run(command: &mut Command) -> Run {
     }
 }
 
-/// One request by hand: status, head, body.
+/// Sends a request and returns status, head and body.
 pub fn http(
     at: SocketAddr,
     method: &str,
@@ -203,30 +206,49 @@ pub fn http(
     (head.split(' ').nth(1).unwrap().parse().unwrap(), head, answer[end + 4..].to_vec())
 }
 
-/// What a [`Line`] does with a connection, by the first line of its request and how many came before.
+/// Reads the rest of a request whose first bytes are `request`.
+fn read_request(client: &mut TcpStream, mut request: Vec<u8>) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 14];
+    loop {
+        if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&request[..end]).to_ascii_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+            if request.len() - end - 4 >= length.unwrap_or(0) {
+                return Ok(());
+            }
+        }
+        match client.read(&mut buffer)? {
+            0 => return Ok(()),
+            length => request.extend_from_slice(&buffer[..length]),
+        }
+    }
+}
+
+/// Action of a [`Line`] for a connection.
 pub enum Do {
-    /// Passes everything on.
+    /// Forwards all bytes.
     Pass,
-    /// Answers with this status, in place of the server.
+    /// Answers with this status instead of the server.
     Answer(&'static str),
-    /// Passes so many bytes of the request on, then hangs up.
+    /// Forwards this number of bytes of the request, then closes the connection.
     Cut(u64),
 }
 
-/// A line to a server, on a port of its own.
+/// Connection to a server through a separate port.
 pub struct Line {
     pub at: SocketAddr,
-    /// Bytes that were passed on to the server.
+    /// Number of bytes forwarded to the server.
     pub sent: Arc<AtomicU64>,
 }
 
 impl Line {
-    /// A line on which `judge` says what happens to each connection.
+    /// Creates a line. `judge` chooses the action for the first line of a request and the number of earlier
+    /// connections.
     pub fn new(to: SocketAddr, judge: impl Fn(&str, u64) -> Do + Send + Sync + 'static) -> Line {
         Line::until(to, judge, u64::MAX, || ())
     }
 
-    /// A line that passes so many bytes on to the server, then nothing more, after it has called `over`.
+    /// Creates a line that forwards at most `limit` bytes to the server, and then calls `over`.
     pub fn until(
         to: SocketAddr,
         judge: impl Fn(&str, u64) -> Do + Send + Sync + 'static,
@@ -267,9 +289,8 @@ impl Rules {
             Do::Pass => u64::MAX,
             Do::Cut(bytes) => bytes,
             Do::Answer(status) => {
-                // The whole request is taken, so that the answer is not lost.
-                client.set_read_timeout(Some(std::time::Duration::from_millis(200)))?;
-                while client.read(&mut buffer).is_ok_and(|length| length > 0) {}
+                // The whole request is read first. Otherwise the client might lose the answer.
+                read_request(&mut client, buffer[..length].to_vec())?;
                 let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
                 return client.write_all(answer.as_bytes());
             }
