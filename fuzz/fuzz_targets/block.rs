@@ -1,4 +1,4 @@
-//! Any frame under a right checksum is a block or an error; the records of a block, written again, are the same.
+//! Any frame with a valid checksum is a block or an error. The records of a block stay the same when they are written again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What reads lines of parts, plans and fragments, out of a program that is too large to be built for coverage.
+//! Modules that read lines of parts, plans and fragments. The whole program is too large to build with coverage.
 #![allow(dead_code)]
 
 #[path = "../../build-tools/shelfish/src/build/parts/fragment.rs"]
@@ -16,7 +16,7 @@ pub use plan_file::Plan;
 pub use selection::{OverLimit, Selection};
 
 pub mod join {
-    /// As the program has it.
+    /// Same as in the program.
     pub trait Sorted {
         fn peek(&self) -> Option<&[u8]>;
         fn next_record(&mut self) -> std::io::Result<Option<(&[u8], &[u8])>>;
@@ -26,7 +26,7 @@ pub mod join {
 pub mod sort {
     use super::spool::SpoolError;
 
-    /// As the program has it.
+    /// Same as in the program.
     pub trait Merging: Default {
         type Start;
         fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError>;

@@ -1,4 +1,4 @@
-//! Any text is a position or an error; a position's own FEN and key give it back.
+//! Any text is a position or an error. The FEN and the key of a position decode to the same position.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any text under a right checksum is a manifest or an error; what is written of a manifest is read and written alike.
+//! Any text with a valid checksum is a manifest or an error. A written manifest is read and written again without a change.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

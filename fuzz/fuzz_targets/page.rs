@@ -1,4 +1,4 @@
-//! Any frame under a right checksum is a page or an error.
+//! Any frame with a valid checksum is a page or an error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any bytes are a line of a part or an error; a record whose numbers pass is written and read as it was, or is an error.
+//! Any bytes are a line of a part or an error. A record with valid numbers is an error, or stays the same when it is written and
+//! read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = lines::parse(bytes);
     let Some((&length, rest)) = bytes.split_first() else { return };
     let Some((key, payload)) = rest.split_at_checked(length.into()) else { return };
-    // With the checksum that a forger would give it.
+    // A forger can also compute the checksum.
     let mut line = String::new();
     lines::push(&mut line, 7, key, payload);
     assert_eq!(lines::parse(line.trim_end().as_bytes()), Ok((7, key.to_vec(), payload.to_vec())));

@@ -1,4 +1,4 @@
-//! Any text is a game or an error, wherever it is cut; a game is written as it was read, and annotated without loss.
+//! Any text is a game or an error, at any cut. A game stays the same when it is written and read again, and annotation loses nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any text is a plan or an error, and what a fragment says of a part is a manifest that readers take, or an error. The two
-//! are divided by a zero byte.
+//! Any text is a plan or an error. Any fragment gives a manifest that readers accept, or an error. A zero byte separates the two
+//! inputs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
 
     let _ = Fragment::parse(table, &plan, 0);
     let Ok(table) = serde_json::from_slice::<Part>(table) else { return };
-    // With the checksum that a forger would give it.
+    // A forger can also compute the checksum.
     let forged = Fragment::new(&plan, 0, table, OverLimit::default(), 0);
     let text = forged.to_bytes().expect("a fragment is JSON");
     let Ok(fragment) = Fragment::parse(&text, &plan, 0) else { return };

@@ -1,5 +1,5 @@
-//! Any frame under a right checksum is a block of played moves or an error; the records of a block, written again, are the
-//! same.
+//! Any frame with a valid checksum is a block of played moves or an error. The records of a block stay the same when they are
+//! written again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

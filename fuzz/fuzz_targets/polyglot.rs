@@ -1,4 +1,4 @@
-//! Any bytes are a book of Polyglot or an error; a walk ends, and gives legal moves of positions that come once each.
+//! Any bytes are a Polyglot book or an error. A walk ends, and returns legal moves, each position once.
 #![no_main]
 
 use std::collections::HashSet;

@@ -1,11 +1,11 @@
-//! Any file that begins as `pzstd` writes it has the text that zstd reads of it, or ends with an error where zstd has one.
+//! Any file that begins like a file of `pzstd` decodes to the text that zstd decodes, or fails if zstd fails.
 #![no_main]
 
 use std::io::{Cursor, Read};
 
 use libfuzzer_sys::fuzz_target;
 
-// The program is too large to be built for coverage; what decodes the frames stands alone.
+// The program is too large to build with coverage, so only the decoder of frames is included.
 #[allow(dead_code)]
 #[path = "../../build-tools/shelfish/src/build/frames.rs"]
 mod frames;
@@ -14,11 +14,11 @@ mod frames;
 mod ordered;
 
 mod dump {
-    /// As the program has it.
+    /// Same as in the program.
     pub const MAX_WINDOW_LOG: u32 = 27;
 }
 
-/// Enough of a text to compare.
+/// Maximum length of the compared texts.
 const MOST: u64 = 1 << 20;
 
 fn read(reader: impl Read) -> (Vec<u8>, bool) {
@@ -27,7 +27,7 @@ fn read(reader: impl Read) -> (Vec<u8>, bool) {
     (text, is_whole)
 }
 
-/// What each header begins with.
+/// Magic number of each header.
 const MARK: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
 fuzz_target!(|bytes: &[u8]| {
@@ -37,14 +37,14 @@ fuzz_target!(|bytes: &[u8]| {
     decoder.window_log_max(dump::MAX_WINDOW_LOG).expect("a window");
     let (text, is_whole) = read(decoder);
     if is_whole {
-        // A file that ends behind a header lacks its frame, of which zstd, which does not look into headers, knows nothing.
+        // A file that ends after a header lacks a frame. zstd does not read headers and misses this.
         let lacks_a_frame = file.len() >= 12 && file[file.len() - 12..].starts_with(&MARK);
         assert!(found == text && (is_found_whole || lacks_a_frame));
     } else {
-        // What is damaged within a frame is told where it stands, so that more or less may come before.
+        // The two decoders may report damage in a frame after a different number of bytes.
         let both = text.len().min(found.len());
         assert!(found[..both] == text[..both]);
-        // The one thing that a stream refuses and a frame in memory does not is a large window. It is all there, then.
+        // Only a large window is refused by the stream but not by the decoder in memory. The text is then complete.
         let is_all = || zstd::bulk::decompress(&file, MOST as usize).is_ok_and(|all| all == found);
         assert!(!is_found_whole || found.len() as u64 == MOST || is_all());
     }

@@ -1,5 +1,4 @@
-//! From any position, after any legal moves and within any limits, the search ends, keeps to its limits, and its lines are
-//! legal.
+//! The search ends within its limits and returns legal lines, from any position, after any legal moves and with any limits.
 //!
 //! The input is a FEN, the end of a line, three bytes of limits, and a byte for each move that is played first.
 #![no_main]
@@ -9,7 +8,7 @@ use std::{env, str, sync::LazyLock};
 use libfuzzer_sys::fuzz_target;
 use shelfish_engine::{Game, Histories, Limits, Position, Silent, Table, search};
 
-/// The most nodes of a search: few, so that a run of the target sees many positions, unless told otherwise.
+/// Maximum number of nodes of a search by default: few, so that a run of the target tests many positions.
 static MOST_NODES: LazyLock<u64> = LazyLock::new(|| {
     env::var("SHELFISH_FUZZ_NODES").map_or(20_000, |nodes| nodes.parse().expect("SHELFISH_FUZZ_NODES is a number"))
 });

@@ -1,4 +1,4 @@
-// `shelfish/analysis` in Node: a report from a database's answers, annotated PGN, and what is said of wrong arguments.
+// `shelfish/analysis` in Node: a report from a database's answers, annotated PGN, and errors for wrong arguments.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -146,6 +146,6 @@ test("a long game takes no time to speak of", () => {
   const report = analysis.report({ moves, evaluations });
   const time = performance.now() - start;
   assert.equal(report.known, 301);
-  // Some 5 ms on a machine of our size; ten times that if it is busy.
+  // This takes some 5 ms on two cores, and ten times as long on a busy machine.
   assert.ok(time < 200, `${time} ms`);
 });

@@ -1,5 +1,5 @@
-// What hostile blocks and manifests cost the package: a table for `cargo xtask bench-attack`.
-// node tests/npm/attack-cost.mjs DIR, where `attack write DIR` has written the attacks.
+// Prints the cost of hostile blocks and manifests for the package: a table for `cargo xtask bench-attack`.
+// node tests/npm/attack-cost.mjs DIR, after `attack write DIR`.
 import { performance } from "node:perf_hooks";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { attacks } from "./support/attacks.mjs";
 import { host } from "../browser/support/host.mjs";
 import { PACKAGE } from "../browser/support/paths.mjs";
 
-/** Runs of each measurement, of which the quickest counts. */
+/** Number of runs of each measurement. The fastest run counts. */
 const RUNS = 5;
 
 /** @type {typeof import("shelfish")} */
@@ -18,7 +18,7 @@ const dir = String(process.argv[2]);
 const shelf = await host(dir);
 
 /**
- * Milliseconds for which a call keeps the thread busy, and what came of it.
+ * Returns the milliseconds that a call occupies the thread, and its result.
  * @param {() => Promise<string>} work
  */
 async function cost(work) {

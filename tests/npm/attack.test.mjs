@@ -1,4 +1,4 @@
-// Hostile blocks and manifests with valid seals: each is answered or refused, and the module goes on afterwards.
+// Hostile blocks and manifests with valid seals: each is answered or refused, and the module still works afterwards.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ after(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** The module is as it was: an honest database answers. */
+/** Checks that the module still works: an honest database answers. */
 async function goesOn() {
   const database = await openDatabase(new URL("honest/manifest.json", shelf.url));
   assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+5.20");

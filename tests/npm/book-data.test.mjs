@@ -1,5 +1,5 @@
-// Every position of a large book, through the module: its counts are those that the program exports, and what a book leaves out is
-// not found in it. That the program's counts are those of a plain map is tested where it is built.
+// Every position of a large book, through the module: its counts are those that the program exports, and positions that a book
+// leaves out are absent. The program's tests compare its counts with a plain map.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const GAMES = join(resolve(process.env.SHELFISH_DATA ?? join(ROOT, "../shared/data")), "games.pgn.zst");
 const BATCH = 2_000;
-/** The second book has positions of so many games. */
+/** Minimum number of games of a position in the second book. */
 const LEAST = 5;
 
 /** @typedef {[white: number, draws: number, black: number]} Counts */

@@ -1,4 +1,4 @@
-// Books in Node: counts are those of a plain map, evaluations stand beside the moves, kinds are told apart.
+// Books in Node: counts equal those of a plain map, moves have evaluations, kinds of databases are distinguished.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -43,7 +43,7 @@ after(async () => {
 });
 
 /**
- * What was played by a plain map, read by another reader of PGN: results by FEN and UCI (`end`: the game ends here).
+ * Counts the moves of games in a plain map, with a different PGN reader: results by FEN and UCI (`end`: the game ends here).
  * @param {string} pgn
  */
 function plain(pgn) {

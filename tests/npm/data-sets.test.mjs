@@ -1,4 +1,4 @@
-// Every position of whole data sets, through the module: each equals its source, and none that is absent is found.
+// Every position of whole data sets, through the module: each equals its source, and absent positions are not found.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -17,13 +17,13 @@ import { plain } from "../browser/support/truth.mjs";
 
 const DATA = resolve(process.env.SHELFISH_DATA ?? join(ROOT, "../shared/data"));
 const BATCH = 1000;
-/** Positions, one ply off those of the set, that are asked for although they are not there. */
+/** Number of absent positions to look up. Each is a ply away from a position of the set. */
 const ABSENT = 100_000;
 
 /** @typedef {{ fen: string, evals: import("../browser/support/truth.mjs").Evaluation[] }} Line */
 
 /**
- * The lines of a dump.
+ * Yields the lines of a dump.
  * @param {string} path
  */
 async function* lines(path) {
@@ -50,7 +50,7 @@ async function* lines(path) {
 }
 
 /**
- * A position one ply after another, by a move that leaves no en-passant square; undefined if there is none.
+ * Returns the position after a move that leaves no en-passant square, or undefined if there is no such move.
  * @param {string} fen
  * @param {number} choice
  */
@@ -67,7 +67,7 @@ function next(fen, choice) {
   return makeFen(chess.toSetup(), { epd: true });
 }
 
-/** The largest sets take minutes: only where it is asked for. */
+/** The largest sets take minutes, so they run only on request. */
 const LARGE = process.env.SHELFISH_LONG ? ["evals-sf.jsonl.zst", "evals-tcec.jsonl.zst"] : [];
 
 for (const [n, name] of ["evals-lichess-seed.jsonl", "evals-famous.jsonl.zst", ...LARGE].entries()) {
@@ -78,7 +78,7 @@ for (const [n, name] of ["evals-lichess-seed.jsonl", "evals-famous.jsonl.zst", .
   test(`every position of ${name} equals its source, and absent ones are not found`, { skip: missing }, async () => {
     const directory = mkdtempSync(join(tmpdir(), "shelfish-data-"));
     const database = join(directory, "db");
-    // Every other one reads pages from the shard.
+    // Every second database reads pages from the shard.
     const inline = n % 2 ? [] : ["--inline-pages", "0"];
     execFileSync(SHELFISH, ["build", path, "-o", database, "--quiet", ...inline], { stdio: ["ignore", "ignore", "inherit"] });
     const server = await serve(database);

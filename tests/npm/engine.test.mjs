@@ -1,4 +1,4 @@
-// `shelfish/engine` in Node: the same search as natively, limits, several Workers, and what is said of wrong arguments.
+// `shelfish/engine` in Node: the same search as natively, limits, several Workers, and errors for wrong arguments.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1";
 /** @typedef {{ depth: number, nodes: number, score: string, pv: string }} Found */
 
 /**
- * What the native program finds.
+ * Returns the lines that the native program finds.
  * @param {string} fen
  * @param {number} nodes
  * @param {number} lines
@@ -37,7 +37,7 @@ async function natively(fen, nodes, lines) {
     const [, depth, rank, score, bound, count, pv] =
       /^info depth (\d+) .*?multipv (\d+) score (\w+ -?\d+)( \w+bound)? nodes (\d+) .*?pv (.*)$/.exec(line) ?? [];
     if (rank === "1") found = [];
-    // Here an iteration that was broken off has the depth of the one before.
+    // The native program reports an unfinished iteration with the depth of the previous iteration.
     if (rank) found.push({ depth: Number(depth) - (bound ? 1 : 0), nodes: Number(count), score: String(score), pv: String(pv) });
     if (line.startsWith("bestmove")) break;
   }
@@ -109,7 +109,7 @@ test("iterations are told of as they end, and lines come best first", async () =
 test("moves that were played lead to the position, and what they repeat is known", async () => {
   const moves = ["g1f3", "g8f6", "f3g1", "f6g8"];
   assert.equal((await engine.analyse(START, { depth: 2, moves })).fen, START.slice(0, -4));
-  // The knight that goes home makes the third repetition.
+  // The knight's return is the third repetition.
   const found = await engine.analyse(START, { depth: 4, moves: [...moves, ...moves.slice(0, 3)], searchMoves: ["f6g8"] });
   assert.deepEqual([found.pvs[0].uci, found.pvs[0].cp], [["f6g8"], 0]);
 });
@@ -139,7 +139,7 @@ test("a search ends after its time", async () => {
   const start = performance.now();
   const found = await engine.analyse(KIWIPETE, { movetime: 200 });
   const time = performance.now() - start;
-  // The upper bound tells it from a search without end: a busy machine may keep the answer waiting.
+  // The upper bound excludes an endless search. A busy machine may delay the answer.
   assert.ok(time >= 190 && time < 2000 && found.depth > 5, `${time} ms, depth ${found.depth}`);
 });
 
@@ -172,12 +172,12 @@ test("a search that is aborted leaves its Worker to the next one", async (t) => 
     });
     const start = performance.now();
     abort.abort();
-    // It begins when the Worker has heard that the one before is over.
+    // The search begins when the Worker has received the end of the previous search.
     await fresh.analyse(KIWIPETE, { nodes: 1 });
     times.push(performance.now() - start);
   }
   times.sort((a, b) => a - b);
-  // The median: a machine that is busy may keep any message waiting.
+  // The median, because a busy machine may delay any message.
   assert.ok(Number(times[2]) < 500, String(times.map(Math.round)));
 });
 

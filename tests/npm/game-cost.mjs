@@ -1,5 +1,5 @@
-// What a game that is all in the database costs, against its bare requests: `cargo xtask bench-web` prints it.
-// Bare are the same ranges, by plain `fetch`: the manifest, then all others at once.
+// Measures a game that is entirely in the database, compared with its bare requests, for `cargo xtask bench-web`. Bare requests are
+// the same ranges by plain `fetch`: first the manifest, then all ranges at once.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const root = mkdtempSync(join(tmpdir(), "shelfish-game-cost-"));
 execFileSync(SHELFISH, ["build", ...DUMPS, "-o", join(root, "db"), "--quiet"], { stdio: "ignore" });
 const host = await serve(join(root, "db"), "--latency-ms", "50", "--bandwidth-mbit", "20");
 
-/** Milliseconds that some work takes. */
+/** Returns the milliseconds that some work takes. */
 async function time(/** @type {() => Promise<unknown>} */ work) {
   const start = performance.now();
   await work();
@@ -42,7 +42,7 @@ for (const fens of await games(join(ROOT, "static-shards/famous.pgn"), 22, 1)) {
       await get(`${host.url}manifest.json`);
       await Promise.all(others.map((request) => request()));
     });
-    // The first one opens connections.
+    // The first run opens connections.
     if (run === 0) continue;
     [reader, bare, requests, runs] = [reader + milliseconds, bare + least, requests + ranges.length, runs + 1];
   }

@@ -1,4 +1,4 @@
-// Where the WASM module comes from, and what is said if it does not.
+// The origin of the WASM module, and the errors if it does not load.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 let copies = 0;
 
 /**
- * The package anew, without a module.
+ * Imports the package again, without a module.
  * @returns {Promise<typeof import("shelfish")>}
  */
 const fresh = (entry = "index.js") => import(`${pathToFileURL(join(PACKAGE, entry)).href}?${copies++}`);
@@ -45,7 +45,7 @@ after(async () => {
   await shelf.close();
 });
 
-/** Opens the database and looks a position up. */
+/** Opens the database and looks up a position. */
 async function works(/** @type {typeof import("shelfish")} */ { openDatabase }, /** @type {any} */ wasm) {
   const database = await openDatabase(shelf.url, { wasm });
   assert.equal((await database.lookup(START))?.best.depth, 20);
@@ -53,7 +53,7 @@ async function works(/** @type {typeof import("shelfish")} */ { openDatabase }, 
 }
 
 /**
- * The error of a module.
+ * Returns the error of a module.
  * @param {any} wasm
  */
 async function fails(wasm) {

@@ -1,4 +1,4 @@
-// Names of openings: those of the list, found by the positions that another reader of its moves comes to.
+// Names of openings equal those of the list, for positions that a different reader of its moves reaches.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

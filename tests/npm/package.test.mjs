@@ -33,7 +33,7 @@ after(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** Opens, with a good host unless told otherwise; closed after the test. */
+/** Opens a database, by default on a good host, and closes it after the test. */
 async function opened(/** @type {import("node:test").TestContext} */ t, options = {}) {
   shelf.fault = shelf.manifestFault = undefined;
   shelf.requests.length = 0;
@@ -136,7 +136,7 @@ test("a malformed FEN is an error of its own, others still answer", async (t) =>
   }
 });
 
-/** Short only where it is what is tested: a busy machine may be silent for that long itself. */
+/** A short time-out only for tests of time-outs, because a busy machine may be silent for that long. */
 const timeout = (/** @type {readonly string[]} */ codes) => (codes.includes("timeout") ? 400 : 20_000);
 
 /** @type {[keyof typeof faults, string[]][]} */
@@ -170,7 +170,7 @@ for (const [name, codes] of BAD) {
 }
 
 /**
- * A fault that passes after so many requests.
+ * Returns a fault that ends after some requests.
  * @param {import("../browser/support/host.mjs").Fault} fault
  * @param {number} times
  */
@@ -272,7 +272,7 @@ test("a pinned manifest is taken, and no other one", async (t) => {
   assert.match(error.message, /another manifest than the one asked for: expected sha256-A+=, found sha256-/);
   await rejects(openDatabase(shelf.url, { integrity: "sha256-short" }), "usage");
 
-  // Another build in its place is not gone on with.
+  // A different build at the same URL is not used.
   const pinned = await openDatabase(shelf.url, { integrity, memoryBytes: 0 });
   t.after(() => pinned.close());
   const next = join(root, "pinned-next");
@@ -416,7 +416,7 @@ test("an error survives being cloned as a plain object with all that it says", a
   assert.ok(again instanceof ShelfishError && again instanceof Error);
   assert.deepEqual(structuredClone(again), plain);
   assert.match(String(error.stack), /^ShelfishError: http:/);
-  // A reason that cannot be cloned does not keep the error from it.
+  // The error arrives even if its reason cannot be cloned.
   const aborted = await rejects(database.lookup(START, { signal: AbortSignal.abort(() => {}) }), "aborted");
   assert.equal(structuredClone(aborted).code, "aborted");
 });
@@ -453,7 +453,7 @@ test("what is fetched is told, range by range", async (t) => {
   const database = await opened(t, {
     onRequest: (/** @type {import("shelfish").FetchedRange} */ request) => {
       seen.push(request);
-      // A listener may ask itself, and what it throws is its own affair.
+      // A listener may look up positions, and its exceptions are ignored.
       void database?.lookup(START).catch(() => {});
       throw new Error("of the listener");
     },
@@ -588,7 +588,7 @@ test("a database closes at the end of a block", async (t) => {
 
 test("an eval bar that aborts at each step shows as much as one that does not, for as few requests", async (t) => {
   const game = [...known.keys()].slice(0, 87);
-  /** Steps through a game; how many positions were shown, and the requests. */
+  /** Steps through a game, and returns the number of positions that were shown and the requests. */
   async function step(/** @type {boolean} */ aborts) {
     const database = await opened(t, { indexedDB: false });
     shelf.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, headers).end(body), 25);

@@ -1,4 +1,4 @@
-// Every snippet of the READMEs: its types hold under `strict`, and in Node it does what it says.
+// Every snippet of the READMEs has correct types under `strict`, and runs in Node.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -47,7 +47,7 @@ before(async () => {
   [shelf, book] = [await host(DATABASE), await host(BOOK)];
   const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--manifest", "--json"], { encoding: "utf8" });
   writeFileSync(join(root, "package.json"), '{ "type": "module" }');
-  // What the snippet with a source of its own reads from.
+  // Files for the snippet with a custom source.
   const files = `import { readFileSync } from "node:fs"; globalThis.files = { get: (file) => readFileSync("evals/" + file) };`;
   writeFileSync(join(root, "files.js"), files);
   for (const { name, code } of snippets) {

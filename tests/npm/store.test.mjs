@@ -1,4 +1,4 @@
-// The cache in IndexedDB, on an IndexedDB in memory: bounded, shared, and never in the way.
+// The cache in IndexedDB, on an IndexedDB in memory: it is bounded and shared, and never delays a lookup.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -26,13 +26,13 @@ afterEach(() => void (globalThis.indexedDB = new IDBFactory()));
 
 const bytes = (/** @type {number} */ length, fill = 1) => new Uint8Array(length).fill(fill);
 
-/** The names that are kept. */
+/** Returns the names of the cached entries. */
 async function kept(/** @type {Store} */ store, /** @type {string[]} */ ...names) {
   const found = await store.get(names);
   return names.filter((_, n) => found[n]);
 }
 
-/** Until what was put is written. */
+/** Waits until all entries are written. */
 const written = (/** @type {Store[]} */ ...stores) => Promise.all(stores.map((store) => store.written()));
 
 test("what was put is there for the next one", async () => {
@@ -133,7 +133,7 @@ test("tabs that share a name keep to one bound", async () => {
   assert.ok(["n18", "n19"].every((name) => there.includes(name)));
 });
 
-/** Changes what is kept, as no version of this store does. */
+/** Changes the cached entries in a way that no version of this store does. */
 async function damage(/** @type {(stores: Record<string, IDBObjectStore>) => void} */ change) {
   const database = await new Promise((resolve) => {
     const request = indexedDB.open("a");
@@ -198,7 +198,7 @@ test("a connection that is lost is opened again", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);
   await written(store);
-  // Another tab that upgrades has every connection closed.
+  // A tab that upgrades the database closes the connections of all tabs.
   await new Promise((resolve) => (indexedDB.open("a", 3).onsuccess = resolve));
   assert.deepEqual(await kept(store, "x"), []);
 
@@ -227,11 +227,11 @@ test("an IndexedDB that never answers is waited for once, and not long", async (
   Object.assign(globalThis, { indexedDB: { open: () => new EventTarget() } });
   const store = new Store("a", 100, FOLDER);
   const found = store.get(["x"]);
-  // Until it waits.
+  // Wait until the request is pending.
   await new Promise(setImmediate);
   t.mock.timers.tick(1000);
   assert.deepEqual(await found, []);
-  // Without any more time.
+  // No more time passes.
   assert.deepEqual(await store.get(["x"]), []);
 });
 
@@ -244,14 +244,14 @@ test("what an IndexedDB that never answers does not write is not waited for for 
   let isWritten = false;
   void store.written().then(() => (isWritten = true));
   for (let seconds = 0; seconds < 20 && !isWritten; seconds += 1) {
-    // Until it waits.
+    // Wait until the request is pending.
     await new Promise(setImmediate);
     t.mock.timers.tick(1000);
   }
   await new Promise(setImmediate);
   assert.ok(isWritten);
   assert.deepEqual(await found, []);
-  // Without any more time.
+  // No more time passes.
   store.put("y", bytes(10), false);
   await written(store);
 });

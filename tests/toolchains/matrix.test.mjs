@@ -1,4 +1,4 @@
-// What is true of the table of toolchains in crate/js/README.md. `SHELFISH_LONG` runs the slow ones, too.
+// Tests the table of toolchains in crate/js/README.md. `SHELFISH_LONG` also runs the slow toolchains.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -13,11 +13,11 @@ let site;
 before(async () => void (site = await ground()));
 after(() => site.close());
 
-/** Has templates import from another entry. */
+/** Changes the entry that templates import. */
 const from = (/** @type {string} */ entry) => (/** @type {string} */ text) => text.replace('from "shelfish"', `from "${entry}"`);
 const inline = from("shelfish/inline");
 const classic = (/** @type {string} */ text) => inline(text).replace('type="module"', "defer");
-/** Has the template open its database with the module that it imports. */
+/** Makes the template open its database with an imported module. */
 const given = (/** @type {string} */ text) =>
   text.replace(/^(import .*)$/m, '$1\nimport wasm from "shelfish/shelfish_bg.wasm";').replace("openDatabase(url)", "openDatabase(url, { wasm })");
 
@@ -34,7 +34,7 @@ describe("esbuild", () => {
     test(`${format}, shelfish/inline`, async (t) => {
       const directory = project("esbuild", packages, "page", change);
       await esbuild(directory, `--format=${format}`);
-      // Nothing but its own script and the database's host.
+      // Only the page's script and the database's host are allowed.
       const policy = `default-src 'none'; img-src data:; script-src 'self' 'wasm-unsafe-eval'; connect-src ${new URL(site.database).origin}`;
       const headers = { "content-security-policy": `${policy}; require-trusted-types-for 'script'` };
       await site.answers(await served(t, made(directory), headers));
@@ -182,7 +182,7 @@ describe("workerd", () => {
     test(name, async () => {
       const directory = project("workerd", packages, "workerd", change);
       writeFileSync(join(directory, "run.mjs"), script);
-      // As wrangler does.
+      // Wrangler does the same.
       const words = ["worker.js", "--bundle", "--format=esm", "--conditions=workerd,worker,browser", "--loader:.wasm=copy", "--outdir=dist"];
       await run(directory, "esbuild", [...words, "--log-level=info"]);
       right(await run(directory, "node", ["run.mjs", join(directory, "dist"), site.database]));
@@ -209,7 +209,7 @@ describe("what the registry would get", () => {
   test("are the types wrong?", async () => {
     const directory = project("attw", { "@arethetypeswrong/cli": "0.18.5" }, "node");
     const output = await run(directory, "attw", [tarball(), "--profile", "esm-only", "--no-emoji"], { allow: /^\(ignored per resolution\)/ });
-    // It fails by itself if it finds any.
+    // The program fails if it finds any.
     assert.match(output, /"shelfish\/inline"/);
   });
 });
@@ -217,7 +217,7 @@ describe("what the registry would get", () => {
 describe("the engine", () => {
   const inside = (/** @type {string} */ text) => text.replace('"shelfish/engine"', '"shelfish/engine/inline"');
   const found = async (/** @type {string} */ url, options = {}) => assert.equal(await site.shown(url, options), "engine #1 Ra8#");
-  /** What stands where the Worker's script was left out. */
+  /** Text that replaces the Worker's script if a toolchain omits it. */
   const told = async (/** @type {string} */ url) => assert.match(await site.shown(url, { allow: /404/ }), /^ShelfishError network: .*"shelfish\/engine\/inline"/);
   const built = (/** @type {string} */ directory) => {
     cpSync(join(directory, "index.html"), join(directory, "dist", "index.html"));
@@ -241,7 +241,7 @@ describe("the engine", () => {
     const directory = project("esbuild", { esbuild: "0.28.2" }, "engine");
     await run(directory, "esbuild", ["main.js", "--bundle", "--outdir=dist", "--format=esm"]);
     await told(await served(t, built(directory)));
-    // The module is there, the Worker's script is not.
+    // The module exists, but the Worker's script does not.
     cpSync(join(directory, "node_modules/shelfish/shelfish_engine_bg.wasm"), join(directory, "dist/shelfish_engine_bg.wasm"));
     await told(await served(t, join(directory, "dist")));
   });
@@ -267,7 +267,7 @@ describe("the engine", () => {
       if (isExcluded) writeFileSync(join(directory, "vite.config.js"), 'export default { optimizeDeps: { exclude: ["shelfish"] } };');
       const url = await started(t, directory, "vite", (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"]);
       if (isExcluded || version.startsWith("8")) await found(url);
-      // Before 8 it leaves Workers out of what it makes of a package.
+      // Before version 8, Vite omits Workers when it prepares a package.
       else assert.match(await site.shown(url, { allow: /404/ }), /Worker could not be started.*optimizeDeps: { exclude: \["shelfish"\] }/);
     });
   }
@@ -313,7 +313,7 @@ for (const version of ["5.4.21", "6.4.6", "7.3.8", "8.3.8"]) {
 
     test("dev, in a Worker", async (t) => site.answers(await dev(t, project(`vite${version[0]}`, { vite: version }, "worker"))));
 
-    // Vite hears of `shelfish` when the Worker asks for it, and loads the page anew.
+    // Vite discovers `shelfish` when the Worker imports it, and reloads the page.
     test("dev, shelfish/worker", async (t) => site.answers(await dev(t, project(`vite${version[0]}`, { vite: version }, "serve")), { loads: 2 }));
 
     for (const template of ["worker", "serve"]) test(`build, in a Worker: ${template}`, async (t) => {
@@ -370,12 +370,12 @@ for (const bundler of ["webpack", "turbopack"]) {
     test("dev", async (t) => {
       const directory = project("next", packages, "next");
       const words = (/** @type {string} */ port) => ["dev", `--${bundler}`, "--hostname", "127.0.0.1", "--port", port];
-      // So it calls a busy machine.
+      // This warning appears on a busy machine.
       const url = await started(t, directory, "next", words, { allow: /Slow filesystem/ });
       const api = await fetch(`${url}api?db=${encodeURIComponent(site.database)}`);
       right(await api.text());
       for (const page of [`${url}server`, url]) {
-        // Compiles the page, which takes as long as it takes.
+        // Compiles the page, without a time limit.
         await (await fetch(`${page}?db=${encodeURIComponent(site.database)}`)).text();
         await site.answers(page, { allow: /\[Fast Refresh\]/ });
       }
@@ -394,7 +394,7 @@ describe("Wrangler", slow, () => {
 });
 
 describe("other runtimes", slow, () => {
-  /** Their packages fetch binaries, which not every machine may. */
+  /** These toolchains download binaries, which needs network access. */
   const had = async (/** @type {import("node:test").TestContext} */ t, /** @type {string} */ name, /** @type {string} */ version) => {
     try {
       const directory = project(name, { [name]: version }, "node");

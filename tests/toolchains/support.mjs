@@ -1,4 +1,4 @@
-// Projects as web developers have them: the packed package, a toolchain from the registry, a few lines of their own.
+// Projects like those of web developers: the packed package, a toolchain from the registry, and a few lines of code.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,20 +11,20 @@ import { FLAGS, START, watch } from "../browser/support/lab.mjs";
 import { host } from "../browser/support/host.mjs";
 import { CHROMIUM, PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
-/** Where projects are, and what was installed for them stays between runs. */
+/** Folder of the projects. Installed packages are kept between runs. */
 const PROJECTS = resolve(process.env.SHELFISH_TOOLCHAINS ?? join(ROOT, "target", "toolchains"));
 export const TEMPLATES = join(ROOT, "tests", "toolchains", "templates");
-/** A small database that is committed. */
+/** A small committed database. */
 export const DATABASE = join(ROOT, "tests", "data", "database", "db");
 
 export { START };
 
-/** What no toolchain may print, but for lines about itself. */
+/** Output that fails a test, except lines about the toolchain itself. */
 const WARNING = /\bwarn(ing)?\b|⚠|critical dependency|deprecat|\berror\b/i;
 
 /** @type {NodeJS.ProcessEnv} */
 const ENVIRONMENT = { ...process.env, NO_COLOR: "1", CI: "1", BROWSER: "none", NEXT_TELEMETRY_DISABLED: "1", WRANGLER_SEND_METRICS: "false" };
-// Those of the test runner that we run under, and of npm if it started us.
+// Remove the variables of the test runner, and of npm if npm started the tests.
 for (const name of Object.keys(ENVIRONMENT)) if (/^(NODE_|npm_|FORCE_COLOR)/i.test(name)) delete ENVIRONMENT[name];
 
 const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) =>
@@ -33,7 +33,7 @@ const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) =>
 /** @type {string | undefined} */
 let packed;
 
-/** The package, packed. */
+/** Packs the package once. */
 export function tarball() {
   if (packed) return packed;
   mkdirSync(PROJECTS, { recursive: true });
@@ -42,18 +42,18 @@ export function tarball() {
 }
 
 /**
- * A project with these packages and ours in it.
+ * Creates a project with these packages and `shelfish`.
  * @param {string} name
  * @param {Record<string, string>} packages exact versions
  * @param {string} template
- * @param {(text: string, file: string) => string} change of the template's files
+ * @param {(text: string, file: string) => string} change changes the template's files
  */
 export function project(name, packages, template, change = (text) => text) {
   const directory = join(PROJECTS, name);
   const modules = join(directory, "node_modules");
   const manifest = (/** @type {Record<string, string>} */ dependencies) =>
     writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "module", dependencies }, null, 2));
-  // Noted when it is done.
+  // Written after the installation succeeded.
   const note = join(modules, ".installed.json");
   const isInstalled = existsSync(note) && readFileSync(note, "utf8") === JSON.stringify(packages);
   mkdirSync(directory, { recursive: true });
@@ -67,7 +67,7 @@ export function project(name, packages, template, change = (text) => text) {
     writeFileSync(note, JSON.stringify(packages));
   }
   manifest({ ...packages, shelfish: "*" });
-  // Ours is unpacked by hand, so that npm need not run again; without what toolchains kept of the last one.
+  // `shelfish` is unpacked without npm, which is faster. Caches that toolchains made of the previous version are removed.
   for (const cache of [".vite", ".cache", "shelfish"]) rmSync(join(modules, cache), { recursive: true, force: true });
   mkdirSync(join(modules, "shelfish"), { recursive: true });
   execFileSync("tar", ["-xzf", tarball(), "--strip-components=1", "-C", join(modules, "shelfish")]);
@@ -80,17 +80,17 @@ export function project(name, packages, template, change = (text) => text) {
   return directory;
 }
 
-/** A package's program. */
+/** Returns the path of a package's program. */
 const program = (/** @type {string} */ directory, /** @type {string} */ name) =>
   name === "node" ? process.execPath : join(directory, "node_modules", ".bin", process.platform === "win32" ? `${name}.cmd` : name);
 
-/** Lines that a toolchain should not have printed. */
+/** Returns the lines that a toolchain should not have printed. */
 function warnings(/** @type {string} */ output, /** @type {RegExp | undefined} */ allow) {
   return stripVTControlCharacters(output).split("\n").filter((line) => WARNING.test(line) && !allow?.test(line));
 }
 
 /**
- * Runs a program of a project; it must succeed, and warn of nothing. What it printed.
+ * Runs a program of a project, which must succeed without warnings. Returns its output.
  * @param {string} directory
  * @param {string} name
  * @param {string[]} words
@@ -105,10 +105,10 @@ export async function run(directory, name, words, { allow, env } = {}) {
   return stdout;
 }
 
-/** What programs say, without the long lines of minified code that they show. */
+/** Removes long lines of minified code from the output of a program. */
 const short = (/** @type {string} */ text) => text.replace(/^(.{400}).+$/gm, "$1…");
 
-/** A port that nobody has. */
+/** Returns an unused port. */
 async function port() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -118,7 +118,7 @@ async function port() {
 }
 
 /**
- * Starts a server of a project, ended after the test; its URL once it answers.
+ * Starts a server of a project, which ends after the test. Returns its URL once it answers.
  * @param {import("node:test").TestContext} t
  * @param {string} directory
  * @param {string} name
@@ -142,7 +142,7 @@ export async function started(t, directory, name, words, { allow, ready = /https
     });
   }
   t.after(async () => {
-    // With what it started itself.
+    // Also ends the processes that the server started.
     if (child.exitCode === null && child.pid) process.kill(-child.pid, "SIGTERM");
     await ended;
     assert.deepEqual(warnings(output, allow), [], short(`${name} has nothing to warn of:\n${output}`));
@@ -154,7 +154,7 @@ export async function started(t, directory, name, words, { allow, ready = /https
 const TYPES = /** @type {Record<string, string>} */ ({ ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" });
 
 /**
- * Serves what was built, as any static host would; closed after the test.
+ * Serves the built files like a static host, and closes the server after the test.
  * @param {import("node:test").TestContext} t
  * @param {string} directory
  * @param {Record<string, string>} headers
@@ -175,18 +175,18 @@ export async function served(t, directory, headers = {}) {
   return `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`;
 }
 
-/** A database on another origin than all pages, and a browser. */
+/** Provides a browser, and a database on a separate origin. */
 export async function ground() {
   const database = await host(DATABASE);
   /** @type {Promise<import("playwright-core").Browser> | undefined} */
   let browser;
 
   return {
-    /** The URL of the database. */
+    /** URL of the database. */
     database: `${database.url}manifest.json`,
 
     /**
-     * What a page shows; its console has to be empty.
+     * Returns the text of a page, whose console must be empty.
      * @param {string} url
      * @param {{ allow?: RegExp, loads?: number }} options
      * @returns {Promise<string>}
@@ -229,7 +229,7 @@ export async function ground() {
   };
 }
 
-/** Checks an answer as all templates write it: depth, score and first move of the starting position. */
+/** Checks an answer in the form of all templates: depth, score and first move of the starting position. */
 export function right(/** @type {string} */ text) {
   assert.equal(text.trim().split("\n").at(-1), "20 +0.36 d4");
 }

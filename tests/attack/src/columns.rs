@@ -4,12 +4,12 @@ use shakmaty::{Chess, Color, File, Piece, Position as _, Rank, Role, Square};
 use shelfish::leb128;
 use shelfish::table::seal;
 
-/// Columns of a block of evaluations, and of one of moves.
+/// Number of columns of a block of evaluations, and of a block of moves.
 const COLUMNS: usize = 33;
 const MOVES_COLUMNS: usize = 27;
 const DETAILED_COLUMNS: usize = 39;
 
-/// Numbers of columns that attacks begin with, as in `FORMAT.md`.
+/// Numbers of columns, as in `FORMAT.md`.
 pub mod column {
     #![allow(missing_docs)]
     pub const LINKS: usize = 0;
@@ -32,7 +32,7 @@ pub mod column {
     pub const LENGTH_DEEP: usize = 30;
     pub const RANK: usize = 31;
     pub const WIDE: usize = 32;
-    // Of blocks of moves.
+    // Columns of blocks of moves.
     pub const ARRIVALS: usize = 15;
     pub const MORE_ARRIVALS: usize = 16;
     pub const ARRIVED_WHITE: usize = 17;
@@ -62,7 +62,8 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// A block of one root without evaluations: the initial position, or one without castling rights and en-passant square.
+    /// Returns a block of one root without evaluations: the initial position, or a position without castling rights and en-passant
+    /// square.
     pub fn of(chess: &Chess) -> BlockBuilder {
         use Role::{Bishop, King, Knight, Queen, Rook};
         let (board, turn) = (chess.board(), chess.turn());
@@ -96,14 +97,14 @@ impl BlockBuilder {
         builder
     }
 
-    /// A block of one root without games.
+    /// Returns a block of one root without games.
     pub fn of_moves(chess: &Chess) -> BlockBuilder {
         let mut builder = BlockBuilder::of(chess);
         builder.columns.truncate(MOVES_COLUMNS);
         builder
     }
 
-    /// Columns for buckets, ratings and references, and how many there are of each.
+    /// Adds columns for buckets, ratings and references, with these numbers in the layout.
     pub fn detail(&mut self, layout: [u8; 3]) {
         self.columns.resize(DETAILED_COLUMNS, Vec::new());
         self.columns[column::LAYOUT] = layout.to_vec();
@@ -142,12 +143,12 @@ impl BlockBuilder {
         self.octave(column, 5, 3, value);
     }
 
-    /// Appends a score, given as it stands in its column, not zigzagged.
+    /// Appends a score as its column stores it, before zigzag.
     pub fn score(&mut self, column: usize, value: i64) {
         self.octave(column, 6, 2, ((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// Appends a number of a line, four bytes long if it has to be.
+    /// Appends a number of a line, in four bytes if necessary.
     pub fn line_number(&mut self, column: usize, value: u32) {
         match u8::try_from(value) {
             Ok(byte) if byte < 255 => self.columns[column].push(byte),
@@ -158,7 +159,7 @@ impl BlockBuilder {
         }
     }
 
-    /// Appends the numbers of a record: so many evaluations of so many PVs, all of depth 20.
+    /// Appends the numbers of a record: evaluations of depth 20, with the given number of PVs each.
     pub fn numbers(&mut self, evaluations: u64, pvs: u64) {
         self.count(column::EVALUATIONS, evaluations - 1);
         for evaluation in 0..evaluations {
@@ -179,7 +180,7 @@ impl BlockBuilder {
         }
     }
 
-    /// The content: how many columns, their lengths, the columns.
+    /// Returns the content: the number of columns, their lengths, the columns.
     pub fn content(&self) -> Vec<u8> {
         let mut content = Vec::new();
         leb128::push(&mut content, self.columns.len() as u64);
@@ -188,21 +189,21 @@ impl BlockBuilder {
         content
     }
 
-    /// The block: a zstd frame and its seal.
+    /// Returns the block: a zstd frame and its seal.
     pub fn build(&self) -> Vec<u8> {
         sealed(&self.content())
     }
 }
 
-/// A zstd frame of a content, with its seal.
+/// Returns a zstd frame of a content, with its seal.
 pub fn sealed(content: &[u8]) -> Vec<u8> {
-    // A buffer in memory does not fail.
+    // Writing to memory does not fail.
     let mut bytes = zstd::bulk::compress(content, 3).unwrap_or_default();
     seal(&mut bytes);
     bytes
 }
 
-/// A zstd frame made by hand, with its seal: a content size, and blocks as they are given, headers included.
+/// Returns a handmade zstd frame with its seal: a content size, and the given blocks, headers included.
 pub fn sealed_frame(size: u32, zstd_blocks: &[u8]) -> Vec<u8> {
     // Magic number; single segment, a content size of four bytes.
     let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
@@ -212,7 +213,7 @@ pub fn sealed_frame(size: u32, zstd_blocks: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header of a zstd block: 0 raw, 1 one byte many times over, 2 compressed.
+/// Returns the header of a zstd block. Kinds are 0 raw, 1 a repeated byte, 2 compressed.
 pub fn zstd_block_header(is_last: bool, kind: u32, size: u32) -> [u8; 3] {
     let [low, middle, high, _] = (u32::from(is_last) | kind << 1 | size << 3).to_le_bytes();
     [low, middle, high]

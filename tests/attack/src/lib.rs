@@ -1,7 +1,7 @@
 //! Attacks: bytes that a hostile host can send, with valid seals and checksums.
 //!
-//! What a reader makes of them is asserted by the tests of this crate natively, and by those of the npm package in
-//! WebAssembly; `cargo xtask bench-attack` measures what each of them costs.
+//! The tests of this crate assert the answers of a native reader, and the tests of the npm package those of a reader in
+//! WebAssembly. `cargo xtask bench-attack` measures the cost of each attack.
 
 pub mod columns;
 
@@ -19,16 +19,17 @@ use columns::{BlockBuilder, column, sealed, sealed_frame, zstd_block_header};
 
 /// The initial position.
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
-/// No position has more legal moves, and seldom do so many pieces attack each other.
+/// A position with the maximum number of legal moves, and many attacks.
 pub const CROWD: &str = "kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - -";
 
-/// Few legal moves, and nearly every piece attacks and is attacked: to look at it takes longer than its moves.
+/// A position with few legal moves, but nearly every piece attacks and is attacked. The features of the position take longer than
+/// its moves.
 pub const MELEE: &str = "BkBQBBrN/pqqQrbNn/bnnbRq1b/qbr1RRnB/BRrqQKBn/bpprRNBP/QqnbqrqR/QB1q2rB w - -";
 
-/// What a reader is to make of an attack.
+/// Expected result of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// An answer, as the bytes are such that a writer may make them.
+    /// An answer, because a writer may produce these bytes.
     Answer,
     /// An error.
     Refused,
@@ -37,13 +38,13 @@ pub enum Outcome {
 /// A hostile block.
 #[derive(Clone, Debug)]
 pub struct Attack {
-    /// What it tries.
+    /// Description of the attack.
     pub name: &'static str,
-    /// The position that brings a reader to open it.
+    /// Position whose lookup opens the block.
     pub fen: &'static str,
     /// The block, sealed.
     pub block: Vec<u8>,
-    /// What a reader makes of it.
+    /// Expected result.
     pub outcome: Outcome,
 }
 
@@ -51,7 +52,7 @@ fn position(fen: &str) -> Position {
     fen.parse().expect("the positions of this crate are valid")
 }
 
-/// An evaluation of lines of `plies` moves that part at once.
+/// Returns an evaluation of lines of `plies` moves that share no moves.
 fn evaluation(position: &Position, depth: u16, pvs: usize, plies: usize) -> Evaluation {
     let line = |n: usize| -> Vec<Move> {
         let mut chess: Chess = position.chess().clone();
@@ -68,7 +69,7 @@ fn evaluation(position: &Position, depth: u16, pvs: usize, plies: usize) -> Eval
     Evaluation { depth, knodes: 1, pvs: (0..pvs).map(|n| Pv { score: Score::Cp(0), line: line(n) }).collect() }
 }
 
-/// The largest record that a writer makes of evaluations of so many PVs of so many moves.
+/// Returns the largest record that a writer makes of evaluations with these numbers of PVs and moves.
 fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
     let position = position(fen);
     let mut evaluations: Vec<Evaluation> =
@@ -77,7 +78,7 @@ fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
     encode_block(&[PositionEval { position, evaluations }]).expect("what fits can be written").bytes
 }
 
-/// A record of the initial position: `lines` is called for each PV, to append its line.
+/// Returns a record of the initial position. `lines` is called for each PV and appends its line.
 fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut BlockBuilder, u64)) -> BlockBuilder {
     let mut builder = BlockBuilder::of(&Chess::default());
     builder.numbers(evaluations, pvs);
@@ -85,20 +86,20 @@ fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut BlockBuilder, u6
     builder
 }
 
-/// The hostile blocks.
+/// Returns the hostile blocks of evaluations.
 pub fn blocks() -> Vec<Attack> {
     use Outcome::{Answer, Refused};
     let mut all = Vec::new();
     let mut add = |name, fen, block, outcome| all.push(Attack { name, fen, block, outcome });
 
-    // As much as a writer makes.
+    // The maximum that a writer makes.
     add("the most moves, long lines", START, largest(START, 1, 400), Answer);
     add("the most moves, short lines", START, largest(START, 256, 2), Answer);
     add("the most PVs without a move", START, largest(START, 256, 0), Answer);
     add("the most choices", CROWD, largest(CROWD, 240, 1), Answer);
     add("the most choices, deep", CROWD, largest(CROWD, 20, 30), Answer);
 
-    // Lines of one move each, which no writer tells apart: the first ones are different, the others come last.
+    // Lines of a single move each. A writer would not make so many: only the first lines are different.
     let ones = |fen: &str, evaluations: u64| {
         let chess = position(fen).chess().clone();
         let legal = chess.legal_moves().len() as u64;
@@ -117,7 +118,7 @@ pub fn blocks() -> Vec<Attack> {
     add("4,096 moves of a melee", MELEE, ones(MELEE, 16), Refused);
     add("256 moves of a crowd, ranked last", CROWD, ones(CROWD, 1), Answer);
 
-    // More than that.
+    // More than a writer makes.
     let shared = |pvs: u64| {
         move |builder: &mut BlockBuilder, n: u64| {
             let column = if n.is_multiple_of(pvs) { column::SHARED_FIRST } else { column::SHARED_NEXT };
@@ -225,7 +226,7 @@ pub fn blocks() -> Vec<Attack> {
     all
 }
 
-/// The hostile blocks of played moves.
+/// Returns the hostile blocks of played moves.
 pub fn books() -> Vec<Attack> {
     use Outcome::{Answer, Refused};
     let steps = |count: usize| {
@@ -248,7 +249,7 @@ pub fn books() -> Vec<Attack> {
     one_game.columns[column::LAST].push(0);
     add("one game through as many positions as a block has", one_game.build(), Answer);
 
-    // Games that come to each position, and leave it by so many moves.
+    // Games that arrive at each position and leave it by many moves.
     let crowded = |count: usize, moves: u8| {
         let mut builder = steps(count);
         for n in 0..count {
@@ -270,7 +271,7 @@ pub fn books() -> Vec<Attack> {
         fill(&mut builder);
         builder.build()
     };
-    // 20 has a symbol and low bits, 21 has other low bits.
+    // 20 has a symbol and low bits; the low bits of 21 differ.
     let game = |builder: &mut BlockBuilder, low_bits: u8| {
         builder.columns[column::ARRIVALS].push(0);
         builder.columns[column::ARRIVED_WHITE].push(1);
@@ -289,7 +290,7 @@ pub fn books() -> Vec<Attack> {
     add("2^64 games", single(&|builder| most(builder, 255)), Refused);
     add("2^53 games", single(&|builder| most(builder, 4 * (53 - 4) + 16)), Refused);
 
-    // One game, rated and referred to, through so many positions of so many buckets.
+    // A single game with a rating and a reference, through many positions with many buckets.
     let one_of_buckets = |count: usize, layout: [u8; 3], reference: u64| {
         let mut builder = steps(count);
         builder.detail(layout);
@@ -313,7 +314,7 @@ pub fn books() -> Vec<Attack> {
     add("a layout that says nothing", one_of_buckets(9, [0, 0, 0], 0), Refused);
     add("a reference to no game", one_of_buckets(9, [64, 1, 1], u64::MAX), Refused);
 
-    // Two games that come to each position, in the last of 64 buckets, and end there.
+    // Two games arrive at each position, in the last of 64 buckets, and end there.
     let mut buckets = steps(2048);
     buckets.detail([64, 0, 0]);
     buckets.columns[column::ARRIVALS].extend([1; 2048]);
@@ -323,7 +324,7 @@ pub fn books() -> Vec<Attack> {
     buckets.columns[column::OTHER_SHARES].extend([2; 2048]);
     add("games of 129,024 buckets", buckets.build(), Answer);
 
-    // To each position come as many games as are referred to, and end there.
+    // As many games as references arrive at each position and end there.
     let referred = |count: usize, most: u8| {
         let mut builder = steps(count);
         builder.detail([0, 0, most]);
@@ -341,12 +342,12 @@ pub fn books() -> Vec<Attack> {
     all
 }
 
-/// A frame of zstd blocks that bring a Huffman table each, for one literal.
+/// Returns a frame of zstd blocks that contain a Huffman table each, for a single literal.
 fn tables(count: usize) -> Vec<u8> {
-    // What zstd makes of text whose literals it codes with a table of their own: one such zstd block, many times over.
+    // zstd codes the literals of this text with a separate table. The frame repeats that zstd block.
     let text: Vec<u8> = (0..600u32).map(|n| b'a' + (n.wrapping_mul(n) % 23) as u8).collect();
     let frame = zstd::bulk::compress(&text, 19).unwrap_or_default();
-    // Single segment, so that a content size follows the descriptor: one byte, or two from 256 bytes on.
+    // Single segment: a content size follows the descriptor, in one byte, or in two bytes from 256 on.
     let start = if frame.get(4).is_some_and(|descriptor| descriptor >> 6 == 0) { 6 } else { 7 };
     let block = frame.get(start..).unwrap_or_default();
     let mut blocks = Vec::new();
@@ -360,7 +361,7 @@ fn tables(count: usize) -> Vec<u8> {
     sealed_frame((count * text.len()) as u32, &blocks)
 }
 
-/// Writes a database of one block that stands for the position of an attack.
+/// Writes a database with the single block of an attack.
 ///
 /// # Errors
 ///
@@ -371,7 +372,7 @@ pub fn write_database(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest,
     write_record(dir, &PositionEval { position: position(fen), evaluations }, block)
 }
 
-/// Writes a book of one block that stands for the position of an attack.
+/// Writes a book with the single block of an attack.
 ///
 /// # Errors
 ///
@@ -382,7 +383,7 @@ pub fn write_book(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, Wri
     write_record(dir, &Played { position: position(fen), ended, ended_details, moves: Vec::new() }, block)
 }
 
-/// Writes a database of one record, and a block in its place.
+/// Writes a database of one record, and replaces its block.
 fn write_record<R: Record>(dir: &Path, record: &R, block: Vec<u8>) -> Result<Manifest, WriteError> {
     fs::create_dir_all(dir).map_err(|error| WriteError::Io { path: dir.to_owned(), error })?;
     let mut encoded = encode_block(std::slice::from_ref(record))?;
@@ -396,8 +397,8 @@ fn write_record<R: Record>(dir: &Path, record: &R, block: Vec<u8>) -> Result<Man
     Ok(manifest)
 }
 
-/// Writes two databases of the initial position that differ in nothing but its score: an honest one, and one that a
-/// forger made of it, under the same names.
+/// Writes two databases of the initial position with the same names. The second database is a forgery of the first, with a
+/// different score.
 ///
 /// # Errors
 ///
@@ -426,13 +427,13 @@ pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
     fs::copy(honest.join(Manifest::FILE), &path).map(drop).map_err(|error| WriteError::Io { path, error })
 }
 
-/// The text of a manifest with its checksum.
+/// Returns the text of a manifest with its checksum.
 pub fn manifest(body: &str) -> Vec<u8> {
     let sum = twox_hash::XxHash64::oneshot(0, body.as_bytes());
     format!("{body},\"checksum\":\"{sum:016x}\"}}\n").into_bytes()
 }
 
-/// Hostile manifests, each with a right checksum and nearly as large as one may be.
+/// Returns hostile manifests with valid checksums, nearly as large as a manifest may be.
 pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
     const ROOM: usize = Manifest::MAX_BYTES - 200;
     let head =

@@ -1,5 +1,5 @@
-//! `attack measure` prints what each hostile block and manifest costs a reader natively; `attack write DIR` writes them
-//! as databases, for readers in WebAssembly; `attack seeds DIR` writes what fuzz targets may begin with.
+//! `attack measure` prints the cost of each hostile block and manifest for a native reader. `attack write DIR` writes them as
+//! databases, for readers in WebAssembly. `attack seeds DIR` writes a first corpus for fuzz targets.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ use shelfish_attack::{Attack, blocks, books, manifests, write_book, write_databa
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Runs of each measurement, of which the quickest counts: what is slower is the machine's doing.
+/// Number of runs of each measurement. The fastest run counts, because other work of the machine slows runs down.
 const RUNS: usize = 5;
 
 fn main() -> ExitCode {
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Milliseconds, and bytes of memory at the most.
+/// Milliseconds, and maximum memory in bytes.
 fn cost(mut work: impl FnMut()) -> (f64, usize) {
     let mut least = f64::INFINITY;
     let mut most = 0;
@@ -106,9 +106,9 @@ fn row(name: &str, bytes: usize, ms: f64, memory: usize, outcome: &str) {
     println!("| {name} | {bytes} | {ms:.1} | {:.1} | {outcome} |", memory as f64 / 1e6);
 }
 
-/// A folder of files for each fuzz target.
+/// Writes a folder of files for each fuzz target.
 fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    /// What ends a frame is put there by the target itself.
+    /// Length of the seal, which the target appends itself.
     const SEAL: usize = 16;
     let put = |target: &str, n: usize, bytes: &[u8]| {
         let folder = dir.join(target);
@@ -130,7 +130,7 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let key = position.key();
         let length = [key.as_bytes().len() as u8];
         put("part", n, &[&length[..], key.as_bytes(), &[7, 20, 9, 1, 4, 1, 12, 28]].concat())?;
-        // Frames as `pzstd` writes them, but for the mark of the first.
+        // Frames of `pzstd`, without the magic number of the first frame.
         let frame = zstd::encode_all(game.repeat(n % 5).as_bytes(), 1)?;
         let length = (frame.len() as u32).to_le_bytes();
         put("pzstd", n, &[&length[..], &frame, b"\x50\x2a\x4d\x18\x04\0\0\0", &length, &frame].concat())?;
@@ -152,7 +152,7 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A plan of two parts, and the first of them: what `shelfish encode` says of all shards of a database.
+/// Returns a plan of two parts and the fragment of the first part, as `shelfish encode` writes it for all shards of a database.
 fn plan_and_part(manifest: &Manifest, database: &Path, boundary: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let boundary: String = boundary.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut shards = Vec::new();

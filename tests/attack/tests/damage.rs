@@ -1,5 +1,5 @@
-//! Random damage under valid seals and checksums: whatever it makes of the bytes, they are read or refused, and nothing
-//! panics. `SHELFISH_LONG=1` damages a hundred times as often; the seed is printed, and `SHELFISH_SEED` repeats it.
+//! Random damage with valid seals and checksums. The bytes are read or refused, and nothing panics. `SHELFISH_LONG=1` damages a
+//! hundred times as often. The seed is printed, and `SHELFISH_SEED` repeats it.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::fs;
@@ -17,7 +17,7 @@ use shelfish_cli::evaluations::Selection;
 use shelfish_cli::games;
 use shelfish_cli::input::remote::Patience;
 
-/// How often something is damaged.
+/// Number of damaged inputs.
 fn times(short: usize) -> usize {
     if std::env::var_os("SHELFISH_LONG").is_some() { 100 * short } else { short }
 }
@@ -29,21 +29,21 @@ fn random(what: &str) -> Rng {
     rng
 }
 
-/// A database: its manifest, also as a text, and a file of it.
+/// A database: its manifest, the text of the manifest, and a shard.
 struct Database {
     manifest: Manifest,
     text: String,
     shard: Vec<u8>,
 }
 
-/// A database of 1,574 positions.
+/// Builds a database of 1,574 positions.
 fn database() -> Database {
     let (_dir, options) = options("../../tests/data/evaluations.jsonl.zst");
     build(&options).unwrap();
     files::<PositionEval>(&options)
 }
 
-/// A book of the same games, with so much told of them.
+/// Builds a book of the same games with these details.
 fn book(details: games::Wanted) -> Database {
     let (_dir, options) = options("../../static-shards/famous.pgn");
     let selection = games::Selection { details, ..games::Selection::default() };
@@ -82,7 +82,7 @@ fn files<R: Record>(options: &Options) -> Database {
     Database { manifest, text, shard }
 }
 
-/// The columns of a frame.
+/// Returns the columns of a frame.
 fn columns(bytes: &[u8]) -> Vec<Vec<u8>> {
     let content = zstd::decode_all(bytes).unwrap();
     let mut rest = &content[..];
@@ -110,7 +110,7 @@ fn columns(bytes: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Changes some bytes of columns, cuts some short, makes some longer; seals what comes of it.
+/// Changes bytes of columns, shortens and lengthens columns, and seals the result.
 fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
     let mut columns = columns.to_vec();
     for _ in 0..random.usize(1..6) {

@@ -1,8 +1,8 @@
-// The hostile databases that `attack write` wrote into a folder.
+// Reads the list of hostile databases that `attack write` wrote into a folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Rows of a tab-separated file, its header aside. */
+/** Returns the rows of a tab-separated file, without the header. */
 const rows = (/** @type {string} */ path) =>
   readFileSync(path, "utf8").trimEnd().split("\n").slice(1).map((line) => line.split("\t"));
 

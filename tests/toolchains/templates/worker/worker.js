@@ -9,6 +9,6 @@ async function answer(url) {
 const listen = (port) => (event) =>
   answer(event.data).catch((error) => `${error.name} ${error.code}: ${error.message}`).then((text) => (port ?? event.source).postMessage(text));
 
-// A Worker, a shared one or a service's.
+// A Worker, a SharedWorker or a service worker.
 if ("onconnect" in self) self.onconnect = ({ ports: [port] }) => (port.onmessage = listen(port));
 else self.onmessage = listen("clients" in self ? undefined : self);
