@@ -28,9 +28,9 @@ const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
   "board/(board|preview|promotion)",
-  "game/opening-names",
+  "game/(legal-moves|opening-names)",
   "link/(address-bar|link)",
-  "moves/move-field",
+  "moves/(move-field|opening-label)",
   "shell/(clipboard|keyboard|offline)",
   "state/(navigation|state)",
 ];
