@@ -68,7 +68,7 @@ test("a score of the PGN is shown during the lookup and after it fails", async (
 test("the page reports a part that cannot be loaded, and continues to work", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
   const page = await shelf.page(t, { allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context });
-  await page.route(/\/(fold|help-dialog)-/, (route) => route.abort());
+  await page.route(/\/(deflate|help-dialog)-/, (route) => route.abort());
   for (const name of ["explorer.html", ""]) {
     await page.goto(new URL(`site/${name}#pgnz=q1bKTS1W0lFKTiwoBgA`, shelf.server.url).href);
     await until(() => page.evaluate((id) => /A part of this page cannot be loaded/.test(document.getElementById(id)?.textContent ?? ""), name ? "status" : "notice"));
