@@ -1,7 +1,7 @@
 import type { FetchedRange, Manifest } from "shelfish";
 import { describe, expect, it } from "vitest";
 import { size } from "../src/text/units";
-import { layout, place, surroundings } from "../src/inspector/layout";
+import { layout, pixelsOf, surroundings } from "../src/inspector/layout";
 import { Traffic } from "../src/inspector/traffic";
 
 const shards = [
@@ -23,12 +23,12 @@ describe("the strip of files", () => {
     expect(last.width).toBeCloseTo(1.5);
   });
 
-  it("shows a range at its place, with a minimum width, inside its file", () => {
+  it("shows a range at its pixelsOf, with a minimum width, inside its file", () => {
     const boxes = layout(shards, 102);
-    expect(place(boxes, { file: "b.silo", start: 100, end: 200 })).toEqual({ x: 72, width: 10 });
-    expect(place(boxes, { file: "a.silo", start: 0, end: 1 }, 4)).toEqual({ x: 0, width: 4 });
-    expect(place(boxes, { file: "b.silo", start: 399, end: 400 }, 4)).toEqual({ x: 98, width: 4 });
-    expect(place(boxes, { file: "c.silo", start: 0, end: 1 })).toBeUndefined();
+    expect(pixelsOf(boxes, { file: "b.silo", start: 100, end: 200 })).toEqual({ x: 72, width: 10 });
+    expect(pixelsOf(boxes, { file: "a.silo", start: 0, end: 1 }, 4)).toEqual({ x: 0, width: 4 });
+    expect(pixelsOf(boxes, { file: "b.silo", start: 399, end: 400 }, 4)).toEqual({ x: 98, width: 4 });
+    expect(pixelsOf(boxes, { file: "c.silo", start: 0, end: 1 })).toBeUndefined();
   });
 
   it("enlarges the surroundings of a range inside its file", () => {

@@ -3,7 +3,7 @@ import { Board } from "../board/board";
 import { copy } from "../shell/clipboard";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
-import { bindDock } from "../shell/dock";
+import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
@@ -67,7 +67,7 @@ const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings.engine);
 const reporter = new Reporter(state);
 // These parts load after the first evaluation.
-const rest = loadOnce(async () => {
+const loadPanels = loadOnce(async () => {
   const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
   new ReportPanel(state);
   new Continuations(state, client, preview.show);
@@ -77,12 +77,12 @@ state.on(({ known, status }) => {
     describeDatabase();
     keepForOffline();
   }
-  if (known || (status && state.status.fault)) rest().catch(() => {});
+  if (known || (status && state.status.fault)) loadPanels().catch(() => {});
 });
 
 const open = bindOpen((input) => session.open(input), notice);
 bindTheme();
-bindDock();
+bindPanelTabs();
 
 function title(game: Game): void {
   const names = players(game.headers);
@@ -105,11 +105,11 @@ const stored = () => void session.list();
 for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
 
 // Dialogs load when they are opened.
-const asked = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
-const help = asked(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
-const share = asked(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
-const set = asked(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => engineSearch.enable(isOn)));
-for (const [id, action] of Object.entries({ help, share, settings: set })) byId(id).addEventListener("click", action);
+const onDemand = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
+const help = onDemand(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
+const share = onDemand(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
+const settingsDialog = onDemand(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => engineSearch.enable(isOn)));
+for (const [id, action] of Object.entries({ help, share, settings: settingsDialog })) byId(id).addEventListener("click", action);
 state.on(({ node, game }) => {
   if (node && !game && state.node.san && load().sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
 });
@@ -124,18 +124,18 @@ bindKeys({
   Home: first,
   End: last,
   " ": () => document.querySelector<HTMLElement>("#lines .line button")?.click(),
-  ...jumps(),
+  ...judgmentKeys(),
   f: flip,
   Enter: bindTyped(state),
   o: open,
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
-  p: asked(async () => (await copy((await loadPart(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
+  p: onDemand(async () => (await copy((await loadPart(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
   "?": help,
 });
 
 /** Returns the keys that go to the next inaccuracy, mistake or blunder; with Shift to the previous one. */
-function jumps(): Record<string, () => void> {
+function judgmentKeys(): Record<string, () => void> {
   const keys = KINDS.flatMap((kind) => {
     const key = kind.charAt(0);
     return [[key, 1], [`Shift+${key}`, -1]].map(([name, by]) => [name, () => state.go(nextOf(state, kind, by as 1 | -1))] as const);

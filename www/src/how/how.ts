@@ -13,14 +13,14 @@ import { diagram } from "./diagram";
 import { canonical } from "./key";
 import { show as showOrder } from "./order";
 import { show as showSteps } from "./steps";
-import { Workbench } from "./trace";
+import { TracedDatabase } from "./trace";
 
 const url = manifestUrl(load().database);
 restrictConnections(url);
 bindTheme();
 
 const inspector = new Inspector(byId("traffic"));
-const bench = new Workbench(url, (request) => inspector.request(request));
+const traced = new TracedDatabase(url, (request) => inspector.request(request));
 const fen = byId<HTMLInputElement>("fen");
 const steps = byId<HTMLOListElement>("steps");
 const examples = byId("examples").querySelectorAll("button");
@@ -49,7 +49,7 @@ async function lookUp(text: string): Promise<void> {
   }
   for (const button of examples) button.ariaPressed = String(button.value === text);
   try {
-    const trace = await bench.trace(text);
+    const trace = await traced.trace(text);
     byId("diagram").replaceChildren(diagram(trace.fen));
     showSteps(steps, trace);
     byId("live").textContent = `Looked up in ${duration(trace.milliseconds)}, ${plural(trace.requests.length, "request")}.`;
@@ -57,7 +57,7 @@ async function lookUp(text: string): Promise<void> {
     fail(byId("diagram"), cause);
     steps.replaceChildren();
   }
-  if (bench.database) inspector.count(bench.database.stats());
+  if (traced.database) inspector.count(traced.database.stats());
 }
 
 async function openGame(): Promise<void> {
@@ -66,15 +66,15 @@ async function openGame(): Promise<void> {
   // The end of a finished game has no evaluation.
   const fens = game.load().mainline().filter(({ position }) => position.hasDests()).map(({ fen }) => canonical(fen));
   try {
-    await showOrder(byId("order"), bench, fens, game.players);
+    await showOrder(byId("order"), traced, fens, game.players);
   } catch (cause) {
     fail(byId("order"), cause);
   }
-  if (bench.database) inspector.count(bench.database.stats());
+  if (traced.database) inspector.count(traced.database.stats());
 }
 
 function describe(): void {
-  const { manifest } = bench.database ?? {};
+  const { manifest } = traced.database ?? {};
   if (!manifest) return;
   const { positions, evaluations, bytes, shards, format } = manifest;
   const facts: [string, string][] = [
@@ -82,8 +82,8 @@ function describe(): void {
     [evaluations.toLocaleString("en"), "evaluations"],
     [size(bytes), shards.length === 1 ? "in one shard" : `in ${plural(shards.length, "shard")}`],
     [(bytes / positions).toFixed(1), "bytes a position"],
-    [size(bench.manifestBytes), `manifest, format ${format}`],
-    [bench.pages.length.toLocaleString("en"), bench.pages.length === 1 ? "page of the index" : "pages of the index"],
+    [size(traced.manifestBytes), `manifest, format ${format}`],
+    [traced.pages.length.toLocaleString("en"), traced.pages.length === 1 ? "page of the index" : "pages of the index"],
   ];
   byId("facts").replaceChildren(...facts.map(([value, name]) => make("div", {}, make("dd", {}, value), make("dt", {}, name))));
   byId("which").textContent = url.origin === location.origin ? url.pathname : url.href;
@@ -105,7 +105,7 @@ menu.addEventListener("change", () => inTurn(openGame));
 
 inTurn(async () => {
   try {
-    const database = await bench.open();
+    const database = await traced.open();
     inspector.open(database.manifest);
     describe();
   } catch (error) {

@@ -3,7 +3,7 @@ import { plural, size } from "../text/units";
 import { make } from "../shell/dom";
 import { keyOf } from "./key";
 import { near, picture, svg } from "./svg";
-import type { Workbench } from "./trace";
+import type { TracedDatabase } from "./trace";
 
 /** Returns a hash of the key as a number from 0 to 1 (FNV-1a). */
 function scattered(bytes: readonly number[]): number {
@@ -15,15 +15,15 @@ function scattered(bytes: readonly number[]): number {
 }
 
 /** Draws the positions of a game, and says how many blocks contain them. */
-export async function show(host: HTMLElement, bench: Workbench, fens: readonly string[], name: string): Promise<void> {
-  const { database } = bench;
+export async function show(host: HTMLElement, traced: TracedDatabase, fens: readonly string[], name: string): Promise<void> {
+  const { database } = traced;
   if (!database) return;
-  const { places, requests, milliseconds } = await bench.places(fens);
+  const { ranges, requests, milliseconds } = await traced.locate(fens);
   const { shards, bytes } = database.manifest;
   const before = new Map<string, number>();
   shards.reduce((sum, shard) => (before.set(shard.file, sum), sum + shard.bytes), 0);
-  const at = places.map(({ file, start, end }) => ((before.get(file) ?? 0) + (start + end) / 2) / bytes);
-  const touched = new Map(places.map((place) => [`${place.file}:${place.start}`, place]));
+  const at = ranges.map(({ file, start, end }) => ((before.get(file) ?? 0) + (start + end) / 2) / bytes);
+  const touched = new Map(ranges.map((range) => [`${range.file}:${range.start}`, range]));
   const average = [...touched.values()].reduce((sum, { start, end }) => sum + end - start, 0) / touched.size;
   const blocks = Math.max(1, Math.round(bytes / average));
   const other = fens.map((fen) => scattered(keyOf(fen).bytes));

@@ -2,7 +2,7 @@
 import { BitReader, octave, openFrame, Reader } from "./frame";
 
 /** A byte range of a file, with the first key that it may contain. */
-export interface Place {
+export interface IndexedRange {
   file: string;
   start: number;
   end: number;
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** A page of the index. */
-export interface PagePlace extends Place {
+export interface IndexPage extends IndexedRange {
   /** The page's bytes, if the manifest contains them. */
   inline: Uint8Array | undefined;
   /** Index of the page's shard. */
@@ -22,7 +22,7 @@ interface ManifestFile {
 }
 
 /** Returns the pages of a manifest in the order of their keys. */
-export function pagesOf(manifest: Uint8Array): PagePlace[] {
+export function pagesOf(manifest: Uint8Array): IndexPage[] {
   const { shards } = JSON.parse(new TextDecoder().decode(manifest)) as ManifestFile;
   return shards.flatMap(({ file, bytes, pages, carried }, shard) => {
     const inline = carried === undefined ? undefined : Uint8Array.from(atob(carried), (letter) => letter.charCodeAt(0));
@@ -37,7 +37,7 @@ export function pagesOf(manifest: Uint8Array): PagePlace[] {
 }
 
 /** Returns the blocks that a page lists, in the order of their keys. */
-export function blocksOf(file: string, page: Uint8Array): Place[] {
+export function blocksOf(file: string, page: Uint8Array): IndexedRange[] {
   const [shared, lengths, rest, sizes, low] = openFrame(page).columns.map(({ bytes }) => bytes);
   if (!shared || !lengths || !rest || !sizes || !low) throw new Error("a page has five columns");
   const [symbols, bits] = [new Reader(sizes), new BitReader(low)];

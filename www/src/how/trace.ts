@@ -2,7 +2,7 @@
 import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError } from "shelfish";
 import { fetchEarly } from "../loading/early-fetch";
 import { type Frame, openFrame } from "./frame";
-import { blocksOf, type PagePlace, pagesOf, type Place } from "./pages";
+import { blocksOf, type IndexPage, pagesOf, type IndexedRange } from "./pages";
 import { canonical, covering, type Key, keyOf } from "./key";
 
 /** The steps of a lookup. */
@@ -11,13 +11,13 @@ export interface Trace {
   fen: string;
   key: Key;
   /** The page that covers the key, its index, and the number of pages. */
-  page: PagePlace;
+  page: IndexPage;
   pageNumber: number;
   pages: number;
   /** The blocks that the page lists, and the index of the block that covers the key. */
-  blocks: Place[];
+  blocks: IndexedRange[];
   blockNumber: number;
-  block: Place;
+  block: IndexedRange;
   frame: Frame;
   /** The first bytes of the block. */
   head: Uint8Array;
@@ -30,11 +30,11 @@ export interface Trace {
 
 /** The page and the block of a position. */
 interface Found {
-  page: PagePlace;
+  page: IndexPage;
   pageNumber: number;
-  blocks: Place[];
+  blocks: IndexedRange[];
   blockNumber: number;
-  block: Place;
+  block: IndexedRange;
 }
 
 /** Bytes of a file that were read. */
@@ -48,11 +48,11 @@ interface Captured {
 const MOST = 16 << 20;
 
 /** A database that records its requests. It has no cache in IndexedDB, so that each first lookup makes a request. */
-export class Workbench {
+export class TracedDatabase {
   database: Database | undefined;
   /** Size of the manifest. */
   manifestBytes = 0;
-  pages: PagePlace[] = [];
+  pages: IndexPage[] = [];
   readonly #captured: Captured[] = [];
   #requests: FetchedRange[] = [];
 
@@ -102,7 +102,7 @@ export class Workbench {
   }
 
   /** Looks positions up and returns their blocks and the requests. */
-  async places(fens: readonly string[]): Promise<{ places: Place[]; requests: FetchedRange[]; milliseconds: number; known: number }> {
+  async locate(fens: readonly string[]): Promise<{ ranges: IndexedRange[]; requests: FetchedRange[]; milliseconds: number; known: number }> {
     const { database } = this;
     if (!database) throw new Error("the database is not open");
     this.#requests = [];
@@ -110,9 +110,9 @@ export class Workbench {
     const answers = await database.lookupMany(fens);
     const milliseconds = performance.now() - started;
     const requests = this.#requests;
-    const places = fens.flatMap((fen) => this.find(keyOf(canonical(fen)))?.block ?? []);
+    const ranges = fens.flatMap((fen) => this.find(keyOf(canonical(fen)))?.block ?? []);
     const known = answers.filter((answer) => answer && !(answer instanceof ShelfishError)).length;
-    return { places, requests, milliseconds, known };
+    return { ranges, requests, milliseconds, known };
   }
 
   /** Returns the page and the block of a key. */
@@ -127,15 +127,15 @@ export class Workbench {
     return block && { page, pageNumber, blocks, blockNumber, block };
   }
 
-  readonly #listed = new Map<PagePlace, Place[]>();
+  readonly #listed = new Map<IndexPage, IndexedRange[]>();
 
-  #blocks(page: PagePlace, bytes: Uint8Array): Place[] {
+  #blocks(page: IndexPage, bytes: Uint8Array): IndexedRange[] {
     const blocks = this.#listed.get(page) ?? blocksOf(page.file, bytes);
     this.#listed.set(page, blocks);
     return blocks;
   }
 
-  #bytes({ file, start, end }: Place): Uint8Array | undefined {
+  #bytes({ file, start, end }: IndexedRange): Uint8Array | undefined {
     const range = this.#captured.find((range) => range.file === file && range.start <= start && end <= range.start + range.bytes.length);
     return range?.bytes.subarray(start - range.start, end - range.start);
   }

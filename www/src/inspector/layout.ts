@@ -8,7 +8,7 @@ export interface Box extends Shard {
 }
 
 /** A byte range of a file; `end` is exclusive. */
-export interface Stretch {
+export interface ByteRange {
   file: string;
   start: number;
   end: number;
@@ -28,7 +28,7 @@ export function layout(shards: readonly Shard[], width: number): Box[] {
 }
 
 /** Returns the pixels of a byte range, with a minimum width; `undefined` if the strip does not contain the file. */
-export function place(boxes: readonly Box[], { file, start, end }: Stretch, least = 2): { x: number; width: number } | undefined {
+export function pixelsOf(boxes: readonly Box[], { file, start, end }: ByteRange, least = 2): { x: number; width: number } | undefined {
   const box = boxes.find((box) => box.file === file);
   if (!box) return undefined;
   const scale = box.width / box.bytes;
@@ -39,7 +39,7 @@ export function place(boxes: readonly Box[], { file, start, end }: Stretch, leas
 }
 
 /** Returns the range around a byte range, `times` as long, inside the file. */
-export function surroundings(box: Shard, { file, start, end }: Stretch, times = 8): Stretch {
+export function surroundings(box: Shard, { file, start, end }: ByteRange, times = 8): ByteRange {
   const length = Math.min(box.bytes, (end - start) * times);
   const from = Math.min(Math.max(0, Math.round((start + end - length) / 2)), box.bytes - length);
   return { file, start: from, end: from + length };

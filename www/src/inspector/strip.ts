@@ -1,7 +1,7 @@
 /** The strip of a database's files, and below it the enlarged range around the last read. */
 import type { Shard } from "shelfish";
 import { calm, make } from "../shell/dom";
-import { type Box, layout, place, type Stretch, surroundings } from "./layout";
+import { type Box, layout, pixelsOf, type ByteRange, surroundings } from "./layout";
 import type { Read } from "./traffic";
 
 /** Heights in CSS pixels of the strip, the joint and the enlarged range. */
@@ -37,7 +37,7 @@ export class Strip {
   }
 
   /** Draws all reads and the range around `focus`. Returns that range if it is enlarged. */
-  draw(reads: Iterable<Read>, focus: Read | undefined, label?: string): Stretch | undefined {
+  draw(reads: Iterable<Read>, focus: Read | undefined, label?: string): ByteRange | undefined {
     const width = this.element.clientWidth;
     const context = this.#canvas.getContext("2d");
     if (!context || width === 0) return undefined;
@@ -59,7 +59,7 @@ export class Strip {
     const list = [...reads];
     row(context, colours, boxes, list, 0, STRIP);
     if (detail && home) {
-      const from = place(boxes, detail, 0);
+      const from = pixelsOf(boxes, detail, 0);
       const top = STRIP + JOINT;
       if (from) {
         context.fillStyle = colours.file;
@@ -88,7 +88,7 @@ export class Strip {
   /** Highlights a new read for a moment, by a CSS animation. */
   light(read: Read): void {
     if (calm() || this.#width === 0 || this.#lights.childElementCount >= LIGHTS) return;
-    const at = place(layout(this.#shards, this.#width), read, LEAST + 1);
+    const at = pixelsOf(layout(this.#shards, this.#width), read, LEAST + 1);
     if (!at) return;
     const light = make("i", { className: read.from });
     light.style.transform = `translateX(${at.x.toFixed(1)}px)`;
@@ -108,7 +108,7 @@ function row(context: CanvasRenderingContext2D, colours: Palette, boxes: readonl
     if (pages > 0.2) context.fillRect(x + width - pages, y, pages, height);
   }
   for (const read of reads) {
-    const at = read.kind === "manifest" ? undefined : place(boxes, read, LEAST);
+    const at = read.kind === "manifest" ? undefined : pixelsOf(boxes, read, LEAST);
     if (!at) continue;
     context.fillStyle = colours[read.ok ? read.from : "failed"];
     context.fillRect(at.x, y, at.width, height);

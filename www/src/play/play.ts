@@ -30,7 +30,7 @@ const now = (): number => performance.now();
 const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-", ".");
 
 const opponent = new Opponent();
-const board = new Board((move) => mine(move));
+const board = new Board(playMove);
 let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */
 let shown: Node = new Game().root;
@@ -47,7 +47,7 @@ function show(node: Node): void {
   if (match) sheet.draw(match.node, node);
 }
 
-function say(text: string): void {
+function showStatus(text: string): void {
   byId("status").textContent = text;
 }
 
@@ -58,11 +58,11 @@ function describe(): void {
   const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san} ` : "";
   if (outcome) {
     const result = outcome.result.replace("1/2-1/2", "½–½").replace("-", "–");
-    return say(`${outcome.reason}. ${result}`);
+    return showStatus(`${outcome.reason}. ${result}`);
   }
   const check = node.position.isCheck() ? "Check. " : "";
   const source = opponent.isFromBook && match.isMine && node.parent ? " (book)" : "";
-  say(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…`);
+  showStatus(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…`);
 }
 
 function updateControls(): void {
@@ -138,9 +138,9 @@ function begin(terms: Terms, kept?: Match): void {
   if (match.isMine) opponent.load().catch(failed);
 }
 
-function mine(move: NormalMove): void {
+function playMove(move: NormalMove): void {
   if (!match?.isMine || !match.play(move, now())) return;
-  knock();
+  playSound();
   changed();
 }
 
@@ -150,7 +150,7 @@ async function answer(at: Match): Promise<void> {
   try {
     const move = await opponent.reply(at, signal);
     if (signal.aborted || !at.play(move, now())) return;
-    knock();
+    playSound();
     changed();
   } catch (error) {
     if (!signal.aborted) failed(error);
@@ -183,12 +183,12 @@ async function hint(): Promise<void> {
   working.abort();
   const { signal } = (working = new AbortController());
   show(match.node);
-  say("Looking for a hint…");
+  showStatus("Looking for a hint…");
   try {
     const step = await opponent.hint(match, signal);
     if (signal.aborted) return;
     board.arrows([step], match.node.position);
-    say(`Hint: ${step.number} ${step.san}`);
+    showStatus(`Hint: ${step.number} ${step.san}`);
   } catch (error) {
     if (!signal.aborted) failed(error);
   }
@@ -205,16 +205,16 @@ function resign(): void {
   changed();
 }
 
-function again(): void {
+function rematch(): void {
   if (match) begin({ ...match.terms, side: other(match.terms.side) });
 }
 
-function choose(): void {
+function chooseOpponent(): void {
   working.abort();
   const { terms } = match ?? {};
   match = undefined;
   setup.fill(terms, terms?.fen ?? "");
-  say("Choose an opponent.");
+  showStatus("Choose an opponent.");
   preview(terms?.fen);
   clocks();
   updateControls();
@@ -230,7 +230,7 @@ function flip(): void {
   clocks();
 }
 
-function knock(): void {
+function playSound(): void {
   if (match && settings.sounds) void import("../board/sounds").then(({ play }) => play(match?.node.san ?? ""), () => {});
 }
 
@@ -246,10 +246,10 @@ typed.addEventListener("keydown", ({ key }) => {
   else if (!move) typedFault.textContent = `${typed.value.trim().slice(0, 12)} is not legal`;
   if (!move) return;
   typed.value = "";
-  mine(move);
+  playMove(move);
 });
 
-for (const [id, action] of Object.entries({ back: takeBack, undo: takeBack, hint, flip, resign, again, new: choose, retry }))
+for (const [id, action] of Object.entries({ back: takeBack, undo: takeBack, hint, flip, resign, again: rematch, new: chooseOpponent, retry }))
   byId(id).addEventListener("click", () => void action());
 byId("resign").addEventListener("blur", () => (byId("resign").textContent = "Resign"));
 bindKeys({
@@ -260,7 +260,7 @@ bindKeys({
   f: flip,
   h: () => void hint(),
   t: () => match && takeBack(),
-  n: () => match?.outcome && choose(),
+  n: () => match?.outcome && chooseOpponent(),
   m: () => typed.select(),
 });
 sheet.bind(step);
@@ -281,7 +281,7 @@ function start(): void {
   } catch {
     // An invalid address is reported as an invalid FEN.
   }
-  choose();
+  chooseOpponent();
   setup.fill(terms, fen);
   try {
     preview(fen || undefined);

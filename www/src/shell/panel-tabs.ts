@@ -2,7 +2,7 @@
 import { byId } from "./dom";
 
 /** Binds the buttons that select the panel. */
-export function bindDock(): void {
+export function bindPanelTabs(): void {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>("#more [data-shows]")];
   for (const button of buttons) {
     button.addEventListener("click", () => {
