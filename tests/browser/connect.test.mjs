@@ -44,7 +44,7 @@ test("it answers as the package does, and the page loads no module", async (t) =
     const many = await database.lookupMany(new Set(fens));
     await database.prefetch(fens);
     const [manifest, stats] = [await database.manifest, await database.stats()];
-    await database.clearCache();
+    await database.clear();
     database.close();
     const entry = many[1];
     const isOurs = entry instanceof remote.ShelfishError && entry.code;

@@ -126,7 +126,7 @@ struct Given {
     mate: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u16>,
-    source: &'static str,
+    from: &'static str,
 }
 
 /// Reads the first game of a PGN.
@@ -154,7 +154,7 @@ fn given(notes: &[Note]) -> Option<Given> {
         Score::Cp(cp) => (Some(cp), None),
         Score::Mate(moves) => (None, Some(moves)),
     };
-    Some(Given { cp, mate, depth, source: "pgn" })
+    Some(Given { cp, mate, depth, from: "pgn" })
 }
 
 fn first_game(text: &str) -> Result<PgnGame, Failure> {
