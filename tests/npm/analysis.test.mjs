@@ -21,7 +21,7 @@ const EVALUATIONS = [
   null,
 ];
 
-test("a game is reported on", () => {
+test("a report contains the figures of a game", () => {
   const { moves, evaluations } = analysis.read(MATE);
   assert.deepEqual(evaluations, Array(5).fill(null));
   const report = analysis.report({ moves, evaluations: EVALUATIONS });
@@ -37,20 +37,20 @@ test("a game is reported on", () => {
   assert.ok(accuracy && accuracy > 20 && accuracy < 40);
 });
 
-test("what is not known is null", () => {
+test("an unknown figure is null", () => {
   const { moves, white } = analysis.report({ moves: ["e2e4", "e7e5"], evaluations: [null, undefined, null] });
   const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, withheld: false, best: null };
   assert.deepEqual(moves, [{ ply: 1, san: "e4", ...nothing }, { ply: 2, san: "e5", ...nothing }]);
   assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
 });
 
-test("evaluations that contradict each other say nothing", () => {
+test("contradictory evaluations withhold the judgment", () => {
   const line = ["e2e4", "e7e5"];
   const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 200, depth: 20, line }, { cp: 0, depth: 20 }] });
   assert.deepEqual([moves[0]?.withheld, moves[0]?.judgment, moves[0]?.loss], [true, null, null]);
 });
 
-test("a PGN is annotated, and what was written in it stays", () => {
+test("an annotated PGN keeps its comments", () => {
   const annotated = analysis.annotate(MATE, EVALUATIONS);
   const expected =
     "{ [%eval 0.20,30] } 1. f3 $2 { [%eval -0.90,28] Hm. [%clk 0:03:00] } ( 1. e4 e5 ) 1... e5 { [%eval -0.80,28] } " +
@@ -64,7 +64,7 @@ test("a PGN is annotated, and what was written in it stays", () => {
   ]);
 });
 
-test("of a file of games the first is read", () => {
+test("the first game of a file is read", () => {
   const { tags, moves, positions } = analysis.read('[White "♔ \\"A\\""]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 *\n');
   assert.deepEqual(tags, [["White", '♔ "A"'], ["Black", "B"]]);
   assert.deepEqual(moves, ["e2e4"]);
@@ -81,7 +81,7 @@ test("Chess960: castling either way, from a FEN", () => {
   assert.deepEqual([report("a2a3").moves[0]?.best, report("a2a3").known], ["b1h1", 2]);
 });
 
-test("what a database answers is an evaluation, what it cannot answer is a gap", async (t) => {
+test("an answer of a database is an evaluation, and a missing answer is a gap", async (t) => {
   /** @type {typeof import("shelfish")} */
   const { openDatabase } = await import(at("node.js"));
   const database = await openDatabase(join(ROOT, "tests/data/database/db"));
@@ -95,7 +95,7 @@ test("what a database answers is an evaluation, what it cannot answer is a gap",
   assert.deepEqual([knownEval(null), knownEval(undefined)], [null, null]);
 });
 
-test("wrong arguments are named", () => {
+test("an error names the wrong argument", () => {
   /** @type {[work: () => unknown, code: string, message: RegExp][]} */
   const cases = [
     [() => analysis.report({ moves: ["e2e4", "e2e4"], evaluations: [null, null, null] }), "usage", /^moves\[1\]: .*e2e4/],
@@ -125,7 +125,7 @@ test("wrong arguments are named", () => {
   }
 });
 
-test("the module is taken as `wasm`, once, and a failure names it", async () => {
+test("the module is loaded once from `wasm`, and an error names it", async () => {
   const bytes = readFileSync(join(PACKAGE, "shelfish_analysis_bg.wasm"));
   for (const [n, wasm] of [bytes, pathToFileURL(join(PACKAGE, "shelfish_analysis_bg.wasm")), undefined].entries()) {
     const fresh = await import(`${at("analysis.js")}?${n}`);
@@ -138,7 +138,7 @@ test("the module is taken as `wasm`, once, and a failure names it", async () => 
   assert.ok(await fresh.openAnalysis());
 });
 
-test("a long game takes no time to speak of", () => {
+test("a long game takes little time", () => {
   const moves = Array.from({ length: 300 }, (_, n) => ["g1f3", "g8f6", "f3g1", "f6g8"][n % 4] ?? "");
   const evaluations = Array.from({ length: 301 }, (_, n) => ({ cp: n % 50, depth: 20 }));
   analysis.report({ moves, evaluations });

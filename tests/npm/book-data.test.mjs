@@ -20,7 +20,7 @@ const LEAST = 5;
 
 const missing = !process.env.SHELFISH_LONG ? "takes many minutes: `cargo xtask test --all` runs it" : existsSync(GAMES) ? false : `SKIPPED: ${GAMES} is not there`;
 
-test("every position of all games has its counts, and those of few games are not in the book without them", { skip: missing }, async (t) => {
+test("every position of all games has its counts, and a book without rare positions does not contain them", { skip: missing }, async (t) => {
   const root = mkdtempSync(join(tmpdir(), "shelfish-book-"));
   t.after(() => rmSync(root, { recursive: true }));
   /** @type {typeof import("shelfish/book")} */

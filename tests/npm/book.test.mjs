@@ -96,7 +96,7 @@ test("every position of a book has the counts of a plain map", async (t) => {
   assert.equal(book.manifest.info.games, "22");
 });
 
-test("the book of the format gives its records back", async (t) => {
+test("the book of the format contains its records", async (t) => {
   const book = await node.openBook(join(VECTOR, "db"));
   t.after(() => book.close());
   for (const line of readFileSync(join(VECTOR, "moves.jsonl"), "utf8").trim().split("\n")) {
@@ -120,7 +120,7 @@ test("the sample's book has the famous games to their end", async (t) => {
   }
 });
 
-test("moves come most played first, with shares, scores and where they lead", async (t) => {
+test("moves are sorted by games, with shares, scores and positions", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const answer = await book.moves(`${START} 0 1`);
@@ -144,7 +144,7 @@ test("moves come most played first, with shares, scores and where they lead", as
   assert.ok(reply && reply.score === (reply.black + reply.draws / 2) / (reply.white + reply.draws + reply.black), "of the side that moves");
 });
 
-test("a position that no game reached has no moves, a text that is none is an error", async (t) => {
+test("a position that no game reached has no moves, and a text that is no FEN is an error", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const none = { white: 0, draws: 0, black: 0 };
@@ -159,7 +159,7 @@ test("a position that no game reached has no moves, a text that is none is an er
   await assert.rejects(book.moves(START), { code: "closed" });
 });
 
-test("evaluations stand beside the moves, by one lookup of all of them", async (t) => {
+test("a single lookup adds evaluations to the moves", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   const evals = await openDatabase(new URL("evals/", shelf.url));
   t.after(() => [book, evals].forEach((each) => each.close()));
@@ -180,7 +180,7 @@ test("evaluations stand beside the moves, by one lookup of all of them", async (
   assert.deepEqual(plain.moves, (await book.moves(START)).moves);
 });
 
-test("moves are told without the evaluations that cannot be had", async (t) => {
+test("moves whose evaluation fails have the error", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const failure = new ShelfishError({ code: "network", message: "no answer" });
@@ -212,7 +212,7 @@ test("an answer may have the shape of Lichess' explorer", async (t) => {
 
 const DETAILS = join(ROOT, "tests/data/book-details");
 
-test("buckets, ratings and games are told as the book of the format has them", async (t) => {
+test("buckets, ratings and games equal the book of the format", async (t) => {
   const book = await node.openBook(join(DETAILS, "db"));
   t.after(() => book.close());
   const { buckets } = book.manifest;
@@ -241,7 +241,7 @@ test("buckets, ratings and games are told as the book of the format has them", a
   assert.ok(games > 20);
 });
 
-test("some buckets alone count when they are chosen", async (t) => {
+test("only chosen buckets count", async (t) => {
   const book = await node.openBook(join(DETAILS, "db"));
   t.after(() => book.close());
   const all = await book.moves(START);
@@ -266,7 +266,7 @@ test("the shape of Lichess' explorer has ratings and games of Lichess", async (t
   assert.deepEqual(topGames.map(({ id }) => id), ["Ab3xYz09", "11111111"]);
 });
 
-test("a book that is opened as evaluations says so, and the other way round", async () => {
+test("a book that is opened as evaluations is an error, and the reverse", async () => {
   const isBook = { code: "manifest", message: /"moves".*"evaluations"/ };
   const isEvals = { code: "manifest", message: /"evaluations".*"moves"/ };
   await assert.rejects(openDatabase(new URL("book/", shelf.url)), isBook);

@@ -27,12 +27,12 @@ after(() => {
 
 const bytes = (/** @type {Uint8Array} */ array) => Buffer.from(array).toString();
 
-test("its URL is that of the folder, with a slash at its end", () => {
+test("its URL is the URL of the folder, with a slash at its end", () => {
   const { href } = pathToFileURL(`${folder}/`);
   for (const path of [folder, `${folder}/`, relative(process.cwd(), folder)]) assert.equal(directory(path).url, href);
 });
 
-test("files and ranges of them are read", async () => {
+test("files and byte ranges are read", async () => {
   const source = directory(folder);
   assert.equal(bytes(await source.whole("file", 10)), "0123456789");
   assert.equal(bytes(await source.whole("empty", 0)), "");
@@ -41,7 +41,7 @@ test("files and ranges of them are read", async () => {
   }
 });
 
-test("what cannot be read is an error that names the file", async () => {
+test("an error of a read names the file", async () => {
   const source = directory(folder);
   const gone = directory(join(folder, "gone"));
   /** @type {[() => Promise<unknown>, string, RegExp][]} */

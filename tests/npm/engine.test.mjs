@@ -77,7 +77,7 @@ for (const [name, fen, lines] of /** @type {const} */ ([
   });
 }
 
-test("an answer has the shape of a database's, from White's view, and says that it is the engine's", async () => {
+test("an answer has the shape of a database's evaluation, from White's point of view, and names its origin", async () => {
   const found = await engine.analyse("6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - - 0 1", { depth: 5, san: true });
   const [pv] = found.pvs;
   assert.deepEqual([found.from, found.fen], ["engine", "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - -"]);
@@ -95,7 +95,7 @@ test("mates count in moves, positive when White mates", async () => {
   assert.equal((await engine.analyse(black, { depth: 14 })).pvs[0].score, "#-2");
 });
 
-test("iterations are told of as they end, and lines come best first", async () => {
+test("each iteration is reported, with the best line first", async () => {
   /** @type {import("shelfish/engine").EngineEvaluation[]} */
   const told = [];
   const found = await engine.analyse(KIWIPETE, { depth: 6, multiPv: 3, onInfo: (info) => void told.push(info) });
@@ -106,7 +106,7 @@ test("iterations are told of as they end, and lines come best first", async () =
   assert.deepEqual(scores, scores.toSorted((a, b) => b - a));
 });
 
-test("moves that were played lead to the position, and what they repeat is known", async () => {
+test("the engine knows the moves that were played, and their repetitions", async () => {
   const moves = ["g1f3", "g8f6", "f3g1", "f6g8"];
   assert.equal((await engine.analyse(START, { depth: 2, moves })).fen, START.slice(0, -4));
   // The knight's return is the third repetition.
@@ -114,12 +114,12 @@ test("moves that were played lead to the position, and what they repeat is known
   assert.deepEqual([found.pvs[0].uci, found.pvs[0].cp], [["f6g8"], 0]);
 });
 
-test("so many nodes are searched and no more, and even one gives an answer that was searched", async () => {
+test("exactly the given nodes are searched, and one node suffices for an answer", async () => {
   assert.ok((await engine.analyse(KIWIPETE, { nodes: 5_000 })).nodes <= 5_000);
   assert.ok((await engine.analyse(KIWIPETE, { nodes: 1 })).depth >= 1);
 });
 
-test("a weaker player looks at less, chooses by the seed, and sees a mate in one", async () => {
+test("a weaker player searches less, chooses by the seed, and finds a mate in one", async () => {
   const chosen = async (/** @type {number} */ seed) => {
     const found = await engine.analyse(START, { elo: 1000, seed });
     assert.ok(found.nodes < 2_000 && found.pvs.length > 1, `${found.nodes} nodes`);
@@ -143,7 +143,7 @@ test("a search ends after its time", async () => {
   assert.ok(time >= 190 && time < 2000 && found.depth > 5, `${time} ms, depth ${found.depth}`);
 });
 
-test("a search without limits goes on until it is aborted, and ends within 50 ms", async () => {
+test("a search without limits continues until it is aborted, and ends within 50 ms", async () => {
   const abort = new AbortController();
   let deepest = 0;
   const searching = engine.analyse(KIWIPETE, {
@@ -161,7 +161,7 @@ test("a search without limits goes on until it is aborted, and ends within 50 ms
   assert.equal(deepest, 9);
 });
 
-test("a search that is aborted leaves its Worker to the next one", async (t) => {
+test("the Worker of an aborted search is free for the next search", async (t) => {
   const fresh = await openEngine();
   t.after(() => fresh.close());
   const times = [];
@@ -181,7 +181,7 @@ test("a search that is aborted leaves its Worker to the next one", async (t) => 
   assert.ok(Number(times[2]) < 500, String(times.map(Math.round)));
 });
 
-test("positions of a game are searched side by side; what is wrong with one is its entry", async () => {
+test("positions of a game are searched in parallel, and the error of a position is its answer", async () => {
   const fens = [START, "nonsense", KIWIPETE, "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", ENDGAME, "7k/8/6QK/8/8/8/8/8 b - - 0 1"];
   /** @type {number[]} */
   const heard = [];
@@ -191,7 +191,7 @@ test("positions of a game are searched side by side; what is wrong with one is i
   assert.deepEqual(heard.toSorted((a, b) => a - b), [0, 1, 2, 3, 4, 5]);
 });
 
-test("a list that is aborted stops, and the engine goes on", async () => {
+test("an aborted list stops, and the engine continues", async () => {
   const abort = new AbortController();
   const options = { depth: 30, signal: abort.signal };
   const working = engine.analyseMany([START, KIWIPETE, ENDGAME], options);
@@ -201,7 +201,7 @@ test("a list that is aborted stops, and the engine goes on", async () => {
   assert.equal((await first).depth, 3);
 });
 
-test("wrong arguments are named", async () => {
+test("an error names the wrong argument", async () => {
   /** @type {[work: () => Promise<unknown>, code: string, message: RegExp][]} */
   const cases = [
     [() => engine.analyse("nonsense", { depth: 1 }), "fen", /./],
@@ -228,7 +228,7 @@ test("wrong arguments are named", async () => {
   }
 });
 
-test("an engine that was closed says so, and one whose Worker has no script what to do", async () => {
+test("a closed engine reports it, and a Worker without a script gives advice", async () => {
   const other = await openEngine();
   const searching = other.analyse(START);
   other.close();
@@ -243,7 +243,7 @@ test("an engine that was closed says so, and one whose Worker has no script what
   await assert.rejects(broken.analyse(START, { depth: 1 }), { code: "network", message: /no such script.*shelfish\/engine\/inline/ });
 });
 
-test("an engine that forgets finds the same again", async (t) => {
+test("a cleared engine finds the same again", async (t) => {
   const fresh = await openEngine();
   t.after(() => fresh.close());
   const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
@@ -252,7 +252,7 @@ test("an engine that forgets finds the same again", async (t) => {
   assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
 });
 
-test("an engine forgets what is still being searched, too", async (t) => {
+test("clearing also affects a running search", async (t) => {
   const fresh = await openEngine();
   t.after(() => fresh.close());
   const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
@@ -269,7 +269,7 @@ test("an engine forgets what is still being searched, too", async (t) => {
   assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
 });
 
-test("a search that is aborted while its Worker starts leaves the Worker to the next one", { timeout: 60_000 }, async (t) => {
+test("a search that is aborted while its Worker starts frees the Worker for the next search", { timeout: 60_000 }, async (t) => {
   const fresh = await openEngine();
   t.after(() => fresh.close());
   const abort = new AbortController();

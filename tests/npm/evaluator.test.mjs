@@ -1,5 +1,4 @@
-// The evaluator of `shelfish/engine` in Node: a database, the engine, and in Stockfish's place the native program, which speaks
-// UCI as well.
+// `shelfish/evaluator` in Node: a database, the engine, and the native program as Stockfish, because it speaks UCI.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/engine")} */
-const { openEngine } = await import(at("engine-inline.js"));
+const { openEngine, ShelfishError } = await import(at("engine-inline.js"));
 /** @type {typeof import("shelfish/evaluator")} */
 const { openEvaluator } = await import(at("evaluator.js"));
 /** @type {typeof import("shelfish")} */
@@ -23,23 +22,23 @@ const LOST = "4k3/8/8/8/8/8/qq6/6K1 b - -";
 const MIDDLE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -";
 
 /**
- * Starts native engines; `made` has them, with the lines that each was told.
- * @param {(line: string) => void} onLine hears a line before the engine does
+ * Starts native engines. `made` contains the engines and the lines that they received.
+ * @param {(line: string) => void} onLine receives a line before the engine
  */
 function natives(onLine = () => {}) {
-  /** @type {{ told: string[], fail: () => void }[]} */
+  /** @type {{ received: string[], fail: () => void }[]} */
   const made = [];
   const make = () => {
     const engine = spawn(SHELFISH, ["engine"], { stdio: ["pipe", "pipe", "inherit"] });
     /** @type {string[]} */
-    const told = [];
+    const received = [];
     /** @type {(event: { message: string }) => void} */
     let onError = () => {};
     engine.stdin.on("error", () => {});
-    made.push({ told, fail: () => (engine.kill(), onError({ message: "killed" })) });
+    made.push({ received, fail: () => (engine.kill(), onError({ message: "killed" })) });
     return {
       postMessage: (/** @type {unknown} */ line) => {
-        told.push(String(line));
+        received.push(String(line));
         onLine(String(line));
         engine.stdin.write(`${line}\n`);
       },
@@ -58,7 +57,7 @@ let database;
 before(async () => void (database = await openDatabase(DATABASE)));
 after(() => database.close());
 
-test("blanks around a FEN change nothing of the score", async (t) => {
+test("spaces around a FEN do not change the score", async (t) => {
   const judge = openEvaluator({ database, stockfish: natives().make });
   t.after(() => judge.close());
   for (const fen of [LOST, `  ${LOST}  0 1`, LOST.replaceAll(" ", "\t")]) {
@@ -69,20 +68,20 @@ test("blanks around a FEN change nothing of the score", async (t) => {
 });
 
 for (const [name, loads] of /** @type {const} */ ([["with an engine", true], ["without one", false]])) {
-  test(`a UCI engine hears of no right to castle without king and rook, ${name}`, async (t) => {
+  test(`a UCI engine receives no right to castle without king and rook, ${name}`, async (t) => {
     const { made, make } = natives();
     const judge = openEvaluator({ database, stockfish: make, engine: loads ? () => openEngine() : null });
     t.after(() => judge.close());
     for (const [rights, kept] of [["KQkq", "Kq"], ["HAha", "Kq"], ["kq", "q"], ["-", "-"]]) {
       await judge.evaluate(`r3k3/8/8/8/8/8/8/4K2R w ${rights} - 3 9`, { stockfish: true, depth: 1 });
-      const told = made[0]?.told.findLast((line) => line.startsWith("position")) ?? "";
+      const told = made[0]?.received.findLast((line) => line.startsWith("position")) ?? "";
       const heard = (told.split(" ")[4] ?? "").replace("H", "K").replace("a", "q");
       assert.equal(heard, kept, told);
     }
   });
 }
 
-test("where IndexedDB has a store of that name that is not its own, an evaluator keeps nothing and answers", async (t) => {
+test("an evaluator answers without its store if IndexedDB has another store of this name", async (t) => {
   const { default: factory } = await import("fake-indexeddb");
   Object.assign(globalThis, { indexedDB: factory });
   t.after(() => Reflect.deleteProperty(globalThis, "indexedDB"));
@@ -94,7 +93,7 @@ test("where IndexedDB has a store of that name that is not its own, an evaluator
   await judge.clear();
 });
 
-test("an evaluator that is closed ends all questions, those that wait, too, and starts nothing any more", async () => {
+test("a closed evaluator ends all running and waiting questions, and starts nothing", async () => {
   const { made, make } = natives();
   let loads = 0;
   const judge = openEvaluator({ database, stockfish: make, engine: () => (loads++, openEngine()) });
@@ -109,7 +108,7 @@ test("an evaluator that is closed ends all questions, those that wait, too, and 
   assert.deepEqual([made.length, loads], [1, 1]);
 });
 
-test("a question that waits is aborted at once", async (t) => {
+test("a waiting question is aborted at once", async (t) => {
   const judge = openEvaluator({ database, stockfish: natives().make });
   t.after(() => judge.close());
   const [first, second] = [new AbortController(), new AbortController()];
@@ -132,10 +131,10 @@ test("a question that is aborted before its search begins is not searched", asyn
   t.after(() => judge.close());
   await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true, depth: 60, signal: abort.signal }), { code: "aborted" });
   assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
-  assert.deepEqual(made[0]?.told.filter((line) => line.startsWith("go")), ["go depth 4"]);
+  assert.deepEqual(made[0]?.received.filter((line) => line.startsWith("go")), ["go depth 4"]);
 });
 
-test("where a UCI engine failed, or could not be started, the next question starts another one", async (t) => {
+test("after a UCI engine failed or could not start, the next question starts a new engine", async (t) => {
   const { made, make } = natives();
   let tries = 0;
   const deep = () => {
@@ -152,7 +151,7 @@ test("where a UCI engine failed, or could not be started, the next question star
   assert.equal(made.length, 2);
 });
 
-test("where the database cannot be reached and there is no engine to check positions, its fault is told", async (t) => {
+test("without an engine to check positions, the error of an unreachable database is reported", async (t) => {
   const shelf = await host(DATABASE);
   const far = await openDatabase(shelf.url, { indexedDB: false });
   t.after(() => far.close());
@@ -160,4 +159,53 @@ test("where the database cannot be reached and there is no engine to check posit
   const judge = openEvaluator({ database: far, stockfish: natives().make });
   await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), { code: "network" });
   await assert.rejects(openEvaluator({ stockfish: natives().make }).evaluate(MIDDLE, { stockfish: true }), { code: "usage" });
+});
+
+test("positions are looked up together, and the engine searches the gaps", async (t) => {
+  let opened = 0;
+  const judge = openEvaluator({ database, engine: () => (opened++, openEngine()) });
+  t.after(() => judge.close());
+  const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+  const { lookups } = database.stats();
+  assert.equal((await judge.evaluateMany([start]))[0] instanceof ShelfishError, false);
+  assert.equal(opened, 0, "the engine is not opened without a gap");
+  /** @type {Map<number, unknown>} */
+  const heard = new Map();
+  const fens = [start, LOST, "nonsense", MIDDLE, "7k/6Q1/6K1/8/8/8/8/8 b - -"];
+  const answers = await judge.evaluateMany(fens, { depth: 4, onAnswer: (index, answer) => void heard.set(index, answer) });
+  assert.equal(database.stats().lookups - lookups, 5);
+  const told = answers.map((answer) => (answer instanceof ShelfishError ? answer.code : answer && `${answer.from} ${answer.from === "engine" ? answer.depth : ""}`.trim()));
+  assert.deepEqual(told, ["database", "engine 4", "fen", told[3], "over"]);
+  assert.deepEqual([...heard.keys()].sort(), [0, 1, 2, 3, 4]);
+  answers.forEach((answer, index) => assert.equal(heard.get(index), answer));
+  assert.equal(opened, 1);
+  await assert.rejects(judge.evaluateMany(fens, { signal: AbortSignal.abort() }), { code: "aborted" });
+  await assert.rejects(judge.evaluateMany(/** @type {any} */ (7)), { code: "usage" });
+  await assert.rejects(judge.evaluateMany(fens, { depth: 0 }), { code: "usage", message: /^depth: / });
+});
+
+test("without an engine, gaps are null, and a database that cannot be reached is an error of each position", async (t) => {
+  const judge = openEvaluator({ database });
+  t.after(() => judge.close());
+  assert.deepEqual(await judge.evaluateMany([LOST]), [null]);
+  const down = new ShelfishError({ code: "network", message: "no connection" });
+  const broken = { lookup: () => Promise.reject(down), lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => down) };
+  assert.deepEqual(await openEvaluator({ database: broken }).evaluateMany([LOST, MIDDLE]), [down, down]);
+  const other = openEvaluator({ database: broken, engine: () => openEngine() });
+  t.after(() => other.close());
+  const [found] = await other.evaluateMany([LOST], { depth: 3 });
+  assert.ok(found && "pvs" in found && found.from === "engine" && found.fault === down);
+});
+
+test("a known evaluation is returned if it reaches the limits, and only deeper iterations are reported", async (t) => {
+  const judge = openEvaluator({ engine: () => openEngine() });
+  t.after(() => judge.close());
+  const known = await judge.evaluate(MIDDLE, { depth: 5 });
+  assert.ok(known);
+  assert.deepEqual((await judge.evaluate(MIDDLE, { depth: 5, known }))?.pvs, known.pvs);
+  /** @type {number[]} */
+  const depths = [];
+  const deeper = await judge.evaluate(MIDDLE, { depth: 7, known, onInfo: ({ depth }) => void depths.push(depth) });
+  assert.equal(deeper?.depth, 7);
+  assert.ok(depths.length > 0 && Math.min(...depths) >= 5, String(depths));
 });

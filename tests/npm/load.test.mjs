@@ -89,7 +89,7 @@ test("a module is taken in every form", async () => {
   }
 });
 
-test("the first one is taken, and fetched once, whatever later callers give", async () => {
+test("the first module is used and fetched once, and later modules are ignored", async () => {
   const shelfish = await fresh();
   answer = () => [200, "application/wasm", MODULE];
   requests = 0;
@@ -99,7 +99,7 @@ test("the first one is taken, and fetched once, whatever later callers give", as
   assert.equal(requests, 1);
 });
 
-test("a failure is not final", async () => {
+test("a failed load is tried again", async () => {
   const shelfish = await fresh();
   answer = () => [404, "text/plain", ""];
   await assert.rejects(works(shelfish, url), /404/);
@@ -107,7 +107,7 @@ test("a failure is not final", async () => {
   await works(shelfish, url);
 });
 
-test("without its type a module works all the same, and nothing is warned of", async (t) => {
+test("a module without its content type works without a warning", async (t) => {
   const warn = t.mock.method(console, "warn");
   for (const type of [undefined, "application/octet-stream", "text/html"]) {
     answer = () => [200, type, MODULE];
@@ -116,7 +116,7 @@ test("without its type a module works all the same, and nothing is warned of", a
   assert.equal(warn.mock.callCount(), 0);
 });
 
-test("what is not a module is told of with its URL, what came, and what to do", async () => {
+test("the error of a wrong module contains its URL, its content and advice", async () => {
   answer = () => [200, "text/html; charset=utf-8", "<!doctype html><html>"];
   const page = await fails(`${url}assets/shelfish_bg.wasm`);
   assert.equal(page.code, "network");
@@ -136,7 +136,7 @@ test("what is not a module is told of with its URL, what came, and what to do", 
   for (const wasm of [7, {}, [], true]) assert.equal((await fails(wasm)).code, "usage");
 });
 
-test("what Vite's dev server moved is found where it was, or Vite's line is named", async () => {
+test("a module that Vite's dev server moved is found, or the error names the setting of Vite", async () => {
   const moved = `${url}base/node_modules/.vite/deps/shelfish_bg.wasm?v=1`;
   /** @type {string[]} */
   const paths = [];

@@ -32,7 +32,7 @@ test("every opening of the list is found by its position", () => {
   assert.equal(openingPlies(), Math.max(...list.map(({ plies }) => plies)));
 });
 
-test("a square behind a pawn that nobody can take en passant makes no other position", () => {
+test("an en-passant square without a legal capture does not change the name", () => {
   assert.equal(openingOf("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1")?.name, "King's Pawn Game");
 });
 

@@ -83,7 +83,7 @@ test("a lookup takes three requests at most, then none", async (t) => {
   assert.ok(database.stats().memoryHits > 0);
 });
 
-test("castling is written as asked for", async (t) => {
+test("castling has the requested notation", async (t) => {
   const database = await opened(t);
   const fens = [...known.keys()];
   const castles = async (/** @type {"standard" | "chess960"} */ castling) =>
@@ -95,7 +95,7 @@ test("castling is written as asked for", async (t) => {
   assert.deepEqual([...new Set(changed)].sort(), ["e1c1 e1a1", "e1g1 e1h1", "e8c8 e8a8", "e8g8 e8h8"]);
 });
 
-test("evaluations below a depth or a number of nodes are left out", async (t) => {
+test("evaluations below a depth or a number of nodes are excluded", async (t) => {
   const database = await opened(t);
   const fens = [...known.keys()];
   const all = await database.lookupMany(fens);
@@ -122,7 +122,7 @@ test("evaluations below a depth or a number of nodes are left out", async (t) =>
   for (const minDepth of [NaN, -1, "20"]) await rejects(database.lookup(START, /** @type {any} */ ({ minDepth })), "usage");
 });
 
-test("a malformed FEN is an error of its own, others still answer", async (t) => {
+test("a malformed FEN is the error of its position, and the others are answered", async (t) => {
   const database = await opened(t);
   const error = await rejects(database.lookup("8/8/8/8/8/8/8/8 w - - 0 1"), "fen");
   assert.match(error.message, /empty/);
@@ -156,7 +156,7 @@ const BAD = [
 ];
 
 for (const [name, codes] of BAD) {
-  test(`a host that is bad in the way "${name}" is a clear error, and not for ever`, async (t) => {
+  test(`a host that is bad in the way "${name}" is a clear error, and a later lookup succeeds`, async (t) => {
     const database = await opened(t, { timeout: timeout(codes) });
     shelf.fault = faults[name];
     const error = await rejects(database.lookup(START), ...codes);
@@ -196,7 +196,7 @@ for (const [name, fault] of /** @type {const} */ ([
   ["a body that breaks off", faults.cut],
   ...[429, 500, 502, 503, 504].map((code) => /** @type {const} */ ([String(code), status(code)])),
 ])) {
-  test(`a request that fails on the way (${name}) is sent again, twice at most`, async (t) => {
+  test(`a request that fails on the way (${name}) is repeated, twice at most`, async (t) => {
     const database = await opened(t, { indexedDB: false });
     const before = database.stats().requests;
     passing(fault, 2);
@@ -210,7 +210,7 @@ for (const [name, fault] of /** @type {const} */ ([
   });
 }
 
-test("what cannot get better is not sent again", async (t) => {
+test("a permanent error is not repeated", async (t) => {
   for (const code of [400, 401, 501]) {
     const database = await opened(t, { indexedDB: false });
     const at = passing(status(code), Infinity);
@@ -219,7 +219,7 @@ test("what cannot get better is not sent again", async (t) => {
   }
 });
 
-test("a manifest that fails on the way is asked for again", async (t) => {
+test("a manifest that fails on the way is requested again", async (t) => {
   await opened(t);
   let left = 2;
   shelf.manifestFault = (exchange) => {
@@ -232,7 +232,7 @@ test("a manifest that fails on the way is asked for again", async (t) => {
   assert.equal(database.stats().requests, 3);
 });
 
-test("a host that says when to come back is kept to, if there is time", async (t) => {
+test("Retry-After of a host is respected, if there is time", async (t) => {
   const database = await opened(t, { indexedDB: false });
   const at = passing(status(429, { "retry-after": "1" }), 1);
   const start = performance.now();
@@ -247,7 +247,7 @@ test("a host that says when to come back is kept to, if there is time", async (t
   }
 });
 
-test("aborting ends the wait before a request is sent again", async (t) => {
+test("aborting ends the wait before a repetition", async (t) => {
   const database = await opened(t, { indexedDB: false });
   const abort = new AbortController();
   const at = passing((exchange) => {
@@ -260,7 +260,7 @@ test("aborting ends the wait before a request is sent again", async (t) => {
   assert.ok(await database.lookup(START), "and the next lookup asks anew");
 });
 
-test("a pinned manifest is taken, and no other one", async (t) => {
+test("only a pinned manifest is accepted", async (t) => {
   await opened(t);
   const stats = execFileSync(SHELFISH, ["stats", "-d", join(root, "db"), "--manifest", "--json"], { encoding: "utf8" });
   const { integrity } = JSON.parse(stats).manifest;
@@ -282,7 +282,7 @@ test("a pinned manifest is taken, and no other one", async (t) => {
   await rejects(pinned.lookup(START), "status", "stale", "range");
 });
 
-test("arguments that are not what they should be are named", async (t) => {
+test("an error names the wrong argument", async (t) => {
   const database = await opened(t);
   const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
   for (const [name, value] of [
@@ -310,13 +310,13 @@ test("arguments that are not what they should be are named", async (t) => {
   assert.deepEqual(await database.lookupMany([], any(null)), []);
 });
 
-test("a small file may come whole", async (t) => {
+test("a host may send a small file as a whole", async (t) => {
   const database = await opened(t);
   shelf.fault = faults.whole;
   assert.ok(await database.lookup(START));
 });
 
-test("what is not a manifest is an error that says so", async (t) => {
+test("a file that is no manifest is an error", async (t) => {
   await opened(t);
   const text = readFileSync(join(root, "db", "manifest.json"), "utf8");
   /** @type {[import("../browser/support/host.mjs").Fault, ...string[]][]} */
@@ -350,7 +350,7 @@ test("a manifest that points at missing files is an error at the lookup", async 
   assert.match((await rejects(database.lookup(START), "status")).message, /404/);
 });
 
-test("a database that is replaced while open goes on", async (t) => {
+test("an open database that is replaced continues", async (t) => {
   const database = await opened(t);
   const next = join(root, "next");
   execFileSync(SHELFISH, ["build", ...FAMOUS, "--best-only", "-o", next, "--quiet"]);
@@ -360,7 +360,7 @@ test("a database that is replaced while open goes on", async (t) => {
   assert.equal((await database.lookup(START))?.evaluations.length, 1);
 });
 
-test("lookups of one block share a request, and one that is aborted leaves the others", async (t) => {
+test("lookups of a block share a request, and aborting one does not affect the others", async (t) => {
   const database = await opened(t);
   const abort = new AbortController();
   const answers = [database.lookup(START, { signal: abort.signal }), database.lookup(START), database.lookup(START)];
@@ -375,7 +375,7 @@ test("lookups of one block share a request, and one that is aborted leaves the o
   await rejects(openDatabase(shelf.url, { signal: abort.signal }), "aborted");
 });
 
-test("closing ends what is under way and frees the rest", async (t) => {
+test("closing ends running lookups and frees memory", async (t) => {
   const database = await opened(t);
   shelf.fault = faults.hang;
   const waiting = rejects(database.lookup(START), "closed");
@@ -394,7 +394,7 @@ test("many databases may be opened at once, with a folder's URL too", async (t) 
   databases.forEach((database) => database.close());
 });
 
-test("a status and the time to come back are on the error", async (t) => {
+test("an error contains the status and the time to wait", async (t) => {
   const database = await opened(t, { indexedDB: false, timeout: 5000 });
   shelf.fault = status(503, { "retry-after": "60" });
   const error = await rejects(database.lookup(START), "status");
@@ -404,7 +404,7 @@ test("a status and the time to come back are on the error", async (t) => {
   assert.deepEqual([other.status, "retryAfter" in other], [401, false]);
 });
 
-test("an error survives being cloned as a plain object with all that it says", async (t) => {
+test("a cloned error is a plain object with all fields", async (t) => {
   const database = await opened(t, { indexedDB: false });
   shelf.fault = faults.notFound;
   const error = await rejects(database.lookup(START), "status");
@@ -421,7 +421,7 @@ test("an error survives being cloned as a plain object with all that it says", a
   assert.equal(structuredClone(aborted).code, "aborted");
 });
 
-test("a game that is over is told apart from a position that is not there", async (t) => {
+test("a game that is over differs from a missing position", async (t) => {
   const database = await opened(t);
   const [mate, stalemate] = ["rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq -", "7k/5Q2/6K1/8/8/8/8/8 b - -"];
   const checkmated = await rejects(database.lookup(mate), "over");
@@ -434,7 +434,7 @@ test("a game that is over is told apart from a position that is not there", asyn
   assert.ok(answers[2] && "best" in answers[2]);
 });
 
-test("what was prefetched takes no request, until the cache is cleared", async (t) => {
+test("a prefetched position takes no request until the cache is cleared", async (t) => {
   const database = await opened(t);
   const fens = [...known.keys()].slice(0, 60);
   assert.equal(await database.prefetch([...fens, "nonsense"]), undefined);
@@ -447,7 +447,7 @@ test("what was prefetched takes no request, until the cache is cleared", async (
   await rejects(database.prefetch(/** @type {any} */ (START)), "usage");
 });
 
-test("what is fetched is told, range by range", async (t) => {
+test("each fetched range is reported", async (t) => {
   /** @type {import("shelfish").FetchedRange[]} */
   const seen = [];
   const database = await opened(t, {
@@ -474,7 +474,7 @@ test("what is fetched is told, range by range", async (t) => {
   assert.ok(seen.some(({ ok, bytes, url }) => !ok && bytes === 0 && url.endsWith(".silo")));
 });
 
-test("a fetch of one's own sends the requests, and headers go with all of them", async (t) => {
+test("a custom fetch sends the requests, and all have the headers", async (t) => {
   await opened(t);
   /** @type {[string, string | null, string | null][]} */
   const sent = [];
@@ -499,7 +499,7 @@ test("a fetch of one's own sends the requests, and headers go with all of them",
   await rejects(openDatabase(shelf.url, { headers: { "no name": "x" } }), "usage", "network");
 });
 
-test("the files are beside where the manifest was found the last time", async (t) => {
+test("files are relative to the last URL of the manifest", async (t) => {
   const other = await host(join(root, "db"));
   t.after(() => other.close());
   /** @type {string[]} */
@@ -519,7 +519,7 @@ test("the files are beside where the manifest was found the last time", async (t
   assert.match(String(seen.at(-1)), new RegExp(`^${shelf.url}.*[.]silo$`));
 });
 
-test("a damaged file that came whole is fetched again, and that ranges are ignored is said once", async (t) => {
+test("a damaged whole file is fetched again, and the warning about ignored ranges appears once", async (t) => {
   const { mock } = t.mock.method(console, "warn", () => {});
   const database = await opened(t, { memoryBytes: 0 });
   shelf.fault = ({ file, ...exchange }) => faults.whole({ ...exchange, file: Buffer.alloc(file.length) });
@@ -559,7 +559,7 @@ test("any object that reads files is a source", async (t) => {
   }
 });
 
-test("a manifest may have moved: files are taken from beside where it was found", async (t) => {
+test("files are relative to the manifest after a redirect", async (t) => {
   await opened(t);
   mkdirSync(join(root, "latest"));
   writeFileSync(join(root, "latest", "manifest.json"), "moved");
@@ -575,7 +575,7 @@ test("a manifest may have moved: files are taken from beside where it was found"
   assert.ok(moved.requests.filter(({ range }) => range).every(({ path }) => path.startsWith("/db/")));
 });
 
-test("a folder without its slash is told of", async (t) => {
+test("the URL of a folder without its slash gives advice", async (t) => {
   await opened(t);
   assert.match((await rejects(openDatabase(`${shelf.url}db`), "status")).message, /must end with a slash/);
 });
@@ -586,7 +586,7 @@ test("a database closes at the end of a block", async (t) => {
   await rejects(database.lookup(START), "closed");
 });
 
-test("an eval bar that aborts at each step shows as much as one that does not, for as few requests", async (t) => {
+test("an eval bar that aborts at each step shows as much for as few requests", async (t) => {
   const game = [...known.keys()].slice(0, 87);
   /** Steps through a game, and returns the number of positions that were shown and the requests. */
   async function step(/** @type {boolean} */ aborts) {

@@ -35,7 +35,7 @@ async function kept(/** @type {Store} */ store, /** @type {string[]} */ ...names
 /** Waits until all entries are written. */
 const written = (/** @type {Store[]} */ ...stores) => Promise.all(stores.map((store) => store.written()));
 
-test("what was put is there for the next one", async () => {
+test("an entry is there for the next connection", async () => {
   const store = new Store("a", 100, FOLDER);
   assert.deepEqual(await store.get(["x", "y"]), [undefined, undefined]);
   const value = bytes(10, 7);
@@ -50,7 +50,7 @@ test("what was put is there for the next one", async () => {
   assert.deepEqual(await kept(store, "x"), []);
 });
 
-test("what one database put is not there for another one, whatever the names", async () => {
+test("entries of a database are not visible to another database", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10, 7), false);
   await written(store);
@@ -63,7 +63,7 @@ test("what one database put is not there for another one, whatever the names", a
   assert.deepEqual(await store.get(["x"]), [bytes(10, 7)]);
 });
 
-test("clearing takes what is of one database, and its bytes from the sum", async () => {
+test("clearing removes the entries of a database, and their sizes", async () => {
   const [store, other] = [new Store("a", 100, FOLDER), new Store("a", 100, "https://example.org/db!/")];
   for (const name of ["x", "y", "z"]) store.put(name, bytes(20), name === "z");
   other.put("x", bytes(20), false);
@@ -76,7 +76,7 @@ test("clearing takes what is of one database, and its bytes from the sum", async
   assert.deepEqual([await kept(store, "large"), await kept(other, "x")], [["large"], ["x"]]);
 });
 
-test("clearing takes what is kept although more waits than the queue holds", async () => {
+test("clearing removes entries although the queue is full", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);
   await written(store);
@@ -86,7 +86,7 @@ test("clearing takes what is kept although more waits than the queue holds", asy
   assert.deepEqual(await kept(store, "x", "y"), []);
 });
 
-test("what an earlier version left is dropped", async () => {
+test("entries of an earlier version are removed", async () => {
   await new Promise((resolve) => {
     const request = indexedDB.open("a", 1);
     request.onupgradeneeded = () => {
@@ -105,7 +105,7 @@ test("what an earlier version left is dropped", async () => {
   assert.deepEqual(await kept(store, "x", "y"), ["y"]);
 });
 
-test("the least recently used goes first, what is kept longest goes last", async () => {
+test("the least recently used entry is removed first, and an entry to keep longest last", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("manifest", bytes(20), true);
   for (const name of ["a", "b", "c", "d"]) {
@@ -123,7 +123,7 @@ test("the least recently used goes first, what is kept longest goes last", async
   assert.deepEqual(await kept(store, "manifest", "a", "d", "e", "huge", "whole"), ["whole"]);
 });
 
-test("tabs that share a name keep to one bound", async () => {
+test("tabs that share a name share the limit", async () => {
   const tabs = [new Store("a", 100, FOLDER), new Store("a", 100, FOLDER)];
   const names = Array.from({ length: 20 }, (_, n) => `n${n}`);
   names.forEach((name, n) => tabs[n % 2]?.put(name, bytes(10), false));
@@ -146,7 +146,7 @@ async function damage(/** @type {(stores: Record<string, IDBObjectStore>) => voi
   database.close();
 }
 
-test("an entry of another type is none, and is replaced", async () => {
+test("an entry of a wrong type is missing, and is replaced", async () => {
   for (const value of ["text", 7, { length: 3 }, new ArrayBuffer(3), null]) {
     const store = new Store("a", 100, FOLDER);
     store.put("x", bytes(10), false);
@@ -160,7 +160,7 @@ test("an entry of another type is none, and is replaced", async () => {
   }
 });
 
-test("damaged sizes neither open the cache without bounds nor close it", async () => {
+test("damaged sizes neither remove the limit nor disable the cache", async () => {
   for (const sum of ["much", NaN, -1e9, 1e12, null, {}]) {
     const store = new Store("a", 100, FOLDER);
     store.put("x", bytes(10), false);
@@ -176,7 +176,7 @@ test("damaged sizes neither open the cache without bounds nor close it", async (
   }
 });
 
-test("a transaction that is aborted for another reason than room does not make the cache smaller", async () => {
+test("a transaction that is aborted for another reason than space does not shrink the cache", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10), false);
   await written(store);
@@ -209,7 +209,7 @@ test("a connection that is lost is opened again", async () => {
   assert.deepEqual(await kept(other, "x"), ["x"]);
 });
 
-test("without IndexedDB, or with one that refuses, there is nothing and no error", async () => {
+test("a missing or refusing IndexedDB is an empty cache without an error", async () => {
   const refusing = { open: () => assert.fail("SecurityError") };
   for (const broken of [undefined, refusing]) {
     Object.assign(globalThis, { indexedDB: broken });
@@ -222,7 +222,7 @@ test("without IndexedDB, or with one that refuses, there is nothing and no error
   }
 });
 
-test("an IndexedDB that never answers is waited for once, and not long", async (t) => {
+test("an IndexedDB that never answers delays only once and briefly", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   Object.assign(globalThis, { indexedDB: { open: () => new EventTarget() } });
   const store = new Store("a", 100, FOLDER);
@@ -235,7 +235,7 @@ test("an IndexedDB that never answers is waited for once, and not long", async (
   assert.deepEqual(await store.get(["x"]), []);
 });
 
-test("what an IndexedDB that never answers does not write is not waited for for ever", async (t) => {
+test("writes to an IndexedDB that never answers end", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   Object.assign(globalThis, { indexedDB: { open: () => new EventTarget() } });
   const store = new Store("a", 100, FOLDER);

@@ -1,4 +1,4 @@
-//! The npm package: the WebAssembly module, its JavaScript in one small file, its types.
+//! Builds the npm package: WebAssembly modules, JavaScript and types.
 
 use std::{
     env, fs,
@@ -14,63 +14,47 @@ use crate::{
     tools,
 };
 
-/// What is imported, what it is made of, and whether it is minified: Node shows the line in which an error was thrown.
-const ENTRIES: [(&str, &str, bool); 18] = [
-    ("index", "browser.ts", true),
-    ("inline", "inline.ts", true),
-    ("node", "node.ts", false),
-    ("workerd", "workerd.ts", false),
-    ("worker", "worker.ts", true),
-    ("book", "book-browser.ts", true),
-    ("book-inline", "book-inline.ts", true),
-    ("book-node", "book-node.ts", false),
-    ("book-workerd", "book-workerd.ts", false),
-    ("game", "game.ts", true),
-    ("openings", "openings.ts", true),
-    ("analysis", "analysis-browser.ts", true),
-    ("analysis-inline", "analysis-inline.ts", false),
-    ("analysis-workerd", "analysis-workerd.ts", false),
-    ("engine", "engine-browser.ts", true),
-    ("engine-inline", "engine-inline.ts", false),
-    ("engine-worker", "engine-worker.ts", true),
-    ("evaluator", "evaluator.ts", true),
-];
-
-/// Declarations that come of the TypeScript.
-const TYPES: [&str; 18] = [
-    "index.d.ts",
-    "inline.d.ts",
-    "node.d.ts",
-    "worker.d.ts",
-    "game.d.ts",
-    "directory.d.ts",
-    "book.d.ts",
-    "openings.d.ts",
-    "analysis.d.ts",
-    "engine.d.ts",
-    "engine-messages.d.ts",
-    "engine-worker.d.ts",
-    "evaluator.d.ts",
-    "kept.d.ts",
-    "options.d.ts",
-    "uci.d.ts",
-    "errors.d.ts",
-    "types.d.ts",
+/// Entries: name of the file, source, and whether the file is minified. Node shows the line of an error.
+const ENTRIES: [(&str, &str, bool); 20] = [
+    ("index", "database/browser.ts", true),
+    ("inline", "database/inline.ts", true),
+    ("node", "database/node.ts", false),
+    ("workerd", "database/workerd.ts", false),
+    ("worker", "worker/worker.ts", true),
+    ("book", "book/browser.ts", true),
+    ("book-inline", "book/inline.ts", true),
+    ("book-node", "book/node.ts", false),
+    ("book-workerd", "book/workerd.ts", false),
+    ("game", "game/game.ts", true),
+    ("openings", "openings/openings.ts", true),
+    ("analysis", "analysis/browser.ts", true),
+    ("analysis-inline", "analysis/inline.ts", false),
+    ("analysis-workerd", "analysis/workerd.ts", false),
+    ("engine", "engine/browser.ts", true),
+    ("engine-inline", "engine/inline.ts", false),
+    ("engine-worker", "engine/worker.ts", true),
+    ("evaluator", "evaluator/evaluator.ts", true),
+    ("score", "score/index.ts", true),
+    ("storage", "storage/indexed-db.ts", true),
 ];
 
 /// A module of the package.
 struct Wasm {
-    /// Its crate, the name of what is made of it, and that of its file.
+    /// Folder of the crate.
     source: &'static str,
+    /// Name of its JavaScript.
     name: &'static str,
+    /// Name of the module.
     file: &'static str,
-    /// The file that has it as a text.
+    /// Name of the JavaScript that contains the module as text.
     text: Option<&'static str>,
+    /// Profile of cargo.
     profile: &'static str,
     /// Features of the crate.
     features: &'static str,
+    /// Whether the module uses SIMD.
     simd: bool,
-    /// The import within which it may be suspended, and the function that calls it, by a pattern.
+    /// The import that may suspend the module, and a pattern of the functions that call the import.
     suspends: Option<(&'static str, &'static str)>,
 }
 
@@ -92,7 +76,7 @@ const ENGINE: Wasm = Wasm {
     profile: "wasm-engine",
     features: "",
     simd: true,
-    suspends: Some(("./engine-host.js.pause", "*Search*poll*")),
+    suspends: Some(("./engine/host.js.pause", "*Search*poll*")),
 };
 
 const MODULES: [Wasm; 5] = [
@@ -116,7 +100,7 @@ const MODULES: [Wasm; 5] = [
     Wasm { file: "shelfish_engine_scalar_bg.wasm", text: None, simd: false, ..ENGINE },
 ];
 
-/// How a module is started once it is compiled, which wasm-bindgen has but does not export.
+/// Exports of the functions that start a compiled module, which wasm-bindgen does not export.
 const START: [(&str, &str); 2] = [
     ("js", "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n"),
     (
@@ -126,11 +110,11 @@ const START: [(&str, &str); 2] = [
     ),
 ];
 
-/// Letters that stand for bytes in the texts of modules, which `crate/js/text.ts` reads: what neither charsets nor quotes
-/// change. The last two begin what takes two letters.
+/// Letters that encode the bytes of modules as text, as in `crate/js/shared/module-text.ts`. Charsets and quotes do not change
+/// them. The last two start codes of two letters.
 const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 
-/// Builds the package unless it is up to date; gives its directory.
+/// Builds the package unless it is up to date. Returns its directory.
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
@@ -147,7 +131,7 @@ pub fn build() -> Result<PathBuf> {
     tools::npm_ci("crate/js")?;
     say("Building the npm package");
     let built = target_dir().join("npm");
-    // What is gone must be neither found nor packed.
+    // Removes files of former builds.
     for directory in [&built, &package].into_iter().filter(|directory| directory.exists()) {
         fs::remove_dir_all(directory)?;
     }
@@ -155,7 +139,7 @@ pub fn build() -> Result<PathBuf> {
     for module in MODULES {
         let name = module.name;
         let file = format!("{name}_bg.wasm");
-        // One that has its script from another is made aside.
+        // The scalar module uses the JavaScript of the other module.
         let made = if file == module.file { built.clone() } else { built.join("aside") };
         let mut pack = command(&wasm_pack);
         pack.args(["build", module.source, "--target", "web", "--mode", "no-install", "--profile", module.profile]);
@@ -179,22 +163,22 @@ pub fn build() -> Result<PathBuf> {
     let [simd, scalar] = ["", "aside"].map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
     ensure!(simd? == scalar?, "the engine's modules need different scripts");
 
-    call(command(tools::node()?).arg(js.join("openings-table.mjs")).arg(built.join("openings-table.js")))?;
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     copy_sources(&js, &built)?;
-    // What the engine's module imports, as it is.
-    call(
-        tool("esbuild").args(["engine-host.ts", "--outfile=engine-host.js", "--log-level=warning"]).current_dir(&built),
-    )?;
-    // What the viewer of games is made with is not beside these copies.
+    call(command(tools::node()?).arg(js.join("openings/table.mjs")).arg(built.join("openings/table.js")))?;
+    // The module of the engine imports this file.
+    let mut host = tool("esbuild");
+    host.args(["engine/host.ts", "--outfile=engine/host.js", "--log-level=warning"]);
+    call(host.current_dir(&built))?;
+    // The copies cannot resolve chessops by their own folder.
     let modules = js.join("node_modules");
     for (name, source, minify) in ENTRIES {
-        // Each entry is a file of its own, which one request loads. Names are kept for who reads stacks, but not those of
-        // what wasm-bindgen makes, which comes in afterwards.
+        // Bundles each entry into a single file. The first step keeps names for stack traces; the second step adds the
+        // JavaScript of wasm-bindgen without names.
         let face = format!("{name}-face.js");
         let entry = format!("package/{name}.js");
         let steps = [
-            (source, &face, vec!["--keep-names", "--external:./shelfish*.js", "--external:./engine-host.js"]),
+            (source, &face, vec!["--keep-names", "--external:./shelfish*.js", "--external:./engine/host.js"]),
             (&face, &entry, minify.then_some("--minify").into_iter().collect()),
         ];
         for (from, to, options) in steps {
@@ -209,7 +193,7 @@ pub fn build() -> Result<PathBuf> {
             if name == "game" {
                 bundle.arg("--external:./index.js").env("NODE_PATH", &modules);
             }
-            // wasm-bindgen names what is imported from once for each function.
+            // wasm-bindgen repeats the key of a module for each import.
             bundle.arg("--log-override:duplicate-object-key=silent").args(options);
             bundle.arg(format!("--outfile={to}"));
             call(bundle.current_dir(&built))?;
@@ -218,7 +202,7 @@ pub fn build() -> Result<PathBuf> {
             copy(&built.join("package").join(&file), &package.join(&file))?;
         }
     }
-    // The engine's Worker as a text, a classic script: what is made of a text cannot import anything.
+    // The Worker of the engine as a classic script: a script from text cannot import modules.
     let mut script = tool("esbuild");
     script.args(["engine-worker-face.js", "--bundle", "--format=iife", "--target=es2022", "--minify"]);
     call(script.args(["--log-level=error", "--outfile=engine-worker-classic.js"]).current_dir(&built))?;
@@ -227,7 +211,7 @@ pub fn build() -> Result<PathBuf> {
     declare(&js, &built, &package)?;
     for module in MODULES {
         let name = format!("{}.d.ts", module.file);
-        copy(&js.join(&name), &package.join(&name))?;
+        copy(&js.join("module.wasm.d.ts"), &package.join(&name))?;
     }
     for name in ["package.json", "README.md"] {
         copy(&js.join(name), &package.join(name))?;
@@ -240,7 +224,7 @@ pub fn build() -> Result<PathBuf> {
 /// Checks the types of the package and writes its declarations. Builds the package only if it has never been built.
 pub fn types() -> Result<()> {
     let (js, built, package) = (root().join("crate/js"), target_dir().join("npm"), root().join("crate/pkg"));
-    if !(built.join("openings-table.js").is_file() && package.join("index.js").is_file()) {
+    if !(built.join("openings/table.js").is_file() && package.join("index.js").is_file()) {
         return build().map(drop);
     }
     tools::npm_ci("crate/js")?;
@@ -250,13 +234,15 @@ pub fn types() -> Result<()> {
 
 /// Copies the TypeScript next to the bindings that it imports.
 fn copy_sources(js: &Path, built: &Path) -> Result<()> {
-    fs::create_dir_all(built.join("game"))?;
-    for folder in ["", "game"] {
-        for entry in fs::read_dir(js.join(folder))? {
-            let path = entry?.path();
-            if let Some(name) = path.file_name().filter(|name| name.to_string_lossy().ends_with(".ts")) {
-                copy(&path, &built.join(folder).join(name))?;
-            }
+    let names = |folder: &Path| -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>();
+        entries.with_context(|| format!("{} could not be listed", folder.display()))
+    };
+    for folder in names(js)?.into_iter().filter(|path| path.is_dir()).chain([js.to_path_buf()]) {
+        let to = built.join(folder.strip_prefix(js)?);
+        for file in names(&folder)?.iter().filter(|path| path.extension().is_some_and(|ending| ending == "ts")) {
+            fs::create_dir_all(&to)?;
+            copy(file, &to.join(file.file_name().unwrap_or_default()))?;
         }
     }
     Ok(())
@@ -274,50 +260,46 @@ fn declare(js: &Path, built: &Path, package: &Path) -> Result<()> {
     let mut types = command(modules.join(".bin/tsc"));
     types.args(["--project", "tsconfig.build.json", "--typeRoots"]).arg(modules.join("@types"));
     call(types.current_dir(built))?;
-    for name in TYPES {
-        copy(&built.join("types").join(name), &package.join(name))?;
-    }
-    Ok(())
+    copy_all(&built.join("types"), &package.join("types"))
 }
 
-/// Builds the cache in IndexedDB by itself, for its tests in Node; gives the directory of the module.
+/// Builds a module of only the cache in IndexedDB, for its tests in Node. Returns the directory of the module.
 pub fn cache() -> Result<PathBuf> {
     let wasm_pack = tools::wasm_pack()?;
     let built = target_dir().join("npm-cache");
     let mut pack = command(wasm_pack);
     pack.args(["build", "crate/wasm", "--target", "nodejs", "--mode", "no-install", "--profile", READER.profile]);
-    // Built as the reader's module is, so that what it depends on is there.
+    // The same profile as the reader, so that its dependencies are already built.
     pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built);
     pack.args(["--", "--features", "cache"]);
     call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
     Ok(built)
 }
 
-/// Makes a module that goes on where it was when one of its imports had it suspended.
+/// Makes a module that an import can suspend and resume.
 fn suspendable(module: &Path, import: &str, caller: &str) -> Result<()> {
     let mut asyncify = command(root().join("crate/js/node_modules/.bin/wasm-opt"));
-    // Optimised before: the fewer calls and locals a function has, the less is added to it. The search asks through a
-    // trait, whose calls would be taken for those of anything.
+    // Optimises first, because Asyncify adds code for each call and local. The search calls the import through a trait, and
+    // Asyncify would otherwise instrument all indirect calls.
     asyncify.args(["-O3", "--asyncify", "--pass-arg=asyncify-ignore-indirect"]);
     asyncify.arg(format!("--pass-arg=asyncify-imports@{import}"));
     asyncify.arg(format!("--pass-arg=asyncify-addlist@{caller}")).arg("--pass-arg=asyncify-propagate-addlist");
     call(asyncify.arg("--debuginfo").arg(module).arg("-o").arg(module))
 }
 
-/// Makes a module smaller and faster. `tools::npm_ci("crate/js")` brings what does it.
+/// Makes a module smaller and faster. `tools::npm_ci("crate/js")` installs the optimiser.
 pub fn optimise(module: &Path, to: &Path) -> Result<()> {
     let mut optimise = command(root().join("crate/js/node_modules/.bin/wasm-opt"));
-    // Packed memory and inlined functions compress worse; Rust leaves the lowest kilobyte alone; what tools say of
-    // themselves is for nobody. Alignments are hints that engines for today's processors ignore; all alike they compress
-    // better.
+    // Packed memory and inlined functions compress worse. Rust does not use the lowest kilobyte. Current processors ignore
+    // alignments, and equal alignments compress better.
     optimise.args(["-O3", "--converge", "--skip-pass=memory-packing", "--one-caller-inline-max-function-size=0"]);
     optimise.args(["--low-memory-unused", "--dealign"]);
     optimise.args(["--strip-debug", "--strip-producers", "--strip-target-features"]);
     call(optimise.arg(module).arg("-o").arg(to))
 }
 
-/// The module as a text: a byte takes a letter or two, the same ones wherever it stands, which leaves repetitions for
-/// compression to find. In Brotli it is 4 % longer than the module; in Base64 it were 31 %.
+/// Encodes a module as text. A byte has the same one or two letters everywhere, so that repetitions remain. In Brotli the text
+/// is 4 % longer than the module; Base64 would be 31 % longer.
 fn text(module: &[u8]) -> String {
     let single = LETTERS.len() - 2;
     let mut text = String::new();
@@ -332,8 +314,8 @@ fn text(module: &[u8]) -> String {
     text
 }
 
-/// Flags of the compiler. Panics name the files that they come from: without the path of this machine, and in few bytes.
-/// Hashes take few, too. Data come after the stack: below a megabyte an address takes three bytes in code and not four.
+/// Returns flags of the compiler: short paths in panics, compact hashes, and a small stack. Data follow the stack, and
+/// addresses below a megabyte take three bytes in code instead of four.
 pub fn flags() -> String {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
@@ -343,7 +325,7 @@ pub fn flags() -> String {
     paths.chain(small).collect::<Vec<_>>().join(" ")
 }
 
-/// A text as JavaScript has it in quotes.
+/// Quotes a text for JavaScript.
 fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{escaped}\"")
@@ -352,6 +334,17 @@ fn quoted(text: &str) -> String {
 fn append(path: &Path, text: &str) -> Result<()> {
     let former = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
     fs::write(path, former + text)?;
+    Ok(())
+}
+
+/// Copies a folder with its subfolders.
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() { copy_all(&entry.path(), &target)? } else { copy(&entry.path(), &target)? }
+    }
     Ok(())
 }
 

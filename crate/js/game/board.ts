@@ -1,13 +1,13 @@
-// The board: squares, pieces that slide to their places, the last move, the best move as an arrow.
+// The board: squares, sliding pieces, marks of the last move, and an arrow for the best move.
 
 import { draw } from "./dom.js";
 import type { Ply } from "./line.js";
 import { PIECES } from "./pieces.js";
 
-/** Units of a square's side, as the pieces are drawn. */
+/** Side of a square, in the units of the pieces. */
 const SIDE = 45;
 
-interface Man {
+interface Piece {
   letter: string;
   element: SVGElement;
 }
@@ -15,33 +15,33 @@ interface Man {
 export class Board {
   readonly element: SVGElement;
   readonly #marks = draw(["g", {}]);
-  readonly #men = draw(["g", {}]);
+  readonly #pieces = draw(["g", {}]);
   readonly #arrow = draw(["g", {}]);
   readonly #names = draw(["g", { class: "coordinates" }]);
-  #standing = new Map<number, Man>();
+  #placed = new Map<number, Piece>();
   #isFlipped = false;
 
   constructor() {
     const size = 8 * SIDE;
-    // A checkered path: the dark squares.
+    // The dark squares.
     const dark = Array.from({ length: 32 }, (_, n) => `M${((n % 4) * 2 + ((n >> 2) % 2 ? 0 : 1)) * SIDE} ${(n >> 2) * SIDE}h45v45h-45z`).join("");
     this.element = draw(["svg", { viewBox: `0 0 ${size} ${size}`, part: "board", class: "squares", role: "img" }]);
     this.element.append(
       draw(["rect", { width: String(size), height: String(size), class: "light" }]),
       draw(["path", { d: dark, class: "dark" }]),
-      ...[this.#marks, this.#names, this.#men, this.#arrow],
+      ...[this.#marks, this.#names, this.#pieces, this.#arrow],
     );
-    this.#name();
+    this.#drawCoordinates();
   }
 
-  /** Whether Black is below. */
+  /** Whether Black is at the bottom. */
   set isFlipped(isFlipped: boolean) {
     if (this.#isFlipped === isFlipped) return;
     this.#isFlipped = isFlipped;
-    this.#name();
+    this.#drawCoordinates();
   }
 
-  /** Shows a position, and the best move in UCI if there is one to be told. */
+  /** Shows a position, and its best move in UCI. */
   show(ply: Ply, best: string | undefined): void {
     this.#place(ply);
     const { squares, check } = ply;
@@ -54,36 +54,36 @@ export class Board {
     this.element.setAttribute("aria-label", describe(ply.fen));
   }
 
-  /** Puts every man where he stands now. One that is there already slides; others come and go. */
+  /** Places the pieces. A piece of the previous position slides to its new square. */
   #place({ fen }: Ply): void {
-    const next = new Map<number, Man>();
-    const wanted = men(fen);
-    const left = this.#standing;
+    const next = new Map<number, Piece>();
+    const wanted = piecesOf(fen);
+    const left = this.#placed;
     for (const [square, letter] of wanted) {
-      const man = left.get(square);
-      if (man?.letter !== letter) continue;
-      next.set(square, man);
+      const piece = left.get(square);
+      if (piece?.letter !== letter) continue;
+      next.set(square, piece);
       left.delete(square);
     }
     for (const [square, letter] of wanted) {
       if (next.has(square)) continue;
-      const from = [...left].find(([, man]) => man.letter === letter)?.[0];
-      const man = from === undefined ? undefined : left.get(from);
+      const from = [...left].find(([, piece]) => piece.letter === letter)?.[0];
+      const piece = from === undefined ? undefined : left.get(from);
       if (from !== undefined) left.delete(from);
-      next.set(square, man ?? this.#recruit(letter));
+      next.set(square, piece ?? this.#add(letter));
     }
     for (const { element } of left.values()) element.remove();
-    this.#standing = next;
+    this.#placed = next;
     for (const [square, { element }] of next) {
       const [x, y] = this.#corner(square);
       element.style.transform = `translate(${x}px, ${y}px)`;
     }
   }
 
-  #recruit(letter: string): Man {
+  #add(letter: string): Piece {
     const drawing = PIECES[letter];
     const element = draw(["g", { class: "man" }, ...(drawing ? [drawing] : [])]);
-    this.#men.append(element);
+    this.#pieces.append(element);
     return { letter, element };
   }
 
@@ -106,7 +106,7 @@ export class Board {
     return [draw(["path", { d, class: "arrow" }])];
   }
 
-  #name(): void {
+  #drawCoordinates(): void {
     const name = (text: string, x: number, y: number, isDark: boolean) => {
       const element = draw(["text", { x: String(x), y: String(y), class: isDark ? "on-dark" : "on-light" }]);
       element.textContent = text;
@@ -120,27 +120,27 @@ export class Board {
   }
 }
 
-/** The men of a FEN by their squares. */
-function men(fen: string): Map<number, string> {
-  const men = new Map<number, string>();
+/** Returns the pieces of a FEN by square. */
+function piecesOf(fen: string): Map<number, string> {
+  const pieces = new Map<number, string>();
   (fen.split(" ")[0] ?? "").split("/").forEach((row, n) => {
     let square = 8 * (7 - n);
     for (const letter of row) {
       if (letter >= "1" && letter <= "8") square += Number(letter);
-      else men.set(square++, letter);
+      else pieces.set(square++, letter);
     }
   });
-  return men;
+  return pieces;
 }
 
 const NAMES: readonly (readonly [string, string])[] = [["K", "king"], ["Q", "queen"], ["R", "rook"], ["B", "bishop"], ["N", "knight"], ["P", "pawn"]];
 
-/** "White: king e1, rook a1 h1 …; Black: …; White to move" */
+/** Describes a position: "White: king e1, rook a1 h1 …; Black: …; White to move" */
 function describe(fen: string): string {
-  const standing = [...men(fen)];
+  const placed = [...piecesOf(fen)];
   const side = (isWhite: boolean) =>
     NAMES.flatMap(([letter, name]) => {
-      const squares = standing.filter(([, man]) => man === (isWhite ? letter : letter.toLowerCase())).map(([square]) => `${"abcdefgh"[square & 7]}${(square >> 3) + 1}`);
+      const squares = placed.filter(([, piece]) => piece === (isWhite ? letter : letter.toLowerCase())).map(([square]) => `${"abcdefgh"[square & 7]}${(square >> 3) + 1}`);
       return squares.length === 0 ? [] : [`${name} ${squares.join(" ")}`];
     }).join(", ");
   return `White: ${side(true)}; Black: ${side(false)}; ${fen.split(" ")[1] === "b" ? "Black" : "White"} to move`;

@@ -1,4 +1,4 @@
-// The little of a framework that the element needs. Nothing is made of text, which a page's policy may forbid.
+// Creates elements. Does not parse HTML, because the policy of a page may forbid it.
 
 import type { Drawing } from "./pieces.js";
 

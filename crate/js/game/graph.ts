@@ -1,4 +1,4 @@
-// The scores along the game. What is not known is hatched, and nothing is drawn across it.
+// The graph of scores. Unknown positions are hatched, and no line crosses them.
 
 import { draw, make } from "./dom.js";
 
@@ -24,14 +24,14 @@ export class Graph {
     this.element.addEventListener("pointermove", (event) => this.element.hasPointerCapture(event.pointerId) && point(event));
   }
 
-  /** Draws the chances at each ply, from −1 to 1; `undefined` where nothing is known. */
+  /** Draws the chances at each ply, from -1 to 1; `undefined` if unknown. */
   show(points: readonly (number | undefined)[]): void {
     this.#last = Math.max(0, points.length - 1);
     this.element.ariaValueMax = String(this.#last);
     const step = WIDTH / Math.max(1, this.#last);
     const y = (point: number) => ((1 - point) * HEIGHT) / 2;
     const marks: SVGElement[] = [];
-    // A known ply stands for half a step on both sides of it.
+    // A known ply extends half a step to both sides.
     const edge = (n: number) => Math.min(WIDTH, Math.max(0, n * step));
     for (let from = 0; from < points.length; ) {
       if (points[from] === undefined) {
@@ -51,10 +51,10 @@ export class Graph {
     this.#picture.replaceChildren(...marks, draw(["path", { d: `M0 ${HEIGHT / 2}H${WIDTH}`, class: "zero" }]));
   }
 
-  /** Marks the ply that is shown, in words too. */
-  point(ply: number, words: string): void {
+  /** Marks a ply, and describes it for screen readers. */
+  point(ply: number, text: string): void {
     this.#cursor.style.left = `${(100 * ply) / Math.max(1, this.#last)}%`;
     this.element.ariaValueNow = String(ply);
-    this.element.ariaValueText = words;
+    this.element.ariaValueText = text;
   }
 }

@@ -1,4 +1,4 @@
-// The main line of a PGN, or a single position: what there is to step through.
+// The positions to step through: the main line of a PGN, or a single position.
 
 import { makeFen, parseFen } from "chessops/fen";
 import { type Evaluation as Given, isMate, isPawns, parseComment, parsePgn, startingPosition } from "chessops/pgn";
@@ -8,8 +8,8 @@ import type { Position } from "chessops/chess";
 import { isNormal, type NormalMove } from "chessops/types";
 import { makeUci } from "chessops/util";
 
-/** A score from White's point of view, and where it is from. */
-export interface Known {
+/** A score from White's point of view, and its origin. */
+export interface PlyScore {
   cp?: number | undefined;
   mate?: number | undefined;
   depth?: number | undefined;
@@ -18,7 +18,7 @@ export interface Known {
   from: "database" | "pgn";
 }
 
-/** A position of the line, and the move that led to it. */
+/** A position of the line, and the last move. */
 export interface Ply {
   fen: string;
   /** Empty at the start. */
@@ -26,23 +26,23 @@ export interface Ply {
   uci: string;
   /** "12." or "12…", empty at the start. */
   number: string;
-  /** Squares that the move left and reached, a1 = 0; for castling, those of the king. */
+  /** Squares of the move's start and end, a1 = 0. For castling, the squares of the king. */
   squares: readonly number[];
   /** The square of a king in check. */
   check?: number | undefined;
-  /** How the game ended here: 1 White won, −1 Black, 0 nobody. */
+  /** Result of a game that ends here: 1 if White won, -1 if Black won, 0 for a draw. */
   over?: -1 | 0 | 1 | undefined;
   comment: string;
   glyph: string;
-  /** An evaluation that the PGN has. */
-  given?: Known | undefined;
+  /** The evaluation in the PGN. */
+  given?: PlyScore | undefined;
 }
 
-/** A game as it is shown. */
+/** A game. */
 export interface Line {
   plies: Ply[];
   headers: ReadonlyMap<string, string>;
-  /** What is wrong with it; the plies before are good. */
+  /** The error after the last legal ply. */
   fault?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function fromPgn(pgn: string): Line {
   const start = startingPosition(headers);
   if (!game || start.isErr) {
     const variant = headers.get("Variant");
-    const fault = !game ? "there is no game in it" : variant && !/^(standard|chess\s?960|from position)$/i.test(variant) ? `the variant ${variant} is not shown` : "its starting position is none";
+    const fault = !game ? "it contains no game" : variant && !/^(standard|chess\s?960|from position)$/i.test(variant) ? `the variant ${variant} is not shown` : "its starting position is not legal";
     return { plies: [ply(Chess.default())], headers, fault: `pgn: ${fault}` };
   }
   const position = start.value;
@@ -76,7 +76,7 @@ export function fromPgn(pgn: string): Line {
     const move = parseSan(position, data.san);
     const number = `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
     if (!move || !isNormal(move)) return { plies, headers, fault: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal` };
-    const squares = moved(position, move);
+    const squares = markedSquares(position, move);
     const uci = makeUci(move);
     const san = makeSanAndPlay(position, move);
     const comments = (data.comments ?? []).map(parseComment);
@@ -86,7 +86,7 @@ export function fromPgn(pgn: string): Line {
       ...{ san, uci, number, squares },
       comment: comments.map(({ text }) => text).filter(Boolean).join(" "),
       glyph: (data.nags ?? []).map((nag) => GLYPHS[nag] ?? "").join(""),
-      given: given && known(given),
+      given: given && plyScore(given),
     });
   }
   return { plies, headers };
@@ -102,13 +102,13 @@ function ply(position: Position): Ply {
   };
 }
 
-/** Castling is "king takes rook" here, whatever the PGN; it is shown by the king's squares. */
-function moved(position: Position, { from, to }: NormalMove): number[] {
+/** Returns the squares to mark. chessops encodes castling as king to rook. */
+function markedSquares(position: Position, { from, to }: NormalMove): number[] {
   const isCastling = position.board.get(from)?.role === "king" && position.board.get(to)?.color === position.turn;
   return [from, isCastling ? (from & 56) + (to > from ? 6 : 2) : to];
 }
 
-function known(given: Given): Known | undefined {
+function plyScore(given: Given): PlyScore | undefined {
   if (isPawns(given)) return { cp: Math.round(100 * given.pawns), depth: given.depth, from: "pgn" };
   return isMate(given) && given.mate !== 0 ? { mate: given.mate, depth: given.depth, from: "pgn" } : undefined;
 }

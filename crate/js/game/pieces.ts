@@ -1,4 +1,4 @@
-// Pieces by Colin M. L. Burnett ("cburnett"), GPL-2.0-or-later, as chessground brings them: 45 units wide.
+// Pieces by Colin M. L. Burnett ("cburnett"), GPL-2.0-or-later, from chessground: 45 units wide.
 
 /** An SVG element: its name, its attributes, its children. */
 export type Drawing = readonly [tag: string, attributes: Readonly<Record<string, string>>, ...children: Drawing[]];

@@ -1,4 +1,4 @@
-// How the element looks. What a page may change are the custom properties at the top, and the parts.
+// The style of the element. A page may change the custom properties at the top, and the parts.
 
 export const STYLE = `
 :host {
@@ -59,7 +59,7 @@ export const STYLE = `
 .bar.unknown, .graph { background: repeating-linear-gradient(135deg, var(--_raised) 0 4px, var(--_edge) 4px 6px); }
 .bar.unknown div { display: none; }
 .verdict { grid-area: verdict; display: flex; align-items: baseline; gap: 10px; height: 40px; padding: 2px 14px 0; overflow: hidden; white-space: nowrap; }
-/* Its room is kept while nothing is known, so that the words beside it stay where they are. */
+/* Reserves space while the score is unknown, so that the text next to it does not move. */
 .score { flex: none; min-width: 3.2em; font-size: 24px; font-weight: 650; letter-spacing: -0.02em; }
 .score:empty::before { content: "\\200b"; }
 .facts { overflow: hidden; color: var(--_soft); font-size: 14px; text-overflow: ellipsis; }

@@ -24,7 +24,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
 const STACK: usize = 1 << 19;
 
 // Functions and no methods: a frame that refers to an object of JavaScript could not be suspended.
-#[wasm_bindgen(raw_module = "./engine-host.js")]
+#[wasm_bindgen(raw_module = "./engine/host.js")]
 extern "C" {
     /// Milliseconds since some time.
     fn now() -> f64;
@@ -34,7 +34,7 @@ extern "C" {
 
     /// A line of an iteration was found; `more` if others of the same iteration follow. Scores are White's.
     #[allow(clippy::too_many_arguments, reason = "numbers are passed for less than objects")]
-    fn found(more: bool, depth: usize, deepest: usize, nodes: f64, is_mate: bool, score: i32, uci: &str, san: &str);
+    fn report(more: bool, depth: usize, deepest: usize, nodes: f64, is_mate: bool, score: i32, uci: &str, san: &str);
 }
 
 /// What went wrong, with its code as documented in the package.
@@ -205,7 +205,7 @@ impl Control for Slices<'_> {
             };
             let (uci, san) = written(chess, &line.moves, self.task.style);
             let score = if white { score } else { -score };
-            found(rest > 0, depth, line.seldepth, line.nodes as f64, is_mate, score, &uci, &san);
+            report(rest > 0, depth, line.seldepth, line.nodes as f64, is_mate, score, &uci, &san);
         }
     }
 }

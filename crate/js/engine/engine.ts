@@ -1,0 +1,235 @@
+// The engine in Workers, for positions that no database contains. The page only schedules searches.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { throwIfAborted, unlessAborted } from "../shared/abort.js";
+import { type ErrorCode, ShelfishError } from "../shared/errors.js";
+import { compiled } from "../shared/load.js";
+import { fenList, joinMoves, limit, limits } from "../shared/options.js";
+import type { SanOf } from "../shared/types.js";
+import type { EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
+import type { AnalyseManyOptions, AnalyseOptions, EngineOptions } from "./types.js";
+
+export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
+export type { Evaluation, PositionEval, Pv, Score, Wasm } from "../shared/types.js";
+export type { EngineEvaluation, EngineWorker } from "./messages.js";
+export type * from "./types.js";
+
+/** Parts that depend on the host. Each entry sets them. */
+export const workers: { make: () => EngineWorker; advice: string } = {
+  make: () => {
+    throw new TypeError("no Worker");
+  },
+  advice: 'if a bundler omitted its script, import from "shelfish/engine/inline", or pass openEngine({ worker })',
+};
+
+const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
+
+const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
+
+/** A search that waits or runs. */
+interface Job {
+  search: Search;
+  resolve: (value: EngineEvaluation) => void;
+  reject: (error: ShelfishError) => void;
+  onInfo: ((found: EngineEvaluation) => void) | undefined;
+}
+
+interface Slot {
+  worker: EngineWorker;
+  job?: Job | undefined;
+}
+
+/** An engine. {@link openEngine} returns it. */
+export class Engine {
+  #options: EngineOptions;
+  /** Undefined until it is loaded. */
+  #module: WebAssembly.Module | undefined;
+  #slots: Slot[] = [];
+  #queue: Job[] = [];
+  #last = 0;
+  #isOpen = true;
+
+  /** @internal Use {@link openEngine}. */
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    // The first Worker starts while the module loads.
+    this.#start();
+  }
+
+  /** @internal Use {@link openEngine}. */
+  async receive(module: Promise<WebAssembly.Module>): Promise<void> {
+    try {
+      this.#module = await unlessAborted(module, this.#options.signal, "loading");
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    this.#slots.forEach(({ worker }) => this.#sendModule(worker));
+  }
+
+  /**
+   * Searches a position. Positions wait for a free Worker, and go before the positions of `analyseMany`.
+   *
+   * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
+   */
+  async analyse<O extends AnalyseOptions>(fen: string, options?: O): Promise<EngineEvaluation<SanOf<O>>> {
+    return this.#ask(fen, options ?? {}, true) as Promise<EngineEvaluation<SanOf<O>>>;
+  }
+
+  /**
+   * Searches positions in parallel, one in each Worker, and returns the answers in the same order. If a position fails, its
+   * answer is the error. The default limit is a depth of 12.
+   *
+   * Rejects with a {@link ShelfishError} if the signal is aborted or the engine is closed.
+   */
+  async analyseMany<O extends AnalyseManyOptions>(
+    fens: Iterable<string>,
+    options?: O,
+  ): Promise<Array<EngineEvaluation<SanOf<O>> | ShelfishError>> {
+    const { onAnswer, ...rest } = options ?? {};
+    const search = { ...rest, ...limits(rest, 12) };
+    const work = fenList("analyseMany", fens).map(async (fen, index) => {
+      const answer = await this.#ask(fen, search, false).catch((error: ShelfishError) => {
+        if (error.code === "aborted" || error.code === "closed") throw error;
+        return error;
+      });
+      onAnswer?.(index, answer);
+      return answer;
+    });
+    return Promise.all(work) as Promise<Array<EngineEvaluation<SanOf<O>> | ShelfishError>>;
+  }
+
+  /**
+   * Clears the transposition tables, so that the next searches find the same as a new engine. A running search continues.
+   */
+  async clear(): Promise<void> {
+    for (const { worker } of this.#slots) worker.postMessage({ clear: true } satisfies ToWorker);
+  }
+
+  /** Ends the Workers. Running searches reject with code `closed`. May be called again. */
+  close(): void {
+    this.#isOpen = false;
+    const closed = failed("closed", "the engine was closed");
+    for (const { worker, job } of this.#slots.splice(0)) {
+      worker.terminate();
+      job?.reject(closed);
+    }
+    for (const job of this.#queue.splice(0)) job.reject(closed);
+  }
+
+  /** Closes the engine at the end of a block: `using engine = await openEngine()`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  async #ask(fen: string, options: AnalyseOptions, isFirst: boolean): Promise<EngineEvaluation> {
+    if (!this.#isOpen) throw failed("closed", "the engine was closed");
+    const { signal, onInfo, castling, san } = options;
+    if (castling !== undefined && castling !== "standard" && castling !== "chess960") {
+      throw failed("usage", `castling: expected "standard" or "chess960", found ${String(castling).slice(0, 20)}`);
+    }
+    const { depth = 0, nodes = 0, movetime = 0 } = limits(options);
+    const search: Search = {
+      id: ++this.#last,
+      fen: String(fen),
+      moves: joinMoves("moves", options.moves ?? []),
+      searchMoves: joinMoves("searchMoves", options.searchMoves ?? []),
+      ...{ depth, nodes, movetime },
+      multiPv: limit("multiPv", options.multiPv, 256) ?? 1,
+      chess960: castling === "chess960",
+      san: san === true,
+      elo: limit("elo", options.elo, 9999) ?? 0,
+      seed: limit("seed", options.seed, 2 ** 53 - 1) ?? Math.floor(Math.random() * 2 ** 53),
+      reports: !!onInfo,
+    };
+    throwIfAborted(signal, "the search");
+    const searching = new Promise<EngineEvaluation>((resolve, reject) => {
+      const job = { search, resolve, reject, onInfo };
+      if (isFirst) this.#queue.unshift(job);
+      else this.#queue.push(job);
+    });
+    const stop = () => {
+      this.#queue = this.#queue.filter((job) => job.search !== search);
+      const slot = this.#slots.find((slot) => slot.job?.search === search);
+      slot?.worker.postMessage({ stop: search.id } satisfies ToWorker);
+      if (slot?.job) slot.job.onInfo = undefined;
+    };
+    signal?.addEventListener("abort", stop);
+    this.#next();
+    return unlessAborted(searching, signal, "the search").finally(() => signal?.removeEventListener("abort", stop));
+  }
+
+  /** Passes waiting jobs to free Workers. */
+  #next(): void {
+    while (this.#queue.length > 0) {
+      const workers = limit("workers", this.#options.workers, 64) ?? 1;
+      const slot = this.#slots.find((slot) => !slot.job) ?? (this.#slots.length < workers ? this.#start() : undefined);
+      if (!slot) return;
+      slot.job = this.#queue.shift();
+      slot.worker.postMessage(slot.job!.search satisfies ToWorker);
+    }
+  }
+
+  #start(): Slot | undefined {
+    let worker: EngineWorker;
+    try {
+      worker = (this.#options.worker ?? workers.make)();
+      this.#sendModule(worker);
+    } catch (cause) {
+      const error = cause instanceof ShelfishError ? cause : missing((cause as Error).message, cause);
+      for (const job of this.#queue.splice(0)) job.reject(error);
+      return undefined;
+    }
+    const slot: Slot = { worker };
+    this.#slots.push(slot);
+    worker.addEventListener("message", ({ data: { id, value, error, isOver } }: { data: FromWorker }) => {
+      const { job } = slot;
+      if (job && job.search.id === id && !isOver && value) return job.onInfo?.(value);
+      if (error?.isFatal) this.#drop(slot, new ShelfishError(error));
+      else if (isOver && job?.search.id === id) {
+        slot.job = undefined;
+        if (error) job.reject(new ShelfishError(error));
+        else if (value) job.resolve(value);
+      }
+      this.#next();
+    });
+    worker.addEventListener("error", (event: ErrorEvent) => {
+      event.preventDefault?.();
+      this.#drop(slot, missing(event.message || "there is no such script"));
+      this.#next();
+    });
+    return slot;
+  }
+
+  /** Sends the module to a Worker, if the module is loaded. */
+  #sendModule(worker: EngineWorker): void {
+    if (!this.#module) return;
+    const memoryBytes = limit("memoryBytes", this.#options.memoryBytes, 1 << 28) ?? 1 << 24;
+    worker.postMessage({ module: this.#module, memoryBytes } satisfies ToWorker);
+  }
+
+  /** Ends a Worker that failed. The next search starts a new Worker. */
+  #drop(slot: Slot, error: ShelfishError): void {
+    this.#slots = this.#slots.filter((other) => other !== slot);
+    slot.worker.terminate();
+    slot.job?.reject(error);
+    slot.job = undefined;
+  }
+}
+
+function missing(why: string, cause?: unknown): ShelfishError {
+  return failed("network", `the engine's Worker could not be started: ${why}; ${workers.advice}`, cause);
+}
+
+/**
+ * Loads the WASM module of the engine once, and starts a Worker.
+ *
+ * Rejects with a {@link ShelfishError}.
+ */
+export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
+  limit("workers", options.workers, 64);
+  limit("memoryBytes", options.memoryBytes, 1 << 28);
+  const engine = new Engine(options);
+  await engine.receive(compiled(MODULE, options.wasm));
+  return engine;
+}

@@ -1,0 +1,60 @@
+// Options of the engine.
+
+import type { Limits } from "../shared/options.js";
+import type { ShelfishError } from "../shared/errors.js";
+import type { Wasm } from "../shared/types.js";
+import type { EngineEvaluation, EngineWorker } from "./messages.js";
+
+/** Options of `openEngine`. */
+export interface EngineOptions {
+  /** Number of Workers. Each Worker searches a different position. Default 1. A Worker starts when it is needed. */
+  workers?: number | undefined;
+  /** Size of the transposition table of each Worker, in bytes. Default 16 MiB, at most 256 MiB. */
+  memoryBytes?: number | undefined;
+  /**
+   * Starts a Worker whose script imports `shelfish/engine-worker`. Needed if the file `engine-worker.js` next to the
+   * package's JavaScript is missing.
+   */
+  worker?: (() => EngineWorker) | undefined;
+  /** The WASM module, in the forms that `openDatabase` takes. */
+  wasm?: Wasm | PromiseLike<Wasm> | undefined;
+  /** Aborts the loading. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of a search. Without `depth`, `nodes`, `movetime` and `elo`, the search continues until it is aborted. */
+export interface AnalyseOptions extends Limits {
+  /** Depth in plies, at most 127. */
+  depth?: number | undefined;
+  /** Exact number of nodes. */
+  nodes?: number | undefined;
+  /** Milliseconds. */
+  movetime?: number | undefined;
+  /** Number of variations, best first. Default 1. */
+  multiPv?: number | undefined;
+  /** Moves in UCI that were played from the position, so that the engine sees repetitions. The last position is searched. */
+  moves?: readonly string[] | undefined;
+  /** Moves in UCI to search. Default all. */
+  searchMoves?: readonly string[] | undefined;
+  /**
+   * Plays like a player of this rating, from 800 to 2600 (measured up to 2300, an estimate above). The engine searches fewer
+   * positions, and `chosen` is its move: a random choice among moves that it considers about equal. Other limits also apply.
+   */
+  elo?: number | undefined;
+  /** Seed of the random choice with `elo`. Default: a new seed each time. */
+  seed?: number | undefined;
+  /** Ends the search within about 20 ms. */
+  signal?: AbortSignal | undefined;
+  /** Is called after each iteration. */
+  onInfo?: ((found: EngineEvaluation) => void) | undefined;
+  /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
+  castling?: "standard" | "chess960" | undefined;
+  /** Whether to add lines in SAN. Default `false`. */
+  san?: boolean | undefined;
+}
+
+/** Options of a search of several positions. */
+export interface AnalyseManyOptions extends Omit<AnalyseOptions, "moves" | "searchMoves" | "elo" | "seed" | "onInfo"> {
+  /** Is called after each position, with its index in the list. */
+  onAnswer?: ((index: number, answer: EngineEvaluation | ShelfishError) => void) | undefined;
+}

@@ -1,0 +1,225 @@
+// Evaluations from the best origin: a database, then an engine, or Stockfish on request.
+
+import { ShelfishError } from "../shared/errors.js";
+import { fenList, limit, limits, type Limits } from "../shared/options.js";
+import { type EvaluationStore, openEvaluationStore } from "./store.js";
+import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEngine, EvaluatorOptions } from "./types.js";
+import { trusted, Uci } from "./uci.js";
+
+export type { EngineWorker } from "../engine/messages.js";
+export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
+export type { Evaluation, PositionEval, Pv, Score } from "../shared/types.js";
+export type * from "./types.js";
+
+/** Errors of a database after which the engine is asked. */
+const UNREACHABLE = new Set(["network", "timeout", "status", "range", "corrupt", "stale"]);
+
+const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
+
+/** The options of a search that its result depends on. */
+interface Search extends Limits {
+  multiPv: number;
+  castling: "standard" | "chess960" | undefined;
+  san: boolean | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** The answer of the database, or its error if an engine can answer instead. */
+type Answer = { found: Evaluated | null } | { fault: ShelfishError };
+
+/** Evaluates positions. {@link openEvaluator} returns it. */
+export class Evaluator {
+  #options: EvaluatorOptions;
+  #engine: Promise<EvaluatorEngine> | undefined;
+  #stockfish: Promise<Uci> | undefined;
+  #store: EvaluationStore | undefined;
+  #isOpen = true;
+
+  /** @internal Use {@link openEvaluator}. */
+  constructor(options: EvaluatorOptions) {
+    this.#options = options;
+    const { indexedDB: store } = options;
+    const { name = "shelfish-engine", positions = 20_000 } = typeof store === "object" ? store : {};
+    if (store) this.#store = openEvaluationStore(name, positions);
+  }
+
+  /**
+   * Evaluates a position: by the database if it contains the position, else by the engine. Returns `null` if there is no
+   * engine.
+   *
+   * Rejects with a {@link ShelfishError}, like `lookup` of databases and `analyse` of engines.
+   */
+  async evaluate(fen: string, options: EvaluateOptions = {}): Promise<Evaluated | null> {
+    this.#checkOpen();
+    const search = searchOf(options, 16);
+    const fields = String(fen).trim().split(/\s+/);
+    const position = fields.join(" ");
+    let fault: ShelfishError | undefined;
+    if (this.#options.database) {
+      const answer = await this.#lookup(position, options);
+      if ("fault" in answer) fault = answer.fault;
+      else if (answer.found) return answer.found;
+    }
+    const { stockfish = false, known, onInfo } = options;
+    if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) has no Stockfish");
+    if (!this.#options.engine) {
+      if (fault) throw fault;
+      if (!stockfish) return null;
+      if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
+    }
+    const from = stockfish ? "stockfish" : "engine";
+    if (known && known.from === from && suffices(known, search)) return { ...known, fault };
+    const key = keyOf(from, fields, search);
+    const stored = await this.#store?.get(key);
+    if (stored && suffices(stored, search)) return { ...stored, fault };
+    const report = onInfo && ((found: Evaluated) => found.depth >= (known?.depth ?? 0) && onInfo({ ...found, fault }));
+    const found = await (stockfish ? this.#askStockfish(fields, search, report) : (await this.#openEngine()).analyse(position, { ...search, onInfo: report }));
+    this.#store?.put(key, found);
+    return { ...found, fault };
+  }
+
+  /**
+   * Evaluates positions: by a single lookup of the database, and the remaining positions by the engine, in parallel. Returns
+   * the answers in the same order. If a position fails, its answer is the error.
+   *
+   * Rejects with a {@link ShelfishError} if the signal is aborted or the evaluator is closed.
+   */
+  async evaluateMany(fens: Iterable<string>, options: EvaluateManyOptions = {}): Promise<Array<Evaluated | null | ShelfishError>> {
+    this.#checkOpen();
+    const search = searchOf(options, 12);
+    const positions = fenList("evaluateMany", fens).map((fen) => fen.trim().split(/\s+/).join(" "));
+    const answers: Array<Evaluated | null | ShelfishError> = positions.map(() => null);
+    const answer = (index: number, found: Evaluated | null | ShelfishError) => {
+      answers[index] = found;
+      options.onAnswer?.(index, found);
+    };
+    const lookups = await this.#lookupMany(positions, options);
+    const gaps: { index: number; fault: ShelfishError | undefined }[] = [];
+    for (const [index, lookup] of lookups.entries()) {
+      const isUnreachable = lookup instanceof ShelfishError && UNREACHABLE.has(lookup.code);
+      if ((lookup === null || isUnreachable) && this.#options.engine) gaps.push({ index, fault: lookup ?? undefined });
+      else answer(index, lookup);
+    }
+    const unknown: typeof gaps = [];
+    for (const gap of gaps) {
+      const stored = await this.#store?.get(keyOf("engine", positions[gap.index]!.split(" "), search));
+      if (stored && suffices(stored, search)) answer(gap.index, { ...stored, fault: gap.fault });
+      else unknown.push(gap);
+    }
+    if (unknown.length === 0) return answers;
+    const engine = await this.#openEngine();
+    await engine.analyseMany(unknown.map(({ index }) => positions[index]!), {
+      ...search,
+      onAnswer: (n, found) => {
+        const { index, fault } = unknown[n]!;
+        if (found instanceof ShelfishError) return answer(index, found);
+        this.#store?.put(keyOf("engine", positions[index]!.split(" "), search), found);
+        answer(index, { ...found, fault });
+      },
+    });
+    return answers;
+  }
+
+  /** Opens the engine before the first search needs it. */
+  async preload(): Promise<void> {
+    if (this.#options.engine) await this.#openEngine();
+  }
+
+  /** Clears the stored results of engines in IndexedDB. */
+  async clear(): Promise<void> {
+    await this.#store?.clear();
+  }
+
+  /** Ends the Workers that the evaluator started. The database, and an engine that was passed, remain open. */
+  close(): void {
+    this.#isOpen = false;
+    if (typeof this.#options.engine === "function") this.#engine?.then((engine) => engine.close()).catch(() => {});
+    this.#stockfish?.then((uci) => uci.close()).catch(() => {});
+    this.#store?.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
+  }
+
+  async #lookup(position: string, { minDepth, minKnodes, signal, castling, san }: EvaluateOptions): Promise<Answer> {
+    try {
+      const answer = await this.#options.database!.lookup(position, { minDepth, minKnodes, signal, castling, san });
+      return { found: answer && { ...answer.best, from: "database", fen: answer.fen } };
+    } catch (error) {
+      if (error instanceof ShelfishError && UNREACHABLE.has(error.code)) return { fault: error };
+      throw error;
+    }
+  }
+
+  /** Looks up positions. Positions that the database does not contain are `null`. */
+  async #lookupMany(
+    positions: string[],
+    { minDepth, minKnodes, signal, castling, san }: EvaluateManyOptions,
+  ): Promise<Array<Evaluated | null | ShelfishError>> {
+    const { database } = this.#options;
+    if (!database) return positions.map(() => null);
+    if (!database.lookupMany) throw failed("usage", "database: evaluateMany needs a database with lookupMany");
+    const answers = await database.lookupMany(positions, { minDepth, minKnodes, signal, castling, san });
+    return answers.map((answer) => (answer instanceof ShelfishError ? answer : answer && { ...answer.best, from: "database", fen: answer.fen }));
+  }
+
+  async #openEngine(): Promise<EvaluatorEngine> {
+    // An engine that starts after `close` would never end.
+    this.#checkOpen();
+    const engine = this.#options.engine!;
+    this.#engine ??= Promise.resolve(typeof engine === "function" ? engine() : engine).catch((error: unknown) => {
+      this.#engine = undefined;
+      throw error;
+    });
+    return this.#engine;
+  }
+
+  async #askStockfish(fields: string[], search: Search, onInfo: ((found: Evaluated) => unknown) | undefined): Promise<Evaluated> {
+    const begin = performance.now();
+    // Stockfish does not check positions, so that only legal positions may be sent.
+    const fen = this.#options.engine
+      ? (await (await this.#openEngine()).analyse(fields.join(" "), { depth: 1, signal: search.signal })).fen
+      : trusted(fields);
+    const found = await (await this.#openStockfish()).analyse(fen, { ...search, onInfo });
+    return { ...found, milliseconds: performance.now() - begin };
+  }
+
+  async #openStockfish(): Promise<Uci> {
+    this.#checkOpen();
+    // After a failure, the next question starts a new Worker.
+    const forget = () => (this.#stockfish = undefined);
+    this.#stockfish ??= (async () => new Uci(await this.#options.stockfish!(), forget))().catch((cause: unknown) => {
+      forget();
+      throw failed("engine", `Stockfish could not be started: ${(cause as Error).message}`, cause);
+    });
+    return this.#stockfish;
+  }
+}
+
+function searchOf(options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">, defaultDepth: number): Search {
+  const { castling, san, signal } = options;
+  return { ...limits(options, defaultDepth), multiPv: limit("multiPv", options.multiPv, 256) ?? 1, castling, san, signal };
+}
+
+/** Returns the key of a result. The result does not depend on the counters of moves. */
+function keyOf(from: "engine" | "stockfish", fields: string[], { multiPv, castling = "standard", san = false }: Search): string {
+  return [from, fields.slice(0, 4).join(" "), multiPv, castling, san].join("|");
+}
+
+/** Whether a result reaches the limits of a search. */
+function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, limits: Limits): boolean {
+  return depth >= (limits.depth ?? 0) && knodes >= (limits.nodes ?? 0) / 1000 && milliseconds >= (limits.movetime ?? 0);
+}
+
+/** Opens an evaluator of a database, an engine, or both. */
+export function openEvaluator(options: EvaluatorOptions): Evaluator {
+  if (!options?.database && !options?.engine && !options?.stockfish) {
+    throw failed("usage", "openEvaluator: expected a database or an engine");
+  }
+  return new Evaluator(options);
+}

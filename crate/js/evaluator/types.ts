@@ -1,0 +1,73 @@
+// Types of the evaluator.
+
+import type { Engine } from "../engine/engine.js";
+import type { EngineWorker } from "../engine/messages.js";
+import type { ShelfishError } from "../shared/errors.js";
+import type { Limits } from "../shared/options.js";
+import type { Evaluation, PositionEval } from "../shared/types.js";
+
+/** An evaluation and its origin. */
+export interface Evaluated extends Evaluation {
+  from: "database" | "engine" | "stockfish";
+  /** The canonical position: the first four fields of FEN. If Stockfish answers without an engine, the position as given. */
+  fen: string;
+  /** Duration of the search of an engine. */
+  milliseconds?: number | undefined;
+  /** The error of the database, if the database failed and an engine answered. */
+  fault?: ShelfishError | undefined;
+}
+
+/** Options of `openEvaluator`. */
+export interface EvaluatorOptions {
+  /** A database of `shelfish` or `shelfish/worker`, which is asked first. `lookupMany` is needed by `evaluateMany`. */
+  database?: EvaluatorDatabase | null | undefined;
+  /** An engine, or a function that opens an engine when it is needed. */
+  engine?: EvaluatorEngine | (() => Promise<EvaluatorEngine>) | null | undefined;
+  /**
+   * Starts a Worker that speaks UCI, for `evaluate(fen, { stockfish: true })`: such as
+   * `new Worker("/stockfish/stockfish-19-lite-single.js")` of the package `stockfish`. Called when it is needed.
+   */
+  stockfish?: (() => EngineWorker | Promise<EngineWorker>) | null | undefined;
+  /**
+   * Whether to store the results of engines in IndexedDB, separate from the cache of databases: `true`, or the name of the
+   * store (default `"shelfish-engine"`) and its maximum number of positions (default 20,000). Default `false`.
+   */
+  indexedDB?: boolean | { name?: string | undefined; positions?: number | undefined } | undefined;
+}
+
+/** The part of a database that the evaluator needs. */
+export interface EvaluatorDatabase {
+  lookup(fen: string, options?: object): Promise<PositionEval | null>;
+  lookupMany?(fens: string[], options?: object): Promise<ReadonlyArray<PositionEval | null | ShelfishError>>;
+}
+
+/** The part of an engine that the evaluator needs. */
+export type EvaluatorEngine = Pick<Engine, "analyse" | "analyseMany" | "close">;
+
+/** Options of `evaluate`. The limits apply to engines. The default limit is a depth of 16. */
+export interface EvaluateOptions extends Limits {
+  /** Number of variations of engines. Default 1. */
+  multiPv?: number | undefined;
+  /** Excludes evaluations of the database of less depth. Default 0. */
+  minDepth?: number | undefined;
+  /** Excludes evaluations of the database with fewer nodes, in thousands. Default 0. */
+  minKnodes?: number | undefined;
+  /** Asks Stockfish instead of the engine. */
+  stockfish?: boolean | undefined;
+  /** A known evaluation of an engine. Is returned if it reaches the limits, and only deeper iterations are reported. */
+  known?: Evaluated | undefined;
+  /** Aborts the evaluation. */
+  signal?: AbortSignal | undefined;
+  /** Is called after each iteration of an engine, for a search that improves while its position is shown. */
+  onInfo?: ((found: Evaluated) => void) | undefined;
+  /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
+  castling?: "standard" | "chess960" | undefined;
+  /** Whether to add lines in SAN. Lines of Stockfish have no SAN. */
+  san?: boolean | undefined;
+}
+
+/** Options of `evaluateMany`. The default limit is a depth of 12. */
+export interface EvaluateManyOptions extends Omit<EvaluateOptions, "stockfish" | "known" | "onInfo"> {
+  /** Is called after each position, with its index in the list. */
+  onAnswer?: ((index: number, answer: Evaluated | null | ShelfishError) => void) | undefined;
+}

@@ -1,0 +1,264 @@
+// The entry `shelfish/game`: <shelfish-game pgn="1. e4 e5 …" database="https://example.org/evals/"> on any page.
+
+import type { openDatabase } from "../database/database.js";
+import { lookupScores } from "./databases.js";
+import { fromFen, fromPgn, type Line } from "./line.js";
+import { STYLE } from "./style.js";
+import type { PlyDetail, ShelfishGameAttributes, ShelfishGameEventMap } from "./types.js";
+import { type Action, type Shown, View } from "./view.js";
+
+export type * from "./types.js";
+
+/** Node has no elements, but may render pages. */
+const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
+
+/** Maximum length of a fetched PGN, in characters. */
+const MAX_LENGTH = 1 << 20;
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/** Reads the text of an answer. Cancels the answer and returns `undefined` if the text is too long. */
+async function readText(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  for (let text = ""; ; ) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    text += decoder.decode(value, { stream: !done });
+    if (text.length > MAX_LENGTH) return void (await reader?.cancel());
+    if (done) return text;
+  }
+}
+
+let sheet: CSSStyleSheet | undefined;
+
+/**
+ * `<shelfish-game>`: a board, the moves, and the evaluations of a database.
+ *
+ * The attributes are those of {@link ShelfishGameAttributes}. Events, which cannot be cancelled: `ply` (a `CustomEvent` with
+ * {@link PlyDetail}) if another position is shown, `fault` (with a `string`) if something cannot be read. Parts: `game`,
+ * `board`, `bar`, `score`, `facts`, `graph`, `moves`, `move`, `comment`, `controls`, `player`. Custom properties:
+ * `--shelfish-` with `accent`, `wash`, `paper`, `raised`, `edge`, `ink`, `soft`, `light-square`, `dark-square`, `font`,
+ * `radius`.
+ */
+export class ShelfishGame extends Base {
+  /** Opens databases instead of `openDatabase` of `shelfish`: that of `shelfish/inline`, or with options. */
+  static openDatabase: typeof openDatabase | undefined;
+
+  static readonly observedAttributes = ["pgn", "src", "fen", "database", "ply", "orientation"];
+
+  #view: View | undefined;
+  #shown: Shown = { line: { plies: [], headers: new Map() }, scores: [], ply: 0, isFlipped: false, lookup: "none", fault: "" };
+  #isVisible = false;
+  #loading = new AbortController();
+  #disconnect = () => {};
+  #changed = new Set<string>();
+
+  /** The ply that is shown. */
+  get ply(): number {
+    return this.#shown.ply;
+  }
+
+  set ply(ply: number) {
+    this.#go(ply);
+  }
+
+  /** Number of plies of the game. */
+  get plies(): number {
+    return Math.max(0, this.#shown.line.plies.length - 1);
+  }
+
+  get pgn(): string {
+    return this.getAttribute("pgn") ?? this.textContent?.trim() ?? "";
+  }
+
+  set pgn(pgn: string) {
+    this.setAttribute("pgn", pgn);
+  }
+
+  /** URL of the database. */
+  get database(): string | null {
+    return this.getAttribute("database");
+  }
+
+  set database(url: string | null) {
+    if (url === null) this.removeAttribute("database");
+    else this.setAttribute("database", url);
+  }
+
+  /** The side at the bottom. */
+  get orientation(): "white" | "black" {
+    return this.#shown.isFlipped ? "black" : "white";
+  }
+
+  set orientation(side: "white" | "black") {
+    this.setAttribute("orientation", side);
+  }
+
+  /** @internal */
+  connectedCallback(): void {
+    this.#view ??= this.#build();
+    this.#isVisible = false;
+    this.#shown.isFlipped = this.getAttribute("orientation") === "black";
+    this.#read();
+    const intersection = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      intersection.disconnect();
+      this.#isVisible = true;
+      void this.#load();
+    }, { rootMargin: "200px" });
+    intersection.observe(this);
+    // The parser may add the PGN inside the element later.
+    const mutation = new MutationObserver(() => {
+      if (this.hasAttribute("pgn")) return;
+      this.#read();
+      if (this.#isVisible) void this.#load();
+    });
+    mutation.observe(this, { childList: true, characterData: true, subtree: true });
+    this.#disconnect = () => [intersection, mutation].forEach((observer) => observer.disconnect());
+  }
+
+  /** @internal */
+  disconnectedCallback(): void {
+    this.#disconnect();
+    this.#loading.abort();
+    this.#loading = new AbortController();
+  }
+
+  /** @internal */
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (!this.#view || !this.isConnected || before === after) return;
+    if (name === "ply") return this.#go(Number(after) || 0);
+    // Handles changes of several attributes together.
+    if (this.#changed.size === 0) queueMicrotask(() => this.#applyChanges());
+    this.#changed.add(name);
+  }
+
+  #applyChanges(): void {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    if (!this.isConnected) return;
+    if (changed.delete("orientation")) {
+      this.#shown.isFlipped = this.getAttribute("orientation") === "black";
+      this.#view?.show(this.#shown);
+    }
+    if (changed.size === 0) return;
+    if (["pgn", "src", "fen"].some((name) => changed.has(name))) this.#read();
+    if (this.#isVisible) void this.#load();
+  }
+
+  #build(): View {
+    const root = this.attachShadow({ mode: "open" });
+    if (!sheet) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(STYLE);
+    }
+    root.adoptedStyleSheets = [sheet];
+    const view = new View((action) => this.#act(action), (ply) => this.#go(ply));
+    root.append(view.element);
+    return view;
+  }
+
+  #act(action: Action): void {
+    if (action === "flip") {
+      this.#shown.isFlipped = !this.#shown.isFlipped;
+      this.#view?.show(this.#shown);
+    } else this.#go({ first: 0, previous: this.ply - 1, next: this.ply + 1, last: Infinity }[action]);
+  }
+
+  /** Reads the game from the attributes and the text. */
+  #read(): void {
+    const { pgn } = this;
+    const fen = this.getAttribute("fen");
+    this.#setLine(pgn ? fromPgn(pgn) : fromFen(fen || START));
+  }
+
+  #setLine(line: Line): void {
+    const scores = line.plies.map(({ given }) => given);
+    this.#shown = { ...this.#shown, line, scores, ply: -1, lookup: "none", fault: "" };
+    if (line.fault) this.#fail(line.fault);
+    this.#view?.list(this.#shown);
+    this.#go(Number(this.getAttribute("ply")) || 0, true);
+  }
+
+  /** Fetches the PGN and the evaluations, if the element is visible. */
+  async #load(): Promise<void> {
+    this.#loading.abort();
+    this.#loading = new AbortController();
+    const { signal } = this.#loading;
+    const url = (name: string) => new URL(this.getAttribute(name) ?? "", this.baseURI).href;
+    try {
+      if (this.hasAttribute("src") && !this.hasAttribute("pgn")) {
+        const response = await fetch(url("src"), { signal });
+        if (!response.ok) throw new Error(`${url("src")} was answered with status ${response.status}`);
+        const text = await readText(response);
+        if (text === undefined) throw new Error(`${url("src")} has more than ${MAX_LENGTH} characters`);
+        if (signal.aborted) return;
+        this.#setLine(fromPgn(text));
+      }
+      if (!this.hasAttribute("database")) return;
+      const { line } = this.#shown;
+      this.#shown.lookup = "waiting";
+      this.#view?.show(this.#shown);
+      const opener = async () => ShelfishGame.openDatabase ?? (await import("../index.js")).openDatabase;
+      const found = await lookupScores(url("database"), line.plies.map(({ fen }) => fen), opener, signal);
+      if (signal.aborted || line !== this.#shown.line) return;
+      this.#shown.scores = line.plies.map(({ given }, ply) => found[ply] || given || found[ply]);
+      this.#shown.lookup = "answered";
+      this.#view?.list(this.#shown);
+      this.#view?.show(this.#shown);
+      this.#report();
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#shown.lookup = "none";
+      this.#fail((error as Error).message);
+      this.#view?.show(this.#shown);
+    }
+  }
+
+  #fail(message: string): void {
+    this.#shown.fault = message;
+    this.dispatchEvent(new CustomEvent("fault", { detail: message, bubbles: true, composed: true }));
+  }
+
+  #go(ply: number, isNew = false): void {
+    if (!this.#view) return;
+    const next = Math.max(0, Math.min(this.plies, Number.isNaN(ply) ? 0 : Math.trunc(Math.min(ply, this.plies))));
+    if (next === this.ply) return;
+    this.#shown.ply = next;
+    this.#view.show(this.#shown);
+    if (!isNew) this.#report();
+  }
+
+  /** Reports the position to listeners and to screen readers. */
+  #report(): void {
+    const { line, scores, ply } = this.#shown;
+    const { fen, san, uci } = line.plies[ply] ?? { fen: "", san: "", uci: "" };
+    const known = scores[ply];
+    this.#view?.announce(this.#shown);
+    const score = known ? { cp: known.cp, mate: known.mate, depth: known.depth } : null;
+    const detail: PlyDetail = { ply, fen, san, uci, score };
+    this.dispatchEvent(new CustomEvent("ply", { detail, bubbles: true, composed: true }));
+  }
+}
+
+export interface ShelfishGame {
+  addEventListener<K extends keyof ShelfishGameEventMap>(
+    type: K,
+    listener: (this: ShelfishGame, event: ShelfishGameEventMap[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+}
+
+if (globalThis.customElements && !customElements.get("shelfish-game")) customElements.define("shelfish-game", ShelfishGame);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "shelfish-game": ShelfishGame;
+  }
+  namespace JSX {
+    interface IntrinsicElements {
+      "shelfish-game": ShelfishGameAttributes & { [name: string]: unknown };
+    }
+  }
+}

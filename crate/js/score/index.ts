@@ -1,0 +1,4 @@
+// The entry `shelfish/score`: scores as text and as winning chances, and the best known score of a position.
+
+export * from "./best.js";
+export * from "./score.js";

@@ -1,0 +1,72 @@
+// Databases in folders, for Node, Deno and Bun.
+
+import { open, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { type ErrorCode, ShelfishError } from "./errors.js";
+import type { Source } from "./types.js";
+
+/** Returns the source of a database if it is named by a path or a `file:` URL. */
+export function namedDirectory(database: string | URL): Source | undefined {
+  const text = String(database);
+  // A scheme of one letter is a drive of Windows.
+  if (/^(?!file:)[a-z][a-z\d+.-]+:/i.test(text)) return undefined;
+  const path = /^file:/i.test(text) ? fileURLToPath(text) : text;
+  return directory(basename(path) === "manifest.json" ? dirname(path) : path);
+}
+
+const failed = (code: ErrorCode, message: string, url: string, cause?: unknown) => new ShelfishError({ code, message, url }, cause);
+
+/** Returns the files of a folder as the source of a database. */
+export function directory(path: string): Source {
+  const folder = resolve(path);
+  const { href } = pathToFileURL(join(folder, "/"));
+
+  /** Runs `work` on a file. Errors name the file. */
+  async function withFile<T>(file: string, work: (path: string, url: string) => Promise<T>): Promise<T> {
+    const url = href + encodeURIComponent(file);
+    if (/^\.*$|[/\\:\0]/.test(file)) throw failed("usage", `not the name of a file: ${JSON.stringify(file)}`, url);
+    try {
+      return await work(join(folder, file), url);
+    } catch (cause) {
+      if (cause instanceof ShelfishError) throw cause;
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const isMissing = code === "ENOENT" || code === "ENOTDIR";
+      throw failed(isMissing ? "status" : "network", isMissing ? "there is no such file" : message, url, cause);
+    }
+  }
+
+  return {
+    url: href,
+
+    whole: (file, cap) =>
+      withFile(file, async (path, url) => {
+        const { size } = await stat(path);
+        const content = size > cap ? undefined : await readFile(path);
+        if (content && content.length <= cap) return content;
+        throw failed("range", `the file has ${size} bytes, more than ${cap}`, url);
+      }),
+
+    range: (file, start, end) =>
+      withFile(file, async (path, url) => {
+        const handle = await open(path);
+        try {
+          const { size } = await handle.stat();
+          // Checked before the allocation.
+          if (!(start >= 0 && start <= end && end <= size)) {
+            throw failed("range", `the file has ${size} bytes, but bytes ${start} to ${end} were requested`, url);
+          }
+          const content = new Uint8Array(end - start);
+          let length = 0;
+          while (length < content.length) {
+            const { bytesRead } = await handle.read(content, length, content.length - length, start + length);
+            if (bytesRead === 0) throw failed("range", `the file became shorter than ${end} bytes`, url);
+            length += bytesRead;
+          }
+          return content;
+        } finally {
+          await handle.close();
+        }
+      }),
+  };
+}

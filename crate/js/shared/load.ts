@@ -1,0 +1,162 @@
+// Loads the WASM module of an entry.
+
+import { ShelfishError } from "./errors.js";
+import type { Source, Wasm } from "./types.js";
+
+/** Names of a module, for error messages. */
+export interface ModuleNames {
+  /** The entry of the package. */
+  entry: string;
+  /** The file of the module. */
+  file: string;
+  /** The call that takes the option `wasm`. */
+  call: string;
+}
+
+/** A module with the functions of wasm-bindgen that start it. */
+export interface Module extends ModuleNames {
+  imports: () => WebAssembly.Imports;
+  start: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void;
+}
+
+/** Parts that depend on the host. Each entry sets them. */
+export const platform: {
+  /** Returns the default module. */
+  wasm: () => Wasm;
+  /** Returns the source of a database that is not read by `fetch`. */
+  source?: (database: string | URL) => Source | undefined;
+} = {
+  wasm: () => {
+    throw new TypeError("no module");
+  },
+};
+
+/** The names of the entry's only module. */
+let names: ModuleNames;
+let compiling: Promise<WebAssembly.Module> | undefined;
+let starting: Promise<void> | undefined;
+
+/** Loads and compiles a module once. After a failure, the next call tries again. */
+export function compiled(module: ModuleNames, wasm?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+  names = module;
+  // An argument that is ignored may reject unhandled.
+  Promise.resolve(wasm).catch(() => {});
+  compiling ??= load(wasm).catch((cause: unknown) => {
+    compiling = undefined;
+    if (cause instanceof ShelfishError) throw cause;
+    throw failed(String((cause as Error | undefined)?.message ?? cause), undefined, cause);
+  });
+  return compiling;
+}
+
+/** Loads and starts a module once. */
+export async function ready(module: Module, wasm?: Wasm | PromiseLike<Wasm>): Promise<void> {
+  const loaded = await compiled(module, wasm);
+  starting ??= WebAssembly.instantiate(loaded, module.imports()).then(
+    (instance) => module.start(instance, loaded),
+    (cause: unknown) => {
+      starting = undefined;
+      throw cause;
+    },
+  );
+  return starting;
+}
+
+const inlineAdvice = () => `import from "${names.entry}/inline" (see "Toolchains" in the README)`;
+
+function failed(reason: string, url?: string, cause?: unknown) {
+  return new ShelfishError({ code: "network", message: `the WASM module cannot be loaded: ${reason}`, ...(url && { url }) }, cause);
+}
+
+async function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+  let wasm: Wasm;
+  if (given === undefined || given === null) {
+    try {
+      wasm = platform.wasm();
+    } catch (cause) {
+      throw failed(`the bundle does not know its own URL: ${inlineAdvice()}`, undefined, cause);
+    }
+  } else {
+    wasm = await given;
+  }
+  // Values of other realms have other classes, but the same tags.
+  const tag = Object.prototype.toString.call(wasm).slice(8, -1);
+  if (tag === "WebAssembly.Module") return wasm as WebAssembly.Module;
+  if (typeof wasm === "string" || tag === "URL") return fromUrl(String(wasm));
+  if (tag === "Response") return fromResponse(wasm as Response);
+  if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm)) return compile(wasm as BufferSource);
+  const message = `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`;
+  throw new ShelfishError({ code: "usage", message });
+}
+
+/** The hidden folder in which Vite's dev server caches packages, without the files next to the JavaScript. */
+const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
+
+async function fromUrl(url: string): Promise<WebAssembly.Module> {
+  const [, root, name] = PREBUNDLED.exec(url) ?? [];
+  if (root === undefined) return fromExactUrl(url);
+  try {
+    return await fromExactUrl(`${root}node_modules/shelfish/${name}`);
+  } catch {
+    // A workspace installs the package elsewhere. Vite's script for an import of the module contains its path.
+    const script = await fetch(`${root}@id/shelfish/${name}?import&init`).then((answer) => answer.text(), () => "");
+    const path = /"([^"]+\.wasm)\b[^"]*"/.exec(script)?.[1];
+    return fromExactUrl(path === undefined ? url : new URL(path, url).href);
+  }
+}
+
+async function fromExactUrl(url: string): Promise<WebAssembly.Module> {
+  if (/^file:/i.test(url)) {
+    // Node runs the entry for browsers, but its `fetch` does not read files.
+    const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
+    const fs = process?.getBuiltinModule?.("node:fs");
+    if (fs) return compile(await fs.promises.readFile(new URL(url)), url);
+  }
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch (cause) {
+    throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
+  }
+  return fromResponse(response, url);
+}
+
+async function fromResponse(response: Response, url = response.url): Promise<WebAssembly.Module> {
+  const type = response.headers.get("Content-Type") ?? "no content type";
+  if (!response.ok) throw failed(`${url} was answered with status ${response.status}; ${advice(url)}`, url);
+  // Streams need the right content type.
+  const isStream = /^application\/wasm\s*(;|$)/i.test(type) && !!WebAssembly.compileStreaming;
+  if (isStream) return guarded(WebAssembly.compileStreaming(response), url);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (String(bytes.subarray(0, 4)) !== "0,97,115,109") {
+    const start = JSON.stringify(new TextDecoder().decode(bytes.subarray(0, 40)));
+    throw failed(`${url} is not WebAssembly: it was answered with ${type}, ${start}; ${advice(url)}`, url);
+  }
+  return compile(bytes, url);
+}
+
+const compile = (bytes: BufferSource, url?: string) => guarded(WebAssembly.compile(bytes), url);
+
+/** Adds advice to the error if a policy forbids the compilation. */
+async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Promise<WebAssembly.Module> {
+  try {
+    return await compiling;
+  } catch (cause) {
+    const { message } = cause as Error;
+    const isForbidden = /\bCSP\b|Content.Security|unsafe-eval|disallowed/i.test(message);
+    const advice =
+      "; the Content-Security-Policy of a page needs script-src 'wasm-unsafe-eval', a Worker at Cloudflare " +
+      `import wasm from "shelfish/${names.file}" and ${names.call}`;
+    throw failed(message + (isForbidden ? advice : ""), url, cause);
+  }
+}
+
+/** Returns advice if Vite's dev server made the script at this URL. */
+export function viteAdvice(url: string): string | undefined {
+  const isVite = PREBUNDLED.test(url) || /\/@(fs|id)\//.test(url);
+  return isVite ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }' : undefined;
+}
+
+function advice(url: string) {
+  return viteAdvice(url) ?? `if a bundler omitted it, ${inlineAdvice()}, or copy it there, or pass its URL: ${names.call}`;
+}

@@ -1,0 +1,85 @@
+// Scores of `shelfish/score`: as text, as winning chances, and the best known score of a position.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { PACKAGE } from "../browser/support/paths.mjs";
+
+/** @type {typeof import("shelfish/score")} */
+const { bestScore, compareScores, isShallow, ownScore, scoreAfter, scoreText, winningChances } = await import(
+  pathToFileURL(join(PACKAGE, "score.js")).href
+);
+
+/**
+ * @param {number} depth
+ * @param {{ cp: number } | { mate: number }} score
+ * @param {string[]} uci
+ * @returns {import("shelfish").Evaluation}
+ */
+const evaluation = (depth, score, uci) => ({ depth, knodes: 500, pvs: [{ ...score, score: "", uci }] });
+
+/** @returns {import("shelfish").PositionEval} */
+const answer = (/** @type {import("shelfish").Evaluation} */ best) => ({ fen: "", evaluations: [best], best });
+
+test("a score as text has a sign, two digits, and moves to mate", () => {
+  const scores = [{ cp: 36 }, { cp: -120 }, { cp: 0 }, { mate: 3 }, { mate: -5 }, {}];
+  assert.deepEqual(scores.map(scoreText), ["+0.36", "-1.20", "0.00", "#3", "#-5", "0.00"]);
+});
+
+test("winning chances are symmetric, bounded at ten pawns, and 1 for a mate", () => {
+  assert.equal(winningChances({ cp: 0 }), 0);
+  assert.ok(Math.abs(winningChances({ cp: 100 }) - 0.182) < 0.001);
+  assert.equal(winningChances({ cp: -100 }), -winningChances({ cp: 100 }));
+  assert.equal(winningChances({ cp: 5000 }), winningChances({ cp: 1000 }));
+  assert.deepEqual([winningChances({ mate: 9 }), winningChances({ mate: -1 })], [1, -1]);
+});
+
+test("the plies of a line shorten its mate", () => {
+  assert.deepEqual(scoreAfter({ cp: 12 }, 7, "white"), { cp: 12 });
+  // White mates in 3: five plies, White moves first.
+  assert.deepEqual([1, 2, 3, 4].map((plies) => scoreAfter({ mate: 3 }, plies, "white").mate), [2, 2, 1, 1]);
+  assert.deepEqual([1, 2, 3].map((plies) => scoreAfter({ mate: -3 }, plies, "white").mate), [-3, -2, -2]);
+});
+
+test("rules count before a database, a database before a PGN, and a PGN before an engine", () => {
+  const evals = {
+    ending: { result: "1-0", winner: /** @type {const} */ ("white") },
+    database: answer(evaluation(20, { cp: 10 }, ["e2e4"])),
+    pgn: { cp: 20, depth: 30 },
+    engine: evaluation(40, { cp: 30 }, ["d2d4"]),
+  };
+  assert.deepEqual(bestScore(evals), { origin: "rules", text: "1-0", chances: 1, line: [] });
+  const { ending: _, ...others } = evals;
+  assert.deepEqual([bestScore(others)?.origin, bestScore(others)?.text, bestScore(others)?.depth], ["database", "+0.10", 20]);
+  assert.deepEqual(bestScore({ ...others, database: null })?.origin, "pgn");
+  assert.deepEqual(bestScore({ engine: evals.engine })?.origin, "engine");
+  assert.equal(bestScore({ engine: { ...evals.engine, from: "stockfish" } })?.origin, "stockfish");
+  assert.equal(bestScore({}), undefined);
+});
+
+test("the line of an earlier position counts if it is deeper than the engine", () => {
+  const line = answer(evaluation(30, { mate: 3 }, ["e2e4", "e7e5", "d1h5"]));
+  const earlier = [
+    { uci: "e7e5", turn: /** @type {const} */ ("black"), database: null },
+    { uci: "e2e4", turn: /** @type {const} */ ("white"), database: line },
+  ];
+  const engine = evaluation(12, { cp: 5 }, ["g1f3"]);
+  const best = bestScore({ engine, earlier });
+  assert.deepEqual([best?.origin, best?.mate, best?.line], ["line", 2, ["d1h5"]]);
+  assert.equal(ownScore({ engine, earlier })?.origin, "engine");
+  assert.equal(bestScore({ engine: { ...engine, depth: 30 }, earlier })?.origin, "engine");
+  const others = earlier.map((position, n) => (n === 0 ? { ...position, uci: "e7e6" } : position));
+  assert.equal(bestScore({ earlier: others }), undefined);
+});
+
+test("scores are compared by result, by mate, then by centipawns", () => {
+  const scores = [{ cp: -900 }, { mate: 1 }, { cp: 50 }, { mate: -2 }, { mate: 4 }, { mate: -7 }];
+  const known = scores.map((score) => /** @type {import("shelfish/score").KnownScore} */ (bestScore({ pgn: score })));
+  const sorted = known.sort(compareScores).map(({ text }) => text);
+  assert.deepEqual(sorted, ["#-2", "#-7", "-9.00", "+0.50", "#4", "#1"]);
+});
+
+test("a search below depth 16 or 100,000 nodes is shallow", () => {
+  assert.deepEqual([{ depth: 15 }, { depth: 16 }, { knodes: 99 }, {}].map((known) => isShallow({ origin: "engine", ...known })), [true, false, true, false]);
+  assert.equal(isShallow({ origin: "rules", depth: 1 }), false);
+});
