@@ -165,7 +165,7 @@ test("classes and functions have their names, and source maps their sources", as
     const text = readFileSync(join(PACKAGE, entry), "utf8");
     assert.match(text, new RegExp(`//# sourceMappingURL=${entry}.map\\s*$`));
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(PACKAGE, `${entry}.map`), "utf8"));
-    assert.ok(sources.every((/** @type {string} */ source) => /^\.\.\/[\w.-]+$/.test(source)), sources.join(" "));
+    assert.ok(sources.every((/** @type {string} */ source) => /^\.\.\/(\w+\/)?[\w.-]+$/.test(source)), sources.join(" "));
     assert.equal(sourcesContent.length, sources.length);
   }
 });

@@ -110,7 +110,7 @@ const START: [(&str, &str); 2] = [
     ),
 ];
 
-/// Letters that encode the bytes of modules as text, as in `crate/js/shared/module-text.ts`. Charsets and quotes do not change
+/// Letters that encode the bytes of modules as text, as in `crate/js/shared/decode-module.ts`. Charsets and quotes do not change
 /// them. The last two start codes of two letters.
 const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 

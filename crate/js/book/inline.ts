@@ -1,7 +1,7 @@
 // Contains the module, for hosts and bundlers that cannot load a second file.
 
 import { platform } from "../shared/load.js";
-import { decodeModule } from "../shared/module-text.js";
+import { decodeModule } from "../shared/decode-module.js";
 import text from "../book-wasm.js";
 
 platform.wasm = () => decodeModule(text);

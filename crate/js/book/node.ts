@@ -2,7 +2,7 @@
 
 import { namedDirectory } from "../shared/directory.js";
 import { platform } from "../shared/load.js";
-import { decodeModule } from "../shared/module-text.js";
+import { decodeModule } from "../shared/decode-module.js";
 import text from "../book-wasm.js";
 
 platform.wasm = () => decodeModule(text);

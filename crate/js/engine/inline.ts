@@ -3,7 +3,7 @@
 import wasm from "../engine-wasm.js";
 import script from "../engine-worker-text.js";
 import { platform } from "../shared/load.js";
-import { decodeModule } from "../shared/module-text.js";
+import { decodeModule } from "../shared/decode-module.js";
 import { workers } from "./engine.js";
 import type { EngineWorker } from "./messages.js";
 

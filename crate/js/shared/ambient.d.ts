@@ -6,7 +6,7 @@ declare module "*.wasm" {
   export default module;
 }
 
-/** A WASM module as text: see module-text.ts. */
+/** A WASM module as text: see decode-module.ts. */
 declare module "*wasm.js" {
   const text: string;
   export default text;
