@@ -79,7 +79,7 @@ fn publishes(protocol: Protocol) {
 
     let first = publish(&old, &[]);
     for field in ["sent_shards", "sent_bytes", "requests", "bytes"] {
-        assert_eq!(first[field], planned[field], "{field}: what is done is what was output");
+        assert_eq!(first[field], planned[field], "{field}: the plan agrees with the upload");
     }
     assert_eq!(positions(&store, &url), 1_571);
     let again = publish(&old, &[]);
