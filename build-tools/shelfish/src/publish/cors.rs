@@ -1,4 +1,4 @@
-//! Letting pages of other sites read a bucket.
+//! Permission for pages of other sites to read a bucket.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use sha2::{Digest, Sha256};
 
 use crate::store::{Address, Kind, S3, Store};
 
-/// What S3 is told: any page may read ranges, and the headers by which a reader checks them.
+/// Rules for S3: any page may read ranges and the headers that verify them.
 const S3_RULES: &str = "<CORSConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><CORSRule>\
 <ID>shelfish</ID><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>HEAD</AllowedMethod>\
 <AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Length</ExposeHeader><ExposeHeader>Content-Range</ExposeHeader>\
 <ExposeHeader>ETag</ExposeHeader><MaxAgeSeconds>86400</MaxAgeSeconds></CORSRule></CORSConfiguration>";
 
-/// Sets the rules where the store's API has them for a bucket, and says what was done or what is to be done by hand.
+/// Sets the rules if the API of the store supports this. Returns a message about the result or the manual steps.
 pub(super) async fn allow(store: &Store, to: &Address) -> String {
     let by_hand = by_hand(to);
     let Some(s3) = store.objects().and_then(|objects| objects.s3()) else { return by_hand };
     match set(s3).await {
         Ok(true) => format!("pages of every site may read the bucket {}", to.bucket),
         Ok(false) => format!(
-            "the bucket {} has rules of its own, which were left as they are; if pages cannot read it, {by_hand}",
+            "the bucket {} has other rules, which were not changed; if pages cannot read it, {by_hand}",
             to.bucket
         ),
         Err(why) => format!("the rules of the bucket {} were not set ({why}); {by_hand}", to.bucket),
     }
 }
 
-/// Sets the rules unless there are others; whether they are ours now.
+/// Sets the rules unless the bucket has other rules. Returns whether the rules are set.
 async fn set(s3: &S3) -> Result<bool, String> {
     let (status, body) = call(s3, "GET", "").await?;
     if status == 200 {
@@ -63,7 +63,7 @@ async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String)
     Ok((status, answer.text().await.map_err(|error| text(&error))?))
 }
 
-/// What a person does where there is no such API, or it did not serve.
+/// Describes the manual steps.
 fn by_hand(to: &Address) -> String {
     let (bucket, headers) = (&to.bucket, "Content-Length,Content-Range,ETag");
     match to.kind {

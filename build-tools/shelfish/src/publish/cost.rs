@@ -1,31 +1,33 @@
-//! What stores ask for publishing, by their list prices.
+//! Costs of a publication by the list prices of stores.
 
 use serde::Serialize;
 
 use super::plan::Plan;
 use crate::store::{Address, Kind, Settings};
 
-/// Dollars.
+/// Costs in dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    /// For the requests of this run, which sends nothing that is charged by its bytes.
+    /// Cost of the requests of this run. Incoming data is free.
     pub requests_usd: f64,
-    /// For keeping the database a month, past ones aside.
+    /// Monthly cost of storing the database, without past versions.
     pub month_usd: f64,
 }
 
-/// Dollars of a million requests that write, of a million that read, and of a GB (10^9 bytes) a month: standard storage in
-/// one region of the United States; what readers fetch is charged besides, except by R2. Compared on 2026-11-22 with
-/// developers.cloudflare.com/r2/pricing, cloud.google.com/storage/pricing-examples and, for S3, whose own list is drawn by a
-/// script, devnotes.tech/understanding-aws-s3-pricing-a-complete-cost-breakdown-with-examples. For Azure (hot, LRS) no page was
-/// found that says them: they are unconfirmed.
+/// Prices in dollars: of a million write requests, of a million read requests, and of a GB (10^9 bytes) per month.
+///
+/// The prices are for standard storage in one region of the United States. Outgoing data costs extra, except on R2.
+/// Sources, checked on 2026-11-22: developers.cloudflare.com/r2/pricing and cloud.google.com/storage/pricing-examples.
+/// For S3, whose price list needs a script:
+/// devnotes.tech/understanding-aws-s3-pricing-a-complete-cost-breakdown-with-examples. The prices of Azure (hot, LRS)
+/// are unconfirmed, because no static page lists them.
 struct Prices {
     write: f64,
     read: f64,
     month: f64,
 }
 
-/// The cost of a plan, where there is one.
+/// Returns the cost of a plan, unless the destination is a folder.
 pub(super) fn cost(to: &Address, (plan, settings): (&Plan, Settings), changed: bool, bytes: u64) -> Option<Cost> {
     let Prices { write, read, month } = match to.kind {
         Kind::S3 => Prices { write: 5.0, read: 0.4, month: 0.023 },

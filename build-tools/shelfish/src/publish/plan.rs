@@ -1,4 +1,4 @@
-//! What is to be sent: the shards that the store does not have.
+//! Shards that must be sent because the store lacks them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,22 +13,22 @@ use super::PublishError;
 use crate::database::parse_manifest;
 use crate::store::{Entry, Settings, Store};
 
-/// Shards that the current manifest does not name may be about to be removed by another run, if they are as old as this:
-/// they are sent again.
+/// Age from which shards that the current manifest does not name are sent again, because another run may be removing
+/// them.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most that GitHub Pages takes of a site, and of a file.
+/// Maximum sizes of a site and of a file on GitHub Pages, in bytes.
 const PAGES_SITE: u64 = 1_000_000_000;
 const PAGES_FILE: u64 = 100_000_000;
 
-/// The database as it is here.
+/// Local database.
 pub(super) struct Local {
     pub(super) manifest: Manifest,
-    /// The file of the manifest.
+    /// Bytes of the manifest file.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Local {
-    /// Reads the manifest, and looks whether its shards are there.
+    /// Reads the manifest and checks that all shards exist.
     pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
         let path = dir.join(Manifest::FILE);
         let fault = |why: String| PublishError::Local { path: path.clone(), why };
@@ -39,24 +39,24 @@ impl Local {
             let fault = |why: String| PublishError::Local { path: path.clone(), why };
             let found = fs::metadata(&path).map_err(|error| fault(error.to_string()))?.len();
             if found != shard.bytes {
-                return Err(fault(format!("it has {found} bytes, the manifest tells of {}", shard.bytes)));
+                return Err(fault(format!("it has {found} bytes, expected {} by the manifest", shard.bytes)));
             }
         }
         Ok(Local { manifest, bytes })
     }
 }
 
-/// What is to be done.
+/// Plan of a publication.
 pub(super) struct Plan {
-    /// Shards that the store does not have, or not as they should be.
+    /// Shards that are missing or damaged in the store.
     pub(super) send: Vec<Shard>,
-    /// What is there.
+    /// Files of the store by name.
     there: BTreeMap<String, Entry>,
-    /// How many shards were asked about.
+    /// Number of shards whose hash was requested.
     pub(super) asked: u64,
 }
 
-/// Compares what is here with what is there: name, length, and the hash that was sent with the content.
+/// Compares the local database with the store by name, length, and the hash that was sent with the content.
 pub(super) async fn plan(
     store: &Store,
     local: &Local,
@@ -83,28 +83,28 @@ pub(super) async fn plan(
 }
 
 impl Plan {
-    /// Bytes to be sent.
+    /// Returns the number of bytes to send.
     pub(super) fn bytes(&self) -> u64 {
         self.send.iter().map(|shard| shard.bytes).sum()
     }
 
-    /// Requests that write.
+    /// Returns the number of write requests.
     pub(super) fn writes(&self, changed: bool, settings: Settings) -> u64 {
-        // Two lists, and two files where the manifest changes.
+        // Two list requests, and two files if the manifest changes.
         self.send.iter().map(|shard| settings.requests(shard.bytes)).sum::<u64>() + 2 + 2 * u64::from(changed)
     }
 
-    /// All requests: the manifest is read, too.
+    /// Returns the number of all requests, including the request for the manifest.
     pub(super) fn requests(&self, changed: bool, settings: Settings) -> u64 {
         self.writes(changed, settings) + self.asked + 1
     }
 
-    /// Checks the limits of GitHub Pages, with what else is in the folder.
+    /// Checks the limits of GitHub Pages, including other files in the folder.
     pub(super) fn check_pages(&self, local: &Local) -> Result<(), PublishError> {
         let shards = local.manifest.shards();
         if let Some(shard) = shards.iter().find(|shard| shard.bytes > PAGES_FILE) {
             let why = format!(
-                "{} has {}, a file may have {}; a smaller --shard-size of `shelfish build` makes smaller files",
+                "{} has {}, but a file may have at most {}; build with a smaller --shard-size",
                 shard.file,
                 HumanBytes(shard.bytes),
                 HumanBytes(PAGES_FILE)
@@ -115,8 +115,10 @@ impl Plan {
         let others: u64 = self.there.values().filter(|entry| !is_ours(&entry.name)).map(|entry| entry.bytes).sum();
         let sum = local.manifest.bytes() + local.bytes.len() as u64 + others;
         if sum > PAGES_SITE {
-            let why =
-                format!("the database and what else is in the folder have {} bytes, a site may have {PAGES_SITE}", sum);
+            let why = format!(
+                "the database and the other files in the folder have {} bytes, a site may have {PAGES_SITE}",
+                sum
+            );
             return Err(PublishError::Pages(why));
         }
         Ok(())

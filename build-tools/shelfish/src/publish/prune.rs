@@ -1,8 +1,8 @@
-//! Removing what no reader needs any more.
+//! Removal of files that no reader needs.
 //!
-//! Kept are the current manifest, the last ones before it, and those that were replaced a short time ago, as readers may
-//! still have them; and every shard that one of these names, or that was sent a short time ago, as somebody may be about
-//! to publish it. Nothing that has not the name of a shard is looked at.
+//! Three kinds of manifests are kept: the current manifest, the last manifests before it, and recently replaced
+//! manifests, which readers may still use. Shards of these manifests are kept. Recently sent shards are also kept,
+//! because another run may be publishing them. Files whose names are not names of shards are ignored.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
@@ -14,18 +14,18 @@ use super::{Prune, PublishError, SUPERSEDED};
 use crate::database::parse_manifest;
 use crate::store::{Entry, Store, StoreError, StoreFault};
 
-/// What can go.
+/// Files that can be removed.
 #[derive(Default)]
 pub(super) struct Removal {
-    /// Shards.
+    /// Shards to remove.
     pub(super) shards: Vec<Entry>,
-    /// Manifests that were replaced, by name.
+    /// Names of replaced manifests to remove.
     manifests: Vec<String>,
-    /// Requests that looking and removing take.
+    /// Number of requests for finding and removing the files.
     pub(super) requests: u64,
 }
 
-/// Finds what can go. `replaced` is a manifest, with its name, that is about to be replaced.
+/// Finds the files that can be removed. `replaced` is a manifest, with its name, that is about to be replaced.
 pub(super) async fn find(
     store: &Store,
     current: &Manifest,
@@ -48,10 +48,10 @@ pub(super) async fn find(
         }
         removal.requests += 1;
         let bytes = store.read(&name).await?.map(|file| file.bytes).unwrap_or_default();
-        // What its shards are is not known: none is removed.
+        // The shards of an unreadable manifest are unknown, so nothing may be removed.
         let (manifest, _) = parse_manifest(&bytes).map_err(|error| PublishError::InTheWay {
             at: store.locate(&name),
-            why: format!("it is not a manifest that this Shelfish reads ({error}), so nothing was removed"),
+            why: format!("this version of Shelfish cannot read the manifest ({error}), so nothing was removed"),
         })?;
         needed.extend(names(&manifest));
     }
@@ -67,13 +67,13 @@ fn names(manifest: &Manifest) -> impl Iterator<Item = String> + '_ {
     manifest.shards().iter().map(|shard| shard.file.clone())
 }
 
-/// Whether it is 32 hexadecimal digits and an ending.
+/// Returns whether a name consists of 32 hexadecimal digits and an ending.
 fn is_digits(name: &str, ending: &str) -> bool {
     let digits = name.strip_suffix(ending);
     digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
 }
 
-/// Removes it, if the manifest is still the one that it was judged by.
+/// Removes the files if the manifest did not change since they were found.
 pub(super) async fn remove(store: &Store, removal: &Removal, manifest: &[u8], jobs: usize) -> Result<(), PublishError> {
     if removal.shards.is_empty() && removal.manifests.is_empty() {
         return Ok(());
@@ -82,7 +82,7 @@ pub(super) async fn remove(store: &Store, removal: &Removal, manifest: &[u8], jo
     if now.is_none_or(|now| now.bytes != manifest) {
         return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreFault::Conflict }.into());
     }
-    // Manifests last: until then they tell what the shards were.
+    // Manifests are removed last, because they name the shards of an interrupted removal.
     let shards: Vec<String> = removal.shards.iter().map(|entry| entry.name.clone()).collect();
     for names in [shards, removal.manifests.clone()] {
         let each = |name: String| async move { store.remove(&name).await };

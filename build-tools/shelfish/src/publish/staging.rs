@@ -1,7 +1,7 @@
-//! `shelfish build -o s3://…`: built in a folder of this machine, then published.
+//! `shelfish build -o s3://…`: a local build followed by a publication.
 //!
-//! Shards could be sent while others are still encoded, but the disk would not need to be smaller: it is fullest when all is
-//! sorted and nothing is encoded yet.
+//! Sending shards during the build would not save disk space: the build needs the most space after sorting, before the
+//! first shard is encoded.
 
 use std::fmt;
 use std::fs;
@@ -13,21 +13,21 @@ use super::{PublishError, Replaces, publish};
 use crate::publish;
 use crate::store::{Address, Settings, StoreError, StoreFault};
 
-/// Where a database is built that goes to a store.
+/// Local directory of a build for a store.
 pub struct Staging {
     dir: PathBuf,
     to: Address,
     quiet: bool,
-    /// What was published when the build began.
+    /// Manifest that was published when the build began.
     before: Option<String>,
 }
 
-/// A database was built but not published. It is kept.
+/// Error of a database that was built but not published. The database is kept.
 #[derive(Debug)]
 pub struct NotPublished {
     dir: PathBuf,
     to: String,
-    /// Why not.
+    /// Reason for the failure.
     pub error: PublishError,
 }
 
@@ -39,33 +39,32 @@ impl fmt::Display for NotPublished {
             PublishError::Store(StoreError { at, fault: StoreFault::Conflict }) => {
                 return write!(
                     f,
-                    "{at}: somebody else published meanwhile; what was built does not contain that, and is kept in {dir}. \
-                     Build again on what is published now; `shelfish publish {dir} {to}` would replace it"
+                    "{at}: somebody else published in the meantime; the new database does not contain that, and is kept in \
+                     {dir}. Build again on the published database, or replace it with `shelfish publish {dir} {to}`"
                 );
             }
-            PublishError::Interrupted(_) => f.write_str("interrupted; the database that was there is as it was")?,
+            PublishError::Interrupted(_) => f.write_str("interrupted; the published database is unchanged")?,
             error => error.fmt(f)?,
         }
-        write!(f, ". What was built is kept: `shelfish publish {dir} {to}` sends it, then remove {dir}")
+        write!(f, ". The database is kept: send it with `shelfish publish {dir} {to}`, then remove {dir}")
     }
 }
 
 impl std::error::Error for NotPublished {}
 
 impl Staging {
-    /// Looks at the place it goes to, so that what is wrong there is told before the work, and chooses a directory, which the
-    /// build makes.
+    /// Checks the destination before the build, and chooses a directory. The build creates the directory.
     ///
     /// # Errors
     ///
-    /// The store does not answer, or not to us, or what is there is no database.
+    /// Returns an error if the store cannot be reached, denies access, or contains something other than a database.
     pub fn new(to: Address, parent: Option<&Path>, quiet: bool) -> Result<Staging, PublishError> {
         let before = publish::current(&to, Settings::default())?;
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         if !quiet {
             let free = fs4::available_space(&parent).map(|free| format!(", {} free", HumanBytes(free)));
             eprintln!(
-                "shelfish: building in {}{}; it takes some 2.2 times what comes of it (--max-disk, --temp-dir)",
+                "shelfish: building in {}{}; this takes about 2.2 times the size of the database (--max-disk, --temp-dir)",
                 parent.display(),
                 free.unwrap_or_default()
             );
@@ -74,16 +73,16 @@ impl Staging {
         Ok(Staging { dir, to, quiet, before })
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Publishes what was built there, and removes it here.
+    /// Publishes the database and removes the directory.
     ///
     /// # Errors
     ///
-    /// It was not published, and is kept.
+    /// Returns an error if the database was not published. The directory is kept.
     pub fn publish(self) -> Result<publish::Report, NotPublished> {
         let Staging { dir, to, quiet, before } = self;
         let options = publish::Options {
@@ -95,7 +94,7 @@ impl Staging {
             Err(error) => Err(NotPublished { dir, to: to.url, error }),
             Ok(report) => {
                 if let Err(error) = fs::remove_dir_all(&dir) {
-                    eprintln!("shelfish: {} is not needed any more, and cannot be removed: {error}", dir.display());
+                    eprintln!("shelfish: cannot remove {}, which is no longer needed: {error}", dir.display());
                 }
                 Ok(report)
             }
@@ -108,13 +107,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_lost_a_race_is_not_told_to_publish_over_what_the_other_one_published() {
-        let told = |fault| {
+    fn the_error_of_a_conflict_advises_to_build_again() {
+        let message = |fault| {
             let error = PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), fault });
             NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
         };
-        let lost = told(StoreFault::Conflict);
-        assert!(lost.contains("Build again") && !lost.contains("in its place"), "{lost}");
-        assert!(told(StoreFault::Missing).ends_with("`shelfish publish here s3://b/x` sends it, then remove here"));
+        let conflict = message(StoreFault::Conflict);
+        assert!(conflict.contains("Build again"), "{conflict}");
+        let end = "send it with `shelfish publish here s3://b/x`, then remove here";
+        assert!(message(StoreFault::Missing).ends_with(end));
     }
 }

@@ -1,4 +1,4 @@
-//! A folder as a store, written to as `build` writes: everything is gathered in a directory of its own, synced, and moved.
+//! Folder as a store. Files are written to a temporary directory, synced, and moved into place, as in a build.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::{Current, Entry, StoreError, StoreFault, name_of};
 use crate::system::workspace::Workspace;
 
-/// A folder that nobody else writes to.
+/// Folder with an exclusive lock.
 pub(super) struct Folder {
     dir: PathBuf,
     workspace: Workspace,
@@ -53,11 +53,11 @@ impl Folder {
         Ok(found)
     }
 
-    /// A link in the place of a folder leads to what is somebody else's.
+    /// Returns an error if `folder` is a link, because its target belongs to somebody else.
     fn check_within(&self, folder: &str) -> io::Result<()> {
         match fs::symlink_metadata(self.dir.join(folder)) {
             Ok(metadata) if !folder.is_empty() && !metadata.is_dir() => {
-                Err(io::Error::new(ErrorKind::AlreadyExists, "it is in the way: it is not a folder"))
+                Err(io::Error::new(ErrorKind::AlreadyExists, "expected a folder, found another kind of file"))
             }
             _ => Ok(()),
         }
@@ -113,21 +113,24 @@ impl Folder {
     }
 
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        // The workspace knows files by the names of manifests.
+        // The workspace cleans up files with the name of a manifest.
         let scratch = self.workspace.dir().join(Manifest::FILE);
         let written = File::create(&scratch).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
         written.map_err(self.fault(name))?;
         self.place(&scratch, name)
     }
 
-    /// Moves a file to its place, for good.
+    /// Moves a file to its final name and syncs the directory.
     fn place(&self, scratch: &Path, name: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
         let move_there = || {
-            // What is there is a plain file, or nothing: a folder or a link is somebody else's.
+            // Only a plain file may be replaced.
             match fs::symlink_metadata(&path) {
                 Ok(metadata) if !metadata.is_file() => {
-                    return Err(io::Error::new(ErrorKind::AlreadyExists, "it is in the way: it is not a plain file"));
+                    return Err(io::Error::new(
+                        ErrorKind::AlreadyExists,
+                        "expected a plain file, found another kind of file",
+                    ));
                 }
                 _ => {}
             }

@@ -27,12 +27,12 @@ use tokio::sync::watch;
 
 use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreFault, brief, name_of};
 
-/// Parts of a file that are on their way at a time.
+/// Maximum number of parts of a file that are sent in parallel.
 const PARTS_AT_ONCE: usize = 2;
-/// The field of a file's metadata that holds the hash in a shard's name: it was sent with the content.
+/// Name of the metadata field that contains the hash of a shard.
 const SHA256: &str = "sha256";
 
-/// A folder of a bucket.
+/// Folder of a bucket.
 #[derive(Clone, Debug)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
@@ -41,25 +41,25 @@ pub struct Objects {
     s3: Option<S3>,
 }
 
-/// What S3's protocol takes beyond files.
+/// Data for requests of S3's protocol that `object_store` does not support.
 #[derive(Clone, Debug)]
 pub struct S3 {
-    /// The store, for its credentials.
+    /// Store, which provides the credentials.
     pub store: Arc<AmazonS3>,
-    /// Its region.
+    /// Region of the bucket.
     pub region: String,
-    /// The URL of the bucket.
+    /// URL of the bucket.
     pub bucket_url: String,
 }
 
 impl Objects {
-    /// Opens a folder of a bucket by what the environment says. Nothing is asked for yet.
+    /// Opens a folder of a bucket with settings from the environment. Sends no request.
     ///
     /// # Errors
     ///
-    /// The environment is not complete.
+    /// Returns an error if the environment is incomplete.
     pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
-        // Where there is a provider already, it stays.
+        // The call fails if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let fault = |error| StoreError { at: address.url.clone(), fault: StoreFault::Other(Box::new(error)) };
         let retry = RetryConfig {
@@ -67,7 +67,7 @@ impl Objects {
             max_retries: settings.retries.unwrap_or(8),
             retry_timeout: settings.timeout.unwrap_or(Duration::from_secs(180)),
         };
-        // A part may take long on a slow line, and is given up if the line is dead.
+        // A part may take long on a slow connection. The timeout ends requests on dead connections.
         let client = ClientOptions::new()
             .with_timeout(settings.timeout.unwrap_or(Duration::from_secs(600)))
             .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
@@ -77,7 +77,7 @@ impl Objects {
             Kind::S3 | Kind::R2 => {
                 let mut builder = AmazonS3Builder::from_env().with_retry(retry);
                 builder = match address.kind {
-                    // The key is that of the account's endpoint, whatever the environment says of another store.
+                    // The endpoint of the account is fixed, even if the environment names another endpoint.
                     Kind::R2 => {
                         let host = address.url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
                         builder.with_endpoint(host).with_region("auto")
@@ -85,7 +85,7 @@ impl Objects {
                     _ => builder,
                 };
                 let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
-                // Who writes http:// means it: a server of their own.
+                // An explicit http:// endpoint is a private server.
                 let is_http = endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
                 let region = builder.get_config_value(&AmazonS3ConfigKey::Region);
                 let region = region.unwrap_or_else(|| "us-east-1".to_owned());
@@ -109,7 +109,7 @@ impl Objects {
                 store
             }
             Kind::Google => {
-                // That the emulators of Google's client libraries are on plain HTTP is in their key.
+                // The key of an emulator may name an endpoint with plain HTTP.
                 let client = client.with_allow_http(true);
                 let builder = GoogleCloudStorageBuilder::from_env().with_client_options(client).with_retry(retry);
                 Arc::new(builder.with_bucket_name(&address.bucket).build().map_err(fault)?)
@@ -132,17 +132,17 @@ impl Objects {
         Ok(Objects { store, address: address.clone(), settings, s3 })
     }
 
-    /// What S3's protocol takes beyond files, if it is spoken.
+    /// Returns the data for S3's protocol, if the store uses it.
     pub fn s3(&self) -> Option<&S3> {
         self.s3.as_ref()
     }
 
-    /// Where it is.
+    /// Returns the address of the folder.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// What went wrong, as readers know it.
+    /// Converts an error to an error of readers.
     fn source_error(&self, name: &str, error: Error) -> SourceError {
         let fault = match &error {
             Error::NotFound { .. } => {
@@ -204,7 +204,7 @@ impl Objects {
             Err(StoreError { fault: StoreFault::Missing, .. }) => Ok(None),
             Err(error) => Err(error),
             Ok(Some((bytes, version))) => Ok(Some(Current { bytes: bytes.to_vec(), version })),
-            // Too long for a manifest: what it is is for the caller to refuse.
+            // The file is too long for a manifest. The caller rejects the empty content.
             Ok(None) => {
                 let version = object_store::UpdateVersion { e_tag: None, version: None };
                 Ok(Some(Current { bytes: Vec::new(), version }))
@@ -215,8 +215,8 @@ impl Objects {
     pub(super) async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let head = GetOptions::new().with_head(true);
         let found = self.store.get_opts(&self.path(shard), head).await.map_err(self.fault(shard))?;
-        let told = found.attributes.get(&Attribute::Metadata(SHA256.into()));
-        Ok(told.is_some_and(|told| shard.strip_suffix(shelfish::table::SHARD_ENDING) == Some(told.as_ref())))
+        let sent_hash = found.attributes.get(&Attribute::Metadata(SHA256.into()));
+        Ok(sent_hash.is_some_and(|hash| shard.strip_suffix(shelfish::table::SHARD_ENDING) == Some(hash.as_ref())))
     }
 
     pub(super) async fn send(
@@ -285,7 +285,7 @@ impl Objects {
             error => error,
         };
         if done.is_err() {
-            // Parts without a whole are paid for until they are removed.
+            // Parts of an incomplete upload cost money until they are removed.
             let _ = tokio::time::timeout(Duration::from_secs(5), upload.abort()).await;
         }
         done
@@ -346,13 +346,13 @@ impl Source for Objects {
     }
 }
 
-/// Whether a store says, in its own words, that it has no such bucket.
+/// Returns whether the message of a store means that the bucket does not exist.
 fn is_no_bucket(error: &Error) -> bool {
     let text = error.to_string();
     ["NoSuchBucket", "ContainerNotFound"].iter().any(|code| text.contains(code))
 }
 
-/// Whether no answer came.
+/// Returns whether the store did not answer.
 fn is_unreachable(error: &Error) -> bool {
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -367,7 +367,7 @@ fn is_unreachable(error: &Error) -> bool {
     false
 }
 
-/// The next bytes of a file, at most so many.
+/// Reads at most `length` bytes of a file.
 fn part(file: &mut File, length: u64, hash: &mut Sha256) -> std::io::Result<Bytes> {
     let mut content = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut content)?;

@@ -405,7 +405,7 @@ fn the_second_of_two_publishers_fails_and_the_databases_are_not_mixed() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("evals");
-    publish_side_by_side(&store, &fixture, &url, &[]).fails(&["somebody else published meanwhile"]);
+    publish_side_by_side(&store, &fixture, &url, &[]).fails(&["somebody else published in the meantime"]);
     assert_eq!(positions(&store, &url), 1_574);
     // Publishing again overwrites the other database.
     store.run(&["publish", text(&fixture.path("old")), &url, "-q"]).succeeds();
