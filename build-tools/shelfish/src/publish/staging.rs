@@ -113,7 +113,7 @@ mod tests {
             NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
         };
         let conflict = message(StoreFault::Conflict);
-        assert!(conflict.contains("Build again"), "{conflict}");
+        assert!(conflict.contains("Build again") && !conflict.contains("send it"), "{conflict}");
         let end = "send it with `shelfish publish here s3://b/x`, then remove here";
         assert!(message(StoreFault::Missing).ends_with(end));
     }
