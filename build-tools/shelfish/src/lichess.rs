@@ -1,12 +1,13 @@
-//! Lines of a dump, as in the Lichess evaluation database.
+//! Lines of a dump in the format of the Lichess evaluation database.
 
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{PositionEval, Score};
 
-/// Appends a record as one line: castling is the king's move to the rook's square, scores are White's.
+/// Appends a record as a line. Castling is the king's move to the square of the rook; scores are from White's point of
+/// view.
 pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
     use std::io::Write;
-    // Writing to a Vec does not fail, and nothing here needs escaping.
+    // Writing to a `Vec` does not fail, and no text needs escaping.
     let mut write = |arguments: std::fmt::Arguments| {
         let _ = out.write_fmt(arguments);
     };
@@ -29,7 +30,7 @@ pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
     write(format_args!("]}}\n"));
 }
 
-/// A score as `cp` and `mate`, of which it has one.
+/// Returns the score as centipawns or as moves to mate.
 pub(crate) fn score(score: Score) -> (Option<i32>, Option<i32>) {
     match score {
         Score::Cp(cp) => (Some(cp), None),
@@ -37,7 +38,7 @@ pub(crate) fn score(score: Score) -> (Option<i32>, Option<i32>) {
     }
 }
 
-/// A line in UCI, a blank between two moves.
+/// Formats a line in UCI notation.
 pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
     line.iter().map(|m| m.to_uci(mode).to_string()).collect::<Vec<_>>().join(" ")
 }

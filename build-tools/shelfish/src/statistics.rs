@@ -1,32 +1,32 @@
-//! Summaries of samples: the one definition of mean and percentile behind every figure, here and in `tests/peers`.
+//! Mean and percentiles of samples, used for all reported figures and by `tests/peers`.
 
 use serde::Serialize;
 
-/// How some values are distributed; zeros of none.
+/// Distribution of a sample. All fields of an empty sample are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many.
+    /// Number of values.
     pub count: usize,
-    /// Their sum.
+    /// Sum of the values.
     pub sum: f64,
-    /// The average.
+    /// Mean of the values.
     pub mean: f64,
-    /// The smallest.
+    /// Minimum.
     pub min: f64,
-    /// One in twenty is smaller.
+    /// 5th percentile.
     pub p5: f64,
-    /// One in two is larger.
+    /// Median.
     pub median: f64,
-    /// One in ten is larger.
+    /// 90th percentile.
     pub p90: f64,
-    /// One in twenty is larger.
+    /// 95th percentile.
     pub p95: f64,
-    /// The largest.
+    /// Maximum.
     pub max: f64,
 }
 
 impl Summary {
-    /// The summary of `values`.
+    /// Summarizes `values`.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Summary {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -45,13 +45,13 @@ impl Summary {
     }
 }
 
-/// The average; 0 of none.
+/// Returns the mean, or 0 for an empty sample.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The value below which `percent` of the ascending values lie, between two of them in proportion (definition 7 of
-/// Hyndman and Fan, that of R and NumPy); 0 of none.
+/// Returns a percentile of ascending values, or 0 for an empty sample. Interpolates linearly between neighbouring
+/// values (definition 7 of Hyndman and Fan, the default of R and NumPy).
 pub fn percentile(ascending: &[f64], percent: f64) -> f64 {
     let place = percent / 100.0 * ascending.len().saturating_sub(1) as f64;
     let at = |n: usize| ascending.get(n).or(ascending.last()).copied().unwrap_or_default();
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_between_two_values_lies_between_them_in_proportion() {
+    fn percentiles_are_interpolated() {
         let values = [1.0, 2.0, 3.0, 4.0, 10.0];
         for (percent, expected) in [(0.0, 1.0), (25.0, 2.0), (50.0, 3.0), (90.0, 7.6), (100.0, 10.0)] {
             let found = percentile(&values, percent);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_values_does_not_matter_and_none_have_zeros() {
+    fn the_order_of_values_does_not_matter_and_an_empty_sample_has_zeros() {
         assert_eq!(Summary::of([3.0, 1.0, 2.0]), Summary::of([1.0, 2.0, 3.0]));
         assert_eq!(Summary::of([3.0, 1.0, 2.0]).median, 2.0);
         assert_eq!(Summary::of([]), Summary::default());

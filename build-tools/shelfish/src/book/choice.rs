@@ -1,47 +1,50 @@
-//! Which move a book plays: at random, by how often it was played and how it went.
+//! Random choice of a book move by frequency and results.
 //!
-//! The site has the same in `www/src/play/choice.ts`; both are tested by `tests/data/choice.json`.
+//! The site implements the same choice in `www/src/play/choice.ts`. `tests/data/choice.json` tests both
+//! implementations.
 
 use std::cmp::Reverse;
 
 use shakmaty::{CastlingMode, Move};
 
-/// A move that a book may play, with what came of it for the side that plays it.
+/// Move of a book with its results for the side that plays the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The move.
     pub m: Move,
-    /// How often it was played, also in games without a result.
+    /// Number of games with the move, including games without a result.
     pub frequency: u64,
-    /// Games that were won.
+    /// Number of games won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Number of games drawn.
     pub draws: u64,
-    /// Games that were lost.
+    /// Number of games lost.
     pub losses: u64,
 }
 
 impl Candidate {
-    /// The chance to be played, against the weights of the others: the frequency times the score, from 0 to 1. The score is
-    /// smoothed by a win and a loss more, after Laplace's rule of succession, so that one game is no proof.
+    /// Returns the weight of the move: its frequency times its score from 0 to 1.
+    ///
+    /// The score is smoothed by an additional win and an additional loss (Laplace's rule of succession), because a
+    /// single game proves little.
     pub fn weight(&self) -> f64 {
         let [wins, draws, losses] = [self.wins, self.draws, self.losses].map(|games| games as f64);
         self.frequency as f64 * (wins + draws / 2.0 + 1.0) / (wins + draws + losses + 2.0)
     }
 }
 
-/// What is left to choose from: the heaviest first, then the more frequent, then by the letters of the move.
+/// Removes rare moves and sorts the others by weight, then by frequency, both descending, then by the text of the move.
 pub fn sorted(mut candidates: Vec<Candidate>, min_frequency: u64) -> Vec<Candidate> {
     candidates.retain(|candidate| candidate.frequency >= min_frequency.max(1));
     candidates.sort_by_cached_key(|candidate| {
-        // Weights are positive: their bits are in the order of their values.
+        // Weights are positive, so their bits have the order of their values.
         let text = candidate.m.to_uci(CastlingMode::Chess960).to_string();
         (Reverse(candidate.weight().to_bits()), Reverse(candidate.frequency), text)
     });
     candidates
 }
 
-/// The number of the candidate to play, by a random number from 0 to 1, 1 excluded; with 0 it is the first.
+/// Returns the index of the move to play. `random` is at least 0 and less than 1; 0 selects the first move.
 pub fn choose(candidates: &[Candidate], random: f64) -> Option<usize> {
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
     let mut rest = random * total;
@@ -68,9 +71,9 @@ mod tests {
         /// Move, frequency, wins, draws, losses.
         moves: Vec<(String, u64, u64, u64, u64)>,
         min_frequency: u64,
-        /// In the order of [`sorted`], rounded to a millionth.
+        /// Weights in the order of [`sorted`], rounded to six decimals.
         weights: Vec<(String, f64)>,
-        /// By random number.
+        /// Chosen move by random number.
         chosen: Vec<(f64, Option<String>)>,
     }
 
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_is_chosen_as_often_as_it_weighs() {
+    fn moves_are_chosen_in_proportion_to_their_weights() {
         let legal = Chess::default().legal_moves();
         let moves = legal.iter().zip([9, 3, 1]);
         let candidates = moves.map(|(m, frequency)| Candidate { m: *m, frequency, wins: 0, draws: 0, losses: 0 });

@@ -1,10 +1,10 @@
-//! The disk that a build uses, and may use.
+//! Limit of the disk space of a build.
 
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bytes of the disk that a build uses.
+/// Counter of the disk space that a build uses, in bytes.
 #[derive(Debug)]
 pub struct Disk {
     used: AtomicU64,
@@ -12,7 +12,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// At most so many, if there is such a limit.
+    /// Creates a counter with an optional limit.
     pub fn new(most: Option<u64>) -> Disk {
         Disk { used: AtomicU64::new(0), most: most.unwrap_or(u64::MAX) }
     }
@@ -21,15 +21,15 @@ impl Disk {
     ///
     /// # Errors
     ///
-    /// They are more than there may be.
+    /// Returns an error if the total exceeds the limit.
     pub fn take(&self, bytes: u64) -> io::Result<()> {
         let used = self.used.fetch_add(bytes, Relaxed) + bytes;
         if used <= self.most {
             return Ok(());
         }
         let why = format!(
-            "they and the new database take more than --max-disk, {} bytes: leave something out (--min-depth, \
-             --best-only, --max-pvs), or find more room",
+            "the temporary files and the new database exceed --max-disk, {} bytes: leave something out (--min-depth, \
+             --best-only, --max-pvs), or increase the limit",
             self.most
         );
         Err(io::Error::new(io::ErrorKind::StorageFull, why))
@@ -40,11 +40,11 @@ impl Disk {
         self.used.fetch_sub(bytes, Relaxed);
     }
 
-    /// Checks that the disk of a directory, which need not be there yet, has so much room.
+    /// Checks the free space on the disk of a directory, which may not exist yet.
     ///
     /// # Errors
     ///
-    /// It has less.
+    /// Returns an error if less than `most` bytes are free.
     pub fn check_room(directory: &Path, most: u64) -> io::Result<()> {
         let absolute = std::path::absolute(directory)?;
         let there = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);
@@ -53,7 +53,7 @@ impl Disk {
             return Ok(());
         }
         let why = format!(
-            "--max-disk lets the build use {most} bytes, the disk has {free} free: remove something, or allow less"
+            "--max-disk allows {most} bytes, but the disk has {free} free: free some space, or decrease --max-disk"
         );
         Err(io::Error::new(io::ErrorKind::StorageFull, why))
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_back_can_be_taken_again() {
+    fn released_bytes_can_be_used_again() {
         let disk = Disk::new(Some(10));
         assert!(disk.take(7).is_ok());
         disk.give(5);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_that_of_the_disk_that_a_directory_would_be_on() {
+    fn a_missing_directory_is_checked_on_its_future_disk() {
         let directory = std::env::temp_dir().join("is/not/there");
         assert!(Disk::check_room(&directory, 1).is_ok());
         assert!(Disk::check_room(&directory, u64::MAX).is_err());

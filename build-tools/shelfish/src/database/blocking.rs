@@ -1,4 +1,4 @@
-//! A database that is asked from code that waits, and not longer than it wants to.
+//! Blocking lookups with a deadline.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use tokio::sync::watch;
 
 use super::{Args, Place, address};
 
-/// How long an answer is waited for where nothing else bounds it.
+/// Timeout if no other limit applies.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long answers are waited for, all together.
+/// Common deadline of several lookups.
 pub struct Deadline {
     time: Duration,
     until: Instant,
@@ -25,17 +25,17 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// So much time from now on.
+    /// Starts a deadline that ends after `time`.
     pub fn new(time: Duration) -> Deadline {
         Deadline { time, until: Instant::now() + time, stopped: None }
     }
 
-    /// Nothing is waited for any more once this is true.
+    /// Adds a signal that ends all waiting.
     pub fn unless(self, stopped: watch::Receiver<bool>) -> Deadline {
         Deadline { stopped: Some(stopped), ..self }
     }
 
-    /// Waits for an answer; an error if it did not come in time, none if it is no longer wanted.
+    /// Waits for an answer. Returns an error after the deadline, and `None` after the signal.
     async fn wait<T>(&self, answer: impl Future<Output = Result<Option<T>, String>>) -> Result<Option<T>, String> {
         let stopped = async {
             match self.stopped.clone() {
@@ -54,32 +54,32 @@ impl Deadline {
     }
 }
 
-/// A reader that may not be open yet, or why it cannot be opened.
+/// Reader that may still be opening, or the reason why it cannot be opened.
 type Opening<R> = Shared<BoxFuture<'static, Result<Arc<Reader<Place, R>>, String>>>;
 
-/// A database, open or about to be.
+/// Database that is open or opening.
 pub struct Database<R: Record> {
     runtime: Runtime,
     reader: Opening<R>,
 }
 
 impl<R: Record> Database<R> {
-    /// Opens a directory or URL.
+    /// Opens a database in a directory or at a URL, and waits for the result.
     ///
     /// # Errors
     ///
-    /// Why there is no database.
+    /// Returns the reason if the database cannot be opened.
     pub fn open(name: &str) -> Result<Database<R>, String> {
         let database = Database::begin(name)?;
         database.runtime.block_on(database.reader.clone())?;
         Ok(database)
     }
 
-    /// Begins to open a URL, which the first lookup waits for. A directory is opened at once.
+    /// Starts to open a URL, so that only the first lookup waits. Opens a directory at once.
     ///
     /// # Errors
     ///
-    /// Why there is no database; a host's reason comes of the lookups.
+    /// Returns the reason if the database cannot be opened. The error of a host is returned by lookups.
     pub fn begin(name: &str) -> Result<Database<R>, String> {
         let name = address(name).map_err(|error| error.to_string())?;
         let place = Args::of(&name).source().map_err(|error| error.to_string())?;
@@ -101,11 +101,11 @@ impl<R: Record> Database<R> {
         Ok(Database { runtime, reader })
     }
 
-    /// The record of a position; none if the database does not have it, or no answer is wanted any more.
+    /// Looks up a position. Returns `None` if the database lacks the position, or after the signal of the deadline.
     ///
     /// # Errors
     ///
-    /// Why the database does not answer.
+    /// Returns the reason if the database does not answer.
     pub fn lookup(&self, chess: &Chess, deadline: &Deadline) -> Result<Option<R>, String> {
         let position = Position::from_chess(chess);
         let lookup = async {
@@ -118,7 +118,7 @@ impl<R: Record> Database<R> {
 
 impl<R: Record> Drop for Database<R> {
     fn drop(&mut self) {
-        // What is still under way is not waited for.
+        // Pending requests are abandoned.
         if let Ok(runtime) = Builder::new_current_thread().build() {
             std::mem::replace(&mut self.runtime, runtime).shutdown_background();
         }

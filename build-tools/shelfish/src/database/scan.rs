@@ -1,4 +1,4 @@
-//! Reads a whole database in the order of its files, all of its bytes.
+//! Sequential reading of a whole database.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,37 +15,37 @@ use tokio::runtime::{Builder, Runtime};
 use super::Place;
 use crate::terminal::shown::hexadecimal;
 
-/// The most bytes that are asked for at a time, one block aside.
+/// Maximum number of bytes of a request. A single larger block is read whole.
 const REQUEST: u64 = 1 << 20;
 
-/// A block as it is in its file.
+/// Block in encoded form.
 #[derive(Clone, Debug)]
 pub struct RawBlock {
-    /// Where it is.
+    /// Location of the block.
     pub at: Chunk,
-    /// Its bytes, not checked.
+    /// Unverified bytes of the block.
     pub bytes: Vec<u8>,
 }
 
-/// What is wrong with a file, apart from its blocks.
+/// Problem of a file outside of its blocks.
 #[derive(Clone, Debug)]
 pub enum ScanError {
-    /// It cannot be read, or is not as its manifest or page says.
+    /// The file cannot be read, or contradicts its manifest or page.
     Read(ReadError),
-    /// Bytes that belong to no block or page, or to several.
+    /// Some bytes belong to no block or page, or to several of them.
     Layout {
         /// Path or URL of the shard.
         at: String,
-        /// The bytes.
+        /// Range of the bytes.
         range: Range<u64>,
     },
-    /// An inline page of the manifest has other bytes than the page in the shard; readers use the inline one.
+    /// An inline page of the manifest, which readers use, differs from the page in the shard.
     InlinePage(Chunk),
-    /// The content is not that by which the file is named.
+    /// The name of a shard does not match its content.
     Name {
         /// Path or URL of the shard.
         at: String,
-        /// SHA-256 of its content, as many digits as its name has.
+        /// SHA-256 of the content, truncated to the length of the name.
         found: String,
     },
 }
@@ -57,14 +57,14 @@ impl fmt::Display for ScanError {
             ScanError::Layout { at, range } => {
                 write!(
                     f,
-                    "{at}: bytes {}-{} belong to no block or to several",
+                    "{at}: bytes {}-{} belong to no block or to several blocks",
                     range.start,
                     range.end.saturating_sub(1)
                 )
             }
             ScanError::InlinePage(page) => write!(f, "the inline page of the manifest differs from {page}"),
             ScanError::Name { at, found } => {
-                write!(f, "{at}: the SHA-256 of its content begins {found}: not the content that gave it its name")
+                write!(f, "{at}: the name does not match the content, whose SHA-256 begins with {found}")
             }
         }
     }
@@ -72,34 +72,35 @@ impl fmt::Display for ScanError {
 
 impl std::error::Error for ScanError {}
 
-/// Blocks in ascending order of keys. After an error it goes on with what can be read.
+/// Iterator over blocks in ascending order of keys. After an error, the iterator continues with the next readable
+/// blocks.
 pub struct Scan {
     place: Place,
     manifest: Arc<Manifest>,
     runtime: Runtime,
-    /// The number of the next shard.
+    /// Index of the next shard.
     next: usize,
     shard: Option<OpenShard>,
     ready: VecDeque<Result<RawBlock, ScanError>>,
 }
 
-/// A shard whose pages have been read.
+/// Shard whose pages have been read.
 struct OpenShard {
     file: String,
-    /// Blocks that are still to be read.
+    /// Blocks that have not been read yet.
     blocks: VecDeque<Chunk>,
     pages: Vec<u8>,
-    /// Of what has been read in order and whole.
+    /// Hash of the shard, unless some bytes could not be read in order.
     hash: Option<Sha256>,
     at: u64,
 }
 
 impl Scan {
-    /// Begins with the first shard.
+    /// Starts with the first shard.
     ///
     /// # Errors
     ///
-    /// The system does not give what it takes to wait for a host.
+    /// Returns an error if the system cannot start the runtime.
     pub fn new(place: Place, manifest: Arc<Manifest>) -> io::Result<Scan> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Scan { place, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })
@@ -153,7 +154,7 @@ impl Scan {
         self.ready.push_back(Err(ScanError::Layout { at, range }));
     }
 
-    /// Reads some blocks of the open shard; its end checks its name.
+    /// Reads some blocks of the open shard. Checks the name of the shard at its end.
     fn advance(&mut self, mut shard: OpenShard) {
         let Some(first) = shard.blocks.front() else {
             if let Some(mut hash) = shard.hash {

@@ -1,43 +1,43 @@
-//! The texts of the games of a file, one after another, without more than one of them in memory.
+//! Texts of the games of a file, read one at a time.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
 use shelfish_analysis::pgn::{MAX_BYTES, Splitter};
 
-/// The text of a game.
+/// Text of a game.
 #[derive(Debug)]
 pub struct GameText {
-    /// Its number, from 1.
+    /// Number of the game in the file, from 1.
     pub number: u64,
-    /// The line that it begins in, from 1.
+    /// Number of the line in which the game begins, from 1.
     pub line: u64,
-    /// The text; of one that is longer than [`MAX_BYTES`] a beginning that is, too.
+    /// Text of the game. If it exceeds [`MAX_BYTES`], it is truncated, but still exceeds the limit.
     pub text: Vec<u8>,
 }
 
-/// Reads the texts of games.
+/// Iterator over the texts of games.
 pub struct GameTexts<R> {
     input: BufReader<R>,
     splitter: Splitter,
-    /// The text that is read, and the number of its first line.
+    /// Text of the current game.
     text: Vec<u8>,
     first: u64,
-    /// Lines that were read.
+    /// Number of lines read.
     lines: u64,
     number: u64,
     is_over: bool,
 }
 
 impl<R: Read> GameTexts<R> {
-    /// The games of a text.
+    /// Creates an iterator over the games of a text.
     pub fn new(input: R) -> GameTexts<R> {
         let input = BufReader::with_capacity(1 << 17, input);
         let (splitter, text) = (Splitter::default(), Vec::new());
         GameTexts { input, splitter, text, first: 1, lines: 0, number: 0, is_over: false }
     }
 
-    /// What was read so far as a game, if there is one.
+    /// Returns the current game.
     fn finish(&mut self) -> Option<GameText> {
         let text = std::mem::take(&mut self.text);
         (self.number > 0).then_some(GameText { number: self.number, line: self.first, text })
@@ -64,7 +64,7 @@ impl<R: Read> Iterator for GameTexts<R> {
                 self.number += 1;
                 self.first = self.lines;
             }
-            // Of a game that is too long it is enough to know that it is.
+            // A game that exceeds the limit is an error, so the rest of its text is not needed.
             if self.text.len() <= MAX_BYTES {
                 self.text.extend_from_slice(&line);
             }
@@ -76,7 +76,8 @@ impl<R: Read> Iterator for GameTexts<R> {
     }
 }
 
-/// Reads a line with its end, of which not much more than a game may have is kept; nothing at the end of the input.
+/// Reads a line with its line ending, and truncates it a little above the limit for a game. Returns an empty line at
+/// the end of the input.
 fn read_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
@@ -96,7 +97,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// UTF-8, or else Latin-1, which the standard of PGN names.
+/// Decodes UTF-8, or else Latin-1, the encoding of the PGN standard.
 pub fn decoded(text: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(text) {
         Ok(text) => text.into(),

@@ -1,25 +1,25 @@
-//! Positions as rows, one a PV: the shape in which Parquet has them.
+//! Positions in the schema of Parquet: one row per PV.
 //!
-//! Rows do not tell where an evaluation ends and the next begins. They stand in the order of the evaluations and their
-//! PVs, so that a change of depth or nodes begins one, and so does a PV whose first move the evaluation has already: no
-//! engine tells of a move twice in one search. Two evaluations of equal depth and nodes and different first moves, one
-//! behind the other, cannot be told from one.
+//! Rows do not mark the boundaries of evaluations. They have the order of the evaluations and their PVs. A new
+//! evaluation begins if the depth or the nodes change, or if a first move is repeated, because an engine reports each
+//! first move once per search. Two consecutive evaluations with equal depth and nodes but different first moves are
+//! merged.
 
-/// The columns, in the order in which they are written.
+/// Columns in the order of the schema.
 pub const COLUMNS: [&str; 6] = ["fen", "line", "depth", "knodes", "cp", "mate"];
 
-/// A PV; numbers are not checked.
+/// Row of a PV. The numbers are not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// Moves in UCI notation, a blank between two.
+    /// Moves in UCI notation, separated by spaces.
     pub line: String,
-    /// Plies.
+    /// Depth in plies.
     pub depth: i128,
-    /// Thousands of nodes.
+    /// Number of nodes in thousands.
     pub knodes: i128,
-    /// Centipawns from White's point of view.
+    /// Score in centipawns from White's point of view.
     pub cp: Option<i128>,
-    /// Moves to mate, positive if White mates.
+    /// Number of moves to mate, positive if White mates.
     pub mate: Option<i128>,
 }
 
@@ -29,17 +29,17 @@ impl Row {
     }
 }
 
-/// Rows of one position that stand together.
+/// Consecutive rows of a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// The position.
+    /// FEN of the position.
     pub fen: String,
-    /// Its rows.
+    /// Rows of the position.
     pub rows: Vec<Row>,
 }
 
 impl Rows {
-    /// The rows of each evaluation.
+    /// Divides the rows into evaluations.
     pub fn evaluations(&self) -> Vec<&[Row]> {
         let mut evaluations = Vec::new();
         let mut start = 0;
@@ -69,10 +69,14 @@ mod tests {
     }
 
     #[test]
-    fn evaluations_end_where_depth_nodes_or_a_repeated_first_move_say_so() {
+    fn evaluations_end_if_depth_or_nodes_change_or_a_first_move_is_repeated() {
         assert_eq!(lengths(&[(20, 5, "e2e4 e7e5"), (20, 5, "d2d4"), (19, 5, "c2c4"), (19, 6, "g1f3")]), [2, 1, 1]);
         assert_eq!(lengths(&[(20, 5, "e2e4 e7e5"), (20, 5, "d2d4"), (20, 5, "e2e4 c7c5")]), [2, 1]);
-        assert_eq!(lengths(&[(20, 5, ""), (20, 5, ""), (20, 5, "e2e4")]), [3], "no first move is none twice");
-        assert_eq!(lengths(&[(20, 5, "e2e4"), (20, 5, "d2d4")]), [2], "or two, which nobody can tell");
+        assert_eq!(
+            lengths(&[(20, 5, ""), (20, 5, ""), (20, 5, "e2e4")]),
+            [3],
+            "missing first moves are not repetitions"
+        );
+        assert_eq!(lengths(&[(20, 5, "e2e4"), (20, 5, "d2d4")]), [2], "these rows could also be two evaluations");
     }
 }

@@ -1,20 +1,20 @@
-//! A parallel map that keeps order and looks only a little ahead.
+//! Parallel map that keeps the order of items and limits the read-ahead.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Items that wait at each worker, and results that wait behind it.
+/// Number of items that wait for a worker, and number of results that wait behind it.
 const AHEAD: usize = 2;
 
-/// How many threads there is a core for.
+/// Returns the number of available cores.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Maps `items` on `threads` threads; results come in the order of the items.
+/// Maps `items` on `threads` threads and returns the results in the order of the items.
 ///
-/// Item n goes to worker n modulo `threads` and its result is taken from there: order needs no book-keeping.
+/// Worker n modulo `threads` processes item n, so no other bookkeeping is necessary for the order.
 pub fn ordered<I, T, R, F>(items: I, threads: usize, map: F) -> Ordered<I, T, R>
 where
     I: Iterator<Item = T>,
@@ -36,13 +36,13 @@ impl<T: Send + 'static, R: Send + 'static> Worker<T, R> {
     fn spawn(map: Arc<impl Fn(T) -> R + Send + Sync + 'static>) -> Worker<T, R> {
         let (items, inbox) = sync_channel(AHEAD);
         let (outbox, results) = sync_channel(AHEAD);
-        // Ends when either side hangs up.
+        // The loop ends when either channel is closed.
         thread::spawn(move || inbox.into_iter().map(|item| map(item)).try_for_each(|result| outbox.send(result)));
         Worker { items, results }
     }
 }
 
-/// See [`ordered`].
+/// Iterator of [`ordered`].
 pub struct Ordered<I, T, R> {
     items: I,
     workers: Vec<Worker<T, R>>,
@@ -55,7 +55,7 @@ impl<I: Iterator<Item = T>, T, R> Iterator for Ordered<I, T, R> {
 
     /// # Panics
     ///
-    /// The mapping panicked.
+    /// Panics if the mapping panicked.
     fn next(&mut self) -> Option<R> {
         let count = self.workers.len();
         while self.given < self.taken + count * AHEAD {
@@ -83,7 +83,7 @@ mod tests {
         for threads in [1, 2, 7] {
             let is_mapped: Vec<OnceLock<()>> = vec![OnceLock::new(); 200];
             let square = move |n: usize| {
-                // Every second item is overtaken by the next one, which another worker maps.
+                // Another worker finishes the next item earlier than every second item.
                 if threads > 1 && n.is_multiple_of(2) {
                     is_mapped[n + 1].wait();
                 }

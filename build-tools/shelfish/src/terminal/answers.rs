@@ -1,5 +1,6 @@
-//! Answers about positions, on standard output; what could not be looked up is told, in JSON there too, else on standard
-//! error, and the rest goes on.
+//! Answers about positions on standard output.
+//!
+//! Errors of single positions are printed as JSON, or on standard error, and other positions are still answered.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -9,17 +10,17 @@ use serde::Serialize;
 
 use super::shown::{beginning, json, shown};
 
-/// Where answers for people go.
+/// Standard output for people.
 pub type Out = BufWriter<StdoutLock<'static>>;
 
-/// A position that could not be looked up.
+/// Position that could not be looked up.
 #[derive(Serialize)]
 struct Refused {
     fen: String,
     error: String,
 }
 
-/// The answers of one command.
+/// Answers of a command.
 pub struct Answers {
     out: Out,
     is_json: bool,
@@ -27,16 +28,16 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// None yet; `is_json` says whether each becomes a line of JSON, or is printed for people.
+    /// Creates an empty list of answers. `is_json` selects a line of JSON per answer instead of text.
     pub fn new(is_json: bool) -> Answers {
         Answers { out: BufWriter::new(io::stdout().lock()), is_json, failed: false }
     }
 
-    /// Gives the answer about a position, for people by `print`.
+    /// Prints the answer about a position. `print` formats text.
     ///
     /// # Errors
     ///
-    /// Standard output fails.
+    /// Returns an error if standard output fails.
     pub fn give<T: Serialize, E: Display>(
         &mut self,
         fen: &str,
@@ -59,11 +60,11 @@ impl Answers {
         }
     }
 
-    /// The exit code: a failure if a position could not be looked up.
+    /// Returns the exit code, which is a failure if a position could not be looked up.
     ///
     /// # Errors
     ///
-    /// Standard output fails.
+    /// Returns an error if standard output fails.
     pub fn finish(mut self) -> io::Result<ExitCode> {
         self.out.flush()?;
         Ok(if self.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

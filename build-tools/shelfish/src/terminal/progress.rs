@@ -1,4 +1,4 @@
-//! What a command says while it works: bars on a terminal, a plain line now and then elsewhere.
+//! Progress of a command: a bar on a terminal, otherwise an occasional line.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -9,41 +9,41 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// Between plain lines.
+/// Interval between two lines.
 const PLAIN: Duration = Duration::from_secs(10);
-/// Between two looks of a bar.
+/// Interval between two updates of a bar.
 const BAR: Duration = Duration::from_millis(200);
 
-/// How the work of a phase is measured.
+/// Measure of the progress of a phase.
 #[derive(Clone)]
 pub struct Work {
-    /// What is being done.
+    /// Name of the phase.
     pub phase: &'static str,
-    /// How much has been done.
+    /// Amount that is done.
     pub done: Arc<AtomicU64>,
-    /// How much there is to do, if it is known.
+    /// Total amount, if known.
     pub total: Option<u64>,
-    /// Whether it is measured in bytes.
+    /// Whether amounts are bytes.
     pub is_bytes: bool,
-    /// Positions so far, where it is about them.
+    /// Number of positions so far, if the phase processes positions.
     pub positions: Option<Arc<AtomicU64>>,
 }
 
 impl Work {
-    /// A phase that is measured in positions.
+    /// Creates a phase that is measured in positions.
     pub fn positions(phase: &'static str, done: &Arc<AtomicU64>, total: Option<u64>) -> Work {
         Work { phase, done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) }
     }
 }
 
-/// Reports on a phase until it is dropped.
+/// Progress report, which ends when it is dropped.
 pub struct Progress {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Begins to report, unless `quiet`.
+    /// Starts the report unless `quiet` is set.
     pub fn start(work: Work, quiet: bool) -> Progress {
         let (stop, stopped) = channel();
         let is_terminal = std::io::stderr().is_terminal();

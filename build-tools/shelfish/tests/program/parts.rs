@@ -151,17 +151,17 @@ fn the_error_names_the_invalid_part_and_nothing_is_sealed() {
     let digit = damaged.iter().rposition(|byte| *byte == b'7' || *byte == b'6').unwrap();
     damaged[digit] ^= 1;
     fs::write(&path, &damaged).unwrap();
-    parts.seal("db").fails(&[name, "it is damaged", "checksum", "encode this part again"]);
+    parts.seal("db").fails(&[name, "the fragment is damaged", "checksum", "encode this part again"]);
     fs::write(&path, &fragment[..100]).unwrap();
-    parts.seal("db").fails(&[name, "it is damaged"]);
+    parts.seal("db").fails(&[name, "the fragment is damaged"]);
 
     fs::copy(parts.fragment("db", 0), &path).unwrap();
-    parts.seal("db").fails(&[name, "it is that of part 0, a copy"]);
+    parts.seal("db").fails(&[name, "the fragment belongs to part 0"]);
 
     let other = Parts::new(&["--max-pvs", "1"]);
     other.encode_all("db");
     fs::copy(other.fragment("db", 1), &path).unwrap();
-    parts.seal("db").fails(&[name, "it is of another plan"]);
+    parts.seal("db").fails(&[name, "the fragment belongs to plan"]);
 
     fs::remove_file(&path).unwrap();
     fs::remove_file(parts.fragment("db", 2)).unwrap();
@@ -232,7 +232,7 @@ fn invalid_plans_and_sources_are_rejected() {
     parts.verb("partition", &["-q", text(&games)]).fails(&["these are games"]);
     assert_eq!(parts.verb("partition", &["--share", "2/2", one]).code, 2);
     let wrong = parts.fixture.file("wrong.json", "{}");
-    shelfish(["partition", "--plan", text(&wrong), one]).fails(&["wrong.json: it is no plan of `shelfish plan`"]);
+    shelfish(["partition", "--plan", text(&wrong), one]).fails(&["wrong.json: expected a plan from `shelfish plan`"]);
     shelfish(["seal", "--plan", text(&parts.fixture.path("none.json")), two]).fails(&["none.json"]);
     assert_eq!(parts.fixture.build(&[&parts.sources[0]], &["--plan", text(&parts.plan), "--min-depth", "3"]).code, 2);
 }

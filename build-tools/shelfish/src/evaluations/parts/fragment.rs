@@ -1,4 +1,4 @@
-//! A fragment of a manifest: what `shelfish encode` made of a part.
+//! Fragment of a manifest, which `shelfish encode` writes for a part.
 
 use std::fmt;
 
@@ -9,96 +9,96 @@ use twox_hash::XxHash64;
 use super::Plan;
 use crate::evaluations::OverLimit;
 
-/// What a fragment says of itself.
+/// Format of fragments.
 const FORMAT: &str = "shelfish-fragment-1";
 
-/// What was made of a part.
+/// Fragment of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fragment {
     format: String,
-    /// The id of the plan.
+    /// Id of the plan.
     plan: String,
-    /// Its number.
+    /// Number of the part.
     part: usize,
-    /// What was left out of its positions.
+    /// Counts of data that exceeded limits of the format.
     pub over_limit: OverLimit,
-    /// Positions that were left out.
+    /// Number of positions that the selection left out.
     pub left_out: u64,
-    /// Its shards.
+    /// Shards of the part.
     pub table: Part,
 }
 
-/// A fragment and the checksum of its text.
+/// Fragment with the checksum of its text.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     fragment: Box<serde_json::value::RawValue>,
     checksum: String,
 }
 
-/// Why a part cannot go into the manifest.
+/// Reasons why a fragment cannot be merged into the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FragmentError {
-    /// It is no fragment, or was changed.
+    /// The file is not a fragment, or was modified.
     Damaged(String),
-    /// It was made by another plan.
+    /// The fragment belongs to another plan.
     Plan {
-        /// The id of that plan.
+        /// Id of the other plan.
         found: String,
     },
-    /// It is that of another part.
+    /// The fragment belongs to another part.
     Part {
-        /// The number of that part.
+        /// Number of the other part.
         found: usize,
     },
-    /// A page is not within the keys of the part, or out of order.
+    /// The pages are not in order, or outside of the keys of the part.
     Keys,
 }
 
 impl fmt::Display for FragmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FragmentError::Damaged(why) => write!(f, "it is damaged ({why}): encode this part again"),
+            FragmentError::Damaged(why) => write!(f, "the fragment is damaged ({why}): encode this part again"),
             FragmentError::Plan { found } => {
-                write!(f, "it is of another plan, {found}: encode this part again by this plan")
+                write!(f, "the fragment belongs to plan {found}: encode this part again with this plan")
             }
-            FragmentError::Part { found } => write!(f, "it is that of part {found}, a copy: encode this part again"),
-            FragmentError::Keys => f.write_str("its pages are not within the keys of its part: encode this part again"),
+            FragmentError::Part { found } => write!(f, "the fragment belongs to part {found}: encode this part again"),
+            FragmentError::Keys => f.write_str("pages are outside of the keys of the part: encode this part again"),
         }
     }
 }
 
 impl Fragment {
-    /// Of what was made of a part.
+    /// Creates the fragment of a part.
     pub fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
         Fragment { format: FORMAT.to_owned(), plan: plan.id(), part, over_limit, left_out, table }
     }
 
-    /// Its text, with the checksum.
+    /// Encodes the fragment with its checksum.
     ///
     /// # Errors
     ///
-    /// It has no form in JSON.
+    /// Returns an error if the fragment cannot be encoded as JSON.
     pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let fragment = serde_json::value::to_raw_value(self)?;
         let checksum = checksum(fragment.get());
         serde_json::to_vec(&Sealed { fragment, checksum })
     }
 
-    /// Reads the fragment of a part, and checks that it is that.
+    /// Decodes and checks the fragment of a part.
     ///
     /// # Errors
     ///
-    /// It is not.
+    /// Returns an error if the bytes are not the fragment of this part.
     pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
         let damaged = |error: serde_json::Error| FragmentError::Damaged(error.to_string());
-        let Sealed { fragment, checksum: told } = serde_json::from_slice(bytes).map_err(damaged)?;
-        if checksum(fragment.get()) != told {
-            return Err(FragmentError::Damaged("its checksum is wrong".to_owned()));
+        let Sealed { fragment, checksum: expected } = serde_json::from_slice(bytes).map_err(damaged)?;
+        if checksum(fragment.get()) != expected {
+            return Err(FragmentError::Damaged("wrong checksum".to_owned()));
         }
         let fragment: Fragment = serde_json::from_str(fragment.get()).map_err(damaged)?;
         if fragment.format != FORMAT {
-            return Err(FragmentError::Damaged(format!("its format is {:?}, expected {FORMAT:?}", fragment.format)));
+            return Err(FragmentError::Damaged(format!("expected format {FORMAT:?}, found {:?}", fragment.format)));
         }
         if fragment.plan != plan.id() {
             return Err(FragmentError::Plan { found: fragment.plan });
@@ -133,7 +133,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_fragment_is_taken_if_its_pages_are_those_of_its_part_and_by_no_other_part_or_plan(
+        fn a_fragment_is_accepted_only_for_its_part_and_plan_and_with_pages_of_its_part(
             boundaries in btree_set(vec(0..4u8, 1..4), 1..8), pages in btree_set(vec(0..4u8, 0..4), 0..8), part in 0..9usize
         ) {
             let plan = |boundaries: Vec<Vec<u8>>| Plan::new(boundaries, 7, Selection::default(), &WriterOptions::default());
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_fragment_is_refused_and_a_forged_one_has_its_pages_within_its_part() {
+    fn modified_fragments_and_forged_pages_are_rejected() {
         let plan = Plan::new(vec![b"b".to_vec(), b"d".to_vec()], 7, Selection::default(), &WriterOptions::default());
         let text = r#"{"shards":[{"file":"0123456789abcdef0123456789abcdef.silo","bytes":77,"positions":9,"pages":[[[98],70],[[99],7]],
             "inline_pages":[]}],"positions":9,"totals":[9,9]}"#;

@@ -1,9 +1,11 @@
-//! Builds larger than one machine, by verbs that any engine can call: `shelfish plan` says where keys are cut into parts,
-//! `shelfish partition` turns lines of a dump into keyed records, the engine sorts them, `shelfish encode` makes shards and a fragment of
-//! the manifest of each part, and `shelfish seal` makes the manifest of the fragments.
+//! Builds on several machines, with commands that any engine can call.
 //!
-//! What a part becomes depends on its records and the plan alone, so that it can be made twice, and anywhere. The bytes are
-//! those of `shelfish build --plan`.
+//! `shelfish plan` defines the boundaries of parts. `shelfish partition` converts lines of a dump to keyed records,
+//! which the engine sorts. `shelfish encode` writes the shards and a manifest fragment of each part. `shelfish seal`
+//! merges the fragments into a manifest.
+//!
+//! A part depends only on its records and on the plan, so it can be encoded repeatedly and anywhere. The bytes are
+//! equal to those of `shelfish build --plan`.
 
 pub mod fragment;
 pub mod lines;
@@ -19,16 +21,16 @@ pub use plan::{MAX_PARTS, Plan, PlanError, PlanFault};
 
 use crate::terminal::shown::json;
 
-/// Options of the verbs that make files of a plan's parts.
+/// Options of the commands that process parts of a plan.
 #[derive(clap::Args, Debug)]
 pub struct Verb {
-    /// The plan, of `shelfish plan`
+    /// Plan, written by `shelfish plan`
     #[arg(long, value_name = "PLAN")]
     pub plan: PathBuf,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
-    /// Say nothing before the summary
+    /// Do not print progress
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! The file of a plan: where a database is cut into parts, and what goes into it.
+//! Plan of a build in parts.
 
 use std::fmt;
 use std::fs::File;
@@ -12,52 +12,52 @@ use shelfish::table::{KeyRange, WriterOptions};
 use crate::evaluations::Selection;
 use crate::terminal::shown::hexadecimal;
 
-/// The most parts of a plan.
+/// Maximum number of parts of a plan.
 pub const MAX_PARTS: usize = 100_000;
-/// The longest file of a plan.
+/// Maximum size of the file of a plan, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// What a file of a plan says of itself.
+/// Format of plans.
 const FORMAT: &str = "shelfish-plan-1";
 
-/// Where a database is cut into parts, and what goes into it.
+/// Boundaries of the parts of a database, and the selection of its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     format: String,
-    /// Positions of the sources, about: an estimate of the sample.
+    /// Estimated number of positions of the sources.
     pub positions: u64,
-    /// What is left out.
+    /// Selection of evaluations and moves.
     pub selection: Selection,
-    /// Bytes of a shard, about.
+    /// Approximate size of a shard, in bytes.
     pub shard_bytes: u64,
-    /// The most bytes of inline pages in the manifest.
+    /// Maximum total size of inline pages in the manifest, in bytes.
     pub inline_page_bytes: usize,
-    /// Where each part but the first begins.
+    /// Lower bounds of all parts except for the first part.
     #[serde(with = "hexadecimals")]
     boundaries: Vec<Vec<u8>>,
 }
 
-/// Why a file is no plan.
+/// Error of an invalid plan.
 #[derive(Debug)]
 pub struct PlanError {
-    /// The file.
+    /// Path of the plan.
     pub path: PathBuf,
-    /// What is wrong.
+    /// Problem of the plan.
     pub fault: PlanFault,
 }
 
-/// What is wrong with a file that should be a plan.
+/// Problems of a plan.
 #[derive(Debug)]
 pub enum PlanFault {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// It is not JSON, or lacks a field.
+    /// The file is not JSON, or lacks a field.
     Json(serde_json::Error),
-    /// It is of another format.
+    /// The file has another format.
     Format(String),
-    /// A boundary is not above the one before.
+    /// A boundary is not above the previous boundary.
     Order(usize),
-    /// There are too many parts.
+    /// The plan has too many parts.
     Parts(usize),
 }
 
@@ -66,15 +66,15 @@ impl fmt::Display for PlanError {
         write!(f, "{}: ", self.path.display())?;
         match &self.fault {
             PlanFault::Io(error) => error.fmt(f),
-            PlanFault::Json(error) => write!(f, "it is no plan of `shelfish plan`: {error}"),
+            PlanFault::Json(error) => write!(f, "expected a plan from `shelfish plan`: {error}"),
             PlanFault::Format(found) => {
                 write!(
                     f,
-                    "its format is {found:?}, expected {FORMAT:?}: make it by the `shelfish plan` of this version"
+                    "expected format {FORMAT:?}, found {found:?}: make the plan with `shelfish plan` of this version"
                 )
             }
-            PlanFault::Order(n) => write!(f, "boundary {n} is not above the one before: make the plan again"),
-            PlanFault::Parts(found) => write!(f, "it has {found} parts, expected at most {MAX_PARTS}"),
+            PlanFault::Order(n) => write!(f, "boundary {n} is not above the previous boundary: make the plan again"),
+            PlanFault::Parts(found) => write!(f, "expected at most {MAX_PARTS} parts, found {found}"),
         }
     }
 }
@@ -82,7 +82,7 @@ impl fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 impl Plan {
-    /// A plan with parts that begin at these keys.
+    /// Creates a plan whose parts begin at the given keys.
     pub fn new(boundaries: Vec<Vec<u8>>, positions: u64, selection: Selection, options: &WriterOptions) -> Plan {
         Plan {
             format: FORMAT.to_owned(),
@@ -94,11 +94,11 @@ impl Plan {
         }
     }
 
-    /// Reads the file of a plan.
+    /// Reads a plan from a file.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is not a plan that this program knows.
+    /// Returns an error if the file cannot be read or is not a plan of this version.
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
         let read = || {
             let mut bytes = Vec::new();
@@ -108,11 +108,11 @@ impl Plan {
         plan.map_err(|fault| PlanError { path: path.to_owned(), fault })
     }
 
-    /// Reads a plan.
+    /// Parses a plan.
     ///
     /// # Errors
     ///
-    /// The bytes are not a plan that this program knows.
+    /// Returns an error if the bytes are not a plan of this version.
     pub fn parse(bytes: &[u8]) -> Result<Plan, PlanFault> {
         let plan: Plan = serde_json::from_slice(bytes).map_err(PlanFault::Json)?;
         if plan.format != FORMAT {
@@ -130,34 +130,34 @@ impl Plan {
         }
     }
 
-    /// What tells it from others: 32 hexadecimal digits of the SHA-256 of all that it says.
+    /// Returns an identifier of the plan: 32 hexadecimal digits of the SHA-256 of its contents.
     pub fn id(&self) -> String {
         let json = serde_json::to_vec(self).unwrap_or_default();
         hexadecimal(&Sha256::digest(json)[..16])
     }
 
-    /// Number of parts.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.boundaries.len() + 1
     }
 
-    /// Where each part but the first begins.
+    /// Returns the lower bounds of all parts except for the first part.
     pub fn boundaries(&self) -> &[Vec<u8>] {
         &self.boundaries
     }
 
-    /// The part of a key.
+    /// Returns the part of a key.
     pub fn part_of(&self, key: &[u8]) -> usize {
         self.boundaries.partition_point(|boundary| &boundary[..] <= key)
     }
 
-    /// The keys of a part.
+    /// Returns the keys of a part.
     pub fn keys_of(&self, part: usize) -> KeyRange {
         let from = part.checked_sub(1).map_or_else(Vec::new, |before| self.boundaries[before].clone());
         KeyRange { from, until: self.boundaries.get(part).cloned() }
     }
 
-    /// How its tables are written.
+    /// Returns the options for the writer of the tables.
     pub fn writer_options(&self) -> WriterOptions {
         WriterOptions {
             shard_bytes: self.shard_bytes,
@@ -167,18 +167,18 @@ impl Plan {
         }
     }
 
-    /// The folder, beside the shards, of the fragments of its manifest.
+    /// Returns the name of the folder with the fragments, next to the shards.
     pub fn folder(&self) -> String {
         format!("parts-{}", &self.id()[..16])
     }
 
-    /// The name of the fragment of a part.
+    /// Returns the name of the fragment of a part.
     pub fn fragment_name(&self, part: usize) -> String {
         format!("{}/{part:05}.json", self.folder())
     }
 }
 
-/// Byte strings as hexadecimal digits.
+/// Serialization of byte strings as hexadecimal digits.
 mod hexadecimals {
     use std::fmt;
 
@@ -197,14 +197,14 @@ mod hexadecimals {
         deserializer.deserialize_seq(Keys)
     }
 
-    /// Takes one after the other, so that many short ones do not take many times their bytes.
+    /// Converts each text at once, because many short texts take more memory than their bytes.
     struct Keys;
 
     impl<'de> Visitor<'de> for Keys {
         type Value = Vec<Vec<u8>>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "at most {MAX_PARTS} beginnings of keys")
+            write!(f, "at most {MAX_PARTS} boundaries")
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Vec<Vec<u8>>, A::Error> {
@@ -214,7 +214,7 @@ mod hexadecimals {
                     return Err(A::Error::invalid_length(keys.len() + 1, &self));
                 }
                 let key = from_hexadecimal(text.as_bytes()).filter(|key| key.len() <= usize::from(u8::MAX));
-                let wrong = || A::Error::custom(format!("a boundary is not the beginning of a key: {text:.80}"));
+                let wrong = || A::Error::custom(format!("expected hexadecimal digits of a boundary, found {text:.80}"));
                 keys.push(key.ok_or_else(wrong)?);
             }
             Ok(keys)
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    /// Byte strings of which many begin with others.
+    /// Byte strings that often begin with each other.
     fn keys() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
         btree_set(vec(prop_oneof![0..3u8, 253..=255u8], 1..5), 0..40)
     }
@@ -246,7 +246,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_boundaries_give_each_key_one_part_and_parts_the_order_of_keys(
+        fn each_key_has_one_part_and_parts_have_the_order_of_keys(
             boundaries in keys(), selection in selections(), positions: u64, shard_bytes: u64, asked in keys()
         ) {
             let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_comes_back_from_its_file_and_is_known_by_what_it_says() -> Result<(), Box<dyn std::error::Error>> {
+    fn a_plan_survives_its_file_and_its_id_depends_on_its_contents() -> Result<(), Box<dyn std::error::Error>> {
         let one = plan(&[b"b", b"\xff\x00"]);
         let text = serde_json::to_string_pretty(&one)?;
         let again = Plan::parse(text.as_bytes()).map_err(|fault| format!("{fault:?}"))?;
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_plan_is_refused_or_a_plan() {
+    fn a_damaged_plan_is_rejected_or_valid() {
         let whole = serde_json::to_vec(&plan(&[b"b", b"bc", b"d"])).unwrap_or_default();
         let mut random = fastrand::Rng::with_seed(11);
         for _ in 0..1_000 {
@@ -304,14 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn more_boundaries_than_parts_are_not_kept() {
+    fn excess_boundaries_are_rejected() {
         let text = format!("[{}]", vec!["\"\""; MAX_PARTS + 1].join(","));
         let keys = hexadecimals::deserialize(&mut serde_json::Deserializer::from_str(&text));
         assert!(keys.is_err_and(|error| error.to_string().contains("100001")));
     }
 
     #[test]
-    fn what_is_no_plan_is_refused() -> Result<(), Box<dyn std::error::Error>> {
+    fn other_files_are_rejected() -> Result<(), Box<dyn std::error::Error>> {
         let text = serde_json::to_string(&plan(&[b"b", b"c"]))?;
         let wrong = [
             ("shelfish-plan-1", "shelfish-plan-2"),
