@@ -55,6 +55,7 @@ pub mod polyglot;
 pub mod position;
 mod quoted;
 pub mod reader;
+mod setters;
 pub mod source;
 mod sync;
 pub mod table;

@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = forged.to_bytes().expect("a fragment is JSON");
     let Ok(fragment) = Fragment::parse(&text, &plan, 0) else { return };
     assert_eq!(fragment, forged);
-    let options = WriterOptions { inline_page_bytes: plan.inline_page_bytes, ..WriterOptions::default() };
+    let options = WriterOptions::default().with_inline_page_bytes(plan.inline_page_bytes);
     let Ok(manifest) = Part::join::<PositionEval>([fragment.table], &options) else { return };
     let written = manifest.to_bytes::<PositionEval>().expect("a manifest is JSON");
     let again = Manifest::parse::<PositionEval>(&written).expect("what was joined can be read");

@@ -11,7 +11,7 @@ use shakmaty::{Color, Square};
 use super::{Evaluation, PositionEval, Pv, Score};
 use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
-use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Values, unzigzag};
+use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Sealed, Values, unzigzag};
 
 /// Numbers of which only the order of magnitude is predictable.
 const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
@@ -215,6 +215,8 @@ fn column_error(first: usize, error: LineError) -> ColumnError {
 fn lines(columns: &Columns, first: usize) -> [&[u8]; moves::COLUMNS] {
     core::array::from_fn(|column| columns.bytes(first + NUMBERS + column))
 }
+
+impl Sealed for PositionEval {}
 
 impl Record for PositionEval {
     const KIND: &'static str = "evaluations";

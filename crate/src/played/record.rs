@@ -13,7 +13,9 @@ use super::results::{Played, PlayedMove};
 use super::traversal::Traversal;
 use crate::moves::Ranking;
 use crate::position::Position;
-use crate::table::{ColumnError, Columns, Record};
+use crate::table::{ColumnError, Columns, Record, Sealed};
+
+impl Sealed for Played {}
 
 impl Record for Played {
     const KIND: &'static str = "moves";

@@ -85,6 +85,18 @@ fn playable(setup: Setup) -> Result<Chess, PositionErrorKinds> {
         .map_err(|error| error.kinds())
 }
 
+impl From<&Chess> for Position {
+    fn from(chess: &Chess) -> Position {
+        Position::from_chess(chess)
+    }
+}
+
+impl From<Chess> for Position {
+    fn from(chess: Chess) -> Position {
+        Position::from_chess(&chess)
+    }
+}
+
 impl Hash for Position {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.hash(state);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ReadError;
+use super::error::ReadError;
 use super::lru::Lru;
 use crate::eval::PositionEval;
 use crate::position::Position;

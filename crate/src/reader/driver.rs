@@ -7,11 +7,11 @@ use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use web_time::{Duration, Instant};
 
-use super::ReadError;
+use super::builder::ReaderBuilder;
 use super::cache::{Cache, Keep};
 use super::catalog::{Catalog, Want};
-use super::fetched::{Fetched, Observer, Origin};
-use super::handle::{Options, Stats};
+use super::error::ReadError;
+use super::fetched::{Fetched, Observer, Origin, Stats};
 use super::limits::RequestLimits;
 use super::lookup::Lookup;
 use super::requests::{Boxed, Joined, Parts, Sent, UnderWay};
@@ -83,13 +83,8 @@ impl<S, R: Record, C> Driver<S, R, C> {
 
 impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     /// Reads the manifest: the cache's, if no answer comes from the source.
-    pub(super) async fn open(
-        source: S,
-        cache: C,
-        options: Options,
-        pin: Option<Pin>,
-        observer: Option<Observer>,
-    ) -> Result<Driver<S, R, C>, ReadError> {
+    pub(super) async fn open(builder: ReaderBuilder<S, C>) -> Result<Driver<S, R, C>, ReadError> {
+        let ReaderBuilder { source, cache, options, pin, observer } = builder;
         let kept = async || {
             let bytes = cache.get(vec![Manifest::FILE.to_string()]).await.pop()??;
             parse::<R>(&source, pin.as_ref(), &bytes).ok()

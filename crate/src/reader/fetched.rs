@@ -40,3 +40,22 @@ pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;
 /// Hears of all that a reader gets.
 #[cfg(target_arch = "wasm32")]
 pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
+
+/// What a [`Reader`] has done since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Requests to the source, those for the manifest included.
+    pub requests: u64,
+    /// Bytes that the source handed out.
+    pub bytes: u64,
+    /// Times that a block was in memory.
+    pub memory_hits: u64,
+    /// Blocks that came from the cache.
+    pub cache_hits: u64,
+    /// Blocks that came from the source.
+    pub network_blocks: u64,
+    /// Positions looked up.
+    pub lookups: u64,
+    /// Time from question to answer, summed over calls, in milliseconds.
+    pub milliseconds: f64,
+}

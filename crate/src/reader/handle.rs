@@ -3,55 +3,23 @@
 use core::fmt;
 use std::sync::Arc;
 
+use core::future::ready;
+
+use futures_channel::mpsc;
+use futures_util::stream::{self, Stream, StreamExt as _};
 use web_time::Instant;
 
-use super::ReadError;
+use super::builder::{Options, ReaderBuilder};
 use super::cache::{Cache, NoCache};
 use super::driver::{Driver, Found};
-use super::fetched::Observer;
-use super::limits::RequestLimits;
+use super::error::ReadError;
+use super::fetched::Stats;
+use super::requests::Boxed;
 use crate::eval::PositionEval;
 use crate::position::Position;
-use crate::source::integrity::Pin;
 use crate::source::{Source, Traffic};
 use crate::sync::held;
 use crate::table::{Manifest, Record};
-
-/// How a [`Reader`] works.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The most bytes of decoded pages and blocks that are kept in memory; 16 MiB by default.
-    pub memory: usize,
-    /// The most requests at a time; 12 by default.
-    pub concurrency: usize,
-    /// The largest gap in bytes between two parts that is fetched with them to save a request; 16 KiB by default.
-    pub gap: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { memory: 16 << 20, concurrency: 12, gap: RequestLimits::default().max_gap }
-    }
-}
-
-/// What a [`Reader`] has done since it was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stats {
-    /// Requests to the source, those for the manifest included.
-    pub requests: u64,
-    /// Bytes that the source handed out.
-    pub bytes: u64,
-    /// Times that a block was in memory.
-    pub memory_hits: u64,
-    /// Blocks that came from the cache.
-    pub cache_hits: u64,
-    /// Blocks that came from the source.
-    pub network_blocks: u64,
-    /// Positions looked up.
-    pub lookups: u64,
-    /// Time from question to answer, summed over calls, in milliseconds.
-    pub milliseconds: f64,
-}
 
 /// A database of records `R` that is open for lookups, from a source `S`, with a cache `C` beyond its memory.
 ///
@@ -71,36 +39,36 @@ impl<S: fmt::Debug, R: Record, C> fmt::Debug for Reader<S, R, C> {
     }
 }
 
-impl<S: Source, R: Record> Reader<S, R> {
-    /// Opens the database of a source: reads its manifest.
+impl<S: Source> Reader<S> {
+    /// Returns a builder for a reader of a source.
+    pub fn builder(source: S) -> ReaderBuilder<S> {
+        ReaderBuilder::new(source)
+    }
+}
+
+impl<S: Source, C: Cache> ReaderBuilder<S, C> {
+    /// Opens the database: reads its manifest.
     ///
     /// # Errors
     ///
-    /// The manifest cannot be had, or it is not one that this reader can read.
+    /// Returns an error if the manifest cannot be read or is invalid.
+    pub async fn open<R: Record>(self) -> Result<Reader<S, R, C>, ReadError> {
+        Ok(Reader(Arc::new(Driver::open(self).await?)))
+    }
+}
+
+impl<S: Source, R: Record> Reader<S, R> {
+    /// Opens the database of a source without a cache: reads its manifest.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the manifest cannot be read or is invalid.
     pub async fn open(source: S, options: Options) -> Result<Reader<S, R>, ReadError> {
-        Reader::open_with(source, NoCache, options, None, None).await
+        Reader::builder(source).options(options).open().await
     }
 }
 
 impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
-    /// Opens the database of a source, with a cache that keeps what was read: where no answer comes from the source, the
-    /// manifest that the cache has serves. No manifest is taken but one that `pin` allows; `observer` hears of all that
-    /// is fetched.
-    ///
-    /// # Errors
-    ///
-    /// The manifest cannot be had, or it is not one that this reader can read.
-    pub async fn open_with(
-        source: S,
-        cache: C,
-        options: Options,
-        pin: Option<Pin>,
-        observer: Option<Observer>,
-    ) -> Result<Reader<S, R, C>, ReadError> {
-        let driver = Driver::open(source, cache, options, pin, observer).await?;
-        Ok(Reader(Arc::new(driver)))
-    }
-
     /// The manifest; another one once the database was seen to be replaced.
     pub fn manifest(&self) -> Arc<Manifest> {
         self.0.catalog().manifest().clone()
@@ -164,6 +132,34 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// Looks positions up and tells each answer as soon as it is found, with the number of its position.
     pub async fn lookup_each(&self, positions: Vec<Position>, found: &mut Found<'_, R>) {
         self.0.look_up(positions, found).await;
+    }
+
+    /// Looks positions up. The stream yields each answer with the index of its position, in the order of arrival.
+    ///
+    /// ```no_run
+    /// use futures_util::StreamExt as _;
+    /// # async fn example(reader: shelfish::reader::Reader<shelfish::source::file::Directory>,
+    /// #     positions: Vec<shelfish::position::Position>) {
+    /// let mut answers = reader.lookup_stream(positions);
+    /// while let Some((index, answer)) = answers.next().await {
+    ///     println!("{index}: {answer:?}");
+    /// }
+    /// # }
+    /// ```
+    pub fn lookup_stream(
+        &self,
+        positions: Vec<Position>,
+    ) -> impl Stream<Item = (usize, Result<Option<R>, ReadError>)> + Unpin + use<S, R, C> {
+        let (sender, receiver) = mpsc::unbounded();
+        let driver = self.0.clone();
+        let lookup = async move {
+            // The receiver is gone only if the whole stream is dropped.
+            let mut send = move |index, answer| drop(sender.unbounded_send((index, answer)));
+            driver.look_up(positions, &mut send).await;
+            None
+        };
+        let lookup: Boxed<_> = Box::pin(lookup);
+        stream::select(receiver, stream::once(lookup).filter_map(ready))
     }
 
     /// Waits for the requests that have left by now. Whoever holds this future has them go on although the lookups that

@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::ReadError;
 use super::catalog::{Catalog, Part, Want};
+use super::error::ReadError;
 use super::limits::RequestLimits;
 use crate::position::{Key, Position};
 use crate::table::{Manifest, Record};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{Shared, WeakShared};
 
-use super::ReadError;
 use super::catalog::{Part, Want};
+use super::error::ReadError;
 use crate::table::Record;
 
 /// A boxed future, which may move between threads where there are threads.

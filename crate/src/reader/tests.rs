@@ -17,8 +17,8 @@ use crate::eval::{Evaluation, PositionEval, Pv, Score};
 use crate::position::Position;
 use crate::source::file::Directory;
 use crate::source::integrity::{Integrity, Pin};
-use crate::source::{Source, SourceErrorKind};
-use crate::table::{Chunk, ChunkErrorKind, Manifest, TableWriter, WriterOptions, encode_block};
+use crate::source::{Source, SourceError, SourceErrorKind};
+use crate::table::{Chunk, ChunkErrorKind, Manifest, TableError, TableWriter, WriterOptions, encode_block};
 
 /// Positions of some games, ascending, each with an evaluation that tells them apart.
 fn records(games: usize) -> Vec<PositionEval> {
@@ -346,6 +346,20 @@ fn a_reader_is_shared_by_threads() {
     assert!(reader.stats().lookups > records.len() as u64);
 }
 
+#[test]
+fn a_stream_yields_every_answer_once() {
+    use futures_util::StreamExt as _;
+
+    let records = records(12);
+    let host = Host::new(&Database::new("stream", &records));
+    let reader = open(&host);
+    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let mut answers: Vec<_> = block_on(reader.lookup_stream(positions).collect());
+    answers.sort_by_key(|(index, _)| *index);
+    let expected: Vec<_> = records.iter().map(|record| Ok(Some(record.clone()))).enumerate().collect();
+    assert_eq!(answers, expected);
+}
+
 /// The page that a lookup of a position wants.
 fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
     reader.manifest().page_of(&position.key()).unwrap()
@@ -400,7 +414,7 @@ impl Cache for Kept {
 }
 
 async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host, PositionEval, Kept>, ReadError> {
-    Reader::open_with(host.clone(), cache.clone(), Options::default(), None, None).await
+    Reader::builder(host.clone()).cache(cache.clone()).open().await
 }
 
 #[test]
@@ -513,9 +527,7 @@ fn an_observer_hears_of_every_request_and_may_ask_itself() {
         })
     };
     block_on(async {
-        let (options, observer) = (Options::default(), Some(observer));
-        let reader =
-            Reader::<_, PositionEval, _>::open_with(host.clone(), NoCache, options, None, observer).await.unwrap();
+        let reader = Reader::builder(host.clone()).observer(observer).open::<PositionEval>().await.unwrap();
         for record in &records {
             assert!(reader.lookup(&record.position).await.is_ok());
         }
@@ -532,8 +544,8 @@ fn a_pinned_manifest_is_the_only_one_that_is_taken_and_another_build_is_not_gone
     let host = Host::new(&Database::new("pinned", &former));
     let integrity = Integrity::of(&host.files()[Manifest::FILE]);
     let open = |pin: &str| {
-        let pin = Some(pin.parse::<Pin>().unwrap());
-        block_on(Reader::<_, PositionEval, _>::open_with(host.clone(), NoCache, Options::default(), pin, None))
+        let pin = pin.parse::<Pin>().unwrap();
+        block_on(Reader::builder(host.clone()).pin(pin).open::<PositionEval>())
     };
     let reader = open(&integrity.to_string()).unwrap();
     assert!(matches!(block_on(reader.lookup(&former[0].position)), Ok(Some(_))));

@@ -12,6 +12,7 @@
 use core::time::Duration;
 
 use super::{MaybeSend, SourceErrorKind};
+use crate::setters::setters;
 
 /// When to retry failed requests: exponential backoff with jitter.
 ///
@@ -30,6 +31,7 @@ use super::{MaybeSend, SourceErrorKind};
 /// assert_eq!(policy.delay(1, &AttemptError::from(SourceErrorKind::Status(404)), 0.5), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RetryPolicy {
     /// Maximum number of retries of a request; 2 by default.
     pub max_retries: u32,
@@ -52,6 +54,16 @@ impl Default for RetryPolicy {
             max_retry_after: Duration::MAX,
             total_time: Duration::MAX,
         }
+    }
+}
+
+setters! {
+    RetryPolicy {
+        with_max_retries => max_retries: u32,
+        with_first_delay => first_delay: Duration,
+        with_max_delay => max_delay: Duration,
+        with_max_retry_after => max_retry_after: Duration,
+        with_total_time => total_time: Duration,
     }
 }
 

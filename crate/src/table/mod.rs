@@ -38,6 +38,7 @@ pub use manifest::WrittenShard;
 pub use manifest::{Manifest, Shard};
 pub use page::Page;
 pub use record::Record;
+pub(crate) use record::sealed::Sealed;
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
 pub use write::{

@@ -4,11 +4,17 @@ use super::{ColumnError, Columns};
 use crate::position::Position;
 use shakmaty::{Color, Square};
 
-/// A record of a table: the data of one position. `eval::PositionEval` and `played::Played` implement it.
+pub(crate) mod sealed {
+    /// A trait that other crates cannot implement.
+    pub trait Sealed {}
+}
+
+/// A record of a table: the data of one position. `eval::PositionEval` and `played::Played` implement it; other
+/// crates cannot.
 ///
 /// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
 /// before. A record may be coded relative to that of its parent.
-pub trait Record: Sized + Send + Sync + 'static {
+pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     /// The kind's name in a manifest.
     const KIND: &'static str;
     /// Names of the columns of the records in a block.

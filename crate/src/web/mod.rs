@@ -5,14 +5,14 @@
 //!
 //! ```no_run
 //! use shelfish::eval::PositionEval;
-//! use shelfish::reader::{Options, ReadError, Reader};
+//! use shelfish::reader::{ReadError, Reader};
 //! use shelfish::source::Source as _;
 //! use shelfish::web::{Fetch, IndexedDb};
 //!
 //! # async fn example() -> Result<(), ReadError> {
 //! let source = Fetch::new("https://example.org/evals/manifest.json");
 //! let cache = IndexedDb::open("shelfish", 64 << 20, &source.locate(""));
-//! let reader = Reader::<_, PositionEval, _>::open_with(source, cache, Options::default(), None, None).await?;
+//! let reader = Reader::builder(source).cache(cache).open::<PositionEval>().await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -102,7 +102,7 @@ async fn connect(url: &str, source: JsValue, open: Open, early: Option<Early>) -
             let _ = function.call1(&JsValue::UNDEFINED, &answer::fetched(fetched));
         })
     });
-    let reader = Reader::open_with(place, cache, options, pin, observer).await?;
+    let reader = Reader::builder(place).options(options).cache(cache).pin(pin).observer(observer).open().await?;
     let closing = AbortController::new().map_err(|_| Failure::closed())?;
     Ok(State { reader, has_memory, closing })
 }

@@ -107,8 +107,8 @@ impl Values<'_> {
             Headers::new_with_headers(value.unchecked_ref()).map_err(|_| wrong("headers", "names and values", &value))
         });
         Ok(Open {
-            reader: reader::Options { memory, concurrency, ..reader::Options::default() },
-            retry: RetryPolicy { total_time: timeout, ..RetryPolicy::default() },
+            reader: reader::Options::default().with_memory(memory).with_concurrency(concurrency),
+            retry: RetryPolicy::default().with_total_time(timeout),
             pin: integrity.transpose()?,
             cache,
             fetch: self.function("fetch")?,

@@ -72,12 +72,10 @@ pub fn write<K: Kind>(
     let progress = Progress::start(Work::positions("writing", &positions, total), options.quiet);
 
     let join = join(options, workspace, run_files, parts)?;
-    let writer_options = WriterOptions {
-        shard_bytes: options.shard_bytes,
-        inline_page_bytes: options.inline_page_bytes,
-        info,
-        ..WriterOptions::default()
-    };
+    let writer_options = WriterOptions::default()
+        .with_shard_bytes(options.shard_bytes)
+        .with_inline_page_bytes(options.inline_page_bytes)
+        .with_info(info);
     let mut writer = TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
     let mut columns: ColumnBytes = Block::<K::Record>::column_names().map(|name| (name, 0)).collect();
     let mut over_limit = OverLimit::default();

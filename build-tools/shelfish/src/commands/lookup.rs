@@ -9,7 +9,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Evaluation, PositionEval, Pv};
 use shelfish::position::{FenError, Position};
-use shelfish::reader::{Options, Reader, Stats};
+use shelfish::reader::{Reader, Stats};
 
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
@@ -146,7 +146,7 @@ pub fn run(args: Args) -> Outcome {
 async fn look_up(place: Place, args: &Args) -> Outcome {
     let started = Instant::now();
     let cache = args.cache.open(&place)?;
-    let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
+    let reader = Reader::builder(place).cache(cache).open().await?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
     if args.timing && !args.json {

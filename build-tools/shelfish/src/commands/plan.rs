@@ -86,11 +86,8 @@ pub fn run(args: Args) -> Outcome {
         let (parts, found) = (args.parts, sample.known.len());
         format!("{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts, or --sample more")
     })?;
-    let options = WriterOptions {
-        shard_bytes: args.shard_size as u64,
-        inline_page_bytes: args.inline_pages,
-        ..WriterOptions::default()
-    };
+    let options =
+        WriterOptions::default().with_shard_bytes(args.shard_size as u64).with_inline_page_bytes(args.inline_pages);
     let plan = Plan::new(boundaries, sample.positions(), selection, &options);
     let text = serde_json::to_string_pretty(&plan)? + "\n";
     match &args.out {

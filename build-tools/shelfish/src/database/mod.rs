@@ -121,7 +121,7 @@ impl Args {
                 }
             }
             Some(_) => {
-                let options = host::Options { timeout, ..Default::default() };
+                let options = host::Options::default().with_timeout(timeout);
                 Files::Host(Host::new(text, options).map_err(PlaceError::Host)?)
             }
             None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),

@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
-use shelfish::reader::{Options, Reader};
+use shelfish::reader::Reader;
 use shelfish::source::Source as _;
 use shelfish::web::{Fetch, IndexedDb, reason};
 use web_sys::Url;
@@ -35,7 +35,7 @@ impl OpenDatabase {
         }
         let source = Fetch::new(&url);
         let cache = IndexedDb::open("shelfish", CACHE, &source.locate(""));
-        let database = Reader::open_with(source, cache, Options::default(), None, None).await?;
+        let database = Reader::builder(source).cache(cache).open().await?;
         self.0.replace(Some((url, database.clone())));
         Ok(database)
     }

@@ -16,12 +16,14 @@ use super::http::{Ask, Head};
 use super::retry::{AttemptError, Clock, RetryPolicy};
 use super::{Source, SourceError, SourceErrorKind};
 use crate::quoted::Quoted;
+use crate::setters::setters;
 
 /// Bytes that a host sends in a second at least, once its time for an answer is over.
 const PACE: f64 = 16384.0;
 
 /// How a [`Host`] is asked.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
     /// How long an answer may take, with all that is sent again; and a second more for every 16 KiB of it, so that a slow
     /// line is not cut, and a host that drips is not waited for. 20 seconds by default.
@@ -36,6 +38,14 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options { timeout: Duration::from_secs(20), headers: Vec::new(), retry: RetryPolicy::default() }
+    }
+}
+
+setters! {
+    Options {
+        with_timeout => timeout: Duration,
+        with_headers => headers: Vec<(String, String)>,
+        with_retry => retry: RetryPolicy,
     }
 }
 
@@ -91,7 +101,7 @@ impl core::error::Error for HostError {}
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let headers = vec![("Authorization".to_string(), "Bearer secret".to_string())];
-/// let host = Host::new("https://example.org/evals/", host::Options { headers, ..Default::default() })?;
+/// let host = Host::new("https://example.org/evals/", host::Options::default().with_headers(headers))?;
 /// let reader = Reader::<_, PositionEval>::open(host, reader::Options::default()).await?;
 /// let answer = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
 /// # Ok(())

@@ -10,12 +10,14 @@ use twox_hash::XxHash64;
 
 use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
 use crate::position::Key;
+use crate::setters::setters;
 use crate::table::manifest::WrittenShard;
 use crate::table::shard_name::shard_name;
 use crate::table::{Manifest, Record, TableError, page};
 
 /// Where and how a table is written.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WriterOptions {
     /// About how many bytes a shard has; default 64 MiB.
     pub shard_bytes: u64,
@@ -31,6 +33,15 @@ pub struct WriterOptions {
 impl Default for WriterOptions {
     fn default() -> WriterOptions {
         WriterOptions { shard_bytes: 64 << 20, page_blocks: 1024, inline_page_bytes: 26_000, info: BTreeMap::new() }
+    }
+}
+
+setters! {
+    WriterOptions {
+        with_shard_bytes => shard_bytes: u64,
+        with_page_blocks => page_blocks: usize,
+        with_inline_page_bytes => inline_page_bytes: usize,
+        with_info => info: BTreeMap<String, String>,
     }
 }
 

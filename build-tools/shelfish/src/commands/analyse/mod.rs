@@ -15,7 +15,7 @@ use serde::Serialize;
 use shakmaty::CastlingMode;
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
-use shelfish::reader::{Options, Reader};
+use shelfish::reader::Reader;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
 use shelfish_analysis::{Known, annotate, report};
 
@@ -134,7 +134,7 @@ pub fn run(args: Args) -> Outcome {
 async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: bool) -> Result<Totals, Failure> {
     let started = Instant::now();
     let cache = args.cache.open(&place)?;
-    let reader = Reader::open_with(place, cache, Options::default(), None, None).await?;
+    let reader = Reader::builder(place).cache(cache).open().await?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Source> = args.games.iter().map(|path| Source::from(path.as_path())).collect();
     let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));

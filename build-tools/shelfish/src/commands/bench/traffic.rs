@@ -219,11 +219,10 @@ impl Tally {
 pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
     let place = args.database.source()?;
-    let options = Options {
-        memory: (args.memory as usize) << 20,
-        concurrency: args.concurrency as usize,
-        gap: u64::from(args.gap) << 10,
-    };
+    let options = Options::default()
+        .with_memory((args.memory as usize) << 20)
+        .with_concurrency(args.concurrency as usize)
+        .with_gap(u64::from(args.gap) << 10);
     let finding = database::wait(measure(place, games, &Mode::ALL, options, args.quiet))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
@@ -283,7 +282,7 @@ type Open = Reader<Meter<Place>, PositionEval>;
 impl Replayer {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {
         // Without a limit, all simultaneous requests are in the same round.
-        let options = Options { memory: self.memory, concurrency: usize::MAX, gap: self.gap };
+        let options = Options::default().with_memory(self.memory).with_concurrency(usize::MAX).with_gap(self.gap);
         let reader = Reader::open(self.meter.clone(), options).await?;
         Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
     }

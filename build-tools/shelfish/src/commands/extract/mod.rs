@@ -313,7 +313,7 @@ fn write(
     loop {
         let done = Arc::new(AtomicU64::new(0));
         let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
-        let options = WriterOptions { info: info.clone(), ..WriterOptions::default() };
+        let options = WriterOptions::default().with_info(info.clone());
         let mut writer = TableWriter::<PositionEval>::create(&args.out, workspace.dir(), options);
         for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
             let block = block?;

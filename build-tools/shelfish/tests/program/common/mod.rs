@@ -302,7 +302,7 @@ pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
     let place = database::Args::of(from.to_str().unwrap()).source().unwrap();
     let manifest = database::wait(database::manifest::<shelfish::eval::PositionEval>(&place)).unwrap().unwrap();
     fs::create_dir_all(to.join("scratch")).unwrap();
-    let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
+    let options = WriterOptions::default().with_shard_bytes(shard_bytes);
     let mut writer = TableWriter::<PositionEval>::create(to, &to.join("scratch"), options);
     for block in Scan::new(place, manifest.into()).unwrap() {
         let block = block.unwrap();

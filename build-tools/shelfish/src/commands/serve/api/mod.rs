@@ -86,8 +86,8 @@ struct Api {
 pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&place)?;
-    let options = Options { memory: args.memory, ..Options::default() };
-    let reader = Reader::open_with(place, cache, options, None, None).await?;
+    let options = Options::default().with_memory(args.memory);
+    let reader = Reader::builder(place).options(options).cache(cache).open().await?;
     let api = Arc::new(Api {
         reader,
         answers: Answers::new(args.answers),
