@@ -115,6 +115,7 @@ mod tests {
     #[test]
     fn an_unreadable_or_empty_dump_keeps_the_older_sample() {
         if which(["zstd"]).is_none() {
+            eprintln!("SKIPPED: the program zstd was not found");
             return;
         }
         let folder = tempfile::tempdir().unwrap();
