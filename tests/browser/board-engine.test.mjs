@@ -37,7 +37,7 @@ for (const { width, height, touch } of SIZES) {
       /** @type {any} */ (globalThis).shifts = [];
       new PerformanceObserver((list) => /** @type {any} */ (globalThis).shifts.push(...list.getEntries().map(({ startTime }) => startTime))).observe({ type: "layout-shift" });
     });
-    await reads(page, "facts", /^Engine, depth 1[2-9]/);
+    await reads(page, "facts", /^Engine, depth (1[2-9]|[2-9]\d)/);
     assert.match((await at(page, "score").textContent()) ?? "", /^([+-]?\d+\.\d\d|#-?\d+)$/);
     assert.equal(await page.locator("#evaluation.borrowed #lines ol > li").count(), 2);
     await reads(page, "lines", /does not have this position/);
