@@ -125,7 +125,8 @@ pub(super) fn node_counts(line: &str) -> Tally {
         Some('ℹ' | '#') if !line.starts_with(' ') => {
             Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0), skipped: 0 }
         }
-        Some('﹣') => Tally { skipped: 1, ..Tally::default() },
+        // With `--filter`, node also prints the tests that are not asked for.
+        Some('﹣') if !line.ends_with("# test name does not match pattern") => Tally { skipped: 1, ..Tally::default() },
         _ => Tally::default(),
     }
 }
@@ -149,6 +150,7 @@ mod tests {
         assert_eq!(cargo_counts(line), tally(12, 3, 0));
         assert_eq!(node_counts("ℹ pass 7").and(node_counts("ℹ fail 2")), tally(7, 2, 0));
         assert_eq!(node_counts("  ﹣ in WebKit (1.2ms) # Xvfb not found"), tally(0, 0, 1));
+        assert_eq!(node_counts("﹣ another test (0.4ms) # test name does not match pattern"), tally(0, 0, 0));
         assert_eq!(node_counts("ok 7 pass 3"), tally(0, 0, 0));
         assert_eq!(our_counts("1593 passed, 2 failed, 1 skipped"), Some(tally(1593, 2, 1)));
         assert_eq!(our_counts("1593 passed, 2 failed"), None);
