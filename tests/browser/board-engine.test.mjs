@@ -107,7 +107,13 @@ test("a focused move of a line keeps the focus while the engine searches deeper"
   await reads(page, "facts", /^Engine, depth/);
   const move = page.locator("#lines ol > li:nth-child(2) button").first();
   // In one call: the engine may replace the button between two calls.
-  await page.evaluate(() => /** @type {HTMLElement | null} */ (document.querySelector("#lines ol > li:nth-child(2) button"))?.focus());
+  await until(() =>
+    page.evaluate(() => {
+      const move = /** @type {HTMLElement | null} */ (document.querySelector("#lines ol > li:nth-child(2) button"));
+      move?.focus();
+      return move !== null;
+    }),
+  );
   const told = String(await at(page, "facts").textContent());
   await until(() => page.evaluate((told) => document.querySelector("#facts")?.textContent !== told, told));
   assert.ok(await page.evaluate(() => document.querySelector("#lines ol > li:nth-child(2) button") === document.activeElement));

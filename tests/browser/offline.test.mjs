@@ -109,7 +109,7 @@ test("after a visit the page opens offline and shows visited positions", async (
   await page.getByTestId("error").waitFor();
   const said = await page.getByTestId("error").textContent();
   assert.match(String(said), /cannot be reached/);
-  assert.match(String(said), /positions that you have seen before still answer/i);
+  assert.match(String(said), /positions that you have seen before are still available/i);
   await page.goto(site.url);
   await answered(page);
 
