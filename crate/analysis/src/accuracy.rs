@@ -1,11 +1,11 @@
-//! How accurate moves are, and how accurate a side played.
+//! Accuracy of moves and of a side.
 //!
 //! The formulas are those of <https://lichess.org/page/accuracy> and of lila's `AccuracyPercent`.
 
-/// The accuracy of a move in percent, by the winning chances of its side before and after it, in percent.
+/// Returns the accuracy of a move in percent, from the winning chances of its side before and after it, in percent.
 ///
-/// The source is `AccuracyPercent.fromWinPercents` of lila: 103.1668 exp(−0.04354 d) − 3.1669, and 1 for what engines do
-/// not see, where d is what was lost; at most 100, at least 0.
+/// The source is `AccuracyPercent.fromWinPercents` of lila: 103.1668 exp(−0.04354 d) − 3.1669 for a loss of d, plus 1 for
+/// uncertainty of the engine. The result is limited to 0 to 100.
 ///
 /// ```
 /// use shelfish_analysis::accuracy::of_move;
@@ -21,38 +21,38 @@ pub fn of_move(before: f64, after: f64) -> f64 {
     (raw + 1.0).clamp(0.0, 100.0)
 }
 
-/// Of how many positions in a row the volatility is taken, by the number of moves: a tenth, at least 2, at most 8.
+/// Returns the number of positions in a window of the volatility: a tenth of the moves, at least 2, at most 8.
 fn window(moves: usize) -> usize {
     (moves / 10).clamp(2, 8)
 }
 
-/// The weight of each move, which is the volatility around it: the standard deviation of White's chances, at least 0.5 and
-/// at most 12. `percents` are those of the positions; of those that are not known nothing is taken.
+/// Returns the weight of each move: the standard deviation of White's chances around it, at least 0.5 and at most 12.
+/// `percents` are the chances of the positions. Unknown chances are skipped.
 fn weights(percents: &[Option<f64>]) -> impl Iterator<Item = f64> {
     let moves = percents.len().saturating_sub(1);
     let size = window(moves);
     (0..moves).map(move |n| {
-        // A window ends after the move; the first ones are all the same.
+        // A window ends after the move. The first moves share the first window.
         let end = (n + 2).max(size).min(percents.len());
         let known: Vec<f64> = percents[end.saturating_sub(size)..end].iter().flatten().copied().collect();
         deviation(&known).clamp(0.5, 12.0)
     })
 }
 
-/// Of the whole population.
+/// Returns the standard deviation of a whole population.
 fn deviation(values: &[f64]) -> f64 {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
     (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt()
 }
 
-/// The accuracy of a side in a game, in percent; nothing if nothing is known of its moves.
+/// Returns the accuracy of a side in a game, in percent, or `None` if no move of the side has an accuracy.
 ///
-/// `percents` are White's winning chances in the positions of the game, in percent, and `accuracies` those of its moves,
-/// one fewer; of these the side's are the first, third and so on, or if not `first` the second, fourth and so on.
+/// `percents` are White's winning chances in the positions of the game, in percent. `accuracies` are those of its moves. The
+/// side played the first, third and so on if it moved `first`, else the second, fourth and so on.
 ///
-/// The source is `AccuracyPercent.gameAccuracy` of lila: the mean of two means, one weighted by volatility and a harmonic
-/// one. What is not known is left out of both, and of the volatility; Lichess knows all of a game.
+/// The source is `AccuracyPercent.gameAccuracy` of lila: the mean of a mean weighted by volatility and a harmonic mean. Unknown
+/// values are left out of both means and of the volatility; Lichess has no unknown values.
 pub fn of_side(percents: &[Option<f64>], accuracies: &[Option<f64>], first: bool) -> Option<f64> {
     let moves = accuracies.iter().zip(weights(percents)).skip(usize::from(!first)).step_by(2);
     let known: Vec<(f64, f64)> = moves.filter_map(|(accuracy, weight)| Some(((*accuracy)?, weight))).collect();
@@ -61,7 +61,7 @@ pub fn of_side(percents: &[Option<f64>], accuracies: &[Option<f64>], first: bool
     }
     let total: f64 = known.iter().map(|(_, weight)| weight).sum();
     let weighted = known.iter().map(|(accuracy, weight)| accuracy * weight).sum::<f64>() / total;
-    // `Maths.harmonicMean` of lila, where what is below 1 counts as 1.
+    // `Maths.harmonicMean` of lila, which counts values below 1 as 1.
     let harmonic = known.len() as f64 / known.iter().map(|(accuracy, _)| 1.0 / accuracy.max(1.0)).sum::<f64>();
     Some((weighted + harmonic) / 2.0)
 }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn windows_are_those_of_lichess() {
         assert_eq!([0, 1, 19, 20, 45, 80, 200].map(window), [2, 2, 2, 2, 4, 8, 8]);
-        // 40 moves, windows of 4: the first three moves have the first window, then each the one that ends after it.
+        // 40 moves, windows of 4: the first three moves have the first window, and each later move has the window that ends after it.
         let percents: Vec<Option<f64>> = (0..41).map(|n| Some(if n == 4 { 90.0 } else { 50.0 })).collect();
         let weights: Vec<f64> = weights(&percents).collect();
         assert_eq!(weights.len(), 40);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_left_out() {
+    fn unknown_values_are_left_out() {
         let percents = [Some(50.0), Some(40.0), None, Some(38.0), Some(38.0)];
         let accuracies = [Some(60.0), None, None, Some(100.0)];
         assert_eq!(of_side(&percents, &accuracies, true), Some(60.0));
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn accuracy_is_a_percentage_and_falls_with_what_is_lost(before in 0.0..100.0, after in 0.0..100.0, more in 0.0..100.0) {
+        fn accuracy_is_a_percentage_and_falls_with_the_loss(before in 0.0..100.0, after in 0.0..100.0, more in 0.0..100.0) {
             let accuracy = of_move(before, after);
             prop_assert!((0.0..=100.0).contains(&accuracy));
             prop_assert!(of_move(before, after - more) <= accuracy);

@@ -1,4 +1,4 @@
-//! Writing what is known of a game into its PGN.
+//! Writes evaluations and judgments into the PGN of a game.
 
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position as _};
@@ -7,15 +7,15 @@ use crate::known::Known;
 use crate::pgn::{Line, Note, PgnGame, Step, evaluation};
 use crate::report::{Report, ReportError, report};
 
-/// The most moves of a better line that are written.
+/// Maximum number of moves of a better line.
 const MAX_LINE: usize = 12;
 
-/// The glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?` and `?!`.
+/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?` and `?!`.
 const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 
-/// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, and the lines that were
-/// better as variations. What was written there stays, but for other evaluations; a move that has a glyph keeps
-/// it. `known` is as for [`report()`], which is what it returns.
+/// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, and better lines as variations. Earlier
+/// evaluations are replaced, and all other annotations are kept. A move that has a glyph keeps the glyph. Takes the same
+/// evaluations as [`report()`], and returns the same report.
 ///
 /// ```
 /// use shelfish_analysis::{Known, annotate, pgn};
@@ -30,23 +30,23 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 ///
 /// # Errors
 ///
-/// Those of [`report()`].
+/// The errors of [`report()`].
 pub fn annotate(game: &mut PgnGame, known: &[Option<Known>]) -> Result<Report, ReportError> {
     let report = report(&game.game, known)?;
     let positions: Vec<Chess> = game.game.positions().collect();
     if let Some(Some(known)) = known.first() {
         evaluate(&mut game.line.notes, &positions[0], known);
     }
-    for (n, (step, told)) in game.line.moves.iter_mut().zip(&report.moves).enumerate() {
+    for (n, (step, move_report)) in game.line.moves.iter_mut().zip(&report.moves).enumerate() {
         if let Some(known) = &known[n + 1] {
             evaluate(&mut step.notes, &positions[n + 1], known);
         }
-        let Some(judgment) = told.judgment else { continue };
+        let Some(judgment) = move_report.judgment else { continue };
         let has_glyph = step.notes.iter().any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
         if !has_glyph {
             step.notes.insert(0, Note::Nag(judgment.nag()));
         }
-        if told.best.is_some()
+        if move_report.best.is_some()
             && let Some(known) = &known[n]
         {
             vary(&mut step.notes, &positions[n], known);
@@ -55,9 +55,9 @@ pub fn annotate(game: &mut PgnGame, known: &[Option<Known>]) -> Result<Report, R
     Ok(report)
 }
 
-/// Writes the evaluation of a position into the first comment, or in place of the one that is there.
+/// Writes the evaluation of a position into the first comment, or replaces an earlier evaluation.
 fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
-    // What is over needs none.
+    // A position that is over needs no evaluation.
     if position.is_game_over() {
         return;
     }
@@ -78,12 +78,12 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
     }
 }
 
-/// Writes the better line, unless there is one that begins alike.
+/// Writes the better line, unless a variation begins with the same move.
 fn vary(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
     let mut position = position.clone();
     let mut moves = Vec::new();
     for m in known.line.iter().take(MAX_LINE) {
-        // What is no longer legal is left out with all that follows.
+        // An illegal move ends the line.
         let Ok(m) = m.to_move(&position) else { break };
         moves.push(Step { san: SanPlus::from_move_and_play_unchecked(&mut position, m), notes: Vec::new() });
     }

@@ -1,17 +1,16 @@
 //! Winning chances of a score.
 
-/// Centipawns beyond which a score counts as no better, for accuracy and average centipawn loss: `Eval.Cp.CEILING` of
-/// scalachess. A mate counts as much.
+/// Limit of scores in centipawns, for accuracy and average centipawn loss (`Eval.Cp.CEILING` of scalachess). A mate counts as
+/// the limit.
 pub const CEILING: i32 = 1_000;
 
-/// Centipawns of the starting position where it was not evaluated: `WhiteScore.initial` of scalachess.
+/// Centipawns of the initial position if it has no evaluation (`WhiteScore.initial` of scalachess).
 pub const INITIAL: i32 = 15;
 
-/// What the side with the advantage may hope for, by games of Lichess: `WinPercent` of scalachess, and
-/// <https://lichess.org/page/accuracy>.
+/// Slope of winning chances, fitted to games of Lichess (`WinPercent` of scalachess, <https://lichess.org/page/accuracy>).
 const SLOPE: f64 = 0.003_682_08;
 
-/// Winning chances of White at so many centipawns, from −1 (lost) to 1 (won).
+/// Returns White's winning chances at a score in centipawns, from −1 (lost) to 1 (won).
 ///
 /// The source is `WinPercent.winningChances` of scalachess: 2 / (1 + exp(−0.00368208 cp)) − 1.
 ///
@@ -22,7 +21,7 @@ const SLOPE: f64 = 0.003_682_08;
 /// assert_eq!(winning_chances(-100), -winning_chances(100));
 /// ```
 pub fn winning_chances(cp: i32) -> f64 {
-    // Of the magnitude: so the chances of both sides are exactly alike.
+    // The magnitude is used, so that the chances of both sides are exactly symmetric.
     let magnitude = 2.0 / (1.0 + (-SLOPE * f64::from(cp.unsigned_abs())).exp()) - 1.0;
     if cp < 0 { -magnitude } else { magnitude }
 }

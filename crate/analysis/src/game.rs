@@ -13,15 +13,15 @@ pub struct Game {
     moves: Vec<Move>,
 }
 
-/// Why something is no game.
+/// Reason why moves are not a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The starting position.
+    /// The FEN of the first position is invalid.
     Fen(FenError),
     /// A move is not legal, or not written in UCI.
     Move {
-        /// How many moves came before it.
+        /// Number of moves before it.
         index: usize,
         /// The move.
         found: String,
@@ -43,7 +43,7 @@ impl fmt::Display for GameError {
 impl core::error::Error for GameError {}
 
 impl Game {
-    /// Moves from a position, which must be legal: they are not checked.
+    /// Returns a game of moves from a position. The moves must be legal; they are not checked.
     pub(crate) fn new(start: Chess, moves: Vec<Move>) -> Game {
         Game { start, moves }
     }
@@ -52,7 +52,7 @@ impl Game {
     ///
     /// # Errors
     ///
-    /// The FEN is not that of a position, or a move is not legal.
+    /// The FEN is invalid, or a move is not legal.
     pub fn from_uci<'a>(fen: Option<&str>, moves: impl IntoIterator<Item = &'a str>) -> Result<Game, GameError> {
         let start = match fen {
             Some(fen) => fen.parse::<Position>().map_err(GameError::Fen)?.chess().clone(),
@@ -69,17 +69,17 @@ impl Game {
         Ok(Game { start, moves })
     }
 
-    /// The position before the first move.
+    /// Returns the position before the first move.
     pub fn start(&self) -> &Chess {
         &self.start
     }
 
-    /// The moves.
+    /// Returns the moves.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 
-    /// The positions in order, first and last included: one more than moves.
+    /// Returns the positions in order, including the first and the last.
     pub fn positions(&self) -> impl Iterator<Item = Chess> {
         let mut position = self.start.clone();
         core::iter::once(self.start.clone()).chain(self.moves.iter().map(move |m| {

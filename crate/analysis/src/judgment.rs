@@ -1,4 +1,4 @@
-//! Which moves are inaccuracies, mistakes and blunders.
+//! Judges moves as inaccuracies, mistakes and blunders.
 
 use serde::Serialize;
 use shakmaty::Color;
@@ -6,7 +6,7 @@ use shakmaty::Color;
 use crate::chances::winning_chances;
 use crate::known::Value;
 
-/// What is said of a bad move, from mild to severe.
+/// Judgment of a bad move, from mild to severe.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgment {
@@ -19,7 +19,7 @@ pub enum Judgment {
 }
 
 impl Judgment {
-    /// `?!`, `?` or `??`.
+    /// Returns `?!`, `?` or `??`.
     pub fn glyph(self) -> &'static str {
         match self {
             Judgment::Inaccuracy => "?!",
@@ -28,7 +28,7 @@ impl Judgment {
         }
     }
 
-    /// The numeric annotation glyph of PGN: 6, 2 or 4.
+    /// Returns the numeric annotation glyph of PGN: 6, 2 or 4.
     pub fn nag(self) -> u8 {
         match self {
             Judgment::Inaccuracy => 6,
@@ -38,18 +38,17 @@ impl Judgment {
     }
 }
 
-/// Winning chances that make an inaccuracy, a mistake and a blunder when they are lost: `winningChanceJudgements` of
-/// lila's `Advice`.
+/// Losses of winning chances that make a blunder, a mistake and an inaccuracy (`winningChanceJudgements` of lila's `Advice`).
 const LOSSES: [(f64, Judgment); 3] = [(0.3, Judgment::Blunder), (0.2, Judgment::Mistake), (0.1, Judgment::Inaccuracy)];
 
-/// Centipawns of a side beyond which a mate that it lets go, or lets come, matters less: `MateAdvice` of lila's `Advice`.
+/// Centipawns of a side beyond which a missed or an allowed mate matters less (`MateAdvice` of lila's `Advice`).
 const WINNING: [(i64, Judgment); 2] = [(999, Judgment::Inaccuracy), (700, Judgment::Mistake)];
 
-/// Judges a move of `mover` by what its position was worth before, and is worth after.
+/// Judges a move of `mover` by the values of the positions before and after it.
 ///
-/// The source is `Advice` of lila: between two scores in centipawns winning chances count. A mate that comes where there
-/// was none, or goes, is a blunder; a mistake if the side stood (or stands) 7 pawns off already, an inaccuracy if 10. A
-/// mate that only takes longer is none of these.
+/// The source is `Advice` of lila. The winning chances count between two scores in centipawns. A move that allows or misses a
+/// mate is a blunder. It is a mistake if the score without the mate is beyond 7 pawns, and an inaccuracy if it is beyond 10
+/// pawns. A mate that only takes longer is not judged.
 ///
 /// ```
 /// use shakmaty::Color;
@@ -60,7 +59,7 @@ const WINNING: [(i64, Judgment); 2] = [(999, Judgment::Inaccuracy), (700, Judgme
 /// ```
 pub fn judge(before: Value, after: Value, mover: Color) -> Option<Judgment> {
     let own = |cp: i32| mover.fold_wb(i64::from(cp), -i64::from(cp));
-    // The mate was far off, or is: `cp` is what stands on the other side of it.
+    // `cp` is how clearly the game was lost before an allowed mate, or is won after a missed mate.
     let mate = |cp: i64| {
         let mild = WINNING.into_iter().find(|(bound, _)| cp > *bound);
         Some(mild.map_or(Judgment::Blunder, |(_, judgment)| judgment))
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `cp 100`, `mate 3`, `mated 0` from the file of cases.
+    /// Parses a value from the file of cases: centipawns, or `#` and moves to mate.
     fn value(text: &str) -> Value {
         match text.strip_prefix('#') {
             Some(moves) if moves.starts_with('-') => Value::Mate(Color::Black),
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_judged_as_the_rules_of_lichess_say() {
+    fn moves_are_judged_by_the_rules_of_lichess() {
         let cases = include_str!("../tests/judgments.tsv").lines().filter(|line| !line.starts_with('#'));
         let mut count = 0;
         for line in cases {
@@ -131,7 +130,7 @@ mod tests {
         }
 
         #[test]
-        fn who_loses_nothing_is_not_judged(value in values(), mover in any::<bool>()) {
+        fn a_move_without_loss_is_not_judged(value in values(), mover in any::<bool>()) {
             let mover = if mover { Color::White } else { Color::Black };
             prop_assert_eq!(judge(value, value, mover), None);
             prop_assert_eq!(judge(value, Value::Mated(mover), mover), None);

@@ -1,4 +1,4 @@
-//! What is known of a position.
+//! Evaluations of positions.
 
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Position as _};
@@ -9,39 +9,39 @@ use crate::chances::{CEILING, winning_chances};
 /// The evaluation of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// From White's point of view.
+    /// Score from White's point of view.
     pub score: Score,
-    /// Depth of the search in plies, if it was told.
+    /// Depth of the search in plies, if it is known.
     pub depth: Option<u16>,
-    /// The best line, as far as it was told. Castling may be written either way.
+    /// Known part of the best line. Castling may be written either way.
     pub line: Vec<UciMove>,
 }
 
 impl Known {
-    /// So many centipawns, without a line.
+    /// Returns an evaluation in centipawns, without a line.
     pub fn cp(cp: i32, depth: u16) -> Known {
         Known { score: Score::Cp(cp), depth: Some(depth), line: Vec::new() }
     }
 
-    /// A mate in so many moves, without a line; negative if Black mates.
+    /// Returns an evaluation of a mate in `moves` moves, without a line. Negative numbers are mates by Black.
     pub fn mate(moves: i32, depth: u16) -> Known {
         Known { score: Score::Mate(moves), depth: Some(depth), line: Vec::new() }
     }
 }
 
-/// What a position is worth: by a search, or by the rules.
+/// Value of a position, by a search or by the rules.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Centipawns from White's point of view.
     Cp(i32),
-    /// This side will mate.
+    /// The side that will mate.
     Mate(Color),
-    /// This side has mated.
+    /// The side that has mated.
     Mated(Color),
 }
 
 impl Value {
-    /// What the rules say of a position: checkmate, or a draw by stalemate or for want of material.
+    /// Returns the value of a position that is over: checkmate, or a draw by stalemate or insufficient material.
     pub fn by_the_rules(position: &Chess) -> Option<Value> {
         if position.is_checkmate() {
             Some(Value::Mated(position.turn().other()))
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// Centipawns from White's point of view, not beyond ±[`CEILING`], which a mate counts as.
+    /// Returns centipawns from White's point of view, limited to ±[`CEILING`]. A mate counts as the limit.
     pub fn centipawns(self) -> i32 {
         match self {
             Value::Cp(cp) => cp.clamp(-CEILING, CEILING),
@@ -58,12 +58,12 @@ impl Value {
         }
     }
 
-    /// Winning chances of White, from −1 to 1, of [`Value::centipawns`].
+    /// Returns White's winning chances for [`Value::centipawns`], from −1 to 1.
     pub fn chances(self) -> f64 {
         winning_chances(self.centipawns())
     }
 
-    /// Winning chances of White in percent, `WinPercent.fromScore` of scalachess.
+    /// Returns White's winning chances in percent (`WinPercent.fromScore` of scalachess).
     pub fn percent(self) -> f64 {
         50.0 + 50.0 * self.chances()
     }

@@ -1,25 +1,25 @@
-//! Where middlegame and endgame begin.
+//! Beginning of middlegame and endgame.
 
 use serde::Serialize;
 use shakmaty::{Bitboard, Board, ByColor};
 
-/// The phases of a game, by the number of moves played before each begins. A game may have neither, or go from the opening
-/// to the endgame.
+/// Phases of a game, by the number of moves before each begins. A game may have neither phase, or go from the opening to the
+/// endgame.
 ///
-/// The source is `Divider` of scalachess. The middlegame begins when ten pieces are left (queens, rooks, bishops and
-/// knights of both sides), when a side has fewer than four men on its first rank, or when the men of both sides are mixed:
-/// each group of 2 × 2 squares counts by who stands there and how far up, and all together count more than 150. The endgame
-/// begins when six pieces are left.
+/// The source is `Divider` of scalachess. Pieces are queens, rooks, bishops and knights of both sides. The middlegame begins
+/// when ten pieces are left, when a side has fewer than four men on its first rank, or when the men of both sides are mixed. Each group of
+/// 2 × 2 squares has a number that depends on its men and its rank. Men are mixed if the sum is above 150. The endgame begins
+/// when six pieces are left.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Phases {
-    /// Moves before the middlegame.
+    /// Number of moves before the middlegame.
     pub middlegame: Option<usize>,
-    /// Moves before the endgame.
+    /// Number of moves before the endgame.
     pub endgame: Option<usize>,
 }
 
 impl Phases {
-    /// The phases of a game with these boards, first and last included.
+    /// Returns the phases of a game with these boards, including the first and the last.
     pub fn of<'a>(boards: impl IntoIterator<Item = &'a Board>) -> Phases {
         let mut phases = Phases::default();
         let mut begun = None;
@@ -38,20 +38,20 @@ impl Phases {
     }
 }
 
-/// Whether a side has few men on its first rank.
+/// Returns whether a side has fewer than four men on its first rank.
 fn is_developed(board: &Board) -> bool {
     let first = ByColor { white: Bitboard(0xff), black: Bitboard(0xff << 56) };
     shakmaty::Color::ALL.into_iter().any(|side| (board.by_color(side) & *first.get(side)).count() < 4)
 }
 
-/// How much the men of both sides are mixed, over all groups of 2 × 2 squares.
+/// Returns how much the men of both sides are mixed: the sum over all groups of 2 × 2 squares.
 fn mixedness(board: &Board) -> usize {
     let group = |rank: usize, file: usize| Bitboard(0x0303 << (file + 8 * rank));
     let groups = (0..7).flat_map(|rank| (0..7).map(move |file| (rank + 1, group(rank, file))));
     groups.map(|(rank, group)| mixed(rank, (board.white() & group).count(), (board.black() & group).count())).sum()
 }
 
-/// What a group counts whose lower rank is `rank`, from 1 to 7, by the men of each side in it.
+/// Returns the number of a group with the lower rank `rank`, from 1 to 7, by its men of each side.
 fn mixed(rank: usize, white: usize, black: usize) -> usize {
     match (white, black) {
         (1, 0) => 9 - rank,
@@ -82,14 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn an_opening_has_no_other_phase() {
+    fn an_opening_alone_has_no_phases() {
         assert_eq!(phases(None, "e2e4 e7e5 g1f3 b8c6"), Phases::default());
         assert_eq!(mixedness(&Board::default()), 0);
     }
 
     #[test]
     fn the_middlegame_begins_when_a_first_rank_is_left() {
-        // White castles long after five men have left the first rank, king and rook stay there with two others.
+        // White castles long after five men have left the first rank. King, rook and two more men remain there.
         let moves =
             "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 e1c1 e8c8 g1f3 g8f6 e2e3 e7e6 f1e2 f8e7 h1e1 h8e8 e2f1 e7f8";
         assert_eq!(phases(None, moves).middlegame, Some(15));
@@ -106,8 +106,8 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_alone_count_alike_from_their_own_side() {
-        // As the source has them: alone, the groups of either side are mirror images, but not together.
+    fn groups_of_one_side_are_symmetric() {
+        // Groups of one side mirror each other in scalachess. Mixed groups do not.
         for rank in 1..=7 {
             for men in 1..=4 {
                 assert_eq!(mixed(rank, men, 0), mixed(8 - rank, 0, men), "{men} on {rank}");

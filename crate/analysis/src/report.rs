@@ -1,4 +1,4 @@
-//! The report of a game.
+//! Report of a game.
 
 use core::fmt;
 
@@ -16,84 +16,84 @@ use crate::judgment::Judgment;
 use crate::known::{Known, Value};
 use crate::phases::Phases;
 
-/// What is known of a game's moves.
+/// Figures of a game's moves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// One for each move.
+    /// Reports of the moves.
     pub moves: Vec<MoveReport>,
-    /// Where middlegame and endgame begin.
+    /// Beginning of middlegame and endgame.
     pub phases: Phases,
-    /// White's moves together.
+    /// Summary of White's moves.
     pub white: SideReport,
-    /// Black's moves together.
+    /// Summary of Black's moves.
     pub black: SideReport,
-    /// Positions of the game, one more than moves.
+    /// Number of positions of the game: the number of moves plus one.
     pub positions: usize,
-    /// How many of them are known: evaluated, over by the rules, or the starting position.
+    /// Number of positions with a value: evaluated, over by the rules, or the initial position.
     pub known: usize,
 }
 
-/// What is known of a move. Where the position before or after it is not known, or the two contradict each other, there is
-/// no figure.
+/// Figures of a move. They are `None` if the position before or after it has no value, or if the two values contradict each
+/// other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MoveReport {
-    /// The number of the move, from 1: that of the position after it.
+    /// Number of the move, from 1.
     pub ply: usize,
     /// The move in SAN.
     pub san: String,
     /// Winning chances that the move lost, from 0 to 2.
     pub loss: Option<f64>,
-    /// Centipawns that the move lost, no score beyond ±1000 counting as more.
+    /// Centipawns that the move lost, with scores limited to ±1000.
     pub centipawns: Option<i32>,
     /// The accuracy of the move in percent.
     pub accuracy: Option<f64>,
-    /// What is said of the move, if it was bad.
+    /// Judgment of the move, if it was bad.
     pub judgment: Option<Judgment>,
-    /// Whether it would be judged, but that the two evaluations contradict each other: see
+    /// Whether the judgment is withheld because the two evaluations contradict each other: see
     /// [`contradiction`](crate::contradiction).
     pub withheld: bool,
-    /// The best move of the evaluation before it in UCI, if another was played. Castling is `e1g1` where the king stands on
-    /// the e-file and the rook in the corner, else `b1a1`, from the king to the rook.
+    /// Best move of the evaluation before it in UCI, if a different move was played. Castling is `e1g1` if the king stands on
+    /// the e-file and the rook in the corner, else from the king to the rook, such as `b1a1`.
     pub best: Option<String>,
 }
 
-/// The moves of a side together.
+/// Summary of the moves of a side.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SideReport {
-    /// Its moves.
+    /// Number of moves.
     pub moves: usize,
-    /// How many of them have figures: the positions before and after them are known and agree. The move that mates is one of
-    /// them, but counts in no average.
+    /// Number of moves with figures: the positions before and after them have values that agree. The mating move is included,
+    /// but counts in no average.
     pub judged: usize,
-    /// How many would be judged, but that two evaluations contradict each other.
+    /// Number of moves with a withheld judgment, because two evaluations contradict each other.
     pub withheld: usize,
-    /// `?!`
+    /// Number of inaccuracies (`?!`).
     pub inaccuracies: usize,
-    /// `?`
+    /// Number of mistakes (`?`).
     pub mistakes: usize,
-    /// `??`
+    /// Number of blunders (`??`).
     pub blunders: usize,
-    /// The mean of the centipawns that its moves lost. The source is `AccuracyCP` of lila.
+    /// Mean loss of its moves in centipawns (`AccuracyCP` of lila).
     pub average_centipawn_loss: Option<f64>,
-    /// Its accuracy in percent: see [`accuracy::of_side`].
+    /// Accuracy in percent: see [`accuracy::of_side`].
     pub accuracy: Option<f64>,
 }
 
-/// Why evaluations are not those of a game's positions.
+/// Reason why evaluations do not belong to a game's positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// There are more or fewer than positions.
+    /// The number of evaluations is not the number of positions.
     Count {
-        /// Positions of the game.
+        /// Number of positions of the game.
         expected: usize,
-        /// Evaluations.
+        /// Number of evaluations.
         found: usize,
     },
-    /// A best line begins with a move that is not legal there: the evaluation is that of another position.
+    /// A best line begins with an illegal move, so the evaluation belongs to a different position.
     Line {
-        /// The evaluation, from 0.
+        /// Index of the evaluation.
         index: usize,
         /// The move.
         found: UciMove,
@@ -107,7 +107,7 @@ impl fmt::Display for ReportError {
                 write!(f, "evaluations: expected {expected}, one more than moves, found {found}")
             }
             ReportError::Line { index, found } => {
-                write!(f, "evaluations[{index}].line: {found} is not legal there, it is that of another position")
+                write!(f, "evaluations[{index}].line: expected a line of this position, found the illegal move {found}")
             }
         }
     }
@@ -115,15 +115,14 @@ impl fmt::Display for ReportError {
 
 impl core::error::Error for ReportError {}
 
-/// Reports on a game by the evaluations of its positions, `known[0]` that of the start and `known[n]` that after move n.
+/// Reports on a game by the evaluations of its positions: `known[0]` is that of the first position, `known[n]` that after move n.
 ///
-/// A position that is over needs none, as the rules tell what it is worth, and one that is given is not looked at. The
-/// starting position of chess without one counts as 0.15, as at Lichess. The move that mates counts in no average, as
-/// Lichess leaves it out.
+/// A position that is over needs no evaluation, and a given evaluation of it is ignored. The initial position of chess counts as
+/// 0.15 if it has no evaluation. The mating move counts in no average. Both are as at Lichess.
 ///
 /// # Errors
 ///
-/// There are not as many evaluations as positions, or one is that of another position.
+/// The number of evaluations is not the number of positions, or an evaluation belongs to a different position.
 pub fn report(game: &Game, known: &[Option<Known>]) -> Result<Report, ReportError> {
     let expected = game.moves().len() + 1;
     if known.len() != expected {
@@ -183,7 +182,7 @@ pub fn report(game: &Game, known: &[Option<Known>]) -> Result<Report, ReportErro
     })
 }
 
-/// What a position is worth by the rules, by its evaluation, or by convention.
+/// Returns the estimate of a position by the rules, by its evaluation, or by convention.
 fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
     if let Some(value) = Value::by_the_rules(position) {
         return Some(Estimate { value, depth: None });
@@ -195,18 +194,18 @@ fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
     }
 }
 
-/// The first move of an evaluation's line, if it has one.
+/// Returns the first move of an evaluation's line, if it has a line.
 fn best_move(position: &Chess, known: Option<&Known>) -> Result<Option<Move>, UciMove> {
     let Some(first) = known.and_then(|known| known.line.first()) else { return Ok(None) };
     first.to_move(position).map(Some).map_err(|_| *first)
 }
 
 impl MoveReport {
-    /// With what follows of the evidence.
+    /// Adds the figures that follow from the evidence.
     fn judged(mut self, before: &Evidence, after: &Evidence, mover: Color) -> MoveReport {
         match verdict(before, after, mover) {
             Verdict::Withheld => self.withheld = true,
-            Verdict::Told(judgment) => {
+            Verdict::Judged(judgment) => {
                 let (before, after) = (before.own().value, after.own().value);
                 let lost = |before: f64, after: f64| mover.fold_wb(before - after, after - before).max(0.0);
                 self.judgment = judgment;
@@ -222,11 +221,11 @@ impl MoveReport {
 }
 
 impl SideReport {
-    /// The moves of the side that moved `first`, or of the other.
+    /// Summarizes the moves of the side that moved first, or of its opponent if not `first`.
     fn of(moves: &[MoveReport], values: &[Option<Value>], first: bool) -> SideReport {
         let own = || moves.iter().skip(usize::from(!first)).step_by(2);
         let count = |judgment| own().filter(|m| m.judgment == Some(judgment)).count();
-        // The move that mates is left out of the averages.
+        // The averages leave the mating move out.
         let mates = usize::from(!moves.is_empty() && matches!(values.last(), Some(Some(Value::Mated(_)))));
         let (counted, values) = (&moves[..moves.len() - mates], &values[..values.len() - mates]);
         let percents: Vec<Option<f64>> = values.iter().map(|value| value.map(Value::percent)).collect();

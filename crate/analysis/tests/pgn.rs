@@ -1,4 +1,4 @@
-//! PGN is read as it is written, and written as it was read.
+//! PGN is read and written without loss.
 #![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
@@ -104,7 +104,7 @@ fn what_is_no_game_is_refused_by_its_line_and_name() {
     assert_eq!(read(&" ".repeat(5 << 20), 7).unwrap_err().fault, Fault::TooLong);
 }
 
-/// The text of each game of a file.
+/// Returns the text of each game of a file.
 fn split(pgn: &str) -> Vec<String> {
     let mut splitter = Splitter::default();
     let mut games: Vec<String> = Vec::new();
@@ -138,7 +138,7 @@ fn games_are_found_whatever_stands_between_them() {
     }
 }
 
-/// What another reader makes of a game.
+/// A game as pgn-reader reads it.
 #[derive(Default)]
 struct Other;
 
@@ -192,7 +192,7 @@ fn own(line: &Line, seen: &mut (Vec<String>, Vec<String>, usize)) {
     }
 }
 
-/// Checks a game that can be read: another reader reads the same, and what is written is read alike.
+/// Checks a valid game: pgn-reader reads the same, and the written game is read back.
 fn check(game: &PgnGame, text: &str) {
     let mut seen = Default::default();
     own(&game.line, &mut seen);
@@ -205,7 +205,7 @@ fn check(game: &PgnGame, text: &str) {
 fn check_written(game: &PgnGame) {
     let written = game.to_string();
     let again = read(&written, 1).unwrap_or_else(|error| panic!("{error}: {written}"));
-    // A game without a result gets the one that says so.
+    // A game without a result gets the result `*`.
     assert_eq!(PgnGame { result: again.result, ..game.clone() }, again, "{written}");
     assert_eq!(again.to_string(), written);
 }
@@ -232,7 +232,7 @@ fn games_of_lichess_are_read_as_another_reader_does() {
     assert!(refused.len() * 20 < games.len(), "{refused:#?}");
 }
 
-/// Text that looks like PGN here and there.
+/// Text that partly looks like PGN.
 fn pgns() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Reports of games: gaps, ends, castling, and what they say of games that Lichess has judged.
+//! Reports of games: missing evaluations, ends, castling, and games that Lichess has judged.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -41,16 +41,16 @@ fn only_the_starting_position_of_chess_is_known_by_convention() {
 
 #[test]
 fn games_that_are_over_are_known_by_the_rules() {
-    // Mate: never a mistake, and in no average.
+    // The mating move is never a mistake and counts in no average.
     let mate =
         report(&game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"), &[Some(Known::cp(700, 20)), None]).unwrap();
     assert_eq!((mate.known, mate.moves[0].accuracy, mate.moves[0].judgment), (2, Some(100.0), None));
     assert_eq!((mate.white.judged, mate.white.accuracy), (1, None));
-    // Stalemate of a side that was won is a blunder.
+    // A stalemate in a won position is a blunder.
     let fen = "7k/8/5K2/8/8/8/8/6Q1 w - - 0 1";
     let stalemate = report(&game(Some(fen), "g1g6"), &[Some(Known::mate(2, 20)), None]).unwrap();
     assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
-    // An evaluation of what is over is not looked at.
+    // An evaluation of a position that is over is ignored.
     let stalemate = report(&game(Some(fen), "g1g6"), &[Some(Known::mate(2, 20)), Some(Known::cp(900, 20))]).unwrap();
     assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
 }
@@ -97,7 +97,7 @@ fn evaluations_of_other_positions_are_refused() {
     let played = game(None, "e2e4");
     assert_eq!(report(&played, &[None]), Err(ReportError::Count { expected: 2, found: 1 }));
     let error = report(&played, &[Some(with_line(Known::cp(0, 20), "e7e5")), None]).unwrap_err();
-    assert_eq!(error.to_string(), "evaluations[0].line: e7e5 is not legal there, it is that of another position");
+    assert_eq!(error.to_string(), "evaluations[0].line: expected a line of this position, found the illegal move e7e5");
     assert!(Game::from_uci(Some("8/8/8/8/8/8/8/8 w - -"), []).is_err());
     let error = Game::from_uci(None, ["e2e4", "e2e4"]).unwrap_err();
     assert_eq!(error.to_string(), "moves[1]: expected a legal move in UCI such as e2e4, found e2e4");
@@ -113,7 +113,7 @@ fn black_may_begin() {
     assert_eq!(report.white.accuracy, Some(100.0));
 }
 
-/// A file of the folder of shared data, decompressed, if it is there.
+/// Returns the decompressed text of a file of the shared data sets, if the file exists.
 fn shared(name: &str) -> Option<Vec<u8>> {
     let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).inspect_err(|_| eprintln!("SKIPPED: {path} is not there")).ok()?;
@@ -132,7 +132,7 @@ fn games(text: &str) -> Vec<PgnGame> {
     texts.iter().filter_map(|text| read(text, 1).ok()).collect()
 }
 
-/// The evaluations in the comments of a game.
+/// Returns the evaluations in the comments of a game.
 fn given(game: &PgnGame) -> Vec<Option<Known>> {
     let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
     let found = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
@@ -140,7 +140,7 @@ fn given(game: &PgnGame) -> Vec<Option<Known>> {
     notes.map(|notes| notes.iter().find_map(found).map(known)).collect()
 }
 
-/// What Lichess says of a move, by its glyph.
+/// Returns the judgment of Lichess, by the glyph of a move.
 fn glyph(notes: &[Note]) -> Option<Judgment> {
     notes.iter().find_map(|note| match note {
         Note::Nag(6) => Some(Judgment::Inaccuracy),
@@ -150,9 +150,9 @@ fn glyph(notes: &[Note]) -> Option<Judgment> {
     })
 }
 
-/// The grade that the exporter of Lichess' database gives a move that its site has judged. It knows which moves those are,
-/// as their better lines are stored, but grades them by centipawns, as the site did before it went by winning chances:
-/// `Advice.scala` of lichess-org/database.
+/// Returns the grade that the exporter of Lichess' database gives a move that the site has judged. The exporter knows these moves
+/// by their stored better lines. It grades them by centipawns, as the site did before it used winning chances (`Advice.scala` of
+/// lichess-org/database).
 fn exported(before: Score, after: Score, mover: Color) -> Option<Judgment> {
     match (before, after) {
         (Score::Cp(before), Score::Cp(after)) => {
@@ -164,8 +164,8 @@ fn exported(before: Score, after: Score, mover: Color) -> Option<Judgment> {
     }
 }
 
-/// In the games that carry both evaluations and glyphs of Lichess, those moves are judged that Lichess judges. Of the
-/// others one or two would be: Lichess does not judge the best move, which the PGN does not tell.
+/// All moves that Lichess judges are judged, in games that have evaluations and glyphs of Lichess. A move or two more are judged:
+/// Lichess does not judge the best move of its search, and the PGN does not contain that move.
 #[test]
 fn moves_are_judged_as_lichess_did() {
     let Some(text) = shared("games-lichess.pgn.zst") else { return };
@@ -177,7 +177,7 @@ fn moves_are_judged_as_lichess_did() {
         let report = report(&game.game, &known).unwrap();
         count += 1;
         for (n, (told, step)) in report.moves.iter().zip(&game.line.moves).enumerate() {
-            // The move that mates has no evaluation behind it.
+            // The mating move has no evaluation.
             let (before, Some(after)) = (&known[n], &known[n + 1]) else { continue };
             let before = before.as_ref().map_or(Score::Cp(15), |known| known.score);
             let theirs = glyph(&step.notes);
@@ -204,7 +204,7 @@ fn moves_are_judged_as_lichess_did() {
     assert!(others.len() <= 2, "{others:#?}");
 }
 
-/// A file of evaluations: the deepest of each position, as Lichess advises.
+/// Reads the deepest evaluation of each position from a file, as Lichess recommends.
 fn evaluations(text: &[u8]) -> HashMap<Position, Known> {
     let parse = |line: &str| {
         let record: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -227,8 +227,8 @@ fn reports(games: &[PgnGame], known: &HashMap<Position, Known>) -> Vec<Report> {
     games.iter().map(|game| report(&game.game, &game.game.positions().map(of).collect::<Vec<_>>()).unwrap()).collect()
 }
 
-/// The evaluations at depth 17 to 20 contradict each other; those that were made from each game's end do not. What is
-/// printed by the first must not be nonsense by the second.
+/// The evaluations at depth 17 to 20 contradict each other; those that were made from each game's end do not. Judgments by the
+/// former must be plausible by the latter.
 #[test]
 fn evaluations_that_contradict_each_other_make_no_blunders() {
     let (Some(games_text), Some(shallow), Some(deep)) =
@@ -266,7 +266,7 @@ fn evaluations_that_contradict_each_other_make_no_blunders() {
     assert!(wrong.len() * 20 <= printed, "{}", wrong.len());
 }
 
-/// Six plies of Kasparov against Topalov as they were evaluated at depth 20, three pawns up and down from ply to ply.
+/// Six plies of Kasparov against Topalov, evaluated at depth 20. The scores alternate by three pawns.
 #[test]
 fn the_show_piece_is_not_misjudged() {
     let mut lines = include_str!("contradiction.tsv").lines().filter(|line| !line.starts_with('#'));

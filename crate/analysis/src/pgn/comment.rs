@@ -2,8 +2,8 @@
 
 use shelfish::eval::Score;
 
-/// The score of the command `[%eval 0.17]`, `[%eval 0.17,18]`, `[%eval #-3]` or `[%eval #-3,18]`, and the depth behind
-/// the comma. The score is from White's point of view, as Lichess writes it.
+/// Returns the score and the depth of a command such as `[%eval 0.17]`, `[%eval 0.17,18]`, `[%eval #-3]` or `[%eval #-3,18]`.
+/// The score is from White's point of view, as Lichess writes it.
 ///
 /// ```
 /// use shelfish_analysis::{Score, pgn::evaluation};
@@ -25,7 +25,7 @@ pub fn evaluation(comment: &str) -> Option<(Score, Option<u16>)> {
     score.is_in_range().then_some((score, depth))
 }
 
-/// Pawns with any number of decimals.
+/// Parses pawns with any number of decimals.
 fn centipawns(text: &str) -> Option<i32> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => (-1, &text[1..]),
@@ -42,7 +42,7 @@ fn centipawns(text: &str) -> Option<i32> {
     i32::try_from(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i64::from(decimal(2) >= 5))).ok()
 }
 
-/// The comment with the command `[%eval]` of this value, at the place of the one that was there or before all else.
+/// Returns the comment with the command `[%eval]` of this value. It replaces an earlier command, or begins the comment.
 pub(crate) fn with_evaluation(comment: &str, value: &str) -> String {
     let command = format!("[%eval {value}]");
     let place = comment.find("[%eval ").and_then(|start| Some((start, start + comment[start..].find(']')? + 1)));
@@ -53,7 +53,7 @@ pub(crate) fn with_evaluation(comment: &str, value: &str) -> String {
     }
 }
 
-/// A score as the command has it.
+/// Returns a score as text of the command.
 pub(crate) fn value(score: Score, depth: Option<u16>) -> String {
     let score = match score {
         Score::Cp(cp) => {
@@ -74,7 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn evaluations_are_read_as_they_are_written() {
+    fn evaluations_are_parsed() {
         for (comment, expected) in [
             ("[%eval 1.84]", Some((Score::Cp(184), None))),
             ("[%eval -0.05,20]", Some((Score::Cp(-5), Some(20)))),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evaluation_replaces_the_one_before_and_leaves_the_rest() {
+    fn an_evaluation_replaces_the_earlier_evaluation_and_keeps_the_rest() {
         for (comment, expected) in [
             ("", " [%eval 0.20,30] "),
             (" [%eval -1.00] [%clk 0:01:30] ", " [%eval 0.20,30] [%clk 0:01:30] "),
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn a_written_evaluation_is_read_back(
             score in prop_oneof![
                 (-Score::MAX_CP..=Score::MAX_CP).prop_map(Score::Cp),
                 (1..=Score::MAX_MATE).prop_flat_map(|n| prop::sample::select(vec![Score::Mate(n), Score::Mate(-n)])),
@@ -129,7 +129,7 @@ mod tests {
         }
 
         #[test]
-        fn any_comment_is_read_or_not(comment in ".*", more in "\\[%eval [-+#0-9.,x]*\\]?.*") {
+        fn any_comment_is_accepted(comment in ".*", more in "\\[%eval [-+#0-9.,x]*\\]?.*") {
             evaluation(&comment);
             evaluation(&more);
         }

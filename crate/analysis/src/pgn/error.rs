@@ -1,4 +1,4 @@
-//! Why a text is no game.
+//! Errors in PGN.
 
 use core::fmt;
 
@@ -6,47 +6,47 @@ use shelfish::position::FenError;
 
 use super::{MAX_BYTES, MAX_DEPTH, MAX_MOVES};
 
-/// What is wrong, and in which line.
+/// Error in PGN, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PgnError {
-    /// The line, from the number of the text's first.
+    /// Number of the line, counted from the number of the text's first line.
     pub line: u64,
-    /// What is wrong.
+    /// Kind of the error.
     pub fault: Fault,
 }
 
-/// What is wrong with a game.
+/// Kind of an error in PGN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// There is no game in the text.
+    /// The text contains no game.
     Empty,
-    /// Longer than any game.
+    /// The text is longer than [`MAX_BYTES`].
     TooLong,
-    /// More moves than any game.
+    /// The game has more than [`MAX_MOVES`] moves.
     TooManyMoves,
     /// Variations are nested too deeply.
     TooDeep,
     /// A comment does not end.
     Comment,
-    /// A parenthesis without its partner.
+    /// A parenthesis is not paired.
     Parenthesis,
-    /// A line that begins with `[` is no tag.
+    /// A line that begins with `[` is not a tag.
     Tag(String),
     /// A variant with other rules than chess.
     Variant(String),
-    /// The tag `FEN` is no position.
+    /// The tag `FEN` is not a position.
     Fen(FenError),
-    /// A word that is neither a move nor anything else of PGN.
+    /// A word that is not part of PGN.
     Word(String),
     /// A move that is not legal.
     Move {
-        /// Moves before it.
+        /// Number of moves before it.
         ply: usize,
         /// The move as it is written.
         found: String,
     },
-    /// Something follows the result.
+    /// A word follows the result.
     AfterResult(String),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Fault {
 
 impl core::error::Error for PgnError {}
 
-/// The beginning of a text from outside, without controls.
+/// Prints the beginning of an untrusted text, without control characters.
 struct Shown<'a>(&'a str);
 
 impl fmt::Display for Shown<'_> {

@@ -1,4 +1,4 @@
-//! Reading a game.
+//! Reads games.
 
 use shakmaty::san::{San, SanPlus};
 use shakmaty::{Chess, Move, Position as _, Role};
@@ -9,7 +9,7 @@ use super::token::{Token, Tokens};
 use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Step};
 use crate::Game;
 
-/// Signs that are written after moves, and the numeric annotation glyphs that they stand for.
+/// Signs after moves, and their numeric annotation glyphs.
 const SIGNS: [(&str, u8); 22] = [
     ("!", 1),
     ("?", 2),
@@ -35,7 +35,7 @@ const SIGNS: [(&str, u8); 22] = [
     ("N", 146),
 ];
 
-/// Results as they are written, and as the standard has them.
+/// Spellings of results, and their standard spelling.
 const RESULTS: [(&str, &str); 9] = [
     ("1-0", "1-0"),
     ("0-1", "0-1"),
@@ -48,12 +48,13 @@ const RESULTS: [(&str, &str); 9] = [
     ("*", "*"),
 ];
 
-/// A result as the standard has it: `1-0`, `0-1`, `1/2-1/2` or `*`; `1/2` and `½-½` are draws too. `None` if it is none.
+/// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2` and `½-½` are draws too. Returns `None` for
+/// other text.
 pub fn result(written: &str) -> Option<&'static str> {
     RESULTS.into_iter().find_map(|(other, result)| (other == written).then_some(result))
 }
 
-/// Whether a variant is played by the rules of chess, by the value of the tag `Variant`.
+/// Returns whether a value of the tag `Variant` names a game with the rules of chess.
 pub fn is_chess(variant: &str) -> bool {
     let variant: String = variant.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_lowercase()).collect();
     matches!(
@@ -75,8 +76,8 @@ pub fn is_chess(variant: &str) -> bool {
 ///
 /// # Errors
 ///
-/// The text has no game, a move of the main line is not legal, something is neither a move nor anything else of PGN, or the
-/// game is beyond [`MAX_BYTES`], [`MAX_MOVES`] or [`MAX_DEPTH`].
+/// The text has no game, a move of the main line is not legal, a word is not part of PGN, or the game exceeds [`MAX_BYTES`],
+/// [`MAX_MOVES`] or [`MAX_DEPTH`].
 pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
     if text.len() > MAX_BYTES {
         return Err(PgnError { line, fault: Fault::TooLong });
@@ -86,10 +87,10 @@ pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
     reading.finish().map_err(|fault| PgnError { line: last, fault })
 }
 
-/// Takes all that is in a text; returns the number of its last line.
+/// Reads all tokens of a text. Returns the number of its last line.
 fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnError> {
     let mut tokens = Tokens::new(text, line);
-    // A line that a token begins in, not the one it ends in.
+    // An error of a comment names the line of its beginning, not of its end.
     loop {
         let start = tokens.line();
         let Some(token) = tokens.next() else { return Ok(tokens.line()) };
@@ -103,23 +104,22 @@ fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnErro
 pub struct MainLine {
     /// Names and values of the tags, in order.
     pub tags: Vec<(String, String)>,
-    /// The main line as it is played, up to the fault if there is one.
+    /// The main line as legal moves, up to the error, if there is an error.
     pub game: Game,
-    /// The result at the end: `1-0`, `0-1`, `1/2-1/2` or `*`, if it is there.
+    /// The result at the end, if present: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: Option<&'static str>,
-    /// What the line ends before; with a tag that is none, a FEN or a variant there are no moves at all.
+    /// The error that ends the line. After an error in a tag, a FEN or a variant there are no moves.
     pub fault: Option<PgnError>,
 }
 
 impl MainLine {
-    /// The value of a tag, as the first of this name has it.
+    /// Returns the value of the first tag of this name.
     pub fn tag(&self, name: &str) -> Option<&str> {
         super::tag(&self.tags, name)
     }
 }
 
-/// Reads tags and main line of a game, without what else is written in it: quicker than [`read()`], and what comes before a
-/// fault is kept.
+/// Reads tags and main line of a game, without annotations. This is faster than [`read()`], and keeps the moves before an error.
 ///
 /// ```
 /// use shelfish_analysis::pgn;
@@ -141,14 +141,14 @@ pub fn read_main_line(text: &str, line: u64) -> MainLine {
 
 #[derive(Default)]
 struct Reading {
-    /// Whether tags and main line are all that is wanted.
+    /// Whether only tags and the main line are read.
     is_bare: bool,
     tags: Vec<(String, String)>,
-    /// The position after the main line, once tags are over.
+    /// Position before and after the main line, once the tags are read.
     position: Option<(Chess, Chess)>,
     fullmoves: u32,
     moves: Vec<Move>,
-    /// The main line, and the variations that are open.
+    /// The main line, and the open variations.
     lines: Vec<Line>,
     result: Option<&'static str>,
 }
@@ -233,7 +233,7 @@ impl Reading {
         }
         if let Some(result) = result(word) {
             if self.lines.len() > 1 {
-                // Of a game that a variation quotes.
+                // The result of a quoted game in a variation.
                 return Ok(());
             }
             self.result = Some(result);
@@ -300,7 +300,7 @@ fn sign_of(text: &str) -> Option<u8> {
     SIGNS.into_iter().find(|(sign, _)| *sign == text).map(|(_, nag)| nag)
 }
 
-/// A word without the number of a move before it, such as `12.` or `12...`; castling with zeros has none.
+/// Removes a move number such as `12.` or `12...` from the beginning of a word, except from castling with zeros.
 fn without_number(word: &str) -> &str {
     if word.starts_with("0-0") {
         return word;
@@ -309,10 +309,10 @@ fn without_number(word: &str) -> &str {
     rest.trim_start_matches(['.', '…'])
 }
 
-/// A move in English letters or figurines.
+/// Parses a move in English letters or figurines.
 fn san(text: &str) -> Option<SanPlus> {
-    let san = SanPlus::from_ascii(text.as_bytes()).ok().or_else(|| written_otherwise(text))?;
-    // A piece from the hand is another game's, and a pawn by its rank alone looks like the number of a move.
+    let san = SanPlus::from_ascii(text.as_bytes()).ok().or_else(|| nonstandard(text))?;
+    // Drops belong to variants. A pawn with a rank but no file looks like a move number.
     let is_odd = match san.san {
         San::Normal { role, file, rank, .. } => role == Role::Pawn && file.is_none() && rank.is_some(),
         San::Put { .. } => true,
@@ -321,15 +321,15 @@ fn san(text: &str) -> Option<SanPlus> {
     (!is_odd).then_some(san)
 }
 
-/// A move as the standard does not write it.
-fn written_otherwise(text: &str) -> Option<SanPlus> {
+/// Parses a move in a nonstandard spelling.
+fn nonstandard(text: &str) -> Option<SanPlus> {
     let plain = text.chars().map(|c| match c {
         '♔' | '♚' => 'K',
         '♕' | '♛' => 'Q',
         '♖' | '♜' => 'R',
         '♗' | '♝' => 'B',
         '♘' | '♞' => 'N',
-        // A pawn's figurine is left out below.
+        // A pawn's letter is removed below.
         '♙' | '♟' => 'P',
         '–' | '—' => '-',
         '×' => 'x',
@@ -340,7 +340,7 @@ fn written_otherwise(text: &str) -> Option<SanPlus> {
     if matches!(plain, "--" | "Z0" | "null" | "@@@@") {
         return Some(SanPlus { san: San::Null, suffix: None });
     }
-    // Some write two signs of check, or one of mate: what they mean follows from the position.
+    // Some programs write `++` for check or mate. The meaning follows from the position.
     let plain = plain.trim_end_matches("e.p").trim_end_matches("++");
     let plain = match plain.as_bytes().first()? {
         b'0' => plain.replace('0', "O"),
@@ -348,7 +348,7 @@ fn written_otherwise(text: &str) -> Option<SanPlus> {
         // Long notation: `Ng1-f3`.
         _ => plain.replace('-', ""),
     };
-    // A promotion without its sign.
+    // A promotion without `=`.
     let bare = plain.trim_end_matches(['+', '#']);
     let plain = match bare.as_bytes() {
         [b'a'..=b'h', .., b'1' | b'8', b'Q' | b'R' | b'B' | b'N'] => {

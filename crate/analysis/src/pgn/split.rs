@@ -1,6 +1,6 @@
-//! Where games begin in a file.
+//! Splits a file into games.
 
-/// Finds the lines that games begin with, one line after another: tags after moves, or moves after a result.
+/// Finds the first line of each game in the lines of a file: tags after moves, or moves after a result.
 ///
 /// ```
 /// use shelfish_analysis::pgn::Splitter;
@@ -12,14 +12,14 @@
 #[derive(Clone, Debug, Default)]
 pub struct Splitter {
     state: State,
-    /// Variations that are open.
+    /// Number of open variations.
     depth: usize,
     is_in_comment: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Nothing but blanks yet.
+    /// Only blank lines so far.
     #[default]
     Before,
     Tags,
@@ -29,10 +29,10 @@ enum State {
 }
 
 impl Splitter {
-    /// Whether a game begins with this line, the next of the file.
+    /// Returns whether a game begins with this line, the next line of the file.
     pub fn begins_game(&mut self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
-        // A comment that never ends ends with its game.
+        // An unfinished comment ends with its game.
         let is_event = line.starts_with(b"[Event \"");
         let is_tag = line.starts_with(b"[") && !self.is_in_comment || is_event;
         let is_blank = line.is_empty() || line.starts_with(b"%") && !self.is_in_comment;
@@ -48,13 +48,13 @@ impl Splitter {
         if is_tag {
             self.state = State::Tags;
         } else if !is_blank {
-            self.look(line);
+            self.read_moves(line);
         }
         begins
     }
 
-    /// Looks through a line of moves.
-    fn look(&mut self, line: &[u8]) {
+    /// Reads a line of moves.
+    fn read_moves(&mut self, line: &[u8]) {
         if self.state != State::Over {
             self.state = State::Moves;
         }

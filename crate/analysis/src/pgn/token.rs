@@ -1,15 +1,15 @@
-//! The words of a game's text.
+//! Tokens of a game's text.
 
 use super::error::{Fault, PgnError};
 
-/// A word, and what it is.
+/// A token of PGN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A tag, its value with its escapes.
+    /// Name and value of a tag. The value still contains escapes.
     Tag(&'a str, &'a str),
-    /// What may be a move, a glyph or a result.
+    /// A move, a glyph, a result or an unknown word.
     Word(&'a str),
-    /// A comment, without what it stands between.
+    /// A comment, without its delimiters.
     Comment(&'a str),
     /// `(`
     Open,
@@ -17,17 +17,17 @@ pub enum Token<'a> {
     Close,
 }
 
-/// The words of a text in order.
+/// Iterator over the tokens of a text.
 #[derive(Clone, Debug)]
 pub struct Tokens<'a> {
     rest: &'a str,
-    /// The number of the line that `rest` begins in.
+    /// Number of the line in which `rest` begins.
     line: u64,
-    /// Whether nothing but blanks stands before `rest` in its line.
+    /// Whether only blanks precede `rest` in its line.
     is_line_start: bool,
 }
 
-/// Where a word ends.
+/// Returns whether a character ends a word.
 fn is_end(c: char) -> bool {
     c.is_ascii_whitespace() || matches!(c, '{' | '}' | '(' | ')' | ';' | '$' | '\u{a0}')
 }
@@ -37,12 +37,12 @@ impl<'a> Tokens<'a> {
         Tokens { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line, is_line_start: true }
     }
 
-    /// The number of the line that is read.
+    /// Returns the number of the current line.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// Takes so many bytes.
+    /// Takes `length` bytes.
     fn take(&mut self, length: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(length);
         self.line += taken.bytes().filter(|byte| *byte == b'\n').count() as u64;
@@ -60,7 +60,7 @@ impl<'a> Tokens<'a> {
         while let Some(c) = self.rest.chars().next() {
             match c {
                 '\n' => self.is_line_start = true,
-                // What is for programs alone, by the standard of PGN.
+                // The standard reserves such lines for programs.
                 '%' if self.is_line_start => {
                     self.take_line();
                     continue;
@@ -90,7 +90,7 @@ impl<'a> Tokens<'a> {
             let (value, rest) = rest.split_at(end);
             let name = name.trim_end();
             let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-+/".contains(c));
-            // Some programs leave the bracket out.
+            // Some programs omit the bracket.
             (is_name && matches!(rest[1..].trim(), "]" | "")).then_some(Token::Tag(name, value))
         };
         parts().ok_or_else(|| PgnError { line, fault: Fault::Tag(text.to_owned()) })

@@ -1,10 +1,10 @@
-//! Writing a game.
+//! Writes games.
 
 use core::fmt;
 
 use super::{Line, Note, PgnGame};
 
-/// The game as PGN: tags, an empty line, and the moves in one line.
+/// Writes the game as PGN: tags, an empty line, and the moves in one line.
 impl fmt::Display for PgnGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.tags {
@@ -12,7 +12,7 @@ impl fmt::Display for PgnGame {
             for c in value.chars() {
                 match c {
                     '"' | '\\' => write!(f, "\\{c}")?,
-                    // Tags are public: a caller may have put a line end into one.
+                    // Tags are public: a caller may have put a line end into a tag.
                     '\n' | '\r' => f.write_str(" ")?,
                     c => write!(f, "{c}")?,
                 }
@@ -31,8 +31,8 @@ impl fmt::Display for PgnGame {
     }
 }
 
-/// A line, whose first move has so many plies before it, with a blank at the end of each word. How deep lines are nested is
-/// bounded by what reads them.
+/// Appends a line, with a blank after each word. `ply` is the number of plies before its first move. The reader limits the
+/// depth of the recursion.
 fn push(text: &mut String, line: &Line, ply: usize) {
     push_notes(text, &line.notes, ply);
     let mut is_numbered = true;
@@ -45,12 +45,12 @@ fn push(text: &mut String, line: &Line, ply: usize) {
         step.san.append_to_string(text);
         text.push(' ');
         push_notes(text, &step.notes, ply);
-        // After anything else than a move the number is repeated.
+        // The move number is repeated after a comment or a variation.
         is_numbered = step.notes.iter().any(|note| !matches!(note, Note::Nag(_)));
     }
 }
 
-/// What is written after the move before which there are so many plies.
+/// Appends the annotations of the move that has `ply` plies before it.
 fn push_notes(text: &mut String, notes: &[Note], ply: usize) {
     for note in notes {
         match note {
