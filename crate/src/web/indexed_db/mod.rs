@@ -1,5 +1,8 @@
 //! A cache in IndexedDB.
 
+mod events;
+mod stores;
+
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::time::Duration;
@@ -13,11 +16,10 @@ use gloo_events::EventListener;
 use js_sys::{Array, Date, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{
-    Event, EventTarget, IdbCursorWithValue, IdbDatabase, IdbFactory, IdbKeyRange, IdbObjectStore, IdbRequest,
-    IdbTransaction, IdbTransactionMode,
-};
+use web_sys::{IdbDatabase, IdbFactory, IdbTransactionMode};
 
+use self::events::{answer, ended, first_event};
+use self::stores::{Change, Kept, Stores, create_stores, key, read};
 use super::time::pause;
 use crate::reader::{Cache, Keep};
 use crate::sync::OnceCell;
@@ -67,9 +69,6 @@ struct State {
 /// A connection, or that there is none to be had, once that is known.
 type Connection = Rc<OnceCell<Option<Rc<Open>>>>;
 
-/// What is kept under some names. Changes give nothing, as the same type: one copy of what waits for either.
-type Kept = Vec<Option<Vec<u8>>>;
-
 struct Open {
     database: IdbDatabase,
     /// The browser closes it, or another tab needs it closed.
@@ -96,21 +95,6 @@ impl Drop for Reading<'_> {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
-}
-
-/// What is to be written.
-enum Change {
-    Put { key: String, bytes: Uint8Array, used: f64 },
-    Touch(String),
-    Remove(String),
-    Clear,
-}
-
-/// The object stores in one transaction.
-struct Stores {
-    bytes: IdbObjectStore,
-    entries: IdbObjectStore,
-    total: IdbObjectStore,
 }
 
 impl fmt::Debug for IndexedDb {
@@ -147,7 +131,7 @@ impl IndexedDb {
     pub fn clear(&self) {
         // What waits would be given up, too, and may fill the queue.
         self.0.queue.borrow_mut().clear();
-        self.later(Change::Clear);
+        self.later(Change::Clear { folder: self.0.folder.clone() });
     }
 
     /// Waits until all that was to be written is.
@@ -167,11 +151,6 @@ impl IndexedDb {
         }
     }
 
-    /// No URL has a space in it, so that no folder and name are those of another.
-    fn key(&self, name: &str) -> String {
-        format!("{} {name}", self.0.folder)
-    }
-
     async fn connect(&self) -> Option<Rc<Open>> {
         let connection = self.0.connection.borrow().clone();
         connection.get_or_init(self.try_connect().map(Result::ok)).await.clone()
@@ -186,7 +165,7 @@ impl IndexedDb {
         let request = factory.open_with_u32(&self.0.name, VERSION)?;
         let _upgrade = EventListener::once(&request, "upgradeneeded", |event| {
             // What cannot be made is missed by whoever uses it.
-            let _ = lay_out(event);
+            let _ = create_stores(event);
         });
         let database: IdbDatabase = answer(&request).await?.unchecked_into();
         let lost = ["close", "versionchange"].map(|event| {
@@ -273,13 +252,13 @@ impl IndexedDb {
         let names: Array = ["bytes", "entries", "total"].map(JsValue::from).iter().collect();
         let transaction =
             open.database.transaction_with_str_sequence_and_mode(&names, IdbTransactionMode::Readwrite)?;
-        let ended = ended(transaction.clone(), heard(&transaction, ["complete", "abort"]));
+        let ended = ended(transaction.clone(), first_event(&transaction, ["complete", "abort"]));
         let stores = Stores {
             bytes: transaction.object_store("bytes")?,
             entries: transaction.object_store("entries")?,
             total: transaction.object_store("total")?,
         };
-        let done = stores.change(self, change).await;
+        let done = stores.change(self.0.capacity.get(), change).await;
         if done.is_err() {
             // All or nothing; it fails where the transaction has ended already.
             let _ = transaction.abort();
@@ -298,7 +277,7 @@ impl Cache for IndexedDb {
             return Vec::new();
         }
         let _reading = Reading::new(&self.0.reads);
-        let keys: Vec<String> = names.iter().map(|name| self.key(name)).collect();
+        let keys: Vec<String> = names.iter().map(|name| key(&self.0.folder, name)).collect();
         let (cache, asked) = (self.clone(), keys.clone());
         let reading = async move { cache.read(&asked).await }.boxed_local();
         match select(reading, pause(PATIENCE)).await {
@@ -320,154 +299,10 @@ impl Cache for IndexedDb {
             Keep::Recent => Date::now(),
             Keep::Longest => f64::INFINITY,
         };
-        self.later(Change::Put { key: self.key(name), bytes: Uint8Array::from(bytes), used });
+        self.later(Change::Put { key: key(&self.0.folder, name), bytes: Uint8Array::from(bytes), used });
     }
 
     fn remove(&self, name: &str) {
-        self.later(Change::Remove(self.key(name)));
+        self.later(Change::Remove(key(&self.0.folder, name)));
     }
-}
-
-impl Stores {
-    async fn change(&self, cache: &IndexedDb, change: Change) -> Result<(), JsValue> {
-        let target = match &change {
-            Change::Put { key, .. } | Change::Touch(key) | Change::Remove(key) => JsValue::from(key),
-            Change::Clear => {
-                // All that begins with the folder and a space; the next sign is an exclamation mark.
-                let (from, until) = (cache.key("").into(), format!("{}!", cache.0.folder).into());
-                IdbKeyRange::bound_with_lower_open_and_upper_open(&from, &until, false, true)?.into()
-            }
-        };
-        let former: Array = answer(&self.entries.get_all_with_key(&target)?).await?.unchecked_into();
-        let told = answer(&self.total.get(&0.into())?).await?;
-        if let Change::Touch(_) = change {
-            let former = former.get(0);
-            if former.is_object() && Reflect::get(&former, &"used".into())? != f64::INFINITY {
-                self.entries.put_with_key(&entry(size_of_entry(&former), Date::now())?, &target)?;
-            }
-            return Ok(());
-        }
-        let mut sum = if told.is_undefined() { 0.0 } else { size(&told) };
-        sum -= former.iter().map(|entry| size_of_entry(&entry)).sum::<f64>();
-        self.bytes.delete(&target)?;
-        self.entries.delete(&target)?;
-        if let Change::Put { bytes, used, .. } = change {
-            let length = f64::from(bytes.length());
-            sum = self.make_room(sum, cache.0.capacity.get() - length).await? + length;
-            self.bytes.put_with_key(&bytes, &target)?;
-            self.entries.put_with_key(&entry(length, used)?, &target)?;
-        }
-        self.total.put_with_key(&sum.into(), &0.into())?;
-        Ok(())
-    }
-
-    /// Gives up the least recently used until the sum of all sizes is at most `most`; gives that sum.
-    async fn make_room(&self, mut sum: f64, most: f64) -> Result<f64, JsValue> {
-        // A sum that is no number is too much, too.
-        let fits = |sum: f64| sum <= most;
-        if fits(sum) {
-            return Ok(sum);
-        }
-        let oldest = self.entries.index("used")?.open_cursor()?;
-        loop {
-            let cursor = answer(&oldest).await?;
-            if cursor.is_null() {
-                // Nothing is left that has a size, so what there is does not add up.
-                self.bytes.clear()?;
-                self.entries.clear()?;
-                return Ok(0.0);
-            }
-            let cursor: IdbCursorWithValue = cursor.unchecked_into();
-            sum -= size_of_entry(&cursor.value()?);
-            self.bytes.delete(&cursor.primary_key()?)?;
-            cursor.delete()?;
-            if fits(sum) {
-                return Ok(sum);
-            }
-            cursor.continue_()?;
-        }
-    }
-}
-
-/// Makes the object stores of a database that is new or of another version.
-fn lay_out(event: &Event) -> Result<(), JsValue> {
-    let Some(target) = event.target() else { return Ok(()) };
-    let database: IdbDatabase = target.unchecked_into::<IdbRequest>().result()?.unchecked_into();
-    let former = database.object_store_names();
-    let former: Vec<String> = (0..former.length()).filter_map(|n| former.item(n)).collect();
-    former.iter().try_for_each(|name| database.delete_object_store(name))?;
-    database.create_object_store("bytes")?;
-    database.create_object_store("entries")?.create_index_with_str("used", "used")?;
-    database.create_object_store("total")?;
-    Ok(())
-}
-
-async fn read(database: &IdbDatabase, keys: &[String]) -> Result<Kept, JsValue> {
-    let store = database.transaction_with_str("bytes")?.object_store("bytes")?;
-    let requests = keys.iter().map(|key| Ok(answer(&store.get(&key.as_str().into())?)));
-    let requests: Vec<_> = requests.collect::<Result<_, JsValue>>()?;
-    let mut found = Vec::new();
-    for request in requests {
-        found.push(request.await?.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec));
-    }
-    Ok(found)
-}
-
-/// What a request comes to. It is heard of from now on, whenever this is waited for.
-fn answer(request: &IdbRequest) -> LocalBoxFuture<'static, Result<JsValue, JsValue>> {
-    let events = heard(request, ["success", "error"]);
-    let request = request.clone();
-    let answer = async move {
-        match events.await {
-            "success" => request.result(),
-            _ => Err(request.error().ok().flatten().into()),
-        }
-    };
-    // A box is small where it is waited for, which is often.
-    answer.boxed_local()
-}
-
-/// How a transaction ends: the name of its error, or nothing.
-async fn ended(transaction: IdbTransaction, events: LocalBoxFuture<'static, &'static str>) -> Option<String> {
-    match events.await {
-        "complete" => None,
-        _ => transaction.error().map(|error| error.name()),
-    }
-}
-
-/// Waits for the first of two events of a target that has no others to come.
-fn heard(target: &EventTarget, events: [&'static str; 2]) -> LocalBoxFuture<'static, &'static str> {
-    let (send, receive) = oneshot::channel();
-    let send = Rc::new(Cell::new(Some(send)));
-    let listeners = events.map(|event| {
-        let send = send.clone();
-        EventListener::new(target, event, move |_| {
-            if let Some(send) = send.take() {
-                let _ = send.send(event);
-            }
-        })
-    });
-    let event = async move {
-        // The sender lives as long as the listeners.
-        let event = receive.await.unwrap_or_default();
-        drop(listeners);
-        event
-    };
-    event.boxed_local()
-}
-
-/// A size that was kept, which others may have damaged; NaN if it is none.
-fn size(value: &JsValue) -> f64 {
-    value.as_f64().filter(|size| *size >= 0.0).unwrap_or(f64::NAN)
-}
-
-fn size_of_entry(entry: &JsValue) -> f64 {
-    size(&Reflect::get(entry, &"size".into()).unwrap_or_default())
-}
-
-fn entry(size: f64, used: f64) -> Result<JsValue, JsValue> {
-    let entry = js_sys::Object::new();
-    Reflect::set(&entry, &"size".into(), &size.into())?;
-    Reflect::set(&entry, &"used".into(), &used.into())?;
-    Ok(entry.into())
 }

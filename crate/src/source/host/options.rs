@@ -1,0 +1,75 @@
+//! Options of a host, and their errors.
+
+use core::fmt;
+use std::time::Duration;
+
+use crate::quoted::Quoted;
+use crate::setters::setters;
+use crate::source::retry::RetryPolicy;
+
+/// How a [`Host`] is asked.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// How long an answer may take, with all that is sent again; and a second more for every 16 KiB of it, so that a slow
+    /// line is not cut, and a host that drips is not waited for. 20 seconds by default.
+    pub timeout: Duration,
+    /// Headers of every request by name, such as `Authorization`; none by default. `Range` and `Accept-Encoding` are not
+    /// for the caller to set: those of the source win.
+    pub headers: Vec<(String, String)>,
+    /// When a request is sent again.
+    pub retry: RetryPolicy,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { timeout: Duration::from_secs(20), headers: Vec::new(), retry: RetryPolicy::default() }
+    }
+}
+
+setters! {
+    Options {
+        with_timeout => timeout: Duration,
+        with_headers => headers: Vec<(String, String)>,
+        with_retry => retry: RetryPolicy,
+    }
+}
+
+/// Names of headers without their values, which may be secrets.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        let mut fields = f.debug_struct("Options");
+        fields.field("timeout", &self.timeout).field("headers", &names).field("retry", &self.retry).finish()
+    }
+}
+
+/// Why no host can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The address is no URL of HTTP.
+    Address {
+        /// The address as it was given.
+        found: String,
+    },
+    /// A header has a name or a value that HTTP does not allow.
+    Header {
+        /// Its name as it was given.
+        name: String,
+    },
+    /// The client cannot be made, as where the system's certificates cannot be loaded.
+    Client(String),
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostError::Address { found } => write!(f, "found {}, expected a URL of http or https", Quoted(found)),
+            HostError::Header { name } => write!(f, "HTTP does not allow the header {}", Quoted(name)),
+            HostError::Client(why) => write!(f, "no HTTP client: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for HostError {}

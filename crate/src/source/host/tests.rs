@@ -1,0 +1,247 @@
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use super::coding::tests::coded;
+use super::*;
+
+type Test = Result<(), Box<dyn std::error::Error>>;
+
+fn wait<F: Future + Send>(future: F) -> std::io::Result<F::Output> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future))
+}
+
+#[test]
+fn an_address_is_a_url_of_http_and_ends_with_a_slash() -> Test {
+    let host = |base: &str| Host::new(base, Options::default());
+    for (base, expected) in [
+        ("http://x", "http://x/manifest.json"),
+        ("HTTP://x/", "HTTP://x/manifest.json"),
+        ("https://x:81/a/b", "https://x:81/a/b/manifest.json"),
+    ] {
+        assert_eq!(host(base)?.locate("manifest.json"), expected);
+    }
+    for base in ["", "db", "/db", "file:///db", "ftp://x", "http:", "http://x:99999"] {
+        assert_eq!(host(base).err(), Some(HostError::Address { found: base.to_string() }));
+    }
+    Ok(())
+}
+
+#[test]
+fn headers_go_with_every_request_and_are_shown_to_nobody() -> Test {
+    let echo = echo("authorization:")?;
+    let options = |name: &str, value: &str| {
+        let headers = [(name, value), ("range", "bytes=7-7")].map(|(name, value)| (name.into(), value.into()));
+        Options { headers: headers.into(), ..Options::default() }
+    };
+    let secret = options("Authorization", "bearer secret");
+    let host = Host::new(&echo.base, secret.clone())?;
+    assert_eq!(wait(host.whole("f", 100))??, b"authorization: bearer secret");
+    assert_eq!(wait(host.range("f", 0..13))??, b"authorization");
+    assert!(!format!("{host:?} {secret:?}").contains("bearer"), "{host:?} {secret:?}");
+    for (name, value) in [("", "x"), ("a b", "x"), ("x", "a\r\nb: c")] {
+        let error = Host::new(&echo.base, options(name, value)).err();
+        assert_eq!(error, Some(HostError::Header { name: name.to_string() }));
+    }
+    Ok(())
+}
+
+/// A host that answers every request by `answer`, which is told its head.
+fn host(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static) -> std::io::Result<Host> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let base = format!("http://{}/", listener.local_addr()?);
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            thread::spawn(move || {
+                let mut head = String::new();
+                let mut input = BufReader::new(stream.try_clone()?);
+                while input.read_line(&mut head)? > 2 {}
+                answer(&head.to_ascii_lowercase(), &mut stream)
+            });
+        }
+    });
+    Host::new(&base, Options { timeout: Duration::from_secs(1), ..Options::default() }).map_err(std::io::Error::other)
+}
+
+/// A host that answers with the line of a request's head that begins so.
+fn echo(beginning: &'static str) -> std::io::Result<Host> {
+    host(move |head, stream| {
+        let line = head.lines().find(|line| line.starts_with(beginning)).unwrap_or_default();
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{line}", line.len())
+    })
+}
+
+/// A whole answer with a header line of its own, whatever was asked for.
+fn answering(status: &str, header: &str, body: &[u8]) -> std::io::Result<Host> {
+    let head = format!("HTTP/1.1 {status}\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    let answer = [head.as_bytes(), body].concat();
+    host(move |_, stream| stream.write_all(&answer))
+}
+
+fn kind_of<T: std::fmt::Debug>(result: Result<T, SourceError>) -> Result<SourceErrorKind, Box<dyn std::error::Error>> {
+    Ok(result.err().ok_or("an answer")?.kind)
+}
+
+#[test]
+fn a_file_that_comes_compressed_is_decoded_and_keeps_to_its_cap() -> Test {
+    let text = vec![b'x'; 5000];
+    for (name, body) in coded(&text)? {
+        let host = answering("200 OK", &format!("Content-Encoding: {name}"), &body)?;
+        assert_eq!(wait(host.whole("f", 6000))??, text, "{name}");
+        assert_eq!(wait(host.range("f", 7..9))??, b"xx", "{name}");
+        assert_eq!(kind_of(wait(host.whole("f", 4999))?)?, SourceErrorKind::Long { expected: 4999 }, "{name}");
+        assert_eq!(kind_of(wait(host.whole("f", 10))?)?, SourceErrorKind::Long { expected: 10 }, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_coding_that_is_unknown_or_damaged_is_named() -> Test {
+    for (header, body, words) in [
+        ("Content-Encoding: pack200-gzip", "x", "\"pack200-gzip\""),
+        ("Content-Encoding: gzip\r\nContent-Encoding: br", "x", "\"gzip, br\""),
+        ("Content-Encoding: gzip", "x", "gzip, damaged"),
+        ("Content-Encoding: br", "", "br, damaged"),
+    ] {
+        let kind = kind_of(wait(answering("200 OK", header, body.as_bytes())?.whole("f", 10))?)?;
+        assert!(matches!(kind, SourceErrorKind::Io(..)) && kind.to_string().contains(words), "{kind}");
+    }
+    let host = answering("206 Part", "Content-Encoding: gzip\r\nContent-Range: bytes 0-0/9", b"x")?;
+    assert_eq!(kind_of(wait(host.range("f", 0..1))?)?, SourceErrorKind::ContentEncoding("gzip".to_owned()));
+    Ok(())
+}
+
+#[test]
+fn the_headers_of_the_source_win_over_those_of_the_caller() -> Test {
+    let headers =
+        [("Range", "bytes=7-7"), ("accept-encoding", "compress")].map(|(name, value)| (name.into(), value.into()));
+    let options = Options { headers: headers.into(), ..Options::default() };
+    for (name, of_a_file, of_a_range) in [
+        ("range:", "", "range: bytes=0-16"),
+        ("accept-encoding:", "accept-encoding: gzip, deflate, br, zstd", "accept-encoding: identity"),
+    ] {
+        let host = Host::new(&echo(name)?.base, options.clone())?;
+        assert_eq!(wait(host.whole("f", 100))??, of_a_file.as_bytes());
+        assert_eq!(wait(host.range("f", 0..of_a_range.len() as u64))??, of_a_range.as_bytes());
+    }
+    Ok(())
+}
+
+#[test]
+fn ranges_are_asked_for_as_they_are_and_files_in_any_known_coding() -> Test {
+    let echo = echo("accept-encoding:")?;
+    assert_eq!(wait(echo.whole("f", 100))??, format!("accept-encoding: {}", coding::ACCEPTED).as_bytes());
+    assert_eq!(wait(echo.range("f", 0..25))??, b"accept-encoding: identity");
+    Ok(())
+}
+
+/// A host that answers the first requests in one way and later ones with `x`, and counts them.
+fn recovering(
+    failures: usize,
+    fail: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+) -> std::io::Result<(Host, Arc<AtomicUsize>)> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let asked = count.clone();
+    let host = host(move |_, stream| match asked.fetch_add(1, Relaxed) {
+        n if n < failures => fail(stream),
+        _ => stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\nx"),
+    })?;
+    Ok((host, count))
+}
+
+#[test]
+fn what_fails_on_the_way_is_asked_for_again_twice_at_most() -> Test {
+    let status = |status: &'static str| {
+        move |stream: &mut TcpStream| {
+            stream.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").as_bytes())
+        }
+    };
+    for code in ["429 Slow", "500 Oh", "502 Bad", "503 Busy", "504 Late"] {
+        let (host, asked) = recovering(2, status(code))?;
+        assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3), "{code}");
+        let (host, asked) = recovering(9, status(code))?;
+        let code = code[..3].parse()?;
+        assert_eq!((kind_of(wait(host.whole("f", 9))?)?, asked.load(Relaxed)), (SourceErrorKind::Status(code), 3));
+    }
+    // A body that breaks off, and no answer at all.
+    let cut = |stream: &mut TcpStream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx");
+    for (host, asked) in [recovering(2, cut)?, recovering(2, |_| Ok(()))?] {
+        assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3));
+    }
+    // What cannot get better, and what would take longer than there is time.
+    for code in ["404 No", "403 No", "501 What", "503 Busy\r\nretry-after: 60"] {
+        let (host, asked) = recovering(9, status(code))?;
+        assert!(matches!(kind_of(wait(host.whole("f", 9))?)?, SourceErrorKind::Status(_)));
+        assert_eq!(asked.load(Relaxed), 1, "{code}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_host_that_says_when_to_come_back_says_it_in_seconds_or_as_a_date() {
+    assert_eq!(pause_of(" 7 "), Some(Duration::from_secs(7)));
+    let soon = SystemTime::now() + Duration::from_secs(100);
+    let until = pause_of(&httpdate::fmt_http_date(soon));
+    assert!(until.is_some_and(|until| (90..=100).contains(&until.as_secs())), "{until:?}");
+    for text in ["", "soon", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT"] {
+        assert_eq!(pause_of(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_host_that_drips_is_given_up_wherever_it_does_so() -> Test {
+    for head in [
+        "HTTP/1.1 200 O",
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 206 Part\r\ncontent-length: 1000\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nx: ",
+    ] {
+        let drip = if head.contains("chunked") { "1\r\nx\r\n" } else { "x" };
+        let host = host(move |_, stream| {
+            stream.write_all(head.as_bytes())?;
+            loop {
+                thread::sleep(Duration::from_millis(100));
+                stream.write_all(drip.as_bytes())?;
+            }
+        })?;
+        let start = Instant::now();
+        let answer = if head.contains("206") { wait(host.range("f", 0..1000)) } else { wait(host.whole("f", 1000)) };
+        let kind = kind_of(answer?)?;
+        assert!(matches!(kind, SourceErrorKind::Timeout(limit) if limit.as_millis() < 1010), "{head:?}: {kind}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{head:?}: {:?}", start.elapsed());
+    }
+    Ok(())
+}
+
+#[test]
+fn redirects_are_within_the_time_of_the_request() -> Test {
+    let host = host(|_, stream| {
+        thread::sleep(Duration::from_millis(300));
+        stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    })?;
+    assert_eq!(kind_of(wait(host.whole("f", 9))?)?, SourceErrorKind::Timeout(Duration::from_secs(1)));
+    Ok(())
+}
+
+#[test]
+fn a_slow_line_is_not_cut() -> Test {
+    // Twice the pace, for twice the timeout.
+    let host = host(|_, stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
+        for _ in 0..8 {
+            thread::sleep(Duration::from_millis(250));
+            stream.write_all(&[b'x'; 8192])?;
+        }
+        Ok(())
+    })?;
+    let start = Instant::now();
+    assert_eq!(wait(host.whole("f", 1 << 20))??.len(), 8 * 8192);
+    assert!(start.elapsed() > Duration::from_millis(1500), "{:?}", start.elapsed());
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Results of requests and transactions, by their events.
+
+use core::cell::Cell;
+use std::rc::Rc;
+
+use futures_channel::oneshot;
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+use gloo_events::EventListener;
+use wasm_bindgen::JsValue;
+use web_sys::{EventTarget, IdbRequest, IdbTransaction};
+
+/// What a request comes to. It is heard of from now on, whenever this is waited for.
+pub(super) fn answer(request: &IdbRequest) -> LocalBoxFuture<'static, Result<JsValue, JsValue>> {
+    let events = first_event(request, ["success", "error"]);
+    let request = request.clone();
+    let answer = async move {
+        match events.await {
+            "success" => request.result(),
+            _ => Err(request.error().ok().flatten().into()),
+        }
+    };
+    // A box is small where it is waited for, which is often.
+    answer.boxed_local()
+}
+
+/// How a transaction ends: the name of its error, or nothing.
+pub(super) async fn ended(
+    transaction: IdbTransaction,
+    events: LocalBoxFuture<'static, &'static str>,
+) -> Option<String> {
+    match events.await {
+        "complete" => None,
+        _ => transaction.error().map(|error| error.name()),
+    }
+}
+
+/// Waits for the first of two events of a target that has no others to come.
+pub(super) fn first_event(target: &EventTarget, events: [&'static str; 2]) -> LocalBoxFuture<'static, &'static str> {
+    let (send, receive) = oneshot::channel();
+    let send = Rc::new(Cell::new(Some(send)));
+    let listeners = events.map(|event| {
+        let send = send.clone();
+        EventListener::new(target, event, move |_| {
+            if let Some(send) = send.take() {
+                let _ = send.send(event);
+            }
+        })
+    });
+    let event = async move {
+        // The sender lives as long as the listeners.
+        let event = receive.await.unwrap_or_default();
+        drop(listeners);
+        event
+    };
+    event.boxed_local()
+}
