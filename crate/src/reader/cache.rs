@@ -1,29 +1,29 @@
-//! Where a reader keeps bytes beyond its own life.
+//! The cache of a reader, which outlives the reader.
 
 use crate::source::{MaybeSend, MaybeSync};
 
 /// How long a cache keeps an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Until the room is needed for what was used since.
+    /// Until its space is needed for entries used more recently.
     Recent,
     /// As long as there is anything else to give up: without the manifest nothing else is of use.
     Longest,
 }
 
-/// A cache of the parts of one database, by name: IndexedDB in a browser, a folder, or [none](NoCache).
+/// A cache for the parts of one database, by name: IndexedDB in a browser, a folder, or [no cache](NoCache).
 ///
-/// What a cache holds need not be right: a reader checks it like the bytes of a source. A cache must be keyed by the
-/// source too, so that no database answers for another, whatever its files are called.
+/// A cache may contain wrong bytes, because a reader checks them like the bytes of a source. Its keys must include the
+/// location of the source, so that databases with equal file names do not share entries.
 pub trait Cache: MaybeSend + MaybeSync + 'static {
-    /// What is kept under each name, in their order; `None` where there is nothing. A shorter list has nothing for the
-    /// rest. It must answer in the end.
+    /// Returns the entries of the names, in the same order; `None` if there is no entry. A shorter list has no entry
+    /// for the remaining names. The future must complete.
     fn get(&self, names: Vec<String>) -> impl Future<Output = Vec<Option<Vec<u8>>>> + MaybeSend;
 
     /// Keeps a copy of `bytes`, soon.
     fn put(&self, name: &str, bytes: &[u8], keep: Keep);
 
-    /// Gives up what is kept under a name, soon.
+    /// Removes the entry of a name, soon.
     fn remove(&self, name: &str);
 }
 

@@ -1,4 +1,4 @@
-//! What is at hand of a database: its manifest, and decoded pages and blocks.
+//! The parts of a database in memory: its manifest, and decoded pages and blocks.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl<R: Record> Part<R> {
     }
 }
 
-/// A page or a block that a lookup takes, and where it is.
+/// The location of a page or a block that a lookup needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     Page(Chunk),
@@ -71,8 +71,8 @@ impl Want {
 }
 
 impl<R: Record> Catalog<R> {
-    /// A catalog of a manifest and of at most `memory` bytes of pages and blocks. What errors name is in `folder`, a
-    /// path or URL that ends with a slash.
+    /// Creates a catalog of a manifest and at most `memory` bytes of pages and blocks. `folder` is the path or URL of
+    /// the files, with a trailing slash, for error messages.
     pub(super) fn new(manifest: Manifest, folder: String, memory: usize) -> Catalog<R> {
         Catalog { manifest: Arc::new(manifest), folder, memory: Lru::new(memory), hits: 0 }
     }
@@ -81,7 +81,7 @@ impl<R: Record> Catalog<R> {
         &self.manifest
     }
 
-    /// Goes on with the manifest of another build. What both builds share stays in memory.
+    /// Replaces the manifest by that of a new build. Chunks that both builds contain stay in memory.
     pub(super) fn renew(&mut self, manifest: Manifest) {
         self.manifest = Arc::new(manifest);
     }
@@ -103,12 +103,12 @@ impl<R: Record> Catalog<R> {
         Some(Some((at, block)))
     }
 
-    /// What is wrong with the file of a chunk.
+    /// Adds the location of a chunk to its error.
     pub(super) fn error(&self, chunk: &Chunk, error: TableError) -> ReadError {
         ReadError::Table { at: format!("{}{}", self.folder, chunk.file), error }
     }
 
-    /// What is wanted, if it is in memory or an inline page of the manifest.
+    /// Returns a page or block if it is in memory, or is an inline page of the manifest.
     pub(super) fn held(&mut self, want: &Want) -> Option<Part<R>> {
         if let Some(part) = self.memory.get(want.chunk()) {
             return Some(part.clone());
@@ -117,7 +117,7 @@ impl<R: Record> Catalog<R> {
         self.take(want, manifest.inline_page(want.chunk())?).ok()
     }
 
-    /// What is wanted, decoded from bytes that came from outside unless it is in memory.
+    /// Returns a page or block from memory, or decodes it from bytes of a cache or a source.
     pub(super) fn take(&mut self, want: &Want, bytes: &[u8]) -> Result<Part<R>, ReadError> {
         if let Some(part) = self.memory.get(want.chunk()) {
             return Ok(part.clone());

@@ -1,4 +1,4 @@
-//! Gets what lookups want: from a cache, or from a source by as few requests as serve all of them.
+//! Gets the chunks of lookups from the cache, or from the source in as few requests as possible.
 
 use core::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -28,7 +28,7 @@ pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + Send + 
 #[cfg(target_arch = "wasm32")]
 pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + 'a;
 
-/// What the handles of a reader share.
+/// The shared state of all clones of a reader.
 pub(super) struct Driver<S, R: Record, C> {
     pub(super) source: S,
     pub(super) cache: C,
@@ -43,12 +43,12 @@ pub(super) struct Driver<S, R: Record, C> {
     stats: Mutex<Stats>,
 }
 
-/// What a lookup waits for.
+/// The result of an asynchronous step of a lookup.
 enum Step<R: Record> {
-    /// What the cache has of some wants.
-    Kept(Vec<usize>, Vec<Option<Vec<u8>>>, Duration),
-    /// What came of a request, and which part of it each want is.
-    Came(Vec<(usize, usize)>, Parts<R>),
+    /// The cached bytes of some wants.
+    Cached(Vec<usize>, Vec<Option<Vec<u8>>>, Duration),
+    /// The parts of a request, with the index of the part for each want.
+    Fetched(Vec<(usize, usize)>, Parts<R>),
 }
 
 impl<S, R: Record, C> Driver<S, R, C> {
@@ -57,7 +57,7 @@ impl<S, R: Record, C> Driver<S, R, C> {
         held(&self.catalog)
     }
 
-    /// What was counted; the catalog counts what was in memory.
+    /// Returns the counters. The catalog counts the blocks found in memory.
     pub(super) fn stats(&self) -> Stats {
         Stats { memory_hits: self.catalog().hits, ..*held(&self.stats) }
     }
@@ -85,12 +85,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     /// Reads the manifest: the cache's, if no answer comes from the source.
     pub(super) async fn open(builder: ReaderBuilder<S, C>) -> Result<Driver<S, R, C>, ReadError> {
         let ReaderBuilder { source, cache, options, pin, observer } = builder;
-        let kept = async || {
+        let cached = async || {
             let bytes = cache.get(vec![Manifest::FILE.to_string()]).await.pop()??;
             parse::<R>(&source, pin.as_ref(), &bytes).ok()
         };
         let mut stats = Stats::default();
-        let offline = if source.is_offline() { kept().await } else { None };
+        let offline = if source.is_offline() { cached().await } else { None };
         let manifest = match offline {
             Some(manifest) => manifest,
             None => {
@@ -101,7 +101,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                         cache.put(Manifest::FILE, &bytes, Keep::Longest);
                         manifest
                     }
-                    Err(error) if error.is_unreachable() => kept().await.ok_or(error)?,
+                    Err(error) if error.is_unreachable() => cached().await.ok_or(error)?,
                     Err(error) => return Err(error),
                 }
             }
@@ -121,7 +121,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         })
     }
 
-    /// Looks positions up and tells each answer as soon as it is found, with the number of its position.
+    /// Looks positions up. Reports each answer with the index of its position as soon as it is known.
     pub(super) async fn look_up(self: &Arc<Self>, positions: Vec<Position>, found: &mut Found<'_, R>) {
         let started = Instant::now();
         let count = positions.len() as u64;
@@ -134,31 +134,31 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 self.finish(&mut lookup, found).await;
             }
         }
-        lookup.give_up();
+        lookup.answer_rest();
         lookup.answers().for_each(|(place, answer)| found(place, answer));
         self.answered(count, started);
     }
 
-    /// Gets what a lookup wants until it wants no more.
+    /// Gets the chunks of a lookup until it needs no further chunk.
     async fn finish(self: &Arc<Self>, lookup: &mut Lookup<R>, found: &mut Found<'_, R>) {
         let mut steps: FuturesUnordered<Boxed<Step<R>>> = FuturesUnordered::new();
         loop {
             let wants: Vec<usize> = lookup.wants(&mut self.catalog(), &self.limits).collect();
             lookup.answers().for_each(|(place, answer)| found(place, answer));
             if !wants.is_empty() {
-                steps.push(self.recall(lookup, wants));
+                steps.push(self.read_cache(lookup, wants));
             }
             match steps.next().await {
                 None => return,
-                Some(Step::Kept(wants, kept, elapsed)) => {
-                    let missing = self.hand_kept(lookup, wants, kept, elapsed);
+                Some(Step::Cached(wants, kept, elapsed)) => {
+                    let missing = self.deliver_cached(lookup, wants, kept, elapsed);
                     steps.extend(self.requests(lookup, &missing));
                 }
-                Some(Step::Came(wants, parts)) => {
+                Some(Step::Fetched(wants, parts)) => {
                     let catalog = self.catalog();
                     for (n, at) in wants {
                         if let Some(part) = parts.get(at) {
-                            lookup.hand(&catalog, n, part.as_ref());
+                            lookup.deliver(&catalog, n, part.as_ref());
                         }
                     }
                 }
@@ -166,25 +166,25 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         }
     }
 
-    /// Asks the cache, but not for what is on its way.
-    fn recall(self: &Arc<Self>, lookup: &Lookup<R>, wants: Vec<usize>) -> Boxed<Step<R>> {
-        let is_asked: Vec<bool> = {
+    /// Requests chunks from the cache, unless they are already being fetched.
+    fn read_cache(self: &Arc<Self>, lookup: &Lookup<R>, wants: Vec<usize>) -> Boxed<Step<R>> {
+        let is_missing: Vec<bool> = {
             let under_way = held(&self.under_way);
             wants.iter().map(|&n| under_way.find(lookup.wanted(n)).is_none()).collect()
         };
-        let asked = wants.iter().zip(&is_asked).filter(|(_, is_asked)| **is_asked);
+        let asked = wants.iter().zip(&is_missing).filter(|(_, is_missing)| **is_missing);
         let names: Vec<String> = asked.map(|(&n, _)| name(lookup.wanted(n))).collect();
         let this = self.clone();
         Box::pin(async move {
             let started = Instant::now();
             let mut kept = if names.is_empty() { Vec::new() } else { this.cache.get(names).await }.into_iter();
-            let kept = is_asked.iter().map(|is_asked| if *is_asked { kept.next()? } else { None }).collect();
-            Step::Kept(wants, kept, started.elapsed())
+            let kept = is_missing.iter().map(|is_missing| if *is_missing { kept.next()? } else { None }).collect();
+            Step::Cached(wants, kept, started.elapsed())
         })
     }
 
-    /// Hands in what was kept, or came into memory meanwhile; gives what is still missing.
-    fn hand_kept(
+    /// Delivers chunks from the cache or from memory to a lookup. Returns the missing chunks.
+    fn deliver_cached(
         &self,
         lookup: &mut Lookup<R>,
         wants: Vec<usize>,
@@ -206,7 +206,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 came.push((want, part.is_some()));
             }
             match part {
-                Some(part) => lookup.hand(&catalog, n, Ok(&part)),
+                Some(part) => lookup.deliver(&catalog, n, Ok(&part)),
                 None => missing.push(n),
             }
         }
@@ -242,7 +242,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                     (run.iter().map(|&(n, _)| n).zip(0..).collect(), under_way.add(parts, &sent, request))
                 }
             };
-            let step: Boxed<Step<R>> = Box::pin(request.map(|parts| Step::Came(wants, parts)));
+            let step: Boxed<Step<R>> = Box::pin(request.map(|parts| Step::Fetched(wants, parts)));
             Some(step)
         });
         steps.collect()
@@ -310,7 +310,7 @@ pub(super) fn name(want: &Want) -> String {
     format!("{}:{}-{}", chunk.file, chunk.range.start, chunk.range.end)
 }
 
-/// A manifest, if it is one, and one that the pin allows.
+/// Parses a manifest and compares its hash with the pin.
 fn parse<R: Record>(source: &impl Source, pin: Option<&Pin>, bytes: &[u8]) -> Result<Manifest, ReadError> {
     let at = source.locate(Manifest::FILE);
     match pin.map_or(Ok(()), |pin| pin.check(bytes)) {

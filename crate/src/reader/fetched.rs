@@ -1,10 +1,10 @@
-//! What a reader tells of what it gets.
+//! Statistics of a reader, and notifications of its requests.
 
 use core::ops::Range;
 
 use web_time::Duration;
 
-/// Where bytes came from.
+/// The origin of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
@@ -26,7 +26,7 @@ pub struct Fetched<'a> {
     pub range: Range<u64>,
     /// Pages and blocks among them that were wanted; 0 for a manifest.
     pub parts: usize,
-    /// Where they came from.
+    /// The origin of the bytes.
     pub origin: Origin,
     /// Time from question to answer.
     pub elapsed: Duration,
@@ -41,7 +41,7 @@ pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;
 #[cfg(target_arch = "wasm32")]
 pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
 
-/// What a [`Reader`] has done since it was opened.
+/// Counters of a [`Reader`] since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Requests to the source, those for the manifest included.

@@ -84,7 +84,7 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
         &self.0.cache
     }
 
-    /// What the reader has done so far.
+    /// Returns the counters since the reader was opened.
     pub fn stats(&self) -> Stats {
         match self.0.source.traffic() {
             Some(Traffic { requests, bytes }) => Stats { requests, bytes, ..self.0.stats() },
@@ -110,11 +110,11 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
         Some(answer)
     }
 
-    /// Looks `position` up; `None` if the database does not have it.
+    /// Looks `position` up; `None` if the database does not contain it.
     ///
     /// # Errors
     ///
-    /// What it takes could not be read.
+    /// Returns an error if a page or block could not be read.
     pub async fn lookup(&self, position: &Position) -> Result<Option<R>, ReadError> {
         match self.peek(position) {
             Some(answer) => answer,
@@ -122,14 +122,15 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
         }
     }
 
-    /// Looks positions up, answers in the same order. Each page and block is read once, what is near in one request.
+    /// Looks positions up and returns the answers in the same order. Each page and block is read once; neighbouring
+    /// chunks share a request.
     pub async fn lookup_many(&self, positions: &[Position]) -> Vec<Result<Option<R>, ReadError>> {
         let mut answers: Vec<_> = positions.iter().map(|_| Err(ReadError::Unanswered)).collect();
         self.lookup_each(positions.to_vec(), &mut |place, answer| answers[place] = answer).await;
         answers
     }
 
-    /// Looks positions up and tells each answer as soon as it is found, with the number of its position.
+    /// Looks positions up. Calls `found` with each answer and the index of its position as soon as the answer is known.
     pub async fn lookup_each(&self, positions: Vec<Position>, found: &mut Found<'_, R>) {
         self.0.look_up(positions, found).await;
     }
@@ -162,8 +163,8 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
         stream::select(receiver, stream::once(lookup).filter_map(ready))
     }
 
-    /// Waits for the requests that have left by now. Whoever holds this future has them go on although the lookups that
-    /// wanted them are dropped, so that what they bring is at hand for the next one.
+    /// Waits for the requests that have been sent so far. They continue while this future exists, even if all their
+    /// lookups are dropped, so that later lookups find the chunks in memory.
     pub fn linger(&self) -> impl Future<Output = ()> + use<S, R, C> {
         let sent = held(&self.0.under_way).sent();
         async move {

@@ -1,8 +1,8 @@
-//! Positions on their way to their answers.
+//! The state of a lookup of several positions, without input and output.
 //!
-//! A position takes the page that covers its key, then the block that the page names. A lookup tells what it wants
-//! that is not in memory; the reader gets the bytes, from wherever, and hands in the decoded pages and blocks, until
-//! nothing is wanted any more. So all that decides what is asked for is here, and knows nothing of requests.
+//! A position needs the page that covers its key, and then the block that the page names. A lookup lists the chunks
+//! that are not in memory. The driver gets their bytes and delivers the decoded pages and blocks until the lookup needs
+//! no further chunk.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -21,12 +21,12 @@ pub(super) type Answer<R> = Result<Option<R>, ReadError>;
 #[derive(Debug)]
 pub(super) struct Lookup<R: Record> {
     manifest: Arc<Manifest>,
-    /// In the order of keys: what is equal or near is side by side, in the order of the files.
+    /// In the order of keys, so that equal and neighbouring positions follow each other, in the order of the files.
     seeks: Vec<Seek>,
     /// Seeks whose next want the caller may not know yet.
     awake: Vec<usize>,
     wants: Wants,
-    /// Answers that nobody has had yet, each with its position's number in the question.
+    /// Answers that have not been returned yet, each with the index of its position.
     answers: Vec<(usize, Answer<R>)>,
     is_second: bool,
     is_replaced: bool,
@@ -56,7 +56,7 @@ struct Seek {
 enum State {
     /// It takes this next.
     Wants(Want),
-    /// It takes this; the caller has been told so.
+    /// Waits for this chunk, which the caller knows.
     Waits(Want),
     /// Another build may have taken the database's place.
     Stale(ReadError),
@@ -113,8 +113,8 @@ impl<R: Record> Lookup<R> {
         self.answers.push((seek.place, answer));
     }
 
-    /// Goes on with what a seek wanted.
-    fn go_on(&mut self, catalog: &Catalog<R>, at: usize, want: &Want, part: &Part<R>) {
+    /// Continues a seek with the page or block that it needed.
+    fn proceed(&mut self, catalog: &Catalog<R>, at: usize, want: &Want, part: &Part<R>) {
         let seek = &self.seeks[at];
         match part {
             Part::Page(page) => match page.block_of(&seek.key) {
@@ -128,8 +128,8 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// The numbers of what is wanted and was not told before, in the order of the files; requests bear gaps of so many
-    /// bytes. When nothing is, and all that was told has been handed in, all answers are there.
+    /// Returns the indices of the chunks that became necessary since the last call, in the order of the files. If there
+    /// are none, and all earlier chunks were delivered, all answers are known.
     pub(super) fn wants(&mut self, catalog: &mut Catalog<R>, limits: &RequestLimits) -> Range<usize> {
         let first = self.wants.all.len();
         let mut hit: Option<Want> = None;
@@ -143,19 +143,19 @@ impl<R: Record> Lookup<R> {
                     self.seeks[at].state = State::Waits(want);
                     break;
                 };
-                self.go_on(catalog, at, &want, &part);
+                self.proceed(catalog, at, &want, &part);
                 if want.is_block() && hit.as_ref() != Some(&want) {
                     catalog.hits += 1;
                     hit = Some(want);
                 }
             }
         }
-        // All of them went on at once, or wait.
+        // Each of these seeks continued at once, or waits.
         self.awake.clear();
         first..self.wants.all.len()
     }
 
-    /// What a number stands for.
+    /// Returns the chunk of an index.
     pub(super) fn wanted(&self, n: usize) -> &Want {
         &self.wants.all[n].0
     }
@@ -166,8 +166,8 @@ impl<R: Record> Lookup<R> {
         self.wants.all[n].1
     }
 
-    /// Goes on with what is wanted, or without it if it cannot be had.
-    pub(super) fn hand(&mut self, catalog: &Catalog<R>, n: usize, part: Result<&Part<R>, &ReadError>) {
+    /// Delivers a page or block, or the error, to all seeks that wait for it.
+    pub(super) fn deliver(&mut self, catalog: &Catalog<R>, n: usize, part: Result<&Part<R>, &ReadError>) {
         let want = self.wants.all[n].0.clone();
         // Those who wait have keys of its stretch, and so stand side by side.
         let keys = &want.chunk().keys;
@@ -176,7 +176,7 @@ impl<R: Record> Lookup<R> {
         for at in start..start + length {
             if matches!(&self.seeks[at].state, State::Waits(other) if *other == want) {
                 match part {
-                    Ok(part) => self.go_on(catalog, at, &want, part),
+                    Ok(part) => self.proceed(catalog, at, &want, part),
                     Err(error) => self.answer(at, Err(error.clone())),
                 }
             }
@@ -193,8 +193,7 @@ impl<R: Record> Lookup<R> {
         !Arc::ptr_eq(&self.manifest, catalog.manifest())
     }
 
-    /// Begins anew, by the catalog's manifest, with what another build may have taken the place of. What fails once
-    /// more is an answer.
+    /// Repeats the stale seeks with the manifest of the catalog. A second failure becomes the answer.
     pub(super) fn retry(&mut self, catalog: &Catalog<R>) {
         self.is_second = true;
         self.is_replaced = *self.manifest != **catalog.manifest();
@@ -206,10 +205,9 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// Answers what has no answer yet: with its error, where another build may have taken the database's place and there
-    /// is no telling; with one of our own, where something is wanted that nobody handed in. No answer would be taken for
-    /// a position that the database does not have.
-    pub(super) fn give_up(&mut self) {
+    /// Answers all remaining seeks: stale seeks with their error, and the others with [`ReadError::Unanswered`],
+    /// because a requested chunk was never delivered.
+    pub(super) fn answer_rest(&mut self) {
         self.is_second = true;
         for at in 0..self.seeks.len() {
             let error = match &self.seeks[at].state {

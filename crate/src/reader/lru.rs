@@ -3,10 +3,10 @@
 use core::borrow::Borrow;
 use core::fmt;
 
-/// Values that cost at most so many bytes together.
+/// A least-recently-used cache with a maximum total size.
 ///
-/// A list, searched from its end: hundreds of values at most, of which the last ones are asked for most. A hash map
-/// with links would be the larger part of a reader in WASM.
+/// The list is searched from its end: it has at most some hundreds of values, and the most recent values are used most.
+/// A hash map with links would be the larger part of a reader in WASM.
 pub struct Lru<K, V> {
     /// Most recently used last.
     values: Vec<(K, V, usize)>,
@@ -30,8 +30,8 @@ impl<K: Eq, V> Lru<K, V> {
         self.values.last().map(|(_, value, _)| value)
     }
 
-    /// Holds `value`, which costs `bytes`, and gives up the least recently used ones that no longer fit beside it.
-    /// What is larger than the capacity is not held.
+    /// Adds `value` with its size, and removes the least recently used values that no longer fit. A value larger than
+    /// the capacity is not added.
     pub fn put(&mut self, key: K, value: V, bytes: usize) {
         self.remove(&key);
         if bytes > self.capacity {

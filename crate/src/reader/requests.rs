@@ -11,22 +11,22 @@ use super::catalog::{Part, Want};
 use super::error::ReadError;
 use crate::table::Record;
 
-/// A boxed future, which may move between threads where there are threads.
+/// A boxed future. It is `Send` on targets with threads.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 #[cfg(target_arch = "wasm32")]
 pub(super) type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// What came of a request: each part that was wanted, or why it cannot be had.
+/// The parts of a request, or the reason why a part is missing.
 pub(super) type Parts<R> = Arc<Vec<Result<Part<R>, ReadError>>>;
 
-/// A request. It goes on while anybody waits for it.
+/// A request. It continues while a lookup waits for it.
 pub(super) type Request<R> = Shared<Boxed<Parts<R>>>;
 
 /// Whether a request has left.
 pub(super) type Sent = Arc<AtomicBool>;
 
-/// Where a part will be.
+/// A part of a request.
 pub(super) struct Joined<R: Record> {
     /// Tells requests apart.
     pub(super) id: usize,
@@ -35,13 +35,13 @@ pub(super) struct Joined<R: Record> {
     pub(super) at: usize,
 }
 
-/// The requests that somebody waits for, by their parts. In another build's manifest the same bytes may have another
-/// range of keys: they are another part.
+/// The active requests, by their parts. In the manifest of another build, the same bytes may have another range of
+/// keys; they are then a different part.
 pub(super) struct UnderWay<R: Record> {
     /// In the order of their beginnings.
     parts: Vec<Entry<R>>,
     requests: usize,
-    /// How many entries there may be before those are dropped that nobody waits for any more.
+    /// Number of entries from which abandoned entries are removed.
     most: usize,
 }
 
@@ -85,7 +85,7 @@ impl<R: Record> UnderWay<R> {
         Some(Joined { id: *id, at: *at, request })
     }
 
-    /// From now on a part is in memory, or has to be asked for again.
+    /// Removes a part, which is now in memory or must be requested again.
     pub(super) fn remove(&mut self, want: &Want) {
         if let Ok(place) = self.place(want) {
             self.parts.remove(place);

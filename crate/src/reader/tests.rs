@@ -20,7 +20,7 @@ use crate::source::integrity::{Integrity, Pin};
 use crate::source::{Source, SourceError, SourceErrorKind};
 use crate::table::{Chunk, ChunkErrorKind, Manifest, TableError, TableWriter, WriterOptions, encode_block};
 
-/// Positions of some games, ascending, each with an evaluation that tells them apart.
+/// Positions of some games in ascending order, each with a different evaluation.
 fn records(games: usize) -> Vec<PositionEval> {
     let mut records = Vec::new();
     for game in 0..games {
@@ -77,7 +77,7 @@ impl Drop for Database {
     }
 }
 
-/// A host in memory that notes what it is asked for, and fails when it is told to.
+/// A host in memory that records its requests and can be set to fail.
 #[derive(Clone, Debug, Default)]
 struct Host(Arc<HostState>);
 
@@ -232,7 +232,7 @@ fn a_small_gap_between_two_blocks_is_fetched_with_them() {
     let records = records(12);
     let database = Database::with_inline_pages("gap", &records, 1 << 20);
     let position = |n: usize| records[n].position.clone();
-    // Of the first, the third and the seventh block.
+    // Positions of the first, third and seventh block.
     let positions = [0, 8, 24].map(position);
     let requests = |gap| {
         let host = Host::new(&database);
@@ -479,7 +479,7 @@ fn lookups_at_the_same_time_share_requests_and_the_manifest_is_read_again_once_f
     };
     assert!(distinct(&host.asked()[1..]), "nothing is asked for twice");
 
-    // With nothing in memory, which can be of the former database.
+    // Without memory, which may contain chunks of the former database.
     let options = Options { memory: 0, ..Options::default() };
     let reader = block_on(Reader::open(host.clone(), options)).unwrap();
     *host.files() = Database::new("share-new", &new).files();
@@ -509,7 +509,7 @@ fn a_request_ends_with_the_last_lookup_that_wants_it_unless_somebody_lingers() {
             }
             assert_eq!(reader.lookup(position).await, Ok(Some(records[0].clone())));
         });
-        // The manifest, the page, perhaps once more, and the block.
+        // The manifest, the page (twice if its request was cancelled), and the block.
         assert_eq!(host.requests(), if lingers { 3 } else { 4 });
     }
 }

@@ -1,18 +1,18 @@
-//! Judges answers over HTTP: what was asked for, what the head of the answer allows, whether the body keeps to it.
+//! Checks responses over HTTP: their status, their headers, and the length of their body.
 //!
-//! A range is asked for with both ends (`bytes=a-b`: no CORS preflight). Accepted are 206 with exactly the range, and
-//! 200 where the whole file is small. A page of another origin does not see all headers, and can do without: the length
-//! of a range is counted as it arrives, and the reader compares its checksum. The length that is announced of a whole file
-//! is not believed, as it may be that of a compressed form. Nothing is read past a cap.
+//! A range is requested with both ends (`bytes=a-b`, no CORS preflight). Acceptable responses are 206 with exactly the
+//! range, and 200 if the whole file is small. Some headers are hidden from pages of another origin. Without them, the
+//! bytes of a range are counted as they arrive, and the reader compares the checksum. The announced length of a whole
+//! file is ignored because it may be the length of a compressed form. No byte beyond a cap is read.
 
 use core::ops::Range;
 
 use super::SourceErrorKind;
 
-/// The largest file that is taken whole in place of a range.
+/// The largest file that is accepted whole instead of a range.
 pub const WHOLE_CAP: u64 = 1 << 20;
 
-/// What a request asks for.
+/// The requested part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// A range of a file, not empty.
@@ -24,7 +24,7 @@ pub enum Ask {
     },
 }
 
-/// What an answer says of itself before its body; `None` where a header is absent or hidden.
+/// The status and headers of a response; `None` if a header is absent or hidden.
 #[derive(Clone, Debug, Default)]
 pub struct Head<'a> {
     /// The status code.
@@ -46,11 +46,11 @@ impl Ask {
         }
     }
 
-    /// Whether an answer with this head may be taken, and how its body is to be read.
+    /// Checks the head of a response and returns a collector of its body.
     ///
     /// # Errors
     ///
-    /// The status is neither that of success nor that of a range, or a header says that the body is another one.
+    /// Returns an error if the status is unexpected, or if a header contradicts the request.
     pub fn judge(&self, head: &Head<'_>) -> Result<Body, SourceErrorKind> {
         let announced = head.content_length.and_then(number);
         match (self, head.status) {
@@ -118,7 +118,7 @@ impl Body {
         self.cap
     }
 
-    /// The part to keep, if the whole file comes in place of it.
+    /// The requested part, if the response contains the whole file.
     pub fn part(&self) -> Option<Range<u64>> {
         self.part.clone()
     }
@@ -156,11 +156,11 @@ impl Body {
         Ok(bytes)
     }
 
-    /// All bytes, once the body has ended: those of the whole file where it came in place of a part.
+    /// Returns all bytes after the end of the body. If the response contains the whole file, so does the result.
     ///
     /// # Errors
     ///
-    /// The body ended early.
+    /// Returns an error if the body ended early.
     pub fn finish_whole(self) -> Result<Vec<u8>, SourceErrorKind> {
         let found = self.bytes.len() as u64;
         if found < self.least {

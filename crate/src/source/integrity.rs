@@ -1,6 +1,6 @@
-//! The hash that pins a manifest: a reader that is told it takes no other manifest, whoever sends one.
+//! The hash that pins a manifest: a reader with a pin rejects all other manifests.
 //!
-//! It is written as in HTML's `integrity` attributes: `sha256-` and the SHA-256 in Base64.
+//! The hash has the form of HTML's `integrity` attributes: `sha256-` and the SHA-256 in Base64.
 
 use core::fmt;
 use core::str::FromStr;
@@ -58,7 +58,7 @@ impl FromStr for Integrity {
     }
 }
 
-/// The hashes of which a manifest must have one, with spaces between them.
+/// The hashes of the accepted manifests. In text, spaces separate them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin(Vec<Integrity>);
 
@@ -67,7 +67,7 @@ impl Pin {
     ///
     /// # Errors
     ///
-    /// Its hash is none of those.
+    /// Returns an error if the hash of the manifest is not in the list.
     pub fn check(&self, bytes: &[u8]) -> Result<(), SourceErrorKind> {
         let found = Integrity::of(bytes);
         if self.0.contains(&found) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Source, SourceError, SourceErrorKind};
 
-/// Files by name, for tests and for what is small enough to be built in.
+/// Files by name, for tests and for small databases that are part of a program.
 ///
 /// ```
 /// use futures_executor::block_on;

@@ -1,9 +1,8 @@
-//! Where bytes come from: a directory, memory, or a host that answers HTTP range requests. Anything else that has ranges of
-//! files may be a source: implement [`Source`].
+//! Sources of bytes: a directory, memory, or a host that supports HTTP range requests. Implement [`Source`] for any
+//! other storage with byte ranges.
 //!
-//! A source hands out ranges of immutable files and whole small files. It promises that what it returns is exactly as
-//! long as what was asked for, and that it gives up in the end; whether the bytes are right is for the reader to check,
-//! which knows their checksums. [`http`] is the one judge of every answer over HTTP, whoever sent the request.
+//! A source returns ranges of immutable files, and whole small files. The result has exactly the requested length, and
+//! every request ends. The reader verifies the checksums. [`http`] checks the responses of all HTTP clients.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod file;
@@ -21,29 +20,29 @@ use core::time::Duration;
 
 use crate::quoted::Quoted;
 
-/// `Send` where there are threads; anything in WebAssembly, where what a browser hands out cannot be sent.
+/// `Send` on targets with threads. In WebAssembly all types satisfy it, because values of a browser cannot be sent.
 #[cfg(not(target_arch = "wasm32"))]
 pub trait MaybeSend: Send {}
 #[cfg(not(target_arch = "wasm32"))]
 impl<T: Send + ?Sized> MaybeSend for T {}
-/// `Send` where there are threads; anything in WebAssembly, where what a browser hands out cannot be sent.
+/// `Send` on targets with threads. In WebAssembly all types satisfy it, because values of a browser cannot be sent.
 #[cfg(target_arch = "wasm32")]
 pub trait MaybeSend {}
 #[cfg(target_arch = "wasm32")]
 impl<T: ?Sized> MaybeSend for T {}
 
-/// `Send + Sync` where there are threads; anything in WebAssembly.
+/// `Send + Sync` on targets with threads. In WebAssembly all types satisfy it.
 #[cfg(not(target_arch = "wasm32"))]
 pub trait MaybeSync: Send + Sync {}
 #[cfg(not(target_arch = "wasm32"))]
 impl<T: Send + Sync + ?Sized> MaybeSync for T {}
-/// `Send + Sync` where there are threads; anything in WebAssembly.
+/// `Send + Sync` on targets with threads. In WebAssembly all types satisfy it.
 #[cfg(target_arch = "wasm32")]
 pub trait MaybeSync {}
 #[cfg(target_arch = "wasm32")]
 impl<T: ?Sized> MaybeSync for T {}
 
-/// What a source has sent and received.
+/// Requests and bytes of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Requests, those included that were sent again.
@@ -70,40 +69,39 @@ pub trait Source: MaybeSync + 'static {
     /// The file is missing, longer than `cap`, or could not be read.
     fn whole(&self, file: &str, cap: u64) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
 
-    /// Where `file` is, for messages; with an empty name where all files are, a slash at its end.
+    /// Returns the URL or path of `file`, for messages. An empty name stands for the folder, with a trailing slash.
     fn locate(&self, file: &str) -> String;
 
-    /// Whether it is known that no answer will come, as on a device that is offline: then what a cache has is taken
-    /// without asking first.
+    /// Whether the device is known to be offline. Then the cache is used without a request.
     fn is_offline(&self) -> bool {
         false
     }
 
-    /// What it has sent and received. `None`: each call is one request, and its bytes are all that came.
+    /// Returns the traffic so far. With `None`, each call counts as one request, and its result as the bytes received.
     fn traffic(&self) -> Option<Traffic> {
         None
     }
 }
 
-/// What went wrong with which file.
+/// An error of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceError {
     /// URL or path of the file.
     pub at: String,
     /// What went wrong.
     pub kind: SourceErrorKind,
-    /// How long the host asks to be left alone.
+    /// Time for which the host asks the client to wait.
     pub retry_after: Option<Duration>,
 }
 
 impl SourceError {
-    /// What went wrong with the file at a URL or path.
+    /// Creates an error for the file at a URL or path.
     pub fn new(at: impl Into<String>, kind: SourceErrorKind) -> SourceError {
         SourceError { at: at.into(), kind, retry_after: None }
     }
 }
 
-/// What can go wrong between a request and the bytes that it asked for.
+/// The reason why requested bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceErrorKind {
@@ -115,21 +113,21 @@ pub enum SourceErrorKind {
     Status(u16),
     /// The host answered a range request with the whole of a file that is too large to take for one range.
     RangeIgnored {
-        /// Length of the file, if the host told it.
+        /// Length of the file, if known.
         length: Option<u64>,
         /// The largest file that is taken whole.
         cap: u64,
     },
     /// The host sent another range than it was asked for.
     ContentRange {
-        /// What was asked for.
+        /// The requested range.
         expected: Range<u64>,
         /// The header as it came.
         found: String,
     },
     /// The host announced another length than that of the range.
     ContentLength {
-        /// What was asked for.
+        /// The requested length.
         expected: u64,
         /// The header as it came.
         found: String,
@@ -148,11 +146,11 @@ pub enum SourceErrorKind {
         /// Bytes expected or allowed.
         expected: u64,
     },
-    /// The manifest is another one than that whose hash was asked for.
+    /// The hash of the manifest is not the pinned hash.
     Integrity {
         /// The hash asked for.
         expected: String,
-        /// The hash of what came.
+        /// Hash of the received manifest.
         found: String,
     },
     /// A file could not be read.
@@ -160,8 +158,8 @@ pub enum SourceErrorKind {
 }
 
 impl SourceErrorKind {
-    /// Whether the file is not what the manifest says, so that another build may have taken its place; other faults
-    /// are those of the way to it.
+    /// Whether the file contradicts the manifest, so that a new build may have replaced it. Other errors concern the
+    /// connection.
     pub fn is_stale(&self) -> bool {
         match self {
             // Stores that may not be listed (S3) answer 403 for what does not exist.

@@ -48,20 +48,20 @@ pub struct Early {
 
 /// The database of a manifest's URL, by `fetch`.
 ///
-/// Ranges are asked for with `cache: "no-store"`: Chromium's cache lets only one range request of a URL run at a time, and
-/// ranges are cached elsewhere. If the manifest's request is redirected, the other files are taken from beside where it
-/// was found. A host that ignores ranges is asked for each small file once, until the manifest is read again, and one
-/// warning says so.
+/// Ranges are requested with `cache: "no-store"`: the cache of Chromium allows only one range request per URL at a time,
+/// and the reader caches ranges itself. If the request for the manifest is redirected, the other files are read from the
+/// folder of its final URL. If a host ignores ranges, each small file is requested once, until the manifest is read
+/// again, and one warning is logged.
 pub struct Fetch {
     manifest: String,
-    /// Where the files are, with a slash at the end; known once the manifest was found.
+    /// The folder of the files, with a trailing slash; known after the manifest was received.
     folder: RefCell<String>,
     retry: RetryPolicy,
     headers: JsValue,
     credentials: Option<RequestCredentials>,
     function: Option<Function>,
     early: RefCell<Option<Early>>,
-    /// Files that came whole in place of a range, since the manifest was last read.
+    /// Files that were received whole instead of a range since the manifest was last read.
     whole: RefCell<Vec<(String, Whole)>>,
     /// Whether it was said that the host ignores ranges.
     is_warned: Cell<bool>,
@@ -107,7 +107,7 @@ impl Fetch {
         Fetch { credentials: Some(credentials), ..self }
     }
 
-    /// Calls this function in place of the global `fetch`.
+    /// Uses this function instead of the global `fetch`.
     pub fn with_function(self, function: Function) -> Fetch {
         Fetch { function: Some(function), ..self }
     }
@@ -212,7 +212,7 @@ impl Fetch {
         Ok(body)
     }
 
-    /// Where a file is held that comes whole.
+    /// Returns the entry of a whole file.
     fn whole(&self, file: &str) -> Whole {
         let mut files = self.whole.borrow_mut();
         if let Some((_, whole)) = files.iter().find(|(name, _)| name == file) {
@@ -258,7 +258,7 @@ impl Source for Fetch {
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        // The manifest is read again where what came is wrong.
+        // The manifest is read again if the database is inconsistent.
         self.whole.take();
         self.get(file, Ask::Whole { cap }).await
     }
@@ -285,7 +285,7 @@ impl Drop for Abort {
     }
 }
 
-/// What the head of an answer comes to, and for how long the host asks to be left alone.
+/// Checks the head of a response. Also returns its `Retry-After`.
 fn judge(ask: &Ask, response: &Response) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
     let headers = response.headers();
     let header = |name| headers.get(name).ok().flatten();
@@ -305,7 +305,7 @@ fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, SourceErrorKind> {
     part.ok_or(SourceErrorKind::Short { expected: range.end, found: bytes.len() as u64 })
 }
 
-/// What stands before the name of a file in its URL.
+/// Returns the folder of a file's URL.
 fn folder(url: &str) -> &str {
     // A slice that panics brings all that prints a text, in the standard library's way.
     let end = url.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(url.len());
@@ -314,10 +314,10 @@ fn folder(url: &str) -> &str {
     path.get(..slash).unwrap_or(path)
 }
 
-/// The time that `Retry-After` tells, in seconds or as a date.
+/// Parses `Retry-After`, in seconds or as a date.
 fn seconds_until(text: &str) -> Option<Duration> {
     let seconds = text.trim_ascii().parse::<u32>().map(f64::from).ok();
     let seconds = seconds.unwrap_or_else(|| (js_sys::Date::parse(text) - js_sys::Date::now()) / 1e3);
-    // Neither a date, nor one to come, nor one that anybody waits for.
+    // Ignores dates that are malformed, in the past or too far away.
     Duration::try_from_secs_f64(seconds).ok()
 }

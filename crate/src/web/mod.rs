@@ -1,7 +1,6 @@
-//! Sources and caches of a browser, and of what else runs WebAssembly with `fetch`: workers, Node, Deno, Bun.
+//! Sources and caches of browsers and other runtimes with `fetch` and WebAssembly: workers, Node, Deno, Bun.
 //!
-//! [`Fetch`] is a source that sends range requests; [`IndexedDb`] a cache that outlives the page. With them a
-//! [`Reader`](crate::reader::Reader) works in a web app as it does natively:
+//! [`Fetch`] is a source that sends range requests, and [`IndexedDb`] is a persistent cache:
 //!
 //! ```no_run
 //! use shelfish::eval::PositionEval;
@@ -27,7 +26,7 @@ pub use time::{Attempt, send};
 
 use wasm_bindgen::{JsCast as _, JsValue};
 
-/// What a thrown value says, with the cause that Node keeps the reason in.
+/// Returns the message of a thrown value, with the message of its cause, which Node uses for the reason.
 pub fn reason(error: &JsValue) -> String {
     let message = |error: &JsValue| {
         let message = js_sys::Reflect::get(error, &"message".into()).ok()?.as_string()?;

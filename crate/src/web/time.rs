@@ -9,7 +9,7 @@ use web_time::Instant;
 use crate::source::retry::{AttemptError, Clock, RetryPolicy};
 use crate::source::{SourceError, SourceErrorKind};
 
-/// Timers count milliseconds to 2³¹ - 1; what is more would fire at once.
+/// Timers support at most 2³¹ - 1 milliseconds; larger values would fire at once.
 pub(super) fn pause(time: Duration) -> TimeoutFuture {
     TimeoutFuture::new(time.as_millis().min(i32::MAX as u128) as u32)
 }

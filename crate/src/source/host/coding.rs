@@ -1,6 +1,6 @@
-//! Whole files that a host sends compressed.
+//! Compressed responses that contain whole files.
 //!
-//! The HTTP client would decode them too, but takes away the header by which an answer is judged, and knows no cap.
+//! The HTTP client could decode them, but it removes the header `Content-Encoding` and has no size limit.
 
 use core::fmt;
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ pub const ACCEPTED: &str = "gzip, deflate, br, zstd";
 /// No browser decodes zstd with a larger window either (RFC 9659): 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// How a body is compressed.
+/// The compression of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// `gzip`, or `x-gzip`.
@@ -35,9 +35,9 @@ pub enum CodingError {
     Unknown(String),
     /// The body is no such stream, or ends early.
     Damaged {
-        /// What it should be.
+        /// The expected compression.
         coding: Coding,
-        /// What the decoder says.
+        /// The message of the decoder.
         why: io::Error,
     },
 }
@@ -71,11 +71,11 @@ impl fmt::Display for Coding {
 }
 
 impl Coding {
-    /// What a `Content-Encoding` says; `None` where the body is the file as it is.
+    /// Parses a `Content-Encoding` header; `None` if the body is not compressed.
     ///
     /// # Errors
     ///
-    /// It names something else, or several codings.
+    /// Returns an error for an unknown coding, or for several codings.
     pub fn parse(header: &str) -> Result<Option<Coding>, CodingError> {
         let is_some = |coding: &&str| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity");
         let mut codings = header.split(',').map(str::trim).filter(is_some);
@@ -94,11 +94,11 @@ impl Coding {
         }
     }
 
-    /// Decodes a body; of what is longer than `cap`, so much that this shows.
+    /// Decodes a body. If the result is longer than `cap`, returns enough of it to show that.
     ///
     /// # Errors
     ///
-    /// It is no such stream, or ends early.
+    /// Returns an error if the stream is invalid or ends early.
     pub fn decode(self, body: &[u8], cap: u64) -> Result<Vec<u8>, CodingError> {
         let most = cap.saturating_add(1);
         let mut bytes = Vec::new();
@@ -117,7 +117,7 @@ impl Coding {
     }
 }
 
-/// Decodes a zlib stream up to so many bytes; the reader of flate2 takes one that ends early for a whole one.
+/// Decodes a zlib stream up to `most` bytes. The reader of flate2 would accept a truncated stream.
 fn inflate(mut body: &[u8], most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = Decompress::new(true);
     let mut piece = vec![0; 1 << 14];
@@ -164,7 +164,8 @@ pub(super) mod tests {
         ])
     }
 
-    /// Brotli without compression: meta-blocks of at most 64 KiB, each told by its length, and an empty last one.
+    /// Encodes Brotli without compression: meta-blocks of at most 64 KiB with their lengths, and an empty last
+    /// meta-block.
     fn brotli(text: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (n, piece) in text.chunks(1 << 16).enumerate() {

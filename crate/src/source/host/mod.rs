@@ -25,9 +25,9 @@ const PACE: f64 = 16384.0;
 
 /// The files of a directory of a host.
 ///
-/// Its futures are `Send` and have to be awaited within a Tokio runtime that has I/O and time. Clones share their
-/// connections. Redirects are followed; `Authorization` and cookies do not go along to another host. HTTPS trusts what the
-/// system trusts; where the process has no default `CryptoProvider` of rustls, *ring* becomes it.
+/// The futures are `Send` and require a Tokio runtime with I/O and time. Clones share their connections. Redirects are
+/// followed, but `Authorization` and cookies are not sent to another host. HTTPS uses the certificates of the system. If
+/// the process has no default `CryptoProvider` of rustls, *ring* is installed.
 ///
 /// ```no_run
 /// use shelfish::eval::PositionEval;
@@ -51,11 +51,11 @@ pub struct Host {
 }
 
 impl Host {
-    /// The files of the directory whose URL is `base`, with a slash at its end or without. Nothing is asked for yet.
+    /// Creates a source for the directory with the URL `base`. The trailing slash is optional. No request is sent yet.
     ///
     /// # Errors
     ///
-    /// `base` is no URL of HTTP, a header is none, or there are no certificates to trust.
+    /// Returns an error if `base` is not a URL of HTTP, a header is invalid, or the system has no certificates.
     pub fn new(base: &str, options: Options) -> Result<Host, HostError> {
         let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
         if !is_http {
@@ -72,7 +72,7 @@ impl Host {
         for ours in [RANGE, ACCEPT_ENCODING] {
             headers.remove(ours);
         }
-        // Where there is a provider already, it stays.
+        // An existing default provider remains.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
@@ -183,7 +183,7 @@ fn header(response: &Response, name: &str) -> Option<String> {
     (!values.is_empty()).then(|| values.join(", "))
 }
 
-/// What the innermost cause of an error says: those of HTTP clients name the URL once more.
+/// Returns the message of the innermost cause of an error. The outer errors of HTTP clients repeat the URL.
 pub fn innermost(error: &dyn core::error::Error) -> String {
     let mut why = error;
     while let Some(inner) = why.source() {
@@ -192,7 +192,7 @@ pub fn innermost(error: &dyn core::error::Error) -> String {
     why.to_string()
 }
 
-/// How long a host asks to wait by its header `Retry-After`, in seconds or as a date.
+/// Parses the header `Retry-After`, in seconds or as a date.
 pub fn pause_of(retry_after: &str) -> Option<Duration> {
     let text = retry_after.trim();
     let date = || httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok();

@@ -7,12 +7,12 @@ use crate::quoted::Quoted;
 use crate::setters::setters;
 use crate::source::retry::RetryPolicy;
 
-/// How a [`Host`] is asked.
+/// Options of a [`Host`].
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long an answer may take, with all that is sent again; and a second more for every 16 KiB of it, so that a slow
-    /// line is not cut, and a host that drips is not waited for. 20 seconds by default.
+    /// Timeout of a response, including retries; 20 seconds by default. Each 16 KiB received extend it by one second,
+    /// so that slow connections work, but stalled connections are closed.
     pub timeout: Duration,
     /// Headers of every request by name, such as `Authorization`; none by default. `Range` and `Accept-Encoding` are not
     /// for the caller to set: those of the source win.
@@ -58,7 +58,7 @@ pub enum HostError {
         /// Its name as it was given.
         name: String,
     },
-    /// The client cannot be made, as where the system's certificates cannot be loaded.
+    /// The client cannot be created, for example because the system's certificates cannot be loaded.
     Client(String),
 }
 

@@ -48,7 +48,7 @@ fn headers_go_with_every_request_and_are_shown_to_nobody() -> Test {
     Ok(())
 }
 
-/// A host that answers every request by `answer`, which is told its head.
+/// Starts a host that responds to every request with `answer`, which receives the request's head.
 fn host(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static) -> std::io::Result<Host> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let base = format!("http://{}/", listener.local_addr()?);
@@ -75,7 +75,7 @@ fn echo(beginning: &'static str) -> std::io::Result<Host> {
     })
 }
 
-/// A whole answer with a header line of its own, whatever was asked for.
+/// Returns a complete response with an additional header line, independent of the request.
 fn answering(status: &str, header: &str, body: &[u8]) -> std::io::Result<Host> {
     let head = format!("HTTP/1.1 {status}\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     let answer = [head.as_bytes(), body].concat();
@@ -172,7 +172,7 @@ fn what_fails_on_the_way_is_asked_for_again_twice_at_most() -> Test {
     for (host, asked) in [recovering(2, cut)?, recovering(2, |_| Ok(()))?] {
         assert_eq!((wait(host.whole("f", 9))??, asked.load(Relaxed)), (b"x".to_vec(), 3));
     }
-    // What cannot get better, and what would take longer than there is time.
+    // Permanent errors, and an error whose retry would take longer than the timeout.
     for code in ["404 No", "403 No", "501 What", "503 Busy\r\nretry-after: 60"] {
         let (host, asked) = recovering(9, status(code))?;
         assert!(matches!(kind_of(wait(host.whole("f", 9))?)?, SourceErrorKind::Status(_)));

@@ -10,7 +10,7 @@ use gloo_events::EventListener;
 use wasm_bindgen::JsValue;
 use web_sys::{EventTarget, IdbRequest, IdbTransaction};
 
-/// What a request comes to. It is heard of from now on, whenever this is waited for.
+/// Returns the result of a request. Its events are observed from now on, even before the future is polled.
 pub(super) fn answer(request: &IdbRequest) -> LocalBoxFuture<'static, Result<JsValue, JsValue>> {
     let events = first_event(request, ["success", "error"]);
     let request = request.clone();
@@ -20,11 +20,11 @@ pub(super) fn answer(request: &IdbRequest) -> LocalBoxFuture<'static, Result<JsV
             _ => Err(request.error().ok().flatten().into()),
         }
     };
-    // A box is small where it is waited for, which is often.
+    // The box keeps the many callers small.
     answer.boxed_local()
 }
 
-/// How a transaction ends: the name of its error, or nothing.
+/// Waits for the end of a transaction; the name of its error, or `None`.
 pub(super) async fn ended(
     transaction: IdbTransaction,
     events: LocalBoxFuture<'static, &'static str>,

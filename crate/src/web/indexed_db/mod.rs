@@ -35,19 +35,18 @@ const QUEUE: usize = 512;
 /// Version of the layout of stores and names; what another one left is dropped.
 const VERSION: u32 = 2;
 
-/// Bytes of one database by name in IndexedDB, bounded; the least recently used ones go first.
+/// A cache of one database in IndexedDB, with a maximum size and least-recently-used eviction.
 ///
-/// Databases share the store and its bound, but every name begins with where the database is: bytes belong to where they
-/// came from, so that no host can answer for another, whatever names it gives to its files.
+/// All databases share the store and its size limit, but every key begins with the database's folder. So a host cannot
+/// provide entries of another host's database.
 ///
-/// Three stores: `bytes` by name; `entries`, the size and last use of each, with an index by last use; and `total`, the
-/// sum of all sizes, so that any number of tabs keep to one bound: whatever changes does so in one transaction.
+/// There are three stores: `bytes` by key; `entries` with the size and last use of each key, indexed by last use; and
+/// `total`, the sum of all sizes. All changes happen in one transaction, so that any number of tabs respect the limit.
 ///
-/// Browsers take IndexedDB away: private windows refuse it, Safari drops connections and sometimes never answers. So a
-/// connection that fails is opened again at the next use, one that cannot be opened is not tried again, and nothing is
-/// waited for beyond a second. Writes are queued, wait for reads and go one entry at a time, so that no lookup waits for
-/// them; while one does not end, no other is taken. What is kept is not believed: an entry of another type is none, and
-/// where sizes do not add up the cache begins anew.
+/// IndexedDB may fail at any time: private windows refuse it, and Safari drops connections and sometimes never answers.
+/// A lost connection is opened again at the next use; if opening fails, it is not tried again. A read waits for at most
+/// one second. Writes are queued and wait for reads, so that no lookup waits for them. While a write is stuck, no
+/// further write is accepted. Entries of a wrong type are ignored, and the cache is cleared if the sizes do not add up.
 #[derive(Clone)]
 pub struct IndexedDb(Rc<State>);
 
@@ -58,7 +57,7 @@ struct State {
     capacity: Cell<f64>,
     connection: RefCell<Connection>,
     queue: RefCell<VecDeque<Change>>,
-    /// Whom to tell when the queue is empty.
+    /// Senders to notify when the queue is empty.
     waiting: RefCell<Vec<oneshot::Sender<()>>>,
     is_writing: Cell<bool>,
     reads: Cell<u32>,
@@ -66,7 +65,7 @@ struct State {
     is_write_stuck: Cell<bool>,
 }
 
-/// A connection, or that there is none to be had, once that is known.
+/// A connection; `None` if opening has failed.
 type Connection = Rc<OnceCell<Option<Rc<Open>>>>;
 
 struct Open {
@@ -104,8 +103,8 @@ impl fmt::Debug for IndexedDb {
 }
 
 impl IndexedDb {
-    /// Opens the cache of a name, which takes at most `bytes`, for the database that is at `folder`, a URL. It is empty
-    /// where there is no IndexedDB.
+    /// Opens the cache of a name with at most `bytes` for the database at `folder`, a URL. Without IndexedDB the cache
+    /// remains empty.
     pub fn open(name: &str, bytes: u64, folder: &str) -> IndexedDb {
         let cache = IndexedDb(Rc::new(State {
             name: name.to_string(),
@@ -129,7 +128,7 @@ impl IndexedDb {
 
     /// Gives up all that is kept of the database.
     pub fn clear(&self) {
-        // What waits would be given up, too, and may fill the queue.
+        // Queued changes are obsolete, and may fill the queue.
         self.0.queue.borrow_mut().clear();
         self.later(Change::Clear { folder: self.0.folder.clone() });
     }
@@ -143,9 +142,9 @@ impl IndexedDb {
         }
     }
 
-    /// Closes the connection, once nothing uses it any more; what is queued is still written, by a new one.
+    /// Closes the connection after its last use. Queued changes are written with a new connection.
     pub fn close(&self) {
-        // Where there is none to be had, none is to be tried for again.
+        // After a failed attempt, no further attempt is made.
         if !matches!(self.0.connection.borrow().get(), Some(None)) {
             self.0.connection.take();
         }
@@ -164,7 +163,7 @@ impl IndexedDb {
         let factory: IdbFactory = factory.unchecked_into();
         let request = factory.open_with_u32(&self.0.name, VERSION)?;
         let _upgrade = EventListener::once(&request, "upgradeneeded", |event| {
-            // What cannot be made is missed by whoever uses it.
+            // If this fails, later uses of the stores fail.
             let _ = create_stores(event);
         });
         let database: IdbDatabase = answer(&request).await?.unchecked_into();
@@ -232,12 +231,12 @@ impl IndexedDb {
         }
         self.0.is_writing.set(false);
         for waiting in self.0.waiting.take() {
-            // Whoever waited may have gone.
+            // The receiver may be gone.
             let _ = waiting.send(());
         }
     }
 
-    /// Has `is_stuck` say so until work ends that nobody waits for any more.
+    /// Sets `is_stuck` until abandoned work ends.
     fn stuck(&self, work: LocalBoxFuture<'static, Kept>, is_stuck: fn(&State) -> &Cell<bool>) {
         is_stuck(&self.0).set(true);
         let cache = self.clone();
@@ -260,7 +259,7 @@ impl IndexedDb {
         };
         let done = stores.change(self.0.capacity.get(), change).await;
         if done.is_err() {
-            // All or nothing; it fails where the transaction has ended already.
+            // Fails if the transaction has already ended.
             let _ = transaction.abort();
         }
         // The disk or the origin's share of it is full: make do with less from now on.

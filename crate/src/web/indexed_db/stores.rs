@@ -6,10 +6,10 @@ use web_sys::{Event, IdbCursorWithValue, IdbDatabase, IdbKeyRange, IdbObjectStor
 
 use super::events::answer;
 
-/// What is kept under some names. Changes give nothing, as the same type: one copy of what waits for either.
+/// Entries of some keys. Changes return an empty list of the same type, so that one function waits for both.
 pub(super) type Kept = Vec<Option<Vec<u8>>>;
 
-/// What is to be written.
+/// A change of the stores.
 pub(super) enum Change {
     Put { key: String, bytes: Uint8Array, used: f64 },
     Touch(String),
@@ -114,7 +114,7 @@ pub(super) async fn read(database: &IdbDatabase, keys: &[String]) -> Result<Kept
     Ok(found)
 }
 
-/// A size that was kept, which others may have damaged; NaN if it is none.
+/// Parses a stored size, which may be damaged; NaN if it is invalid.
 fn size(value: &JsValue) -> f64 {
     value.as_f64().filter(|size| *size >= 0.0).unwrap_or(f64::NAN)
 }
