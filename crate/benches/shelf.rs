@@ -1,7 +1,7 @@
-//! What the parts of a lookup and of a build take, each beside what one would do without this crate.
+//! Times of the parts of a lookup and of a build, compared with alternatives outside this crate.
 //!
-//! `cargo bench -p shelfish --features write`. The data is the sample of the repository, and no more than its first
-//! positions; the blocks are of the size that a build makes.
+//! `cargo bench -p shelfish --features write`. The data are the first positions of the repository's sample. The blocks
+//! have the usual size.
 #![allow(missing_docs, clippy::unwrap_used, reason = "the macros of criterion; a bench may panic")]
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use shelfish::table::{Block, Chunk, Cutter, KeyRange, encode_block};
 /// Positions of the sample that are read.
 const POSITIONS: usize = 4_000;
 
-/// A block as a build makes it, and what is in it.
+/// A block of the usual size, and its content.
 struct Sample {
     records: Vec<PositionEval>,
     /// The same records as the lines of the dump.
@@ -35,7 +35,7 @@ impl Sample {
     }
 }
 
-/// The block in the middle of those that the beginning of the sample makes.
+/// Returns the middle block of the first positions of the sample.
 fn sample() -> Sample {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/../static-shards/sample.jsonl.zst");
     let text = zstd::decode_all(std::fs::File::open(dump).unwrap()).unwrap();
@@ -95,7 +95,7 @@ fn each<T, R>(items: &[T], work: impl Fn(&T) -> R) {
     }
 }
 
-/// FEN to a canonical position, beside FEN to a position.
+/// FEN to a canonical position, compared with FEN to a position.
 fn canonicalise(c: &mut Criterion) {
     let Sample { records, .. } = sample();
     let fens: Vec<String> = records.iter().map(|record| record.position.to_string()).collect();
@@ -111,7 +111,7 @@ fn canonicalise(c: &mut Criterion) {
     group.finish();
 }
 
-/// The exact code of a position, beside a hash of it.
+/// The exact code of a position, compared with a hash.
 fn key(c: &mut Criterion) {
     let Sample { records, .. } = sample();
     let mut group = c.benchmark_group("key");
@@ -124,7 +124,7 @@ fn key(c: &mut Criterion) {
     group.finish();
 }
 
-/// Lines from ranks of moves, beside generating the legal moves of the same lines.
+/// Lines from ranks of moves, compared with generating the legal moves of the same lines.
 fn lines(c: &mut Criterion) {
     let sample = sample();
     let block = sample.open();
@@ -153,7 +153,7 @@ fn lines(c: &mut Criterion) {
     group.finish();
 }
 
-/// A block from records, beside zstd on their lines.
+/// A block from records, compared with zstd of their lines.
 fn encode(c: &mut Criterion) {
     let sample = sample();
     let mut group = c.benchmark_group("encode a block");
@@ -165,7 +165,7 @@ fn encode(c: &mut Criterion) {
     group.finish();
 }
 
-/// A block from bytes, beside decompressing them.
+/// A block from bytes, compared with their decompression.
 fn decode(c: &mut Criterion) {
     let sample = sample();
     let mut group = c.benchmark_group("decode a block");
@@ -177,7 +177,7 @@ fn decode(c: &mut Criterion) {
     group.finish();
 }
 
-/// A position that a block does not have, so that no record is decoded, beside a hash map and a scan of keys.
+/// A position that a block does not contain, so that no record is decoded, compared with a hash map and a scan of keys.
 fn search(c: &mut Criterion) {
     let sample = sample();
     let block = sample.open();

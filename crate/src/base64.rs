@@ -1,6 +1,6 @@
 //! Base64 (RFC 4648) without padding.
 
-/// Reads Base64; `None` if there is another sign.
+/// Decodes Base64; `None` if a character is invalid.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0u32, 0);

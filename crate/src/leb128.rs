@@ -1,4 +1,4 @@
-//! Unsigned LEB128: seven bits a byte, least significant first; the highest bit of a byte says that another one follows.
+//! Unsigned LEB128: seven bits per byte, least significant first. The highest bit of a byte is set if another byte follows.
 //!
 //! ```
 //! use shelfish::leb128;

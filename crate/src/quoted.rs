@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-/// The most characters that are shown: a message has a line or two, whatever it tells of.
+/// Maximum number of characters in a message.
 const MAX_CHARS: usize = 80;
 
 /// The beginning of a text between quotation marks, control characters by number. The standard library's `Debug` does the same, but with

@@ -1,6 +1,6 @@
 //! A cell and a semaphore for asynchronous code.
 //!
-//! The crates for this come with a list of listeners of their own, which was 2 % of the WASM module.
+//! The crates for this maintain lists of listeners, which took 2 % of the WASM module.
 
 use core::convert::Infallible;
 use std::collections::VecDeque;
@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use futures_channel::oneshot;
 use futures_util::{FutureExt as _, lock};
 
-/// What a lock guards is state of its own at every step: a panic elsewhere does not make it wrong.
+/// Locks a mutex. The guarded state is consistent at every step, so a panic elsewhere does not matter.
 pub(crate) fn held<T: ?Sized>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A value that the first who wants it makes. If that fails, or whoever makes it is dropped, the next one does.
+/// A value that its first user initialises. If that fails or is dropped, the next user initialises it.
 pub(crate) struct OnceCell<T> {
     value: OnceLock<T>,
     turn: lock::Mutex<()>,
@@ -84,7 +84,7 @@ impl Semaphore {
             }
         };
         match place {
-            // Who waits in the queue gets one: the sender is not dropped before.
+            // Every waiting receiver gets a permit: its sender is not dropped before.
             Some(place) => place.await.unwrap_or_else(|_| Permit(self.clone())),
             None => Permit(self.clone()),
         }

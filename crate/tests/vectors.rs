@@ -1,7 +1,7 @@
-//! The reader as browsers run it, without the feature `write`, on a database that is part of the repository.
+//! Tests of the reader without the feature `write`, as in browsers, on a database that is part of the repository.
 //!
-//! `tests/data/database` contains the test vectors of `FORMAT.md`: records as JSON, and the database made of them. These
-//! tests need no writer; `cargo test -p shelfish` runs them without it.
+//! `tests/data/database` contains the test vectors of `FORMAT.md`: records as JSON, and the database made of them.
+//! These tests need no writer; `cargo test -p shelfish` runs them without it.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
 use std::collections::BTreeSet;
@@ -156,7 +156,7 @@ fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
     );
 }
 
-/// With any byte of a shard changed, every lookup fails or is answered as before, and the fault is named.
+/// If any byte of a shard is changed, every lookup fails with the exact error or returns the correct answer.
 #[test]
 fn a_changed_byte_gives_an_error_or_the_right_answer() {
     let records = records();

@@ -1,8 +1,8 @@
 //! Evaluations as columns of a block.
 //!
-//! Numbers are coded relative to others that a reader has decoded before: a score relative to that of the parent (the
-//! position one ply before), of the PV above it, or of the best evaluation. Decoding them is cheap, so a reader does it for
-//! the whole block at once; lines are decoded record by record.
+//! Numbers are encoded as differences from earlier numbers. A score is relative to the score of the parent (the
+//! position one ply before), of the previous PV, or of the best evaluation. Decoding numbers is cheap, so a reader
+//! decodes those of the whole block at once. Lines are decoded record by record.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Sealed, Values, unzigzag};
 
-/// Numbers of which only the order of magnitude is predictable.
+/// The code of numbers with a predictable order of magnitude only.
 const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
 /// Differences and counts, which are mostly small.
 const NARROW: Octaves = Octaves { direct: 5, leading: 3 };
@@ -31,7 +31,7 @@ const SCORE_CHILD: usize = 7;
 const SCORE_NEXT_PV: usize = 8;
 const SCORE_OTHER: usize = 9;
 const BITS: usize = 10;
-/// The number of these columns; those of the lines follow.
+/// Number of these columns; the columns of the lines follow.
 const NUMBERS: usize = 11;
 
 /// Names of the columns of the numbers.
@@ -49,8 +49,8 @@ const NUMBER_NAMES: [&str; NUMBERS] = [
     "low bits",
 ];
 
-/// The most moves of all lines of a block: twice what a block of the usual weight has at most, as a record has at most
-/// [`PositionEval::MAX_PLIES`].
+/// Maximum number of moves of all lines of a block. A record has at most [`PositionEval::MAX_PLIES`] moves, so a block
+/// of the usual weight has at most half of this.
 const MAX_BLOCK_PLIES: usize = 1 << 15;
 
 /// Lines can be decoded from every record whose number is a multiple of this; up to such a record others are skipped.
@@ -67,14 +67,14 @@ fn to_integer(score: Score) -> i64 {
     }
 }
 
-/// `None` where no score has this integer.
+/// Returns the score of an integer; `None` if no score has this integer.
 fn from_integer(integer: i64) -> Option<Score> {
     let score = if integer.unsigned_abs() <= Score::MAX_CP.unsigned_abs().into() {
         Score::Cp(i32::try_from(integer).ok()?)
     } else {
         Score::Mate(i32::try_from(integer.signum() * MATE - integer).ok()?)
     };
-    // Beyond mate in no moves the other side would mate.
+    // Beyond mate in 0 moves, the integer would be a mate of the other side.
     (score.is_in_range() && to_integer(score) == integer).then_some(score)
 }
 
@@ -110,7 +110,7 @@ impl BlockColumns {
         };
         let mut all =
             BlockColumns { records: vec![0], evaluations: Vec::new(), scores: Vec::new(), entries: Vec::new() };
-        // The first score of the best evaluation of each record, to which those of its children are relative.
+        // The first score of each record's best evaluation. The scores of its children are relative to it.
         let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
         for (turn, parent) in turns.iter().zip(parents) {
             let parent = parent.map(|parent| bests[parent as usize]);
@@ -160,7 +160,7 @@ impl BlockColumns {
         Ok(all)
     }
 
-    /// Notes where the lines of every [`STRIDE`]th record begin, and checks how many moves the lines have.
+    /// Records the start of the lines of every [`STRIDE`]th record, and checks the number of moves of the lines.
     fn find_line_entries(&mut self, columns: &Columns, first: usize) -> Result<(), ColumnError> {
         let mut cursors = Cursors::new(lines(columns, first));
         let mut line_infos = Vec::new();
@@ -185,7 +185,7 @@ impl BlockColumns {
         &self.evaluations[self.records[n]..self.records[n + 1]]
     }
 
-    /// What is known of each line of record `n`.
+    /// Collects the PV numbers and depths of the lines of record `n`.
     fn line_infos(&self, n: usize, out: &mut Vec<LineInfo>) {
         out.clear();
         for numbers in self.evaluations(n) {

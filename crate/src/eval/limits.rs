@@ -1,8 +1,8 @@
 //! Limits of a record.
 //!
-//! A reader decodes a record synchronously, in a browser on the main thread. The limits are far above what engines produce
-//! for a position, and so low that no record, whoever wrote it, blocks a page for long. Readers enforce them; a writer
-//! leaves out what is beyond.
+//! A reader decodes a record synchronously, in a browser on the main thread. The limits are far above the evaluations
+//! of engines, and so low that no record blocks a page for long. Readers enforce the limits; a writer omits the
+//! evaluations beyond them.
 
 #[cfg(feature = "write")]
 use super::Evaluation;
@@ -18,15 +18,15 @@ impl PositionEval {
     pub const MAX_EVALUATION_PVS: usize = 256;
     /// The most PVs of all evaluations of a record.
     pub const MAX_PVS: usize = 4096;
-    /// The most moves of all PVs of a record. Where positions have many legal moves there may be fewer, as `FORMAT.md`
-    /// says.
+    /// Maximum number of moves of all PVs of a record. In positions with many legal moves the maximum is lower; see
+    /// `FORMAT.md`.
     pub const MAX_PLIES: usize = moves::MAX_PLIES;
     /// A record may always have this many moves, however many legal moves its positions have.
     #[cfg(feature = "write")]
     pub const SAFE_PLIES: usize = moves::SAFE_PLIES;
 
-    /// How many of these evaluations of `position`, which are in order, fit into a record. A record holds the best ones and
-    /// skips none, so that its content does not depend on which of the others were seen.
+    /// Returns the number of evaluations of `position`, in their order, that fit into a record. A record contains the
+    /// first evaluations without gaps, so that its content does not depend on the evaluations after them.
     #[cfg(feature = "write")]
     pub fn fit(position: &Position, evaluations: &[Evaluation]) -> usize {
         let (mut pvs, mut plies) = (0, 0);
@@ -57,8 +57,8 @@ impl Evaluation {
         self.pvs.iter().map(|pv| pv.line.len()).sum()
     }
 
-    /// Cuts the lines, all to the same number of moves, if that is what it takes for a record to hold the evaluation.
-    /// Returns how many lines were cut.
+    /// Cuts all lines to the same length if the evaluation does not fit into a record otherwise. Returns the number of
+    /// lines that were cut.
     pub fn shorten(&mut self, position: &Position) -> usize {
         let longest = self.pvs.iter().map(|pv| pv.line.len()).max().unwrap_or(0);
         let cut_to = |evaluation: &Evaluation, plies| {

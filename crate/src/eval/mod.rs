@@ -1,7 +1,7 @@
-//! The evaluations of one position, which a lookup returns.
+//! The evaluations of one position: the records of a database of evaluations.
 //!
-//! Scores are from White's point of view, whoever moves, in centipawns or in moves to mate, as in the Lichess
-//! evaluation database. Node counts are in kilonodes.
+//! Scores are from White's point of view, in centipawns or in moves to mate, as in the Lichess evaluation database.
+//! Node counts are in kilonodes.
 
 mod codec;
 mod limits;
@@ -57,7 +57,7 @@ impl fmt::Display for Score {
 pub struct Pv {
     /// From White's point of view.
     pub score: Score,
-    /// Legal moves from the evaluated position; may be empty where the source gave none.
+    /// Legal moves from the evaluated position; empty if the source contained no line.
     pub line: Vec<Move>,
 }
 
@@ -83,7 +83,7 @@ pub struct PositionEval {
 }
 
 impl PositionEval {
-    /// The deepest evaluation; of equally deep ones that with more PVs, then that with more nodes.
+    /// Returns the deepest evaluation. Ties are resolved by the number of PVs, then by the number of nodes.
     pub fn best(&self) -> Option<&Evaluation> {
         self.evaluations.first()
     }
@@ -109,7 +109,7 @@ impl PositionEval {
     }
 }
 
-/// Origin, target (the rook's square when castling) and promotion: tells the moves of one position apart.
+/// Returns origin, target (the rook's square for castling) and promotion, which identify a move of a position.
 fn move_bytes(m: Move) -> [u8; 3] {
     let from = m.from().map_or(64, |square| square as u8);
     [from, m.to() as u8, m.promotion().map_or(0, |role| role as u8)]

@@ -16,8 +16,8 @@ pub(super) fn index(role: Role) -> usize {
     role as usize - 1
 }
 
-/// The least attacker of each square: 0 none, 1 pawn, 2 knight or bishop, 3 rook, 4 queen, 5 king. Bit `n` of these
-/// numbers is bitboard `n`.
+/// The least attacker of each square: 0 no attacker, 1 pawn, 2 knight or bishop, 3 rook, 4 queen, 5 king. Bit `n` of
+/// these numbers is bitboard `n`.
 #[derive(Copy, Clone, Default)]
 pub(super) struct LeastAttackers([Bitboard; 3]);
 
@@ -51,7 +51,7 @@ pub(super) struct Side {
     pub(super) twice: Bitboard,
     /// The least attacker of each square.
     pub(super) least: LeastAttackers,
-    /// Pieces, the king aside, that the other side wins material by capturing.
+    /// Pieces except the king that the other side can capture profitably.
     pub(super) en_prise: Bitboard,
 }
 
@@ -75,9 +75,9 @@ pub(super) struct RelativeBoard {
     pub(super) attacks_of: [Bitboard; 64],
 }
 
-/// What a rook attacks on the empty board: whether there is any slider on these lines is a cheap test.
+/// Rook attacks on the empty board, for a cheap test if there is any slider on these lines.
 pub(super) static ROOK_RAYS: [Bitboard; 64] = rays(true);
-/// What a bishop attacks on the empty board.
+/// Bishop attacks on the empty board.
 pub(super) static BISHOP_RAYS: [Bitboard; 64] = rays(false);
 
 const fn rays(orthogonal: bool) -> [Bitboard; 64] {
@@ -92,16 +92,16 @@ const fn rays(orthogonal: bool) -> [Bitboard; 64] {
     rays
 }
 
-/// Attacks of sliders without magic bitboards, by the obstruction difference
-/// (<https://www.chessprogramming.org/Obstruction_Difference>). It is quicker than what `shakmaty` has without its
-/// feature `magics` where no machine instruction reverses bits, as in WebAssembly.
+/// Slider attacks without magic bitboards, by the obstruction difference
+/// (<https://www.chessprogramming.org/Obstruction_Difference>). Without a machine instruction that reverses bits, as in
+/// WebAssembly, this is faster than `shakmaty` without its feature `magics`.
 #[cfg(any(not(feature = "write"), test))]
 pub(super) mod sliders {
     use shakmaty::{Bitboard, Square};
 
     use super::{BISHOP_RAYS, ROOK_RAYS};
 
-    /// For each square the diagonal that goes up to the right, without the square.
+    /// For each square, the diagonal that rises to the right, without the square.
     static RISING: [u64; 64] = {
         let mut lines = [0; 64];
         let mut i = 0;
@@ -114,13 +114,13 @@ pub(super) mod sliders {
         lines
     };
 
-    /// What a slider on `square` attacks along `line`, which does not contain the square itself.
+    /// Returns the attacks of a slider on `square` along `line`, which does not contain the square itself.
     #[inline]
     fn along(line: u64, square: Square, occupied: Bitboard) -> u64 {
         let below = (1 << square as u32) - 1;
         let blockers = line & occupied.0;
         let above = blockers & !below;
-        // From the nearest piece below, or the lowest square, to the nearest piece above, or the highest square.
+        // From the nearest piece below (or the lowest square) to the nearest piece above (or the highest square).
         let first = 1 << 63 >> (blockers & below | 1).leading_zeros();
         let last = above & above.wrapping_neg();
         line & (last << 1).wrapping_sub(first)
@@ -184,8 +184,8 @@ impl Side {
         self.attacks |= squares;
     }
 
-    /// Fills in the squares that this side attacks; `up` tells whether its pawns go up the board. `each` is called with
-    /// every piece but pawns and the squares that it attacks.
+    /// Computes the attacks of this side; `up` is true if its pawns move up the board. Calls `each` with every piece
+    /// except pawns, and its attacks.
     fn add_attacks(&mut self, occupied: Bitboard, up: bool, mut each: impl FnMut(Square, Bitboard)) {
         const NOT_A: Bitboard = Bitboard(!0x0101_0101_0101_0101);
         const NOT_H: Bitboard = Bitboard(!0x8080_8080_8080_8080);

@@ -1,4 +1,4 @@
-//! What all moves of a position have in common, worked out once.
+//! Properties of a position that all its moves share.
 
 use shakmaty::attacks::{between, king_attacks, knight_attacks, pawn_attacks};
 use shakmaty::{Bitboard, Color, Role, Square};
@@ -28,13 +28,13 @@ pub(super) struct PositionContext<'a> {
     pub(super) our_stake: usize,
     /// Our pieces en prise of that role.
     pub(super) endangered: Bitboard,
-    /// Their pieces that attack the first of these.
+    /// Their attackers of the first of these pieces.
     pub(super) attackers: Bitboard,
     /// Squares between it and the sliders among its attackers.
     pub(super) interpositions: Bitboard,
     /// The most valuable role of their pieces en prise, plus one; 0 for none.
     pub(super) their_stake: usize,
-    /// For each role of ours, their pieces that it gains by attacking.
+    /// For each of our roles, their pieces that are worth attacking with it.
     pub(super) fork_targets: [Bitboard; ROLES],
     /// The squares next to their king.
     pub(super) king_zone: Bitboard,

@@ -1,7 +1,7 @@
-//! The features of a legal move, by which the linear model scores it.
+//! The features of a legal move, for the scores of the linear model.
 //!
-//! Each feature is a number below a fixed bound and has a table with one weight for each of its values. The score of a
-//! move is the sum of its weights, one of each table.
+//! Each feature is a number below a fixed bound and has a table with a weight for each value. The score of a move is
+//! the sum of one weight from each table.
 
 use shakmaty::attacks::between;
 use shakmaty::{Bitboard, File, Move, Role, Square};
@@ -46,7 +46,7 @@ tables! {
 /// Number of weights.
 pub(super) const WEIGHTS: usize = start(SIZES.len());
 
-/// Where a table starts in the weights file.
+/// Returns the start of a table in the weights file.
 const fn start(table: usize) -> usize {
     let (mut sum, mut i) = (0, 0);
     while i < table {
@@ -86,7 +86,7 @@ fn distance(a: Square, b: Square) -> usize {
     usize::from(DISTANCES[a as usize][b as usize])
 }
 
-/// 1 where there is a square, 0 where there is none.
+/// Returns 1 for a square, 0 for `None`.
 #[inline]
 fn some(squares: Bitboard) -> usize {
     usize::from(squares.any())
@@ -117,7 +117,7 @@ fn weight_index(table: Table, value: usize) -> usize {
     STARTS[table as usize] + value
 }
 
-/// What all moves of a piece have in common. Castling counts as a piece of its own.
+/// Properties of a piece that all its moves share. Castling counts as a separate piece.
 pub(super) struct Mover<'a> {
     context: &'a PositionContext<'a>,
     role: Role,
@@ -127,11 +127,11 @@ pub(super) struct Mover<'a> {
     attacks_before: Bitboard,
     /// Squares that other pieces of ours attack.
     backed: Bitboard,
-    /// Our attacked pieces of which it is the only defender.
+    /// Our attacked pieces whose only defender is this piece.
     sole_defences: Bitboard,
-    /// How many squares of the mobility area it attacks.
+    /// Number of attacked squares in the mobility area.
     mobility: i32,
-    /// The parts of these features that do not depend on the target.
+    /// Parts of the features that do not depend on the target.
     undefended: usize,
     reply: usize,
     follow_up: usize,

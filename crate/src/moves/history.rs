@@ -4,7 +4,7 @@ use shakmaty::{Color, Move, Square};
 
 use super::prefix::{LinePrefix, origin};
 
-/// What the earlier lines say about one legal move.
+/// Statistics of a legal move in the earlier lines.
 #[derive(Copy, Clone, Default)]
 pub(super) struct MoveHistory {
     /// Whether there are earlier lines at all.
@@ -12,7 +12,7 @@ pub(super) struct MoveHistory {
     /// At which ply the side to move last played it: 0 never, 1 this ply, 2 an earlier one, 3 two plies later, 4 any other
     /// later one.
     pub(super) when: usize,
-    /// How often it was played: 0 once at most, 1 twice, 2 more often.
+    /// Frequency in the earlier lines: 0 for at most once, 1 for twice, 2 for more often.
     pub(super) times: usize,
     /// Whether it was the last one played on the same board: 0 none was played, 1 no, 2 yes.
     pub(super) same_board: usize,
@@ -38,7 +38,7 @@ struct MoveCount {
     times: u8,
 }
 
-/// A move of an earlier line and what came before it.
+/// A move of an earlier line and the move before it.
 struct PlayedBefore {
     board_hash: u32,
     last: Option<u16>,
@@ -48,7 +48,7 @@ struct PlayedBefore {
 
 const COLORS: usize = 2;
 
-/// The most moves that are kept in [`History::moves`], each of which is compared with every position.
+/// Maximum number of moves in [`History::moves`]. Each move is compared with every position.
 const MAX_MOVES: usize = 1024;
 
 /// Origin and target as one number below 4,096.
@@ -60,7 +60,7 @@ fn code_of(m: Move) -> u16 {
     code(origin(m), m.to())
 }
 
-/// What the earlier lines say about one position of a line.
+/// Statistics of the earlier lines for one position of a line.
 pub(super) struct PositionHistory<'a> {
     history: &'a History,
     side: usize,
@@ -93,7 +93,7 @@ impl History {
         }
     }
 
-    /// What it says about the position after `prefix`.
+    /// Returns the statistics for the position after `prefix`.
     pub(super) fn at(&self, turn: Color, prefix: &LinePrefix) -> PositionHistory<'_> {
         let mut found = PositionHistory {
             history: self,
@@ -120,7 +120,7 @@ impl History {
 }
 
 impl PositionHistory<'_> {
-    /// What it says about a legal move of the position.
+    /// Returns the statistics of a legal move of the position.
     #[inline]
     pub(super) fn of_move(&self, m: Move) -> MoveHistory {
         if self.history.counts.is_empty() {

@@ -10,7 +10,7 @@ use super::order::MoveOrder;
 use super::prefix::LinePrefix;
 use super::tree::Tree;
 
-/// What the columns of the evaluations tell of a line before it is decoded.
+/// Properties of a line that are known before it is decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineInfo {
     /// Whether it is the first PV of its evaluation.
@@ -33,7 +33,7 @@ pub(crate) const NAMES: [&str; COLUMNS] = [
     "wide ranks",
 ];
 
-/// How many moves are shared with an earlier line: first the column of first PVs, then that of other PVs.
+/// Number of moves shared with an earlier line: first the column for first PVs, then the column for other PVs.
 pub(crate) const SHARED: usize = 0;
 /// The number of that earlier line.
 pub(crate) const SOURCE: usize = 2;
@@ -101,7 +101,7 @@ pub(crate) enum LineError {
     Source {
         /// The line referred to.
         source: usize,
-        /// How many lines there are before.
+        /// Number of earlier lines.
         lines: usize,
     },
     /// A line shares more moves with another than that one has, or than it has itself.
@@ -214,7 +214,7 @@ pub(crate) fn encode(
     Ok(plies)
 }
 
-/// Adds up what the lines of a record cost to decode.
+/// Sums up the decoding costs of the lines of a record.
 #[cfg(feature = "write")]
 #[derive(Debug, Default)]
 pub(crate) struct DecodingCost {
@@ -306,7 +306,7 @@ impl<'a> Cursors<'a> {
     ///
     /// # Errors
     ///
-    /// A column ended, or a line is shorter than what it shares.
+    /// Returns an error if a column ended, or if a line is shorter than its shared part.
     pub(crate) fn skip(&mut self, infos: &[LineInfo]) -> Result<(), LineError> {
         self.plies(infos).map(drop)
     }

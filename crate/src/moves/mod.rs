@@ -1,9 +1,9 @@
-//! The codec of principal variations: each move is coded as its rank among the legal moves, most likely first.
+//! The codec of principal variations: each move is encoded as its rank among the legal moves, most likely first.
 //!
-//! The lines of a record become a few columns of small integers: how many moves a line shares with an earlier line of
-//! the record, which line that is, how long the line is, and the ranks of the moves that it does not share. Moves are
-//! ordered by a linear model with frozen integer weights, so that the order is the same on every machine. A record is
-//! decoded without any other record, and the records before it are skipped without generating moves.
+//! The lines of a record become a few columns of small integers: the number of moves shared with an earlier line of the
+//! record, the index of that line, the length of the line, and the ranks of the moves that are not shared. A linear
+//! model with frozen integer weights orders the moves, so the order is the same on every machine. A record is decoded
+//! without other records. Earlier records are skipped without generating moves.
 
 mod board;
 mod context;

@@ -8,7 +8,7 @@ use super::features::{Mover, WEIGHTS};
 use super::history::History;
 use super::prefix::{LinePrefix, origin};
 
-/// The fitted weights, one signed byte each, table after table. Frozen: another file is another format.
+/// The fitted weights, one signed byte each, table after table. They are frozen: other weights are another format.
 static FITTED: [i8; PADDED] = {
     let bytes: &[u8; WEIGHTS] = include_bytes!("weights.bin");
     let mut weights = [0; PADDED];

@@ -4,7 +4,7 @@ use shakmaty::{Bitboard, Color, Move, Role, Square};
 
 use super::board::relative_square;
 
-/// What the next moves need to know of a move that was played.
+/// A played move, as far as later moves depend on it.
 #[derive(Copy, Clone)]
 pub(super) struct PriorMove {
     /// The piece that arrived: after a promotion the promoted one.
@@ -50,7 +50,7 @@ pub(super) struct LinePrefix {
     pub(super) ply: usize,
     /// The last move, which the opponent played, and the one before.
     pub(super) moves: [Option<Move>; 2],
-    /// The targets of the moves of the side that moved first, and of the other side.
+    /// The targets of the moves of each side, first those of the side that moved first.
     arrivals: [Bitboard; 2],
     /// An incremental hash of the changes to the board, as Zobrist hashing does it, with sums: equal for lines of one
     /// record that reach the same board.

@@ -1,8 +1,8 @@
-//! Static exchange evaluation (SEE): what a series of captures on one square wins.
+//! Static exchange evaluation (SEE): the material won by a series of captures on one square.
 //!
 //! This is the swap algorithm, <https://www.chessprogramming.org/SEE_-_The_Swap_Algorithm>: the sides capture on the
-//! square in turns, each with its least valuable piece. Instead of a list of gains it keeps a window of two bounds, as
-//! alpha-beta search does, and stops when what follows cannot change the answer within the window. `FORMAT.md`
+//! square in turns, each with its least valuable piece. It keeps a window of two bounds instead of a list of gains,
+//! like alpha-beta search, and stops when further captures cannot change the result within the window. `FORMAT.md`
 //! ("Terms") defines the result.
 
 use shakmaty::attacks::{king_attacks, knight_attacks, pawn_attacks};
@@ -17,8 +17,8 @@ pub(super) const WORTH: [i32; ROLES] = [1, 3, 3, 5, 9, 30];
 const MAX_CAPTURES: usize = 32;
 
 impl RelativeBoard {
-    /// The SEE of a move: what the side to move wins by it and by the captures on its target that follow. The result is
-    /// clamped to -5 to 4 where they attack the target.
+    /// Returns the SEE of a move: the material that the side to move wins by the move and the following captures on its
+    /// target. The result is clamped to -5 to 4 if the other side attacks the target.
     #[inline]
     pub(super) fn see_of_move(&self, role: usize, from: Square, to: Square, gain: i32) -> i32 {
         if self.them.attacks.contains(to) {
@@ -28,15 +28,16 @@ impl RelativeBoard {
         }
     }
 
-    /// Whether a piece of `role` on `square`, which the other side attacks, is en prise: capturing it pays. `by_us` tells
-    /// which side captures.
+    /// Whether capturing a piece of `role` on `square`, which the other side attacks, is profitable. `by_us` is true if
+    /// our side captures.
     pub(super) fn is_en_prise(&self, role: usize, square: Square, by_us: bool) -> bool {
         self.see(square, self.occupied, WORTH[role], by_us, 0, 1) > 0
     }
 
-    /// What a side wins by capturing a piece worth `standing` on a square that it attacks; `ours` tells whether we capture
-    /// first. Each side captures with its least valuable piece and may stop at any time; the result is 0 if the first
-    /// capture does not pay. Pins are ignored. The result is clamped to the window from `least` to `most`.
+    /// Returns the material that a side wins by capturing a piece worth `standing` on an attacked square. `ours` is
+    /// true if our side captures first. Each side captures with its least valuable piece and may stop at any time; the
+    /// result is 0 if the first capture is not profitable. Pins are ignored. The result is clamped to the window from
+    /// `least` to `most`.
     fn see(
         &self,
         square: Square,
@@ -53,7 +54,7 @@ impl RelativeBoard {
             | pawn_attacks(Color::White, square) & them[0]
             | knight_attacks(square) & (us[1] | them[1])
             | king_attacks(square) & (us[5] | them[5]);
-        // Most often nobody can recapture.
+        // Usually there is no recapture.
         let owner = if ours { self.them.all } else { self.us.all };
         if ((attackers | orthogonal_sliders | diagonal_sliders) & owner & occupied).is_empty() {
             return standing.clamp(least, most);
@@ -64,8 +65,8 @@ impl RelativeBoard {
         if diagonal_sliders.any() {
             attackers |= bishop_attacks(square, occupied) & diagonal_sliders;
         }
-        // `won` is the material balance so far, for the side that captured first. `least` is what that side has made sure
-        // of, `most` what the other side has: alpha and beta.
+        // `won` is the material balance for the side that captured first. `least` and `most` are the bounds, alpha and
+        // beta.
         let mut won = 0;
         for capture in 0..MAX_CAPTURES {
             let begins = capture % 2 == 0;

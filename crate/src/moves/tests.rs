@@ -71,7 +71,7 @@ const STARTS: [&str; 10] = [
     "3k4/8/8/8/8/8/qqqqqqqq/K7 w - - 0 1",
 ];
 
-/// Random lines from one position, some of which follow earlier ones for a while.
+/// Random lines from one position. Some of them follow earlier lines for a while.
 fn record() -> impl Strategy<Value = Record> {
     let line = (any::<bool>(), 0..30u16, any::<u8>(), 0..8usize, prop::collection::vec(any::<u16>(), 0..24));
     (0..STARTS.len(), prop::collection::vec(any::<u16>(), 0..12), prop::collection::vec(line, 0..6)).prop_map(
@@ -180,7 +180,7 @@ fn colours_are_treated_alike() {
     assert_eq!(of_white, of_black);
 }
 
-/// A change of the order of moves is a change of format: what is written here was written by the first release.
+/// The expected bytes were written by the first release: another order of moves would be another format.
 #[test]
 fn the_order_is_frozen() {
     let start = position(STARTS[1]);

@@ -1,5 +1,5 @@
-//! The earlier lines of a record as a prefix tree (trie): one walk finds how many moves a line shares with any of them,
-//! however many there are.
+//! The earlier lines of a record as a prefix tree (trie). One walk finds the longest prefix that a line shares with any
+//! earlier line.
 
 use shakmaty::Move;
 
@@ -63,7 +63,8 @@ impl Tree {
         self.0[node].line
     }
 
-    /// The moves of the children of a node. A line that leaves the tree at this node continues with none of them.
+    /// Returns the moves of the children of a node. A line that leaves the tree at this node continues with a different
+    /// move.
     pub(super) fn children(&self, node: usize) -> Vec<Move> {
         self.child_nodes(node).filter_map(|at| self.0[at].m).collect()
     }

@@ -17,7 +17,7 @@ pub struct BlockColumns {
     pub(super) games: MoveGames,
     /// The range of each position's other moves among those of the block.
     pub(super) others: Vec<Range<usize>>,
-    /// The ranks of the other moves among the legal moves.
+    /// Rank among the legal moves, for each other move.
     pub(super) ranks: Vec<u32>,
     /// Number of moves of all positions.
     pub(super) moves: usize,

@@ -1,4 +1,4 @@
-//! By what the games of a book are told apart: speeds, bands of ratings.
+//! The division of a book's games into buckets: by speed and by rating.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,10 +8,11 @@ use super::results::Bucket;
 /// The speeds of games, from the fastest, as Lichess calls them.
 pub const SPEEDS: [&str; 6] = ["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
 
-/// By what games go into buckets, in the order of the buckets: by speed, then by band of ratings. Games without a time control
-/// or without ratings have buckets of their own, behind those with.
+/// The buckets of a book, ordered by speed, then by range of ratings. The last speed is for games without a time control,
+/// the last range for games without ratings.
 ///
-/// As a text, the word `speeds` if games are told apart by speed, and the ratings at which bands begin: `speeds,1600,2000`.
+/// Its text consists of the word `speeds`, if the buckets depend on speed, and the lowest ratings of the ranges:
+/// `speeds,1600,2000`.
 ///
 /// ```
 /// use shelfish::played::Bucketing;
@@ -55,13 +56,14 @@ impl Bucketing {
         speed * self.bands() + band
     }
 
-    /// The speed of a bucket's games; `None` if games are not told apart by it, or if they have none.
+    /// Returns the speed of a bucket's games; `None` if the buckets do not depend on speed, or if the games have no
+    /// speed.
     pub fn speed(&self, bucket: usize) -> Option<&'static str> {
         SPEEDS.get(bucket / self.bands()).copied().filter(|_| self.by_speed)
     }
 
-    /// The ratings of a bucket's games, the least and the most, where there are such; `None` if games are not told apart by
-    /// rating, or if they have none.
+    /// Returns the lowest and the highest rating of a bucket's games, if they are bounded; `None` if the buckets do not
+    /// depend on ratings, or if the games have no rating.
     pub fn ratings(&self, bucket: usize) -> Option<(Option<u64>, Option<u64>)> {
         let band = bucket % self.bands();
         let least = band.checked_sub(1).and_then(|band| self.cuts.get(band)).copied();

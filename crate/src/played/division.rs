@@ -1,5 +1,5 @@
-//! How games divide: numbers that say which part of the games that there are went one way. What follows from the games that
-//! there are is not told.
+//! The division of games: numbers that say which part of the known games belongs to one move. Numbers that follow from
+//! the known games are not stored.
 
 use super::columns::{BUCKET_OF_ONE, NumberCoder, RATED};
 use super::move_games::count as count_games;
@@ -20,10 +20,11 @@ pub const ARRIVED: Division = Division { buckets: 14, white: 2, draws: 3, rating
 /// Of the games of a position.
 pub const SHARED: Division = Division { buckets: 15, white: 9, draws: 10, ratings: 18 };
 
-/// What a rating is expected to be where nothing is known.
+/// The expected rating without other information.
 const USUAL_RATING: u64 = 1600;
 
-/// Divides off `games` of `from`, or of any games if there is no `from`, into `part`, which holds what a writer tells.
+/// Divides `count` games of `from` off into `part`; `from` is `None` for games from outside the block. A writer passes
+/// the part to write.
 pub fn divide(
     numbers: &mut impl NumberCoder,
     division: Division,

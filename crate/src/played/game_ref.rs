@@ -4,14 +4,15 @@ use core::fmt;
 
 use super::results::{Ratings, Results};
 
-/// A reference to a game: its rating, its result and where it is found. The greater one has the higher rating.
+/// A reference to a game: its rating, its result and its location. References are ordered by rating first.
 ///
-/// A number of 64 bits: from the highest, 12 of the rating (0 if it has none), 2 of the result (2 if White won, 1 for a draw,
-/// 0 if Black won), 1 that is set for a game of a source, 1 that is not set, 48 of the id or of the place.
+/// A number of 64 bits. From the highest bit: 12 bits for the rating (0 for no rating), 2 for the result (2 if White
+/// won, 1 for a draw, 0 if Black won), 1 bit that is set for a game of a source, 1 unused bit, 48 bits for the id or
+/// the location.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GameRef(u64);
 
-/// Where a game is found.
+/// The location of a game.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum GameId {
     /// On Lichess, by its id: eight letters and digits.
@@ -48,8 +49,8 @@ impl fmt::Display for GameId {
 }
 
 impl GameRef {
-    /// The reference to a game of a rating and a result, of which one game is counted. `None` for an id that is none. A rating
-    /// beyond [`Ratings::MAX`] counts as that.
+    /// Creates a reference to a game with a rating and a result, which counts one game. `None` if the id is invalid. A
+    /// rating above [`Ratings::MAX`] counts as the maximum.
     pub fn new(id: GameId, rating: Option<u64>, result: Results) -> Option<GameRef> {
         let place = match id {
             GameId::Lichess(id) => id.iter().try_fold(0, |sum, letter| {
@@ -86,7 +87,7 @@ impl GameRef {
         Results { white, draws, black }
     }
 
-    /// Where the game is found.
+    /// Returns the location of the game.
     pub fn id(self) -> GameId {
         let place = self.0 & ID;
         if self.0 & IS_LISTED != 0 {

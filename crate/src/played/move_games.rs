@@ -1,4 +1,4 @@
-//! The games of the moves of a block: their results by bucket, and references to some of them.
+//! The games of the moves of a block: results by bucket, and references.
 
 use core::ops::Range;
 

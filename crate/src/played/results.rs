@@ -12,14 +12,14 @@ use crate::position::Position;
 pub struct Results {
     /// Games that White won.
     pub white: u64,
-    /// Games that nobody won.
+    /// Drawn games.
     pub draws: u64,
     /// Games that Black won.
     pub black: u64,
 }
 
 impl Results {
-    /// The most games of a position: what a floating-point number counts exactly.
+    /// Maximum number of games of a position. Floating-point numbers are exact up to this.
     pub const MAX_GAMES: u64 = (1 << 53) - 1;
 
     /// All games; as many as fit into 64 bits.
@@ -78,7 +78,7 @@ impl Ratings {
 pub struct Bucket {
     /// How they ended.
     pub results: Results,
-    /// Their ratings; none if the book does not tell of ratings.
+    /// Their ratings; zero games if the book does not contain ratings.
     pub ratings: Ratings,
 }
 
@@ -90,14 +90,14 @@ impl Bucket {
         self.results.games()
     }
 
-    /// The sum of both; `None` beyond what a record may have.
+    /// Returns the sum; `None` if it exceeds the limits of a record.
     pub(super) fn checked_add(self, other: Bucket) -> Option<Bucket> {
         let ratings = self.ratings.and(other.ratings);
         let results = self.results.checked_add(other.results)?;
         (ratings.games <= Ratings::MAX_GAMES).then_some(Bucket { results, ratings })
     }
 
-    /// What is left without the other; `None` if that cannot be.
+    /// Returns the difference; `None` if it is not possible.
     pub(super) fn checked_sub(self, other: Bucket) -> Option<Bucket> {
         let games = self.ratings.games.checked_sub(other.ratings.games)?;
         let ratings = Ratings { games, sum: self.ratings.sum.checked_sub(other.ratings.sum)? };
@@ -112,10 +112,10 @@ impl Bucket {
     }
 }
 
-/// What a book may tell of games beside their results.
+/// Details of games besides their results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Details {
-    /// The games by bucket, as many as the book has buckets; none if it has one and tells of no ratings.
+    /// The games by bucket; empty if the book has one bucket and no ratings.
     pub buckets: Vec<Bucket>,
     /// Some of the games, the greatest references first; none if the book has no references.
     pub games: Vec<GameRef>,
@@ -138,21 +138,20 @@ pub struct PlayedMove {
     pub m: Move,
     /// The results of the games that played it. Never zero.
     pub results: Results,
-    /// What else is told of these games.
+    /// Details of these games.
     pub details: Details,
 }
 
-/// The record of one position: what was played from it.
+/// The record of one position: the moves played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
     /// The position, canonical.
     pub position: Position,
     /// The results of the games whose moves end here.
     pub ended: Results,
-    /// What else is told of the games that end here.
+    /// Details of the games that end here.
     pub ended_details: Details,
-    /// The moves, most played first; of those played equally often by origin, target (the rook's square when castling) and
-    /// promotion.
+    /// The moves, most played first. Ties are ordered by origin, target (the rook's square for castling) and promotion.
     pub moves: Vec<PlayedMove>,
 }
 
@@ -165,7 +164,7 @@ impl Played {
         self.moves.iter().try_fold(self.ended, |sum, played| sum.checked_add(played.results))
     }
 
-    /// The games of the position by bucket; none if the book has one bucket and tells of no ratings.
+    /// Returns the games of the position by bucket; empty if the book has one bucket and no ratings.
     pub fn buckets(&self) -> Vec<Bucket> {
         let mut sums = self.ended_details.buckets.clone();
         for played in &self.moves {
@@ -176,8 +175,8 @@ impl Played {
         sums
     }
 
-    /// What is left if the games of some buckets alone count. References, which do not say their bucket, stay at the moves
-    /// that are left.
+    /// Returns the record without the games of the other buckets. References have no bucket, so the remaining moves
+    /// keep all their references.
     #[must_use]
     pub fn of_buckets(&self, is_chosen: impl Fn(usize) -> bool) -> Played {
         let left = |details: &Details| {
@@ -197,8 +196,8 @@ impl Played {
         Played { position: self.position.clone(), ended, ended_details, moves }
     }
 
-    /// The weight of a record of so many moves when a table is cut into blocks: about its compressed size in bits. `buckets`
-    /// are those that it tells of, `references` those of all its moves and ends.
+    /// Returns the weight of a record for cutting a table into blocks: approximately its compressed size in bits.
+    /// `buckets` is the number of buckets, `references` the number of references of all moves and ended games.
     pub fn weight(moves: usize, buckets: usize, references: usize) -> usize {
         let each = if buckets > 0 { 20 } else { 8 };
         26 + each * moves.saturating_sub(1) + 40 * references.saturating_sub(moves.max(1))

@@ -13,7 +13,7 @@ const WHITE: Results = Results { white: 1, draws: 0, black: 0 };
 const DRAW: Results = Results { white: 0, draws: 1, black: 0 };
 const BLACK: Results = Results { white: 0, draws: 0, black: 1 };
 
-/// What a book tells: buckets, references of a move.
+/// The details in a book: buckets, references of a move.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wanted {
     buckets: usize,
@@ -25,7 +25,7 @@ struct Wanted {
 struct Games {
     results: Results,
     bucket: usize,
-    /// Of each of them.
+    /// Rating of each game.
     rating: Option<u64>,
     game: u32,
 }
@@ -127,7 +127,7 @@ fn moves(start: &Chess, words: &str) -> Vec<Move> {
     words.split_whitespace().map(play).collect()
 }
 
-/// A record of these moves, of which nothing else is told.
+/// Returns a record of these moves without details.
 fn played(position: &Position, moves: Vec<(Move, Results)>) -> Played {
     let moves = moves.into_iter().map(|(m, results)| PlayedMove { m, results, details: Details::default() }).collect();
     Played { position: position.clone(), ended: Results::default(), ended_details: Details::default(), moves }
@@ -155,7 +155,8 @@ fn every_kind_of_move_comes_back() {
 
 #[test]
 fn a_double_push_is_told_apart_from_the_step_to_the_same_board() {
-    // After e2e4 Black may take en passant, after e2e3 and e3e4 not: two positions, of which the second has fewer games.
+    // After e2e4 Black may capture en passant, after e2e3 and e3e4 not: two positions, and the second position has
+    // fewer games.
     let start = "4k3/8/8/8/5p2/8/4P3/4K3 w - -".parse::<Position>().expect("a position").chess().clone();
     let mut tally = Tally::default();
     tally.add(&start, &moves(&start, "e2e4 e8e7"), Results { white: 9, draws: 3, black: 0 });
@@ -191,7 +192,7 @@ fn counts_up_to_the_limit_come_back_and_none_beyond() {
     assert!(matches!(encode_block(&[played(&position, vec![(illegal, WHITE)])]), Err(WriteError::Block { .. })));
 }
 
-/// Records of games of random moves that begin alike. Half of them tell nothing but results.
+/// Records of games of random moves with common beginnings. Half of the books contain results alone.
 fn records() -> impl Strategy<Value = Vec<Played>> {
     let game = (proptest::collection::vec(any::<Index>(), 0..40), 0..3usize, 1..200u64, any::<Index>(), 0..4096u64);
     let wanted = prop_oneof![Just((0, 0)), (0..5usize, 0..4usize), (0..=64usize, 0..=16usize)];
@@ -249,7 +250,7 @@ proptest! {
         let mut bytes = zstd::bulk::compress(&content, 1).expect("memory");
         seal(&mut bytes);
         if let Ok(read) = read(&bytes) {
-            // What can be read makes sense: all games of a position go somewhere.
+            // Every readable record is consistent: all games of a position have a move or end.
             for played in &read {
                 prop_assert!(played.results().is_some_and(|results| results.games() > 0));
                 prop_assert!(played.moves.iter().all(|played| played.results.games() > 0));
@@ -285,7 +286,7 @@ fn a_share_of_more_games_than_there_are_is_refused() {
     assert!(refused >= 6, "{refused}");
 }
 
-/// One position, both moves of which are told in full.
+/// One position with two moves and all details.
 fn detailed() -> Played {
     let position = Position::from_chess(&Chess::default());
     let bucket = |white, black, games, sum| Bucket {

@@ -148,7 +148,8 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         Ok(())
     }
 
-    /// Divides the next part off the remaining games, at least `min` of them. `input` is the index of the games to write.
+    /// Divides the next part off the remaining games, at least `min` of them. `input` is the index of the part to
+    /// write.
     fn divide_part(&mut self, column: usize, min: u64, input: Option<usize>) -> Result<(), ColumnError> {
         match (self.input, input) {
             (Some(games), Some(n)) => self.part.copy_from_slice(games.columns.games.buckets(n)),

@@ -1,8 +1,8 @@
-//! Books of engines in the format of Polyglot: entries of 16 bytes, big-endian, in order of their keys.
+//! Engine books in the format of Polyglot: big-endian entries of 16 bytes, in order of their keys.
 //!
-//! An entry is a key of 8 bytes, a move of 2, a weight of 2 and 4 bytes in which an engine may keep what it learned. The key
-//! is a hash of 64 bits ([`key`]), the numbers and the rules of which are Polyglot's
-//! (<http://hgm.nubati.net/book_format.html>). Castling is the king's move to its own rook, also in chess.
+//! An entry consists of a key of 8 bytes, a move of 2, a weight of 2 and 4 bytes for data of learning engines. The key is a
+//! 64-bit hash ([`key`]) with the numbers and rules of Polyglot (<http://hgm.nubati.net/book_format.html>). Castling is
+//! the move of the king to its own rook, even in standard chess.
 //!
 //! ```
 //! use shelfish::polyglot::{PolyglotBook, Entry, code, key};
@@ -41,9 +41,9 @@ pub struct Entry {
     pub key: u64,
     /// The move, see [`code`].
     pub code: u16,
-    /// How often it is to be played, against the weights of other moves to the position. 0: never.
+    /// Weight of the move relative to other moves of the position. A move of weight 0 is never played.
     pub weight: u16,
-    /// What an engine learned, in no form that all agree on.
+    /// Data of a learning engine, in a format that differs between engines.
     pub learn: u32,
 }
 
@@ -67,14 +67,14 @@ impl Entry {
     }
 }
 
-/// The hash of a position as Polyglot has it. A pawn that went two steps counts in it if a pawn of the other side stands
-/// beside it, also where the capture is not legal; so the hash belongs to a position with its history.
+/// Returns the Polyglot hash of a position. A double pawn push counts if an enemy pawn is next to the pawn, even if the
+/// capture is illegal. So the hash depends on the last move.
 pub fn key(chess: &Chess) -> u64 {
     chess.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0
 }
 
-/// All hashes by which a canonical position is asked for: mostly one. Another one is that after a pawn's two steps past a
-/// pawn that cannot take it, because it is pinned.
+/// Returns all possible hashes of a canonical position, usually one. A second hash exists if a pawn may have made a
+/// double push past a pinned pawn, which cannot capture it.
 pub fn keys(position: &Position) -> Vec<u64> {
     let chess = position.chess();
     let mut keys = vec![key(chess)];
@@ -102,8 +102,8 @@ pub fn keys(position: &Position) -> Vec<u64> {
     keys
 }
 
-/// The code of a move: from its lowest bits on the target's file and rank, the origin's file and rank, three bits each, and
-/// what a pawn becomes (1 to 4: knight, bishop, rook, queen). Castling goes to the rook's square.
+/// Returns the code of a move. From the lowest bits: file and rank of the target, file and rank of the origin (three
+/// bits each), and the promotion (1 to 4: knight, bishop, rook, queen). The target of castling is the rook's square.
 pub fn code(m: Move) -> u16 {
     let from = m.from().map_or(0, |square| square as u16);
     let promotion = m.promotion().map_or(0, |role| role as u16 - Role::Pawn as u16);
@@ -206,7 +206,7 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
         Ok(book)
     }
 
-    /// How many entries there are. Never zero.
+    /// Returns the number of entries; never zero.
     #[expect(clippy::len_without_is_empty, reason = "it never is")]
     pub fn len(&self) -> usize {
         self.slots().len()
@@ -226,7 +226,7 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
         self.slots().get(range).unwrap_or_default().iter().copied().map(Entry::from_bytes)
     }
 
-    /// Where the entries with a key stand.
+    /// Returns the index range of the entries with a key.
     pub fn find(&self, key: u64) -> Range<usize> {
         let slots = self.slots();
         let of = |slot: &[u8; Entry::BYTES]| Entry::from_bytes(*slot).key;
@@ -234,8 +234,8 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
         start..start + slots[start..].partition_point(|slot| of(slot) == key)
     }
 
-    /// The legal moves to a position of a game, each with its weight, the heaviest first. Where the history is not known, so
-    /// that the hash is another one, those of a hash that the position may have.
+    /// Returns the legal moves of a position with their weights, the heaviest first. If no entry has the hash of the
+    /// position with its history, the other possible hashes of the position are used.
     pub fn moves(&self, chess: &Chess) -> Vec<(Move, u32)> {
         let mut moves: Vec<(Move, u32)> = Vec::new();
         let others = || keys(&Position::from_chess(chess)).into_iter().map(|key| self.find(key));

@@ -75,7 +75,7 @@ fn a_position_that_is_written_twice_is_one_and_one_with_two_histories_is_added_u
 }
 
 proptest! {
-    /// What games reach comes back by a walk, and nothing else; what is not a legal move is counted.
+    /// A walk returns exactly the positions that the games reach, and counts illegal moves.
     #[test]
     fn what_is_written_is_walked(games in vec(vec(any::<Index>(), 0..12), 1..8), strange in vec(any::<(u64, u16)>(), 0..6)) {
         let mut played: BTreeMap<u64, (Position, Vec<u16>)> = BTreeMap::new();
@@ -95,7 +95,7 @@ proptest! {
         }
         let entry = |key, code| Entry { key, code, weight: (code % 100) + 1, learn: 0 };
         let own = played.iter().flat_map(|(key, (_, codes))| codes.iter().map(move |code| entry(*key, *code)));
-        // No position of these games has one of these hashes, or next to never.
+        // The random hashes practically never belong to a position of these games.
         let mut entries: Vec<Entry> = own.chain(strange.iter().map(|(key, code)| entry(*key, *code))).collect();
         let unreached = strange.iter().filter(|(key, _)| !played.contains_key(key)).count();
         entries.sort_unstable();

@@ -1,19 +1,19 @@
-//! From positions on through a book: a hash alone does not tell its position.
+//! Finds the positions of a book. A hash alone does not identify a position.
 
 use shakmaty::{Chess, Move, Position as _};
 
 use super::{Entry, PolyglotBook, add, decode, keys};
 use crate::position::Position;
 
-/// The positions of a book, each once, with its moves and their weights. The order is the same each time.
+/// An iterator over the positions of a book, each with its moves and their weights, in a deterministic order.
 ///
-/// From a position all legal moves are tried, and all answers to a move of the book that leads out of it: many books have the
-/// moves of one side alone.
+/// From each position all legal moves are tried. After a book move that leads out of the book, all replies are tried,
+/// because many books contain the moves of one side only.
 ///
-/// There are never more positions on the way than keys in the book.
+/// The number of positions on the way never exceeds the number of keys in the book.
 pub struct Walk<B> {
     book: PolyglotBook<B>,
-    /// By number of an entry whose key is new: whether it was reached.
+    /// For each first entry of a key: whether a position with this key was reached.
     reached: Vec<bool>,
     next: Vec<Position>,
     entries: usize,
@@ -41,12 +41,12 @@ impl<B: AsRef<[u8]>> Walk<B> {
         self.entries
     }
 
-    /// Of these, entries whose move is not legal.
+    /// Returns the number of illegal moves among the reached entries.
     pub fn illegal(&self) -> usize {
         self.illegal
     }
 
-    /// Remembers a position, if the book has it and nobody was there. False if the book does not have it.
+    /// Queues a position if it is in the book and was not reached before. Returns whether it is in the book.
     fn reach(&mut self, position: Position) -> bool {
         let (mut is_known, mut is_new) = (false, false);
         for key in keys(&position) {
@@ -64,8 +64,8 @@ impl<B: AsRef<[u8]>> Walk<B> {
         is_known
     }
 
-    /// The moves to a position. It may be in the book by several hashes; where they have the same moves with the same
-    /// weights, that is one position written twice.
+    /// Returns the moves of a position. The book may contain the position under several hashes. If their moves and
+    /// weights are equal, they count once.
     fn moves(&mut self, position: &Position) -> Vec<(Move, u32)> {
         let mut moves: Vec<(Move, u32)> = Vec::new();
         let mut known: Vec<Vec<(u16, u16)>> = Vec::new();

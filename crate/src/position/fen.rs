@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Color, File, PositionErrorKinds, Rank, Setup, Sq
 use super::Position;
 use crate::quoted::Quoted;
 
-/// No FEN is longer; what is longer is not looked at.
+/// Maximum length of a FEN. Longer text is rejected without parsing.
 const MAX_BYTES: usize = 256;
 
 /// Why a text is not the FEN of a position, by field.
@@ -69,7 +69,7 @@ impl fmt::Display for FenError {
 
 impl core::error::Error for FenError {}
 
-/// The reasons in words, most telling first.
+/// Describes the most important reason.
 pub(super) fn unplayable(kinds: PositionErrorKinds) -> &'static str {
     [
         (PositionErrorKinds::EMPTY_BOARD, "the board is empty"),
@@ -114,8 +114,8 @@ pub(super) fn parse(fen: &str) -> Result<Position, FenError> {
     Position::from_setup(setup).map_err(FenError::Unplayable)
 }
 
-/// The rooks that may castle, at most two a side. `K` and `Q` (X-FEN) are the outermost rook beyond the king, or the
-/// corner where there is none; other letters (Shredder-FEN) are files.
+/// Parses the rooks that may castle, at most two per side. `K` and `Q` (X-FEN) are the outermost rook on that side of
+/// the king, or the corner if there is no rook. Other letters (Shredder-FEN) are files.
 fn castling_rights(board: &Board, field: &str) -> Option<Bitboard> {
     let mut rooks = Bitboard::EMPTY;
     for letter in field.chars() {
@@ -134,7 +134,7 @@ fn castling_rights(board: &Board, field: &str) -> Option<Bitboard> {
     (!Color::ALL.iter().any(is_too_many)).then_some(rooks)
 }
 
-/// Says what is wrong with a board field.
+/// Describes the error of a board field.
 fn board_fault(board: &str) -> String {
     let ranks: Vec<&str> = board.split('/').collect();
     if ranks.len() != 8 {

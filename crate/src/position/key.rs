@@ -17,7 +17,7 @@ use super::fen::unplayable;
 /// Files in the order in which pawn structures are compared.
 pub(crate) const FILES: [File; 8] = [File::D, File::E, File::C, File::F, File::B, File::G, File::A, File::H];
 
-/// Kinds of pieces, pawns and kings aside, in the order in which material and squares are compared.
+/// Kinds of pieces except pawns and kings, in the order in which material and squares are compared.
 pub(crate) const KINDS: [Piece; 8] = [
     Piece { color: Color::White, role: Role::Queen },
     Piece { color: Color::Black, role: Role::Queen },
@@ -200,7 +200,7 @@ pub(crate) fn file_code(board: &Board, file: File) -> u16 {
     digits(Color::White) + 2 * digits(Color::Black)
 }
 
-/// What the pawns of one colour on these ranks of a file (rank 1 is bit 0) add to its code.
+/// The contribution to a file's code of one colour's pawns on these ranks (rank 1 is bit 0).
 static DIGITS: [u16; 256] = {
     let mut sums = [0; 256];
     let mut ranks = 0;

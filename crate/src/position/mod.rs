@@ -1,9 +1,9 @@
-//! Canonical positions: whatever way a position is written, it is one [`Position`] with one [`Key`].
+//! Canonical positions: each position is one [`Position`] with one [`Key`], however it was written.
 //!
-//! Canonical means: no move counters, castling rights only where king and rook stand ready, an en-passant square only
-//! where a legal capture uses it. Everything that can be played on is a position, even where no game reaches it (nine
-//! queens, an impossible check); without legal play (a missing king, the side not to move in check, a pawn on the
-//! first or last rank) it is not.
+//! A canonical position has no move counters, castling rights only for kings and rooks on their squares, and an en
+//! passant square only if a legal capture uses it. Every playable position is valid, even if no game can reach it (nine
+//! queens, an impossible check). Positions without legal play are invalid: a missing king, the side not to move in
+//! check, a pawn on the first or last rank.
 
 mod fen;
 mod key;
@@ -59,7 +59,7 @@ impl Position {
         &self.0
     }
 
-    /// The exact code of this position, by which tables are ordered.
+    /// Returns the exact code of this position, which defines the order of tables.
     pub fn key(&self) -> Key {
         Key::new(self)
     }

@@ -3,7 +3,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position as _, Square};
 
 use super::{Key, KeyError, Position, uci};
 
-/// Rows of a data file, comments aside; the last cell may hold tabs.
+/// Returns the rows of a data file without comments. The last cell may contain tabs.
 fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
     text.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let mut cells = line.splitn(3, '\t');

@@ -5,10 +5,10 @@ use super::forest::{self, Forest, Node, StepSquares};
 use super::{Chunk, ChunkErrorKind, Columns, Record, TableError};
 use crate::position::{Key, KeyError, Position};
 
-/// The largest value of each total of a block, which bounds what a reader allocates.
+/// Maximum value of each total of a block. It limits the memory of a reader.
 pub(crate) const MAX_TOTAL: usize = 1 << 16;
 
-/// The key and the weight of a record: what a cutter needs to know of it.
+/// The key and the weight of a record, for a cutter.
 #[cfg(feature = "write")]
 #[derive(Clone, Debug)]
 pub struct RecordWeight {
@@ -51,7 +51,7 @@ impl<R: Record> Block<R> {
             Ok((columns, forest, decoded))
         };
         match open() {
-            // No two blocks share a key: one position is enough to tell whether this is the right block.
+            // No two blocks share a key, so one position is enough to identify the block.
             Ok((_, Forest { nodes, .. }, _)) if !at.keys.contains(nodes[0].key().as_bytes()) => {
                 Err(at.error(ChunkErrorKind::Other))
             }

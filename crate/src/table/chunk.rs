@@ -17,7 +17,7 @@ use crate::quoted::Quoted;
 /// A reference to a page or a block: its byte range in a shard, and the range of its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The file's name, beside the manifest; it holds the hash of the file's content.
+    /// Name of the file in the folder of the manifest. It contains the hash of the file's content.
     pub file: String,
     /// The bytes.
     pub range: Range<u64>,
@@ -134,20 +134,20 @@ pub enum TableError {
     },
     /// The manifest is not one.
     Manifest(String),
-    /// The bytes of a chunk are not what the index says.
+    /// The bytes of a chunk contradict the index.
     Chunk {
         /// The chunk.
         chunk: Box<Chunk>,
-        /// What is wrong with it.
+        /// The reason.
         kind: ChunkErrorKind,
     },
 }
 
-/// What is wrong with the bytes of a chunk.
+/// The reason why the bytes of a chunk are invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkErrorKind {
-    /// The length is another one than that of the chunk.
+    /// The length differs from that of the chunk.
     Length {
         /// Length of the chunk.
         expected: usize,
@@ -159,14 +159,14 @@ pub enum ChunkErrorKind {
         /// Bytes found.
         found: usize,
     },
-    /// The checksum is another one than the seal states.
+    /// The checksum differs from that in the seal.
     Checksum {
         /// The checksum that ends them.
         stated: u64,
         /// Their checksum.
         found: u64,
     },
-    /// The page or block is another one than the index says.
+    /// The keys are those of a different page or block.
     Other,
     /// The checksum is right, but the content is invalid: a faulty writer made it.
     Columns(ColumnError),
@@ -176,7 +176,7 @@ pub enum ChunkErrorKind {
     Line {
         /// Four-field FEN of the record.
         fen: String,
-        /// What is wrong with the line.
+        /// The reason.
         why: String,
     },
     /// A position occurs twice.

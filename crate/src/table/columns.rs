@@ -88,7 +88,7 @@ pub struct Columns {
 impl Columns {
     /// Decompresses a frame of `count` columns, or of so many without the last `optional`, which count as empty.
     pub(crate) fn open(frame: &[u8], count: usize, optional: usize) -> Result<Columns, ColumnError> {
-        // The texts of the decoder's errors would make the WASM module larger and help nobody there.
+        // The messages of the decoder would make the WASM module larger.
         let zstd = |error: &dyn fmt::Display| match cfg!(target_arch = "wasm32") {
             true => ColumnError::Zstd("the frame cannot be decoded".to_string()),
             false => ColumnError::Zstd(error.to_string()),
@@ -153,7 +153,7 @@ impl Columns {
 /// Refuses a frame of too many zstd blocks. `rest` begins with the header of the first one. The decoder checks all else.
 fn check_zstd_blocks(mut rest: &[u8]) -> Result<(), ColumnError> {
     let mut found = 0;
-    // A header: whether it is the last block, its type, of which 1 stands for one byte many times over, its size.
+    // A header contains the size, the type (1 stands for a repeated byte), and a flag for the last block.
     while let Some((&[low, middle, high], after)) = rest.split_first_chunk() {
         found += 1;
         if found > MAX_ZSTD_BLOCKS {
@@ -209,14 +209,14 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Numbers as a symbol and raw bits. Small numbers are symbols of their own. Larger ones share a symbol by octave and
-/// leading bits, and the bits below follow in a bit string. Only symbols are entropy-coded: their distribution is skewed,
-/// the bits below are noise.
+/// Numbers as a symbol and raw bits. Each small number has its own symbol. Larger numbers share a symbol by octave and
+/// leading bits, and their lower bits follow in a bit string. Only symbols are entropy-coded: their distribution is
+/// skewed, while the lower bits are noise.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Octaves {
-    /// Numbers below `1 << direct` are symbols of their own.
+    /// Each number below `1 << direct` has its own symbol.
     pub(crate) direct: u32,
-    /// Bits below the leading one that are part of the symbol; at most `direct`.
+    /// Number of bits after the leading bit that are part of the symbol; at most `direct`.
     pub(crate) leading: u32,
 }
 
@@ -248,7 +248,7 @@ impl Octaves {
     }
 }
 
-/// Signed numbers as unsigned ones, small where the number is near zero.
+/// Maps signed numbers to unsigned numbers so that numbers near zero are small.
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
@@ -346,7 +346,7 @@ fn compress_with(
     use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
     use zstd_safe::{CParameter, InBuffer, OutBuffer, ResetDirective, compress_bound};
 
-    // Whatever a compression before this one left.
+    // Clears the state of an earlier compression.
     context.reset(ResetDirective::SessionAndParameters)?;
     context.set_parameter(CParameter::CompressionLevel(level))?;
     // Columns have few repetitions: the shorter matches that the level would find cost more than they save (6 % of the

@@ -1,9 +1,10 @@
-//! The positions of a block as a forest: most are one ply away from another position of the block, the others are roots.
+//! The positions of a block as a forest: most positions are one ply after another position of the block; the others are
+//! roots.
 //!
-//! Positions of a game with the same pawns are neighbours in the table, each one move after the one before. Such a
-//! position is coded by its parent and a *step*, a move: the number of the piece and the number of its target. A root is
-//! coded by its differences from the root before it. Steps are pseudo-legal moves other than promotions and en-passant
-//! captures; a position that no step reaches is a root.
+//! Positions of a game with the same pawns are neighbours in the table, each one move after the previous one. Such a
+//! position is encoded as its parent and a *step*: the index of the piece and the index of its target. A root is
+//! encoded as its differences from the previous root. Steps are pseudo-legal moves except promotions and en passant
+//! captures. A position that no step reaches is a root.
 
 use shakmaty::attacks;
 use shakmaty::{
@@ -46,7 +47,7 @@ pub(crate) const COLUMNS: &[&str] = &[
     "root knights",
 ];
 
-/// The most positions of a block, which bounds what a reader allocates.
+/// Maximum number of positions of a block. It limits the memory of a reader.
 pub(crate) const MAX_POSITIONS: usize = 1 << 13;
 
 const BLACK_TO_MOVE: u8 = 1;
@@ -148,10 +149,10 @@ impl Node {
 /// The origin and the target of a step: for castling the rook's square.
 pub(crate) type StepSquares = (Square, Square);
 
-/// What stands for the step to a root.
+/// The step to a root.
 const NO_STEP: StepSquares = (Square::A1, Square::A1);
 
-/// Positions in stored order, and the parent of each that is one ply from an earlier one.
+/// Positions in stored order. A position one ply after an earlier position has it as parent.
 #[derive(Debug)]
 pub(crate) struct Forest {
     pub(crate) nodes: Vec<Node>,
@@ -284,8 +285,8 @@ impl<'a> RootReader<'a> {
     }
 }
 
-/// Reads the squares of one kind of piece. 0 is the square in the root before; any other value is the square plus one, from
-/// the point of view of the piece's side.
+/// Reads the squares of one kind of piece. 0 stands for the square in the previous root. Any other value is the square
+/// plus one, from the point of view of the piece's side.
 fn read_squares(
     values: &mut Values<'_>,
     last: &mut Vec<Square>,

@@ -1,8 +1,8 @@
-//! A pull parser for the JSON of manifests: the caller says what kind of value it expects next and gets it, or skips it.
-//! No tree is built, so that memory is bounded by what the caller keeps.
+//! A pull parser for the JSON of manifests: the caller requests the next value by its type, or skips it. No tree is
+//! built, so the caller controls the memory.
 //!
-//! With serde_json the WASM module would be a third larger, most of it for floating-point numbers, which no manifest
-//! has.
+//! With serde_json the WASM module would be a third larger, mostly for floating-point numbers, which manifests do not
+//! contain.
 
 use std::borrow::Cow;
 
@@ -150,7 +150,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Skips white space, then `byte` if it comes next; tells whether it did.
+    /// Skips white space, then `byte` if it comes next. Returns whether `byte` came next.
     fn pass(&mut self, byte: u8) -> bool {
         self.space();
         let passes = self.peek() == Some(byte);

@@ -22,7 +22,7 @@ pub struct Manifest {
     pub positions: u64,
     /// Further totals by name: for evaluations `evaluations` and `pvs`.
     pub totals: Vec<(String, u64)>,
-    /// How the database was made, by name: filters of the build and the like.
+    /// Information about the database by name, such as the filters of the build.
     pub info: Vec<(String, String)>,
     shards: Vec<Shard>,
     pages: Pages,
@@ -43,7 +43,7 @@ pub struct Shard {
     pages: Range<usize>,
 }
 
-/// A shard that has been written, as the manifest will tell of it.
+/// A written shard, for the manifest.
 #[cfg(feature = "write")]
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,14 +68,14 @@ struct Pages {
     places: Vec<Place>,
 }
 
-/// Where a page is.
+/// The location of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
-    /// Where its separator ends among all.
+    /// End of its separator in `separators`.
     separator: u32,
     /// The number of its shard.
     shard: u32,
-    /// Where it begins in the shard.
+    /// Offset in the shard.
     start: u64,
 }
 
@@ -347,7 +347,7 @@ impl Manifest {
         is_inline.then(|| page.within(&shard.inline_pages, shard.bytes.saturating_sub(shard.inline_pages.len() as u64)))
     }
 
-    /// The total of this name, 0 if there is none.
+    /// Returns the total of this name; 0 if there is no such total.
     pub fn total(&self, name: &str) -> u64 {
         self.totals.iter().find(|(other, _)| other == name).map_or(0, |(_, total)| *total)
     }

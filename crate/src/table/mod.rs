@@ -1,15 +1,15 @@
-//! A table of records by position, as files that a static host can serve.
+//! A table of records by position, as files for a static host.
 //!
-//! `manifest.json` is the only name whose content changes. It lists *shards*, immutable files named by their content,
-//! and in each shard the leaf *pages* of the index; a page lists *blocks*, zstd frames of some hundreds of records each.
-//! Records are in ascending order of their [`Key`](crate::position::Key)s. Separators tell in which page and block a key
-//! is: a separator is the shortest byte string above the key before and not above the key after.
+//! `manifest.json` is the only file whose content changes. It lists *shards*, immutable files named by their content,
+//! and the leaf *pages* of the index in each shard. A page lists *blocks*, zstd frames of some hundreds of records
+//! each. Records are in ascending order of their [`Key`](crate::position::Key)s. Separators locate the page and block
+//! of a key. A separator is the shortest byte string above the previous key and not above the next key.
 //!
 //! A reader needs the manifest and two byte ranges (page, block) for a first record, and one byte range (block) for
-//! another one near by. None of these bytes are trusted: lengths are checked before memory is allocated, and every range
+//! another record near it. The bytes are not trusted: lengths are checked before memory is allocated, and every range
 //! has a checksum.
 //!
-//! A table may hold any kind of [`Record`].
+//! A table contains records of one kind that implements [`Record`].
 
 mod block;
 mod chunk;

@@ -14,14 +14,14 @@ const LENGTHS: usize = 3;
 const LOW_BITS: usize = 4;
 const COLUMNS: usize = 5;
 
-/// How the lengths of blocks are coded.
+/// The code of the lengths of blocks.
 const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
 
 /// A page: its blocks in ascending order of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     at: Chunk,
-    /// Where the first block begins in the file.
+    /// Offset of the first block in the file.
     start: u64,
     blocks: Vec<Entry>,
     /// All separators, one after another.
@@ -31,9 +31,9 @@ pub struct Page {
 /// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// Where its separator is among all.
+    /// Range of the separator in `separators`.
     separator: Range<usize>,
-    /// Where it ends in the file.
+    /// End of the block in the file.
     end: u64,
 }
 
@@ -108,7 +108,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     if page.blocks.is_empty() {
         return Err(rest.out_of_range(0).into());
     }
-    // No two pages have the same range of keys: the first and the last are enough to tell whether this is the right one.
+    // No two pages have the same range of keys, so the first and the last key are enough to identify the page.
     if !at.keys.contains(&page.separators[last]) {
         return Err(ChunkErrorKind::Other);
     }
@@ -123,8 +123,8 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     Ok(page)
 }
 
-/// Encodes a page of consecutive blocks, of which the first begins at offset `start` of the shard. Each block is given by
-/// its separator and its length.
+/// Encodes a page of consecutive blocks, given as separators and lengths. The first block begins at offset `start` of
+/// the shard.
 #[cfg(feature = "write")]
 pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, super::ColumnError> {
     use super::columns::{BitWriter, compress};

@@ -9,37 +9,37 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// A record of a table: the data of one position. `eval::PositionEval` and `played::Played` implement it; other
-/// crates cannot.
+/// A record of a table: the data of one position. `eval::PositionEval` and `played::Played` implement it; other crates
+/// cannot.
 ///
-/// A block stores records in an order of its own, in which a position often follows its *parent*, the position one ply
-/// before. A record may be coded relative to that of its parent.
+/// A block has its own order of records, in which a position often follows its *parent*, the position one ply before. A
+/// record may be encoded relative to its parent.
 pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     /// The kind's name in a manifest.
     const KIND: &'static str;
     /// Names of the columns of the records in a block.
     const COLUMNS: &'static [&'static str];
-    /// How many of these, the last ones, a block is without if they are all empty.
+    /// Number of columns at the end that are omitted if all of them are empty.
     const OPTIONAL_COLUMNS: usize = 0;
-    /// What a block keeps in memory to decode single records.
+    /// The decoded numbers of a block in memory, for decoding single records.
     type BlockColumns: core::fmt::Debug + Send + Sync;
 
     /// The position that the record is of.
     fn position(&self) -> &Position;
 
-    /// Whether the step between these squares is preferred. If steps lead from several positions to the same one, its parent
-    /// is one whose step is preferred.
+    /// Whether the step between these squares is preferred. A position that several steps reach gets a parent with a
+    /// preferred step.
     #[cfg(feature = "write")]
     fn has_step(&self, _from: Square, _to: Square) -> bool {
         false
     }
 
-    /// Writes the records of a block, in stored order, with the stored number of each one's parent. `step` gives the
-    /// origin and the target of the step from a record's parent (the rook's square for castling).
+    /// Writes the records of a block, in stored order, with the stored index of each record's parent. `step` returns
+    /// the origin and the target of the step from a record's parent (the rook's square for castling).
     ///
     /// # Errors
     ///
-    /// A record, or all of them together, are beyond the limits of the format.
+    /// Returns an error if a record or the whole block exceeds the limits of the format.
     #[cfg(feature = "write")]
     fn encode(
         records: &[&Self],
@@ -52,14 +52,14 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     #[cfg(feature = "write")]
     fn count(&self, totals: &mut [u64]);
 
-    /// Names of a manifest's totals, positions aside.
+    /// Names of a manifest's totals, without the number of positions.
     const TOTALS: &'static [&'static str];
 
-    /// Reads what is decoded for all records of a block at once; their columns begin at number `first`.
+    /// Decodes the numbers of all records of a block. Their columns begin at index `first`.
     ///
     /// # Errors
     ///
-    /// The columns are invalid.
+    /// Returns an error if the columns are invalid.
     #[doc(hidden)]
     fn decode_columns(
         columns: &Columns,

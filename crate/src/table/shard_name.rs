@@ -1,7 +1,7 @@
 //! Names of shards: the hash of their content.
 
-/// The ending of the name of a shard. Its media type in mime-db, model/mesh, is one of the few types that static hosts
-/// neither compress nor transform. They do so with unknown endings.
+/// The ending of the name of a shard. Its media type in mime-db, model/mesh, is among the few types that static hosts
+/// neither compress nor transform. Hosts compress unknown types.
 pub const SHARD_ENDING: &str = ".silo";
 
 /// Bytes of the hash that are part of the name.

@@ -49,7 +49,7 @@ prop_compose! {
     }
 }
 
-/// What need be no evaluation: its score may be out of range, its moves may be those of another position.
+/// An evaluation that may be invalid: its score may be out of range, and its moves may belong to another position.
 fn any_evaluation() -> impl Strategy<Value = Evaluation> {
     let number = || prop_oneof![-2..=2, Just(Score::MAX_MATE), Just(Score::MAX_MATE + 1), Just(i32::MIN), any::<i32>()];
     let score = prop_oneof![number().prop_map(Score::Cp), number().prop_map(Score::Mate)];
@@ -146,7 +146,7 @@ fn encoded(records: &[PositionEval]) -> (EncodedBlock, Chunk) {
     (block, chunk)
 }
 
-/// What a reader says of a frame under a right checksum but whose content is not: anything but a panic.
+/// Reads a frame with a valid checksum and invalid content. The result may be anything but a panic.
 fn read_anyhow(frame: &[u8]) {
     let mut bytes = frame.to_vec();
     chunk::seal(&mut bytes);
@@ -300,7 +300,7 @@ proptest! {
     }
 }
 
-/// A database of some thousand positions in a folder of its own, in shards of several pages.
+/// Writes a database of some thousand positions, in shards of several pages.
 fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<PositionEval>) {
     let (writer, all) = written(dir, inline_page_bytes);
     (writer.finish().expect("a database"), all)

@@ -22,10 +22,14 @@ pub(crate) struct Written {
     pub(crate) steps: Vec<StepSquares>,
 }
 
-/// Chooses a forest of `nodes`, which are in ascending order of keys, and writes it. Where steps that `goes` is true of
-/// (a node's number, origin and target) lead to a position, no others do.
-pub(crate) fn encode(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool, columns: &mut [Vec<u8>]) -> Written {
-    let steps = steps_between(nodes, goes);
+/// Chooses a forest of `nodes`, in ascending order of keys, and writes it. `is_preferred` receives the index of a node,
+/// an origin and a target. If preferred steps lead to a position, other steps to it are ignored.
+pub(crate) fn encode(
+    nodes: &[Node],
+    is_preferred: &dyn Fn(usize, Square, Square) -> bool,
+    columns: &mut [Vec<u8>],
+) -> Written {
+    let steps = steps_between(nodes, is_preferred);
     let mut has_parent = vec![false; nodes.len()];
     for step in steps.iter().flatten() {
         has_parent[step.child as usize] = true;
@@ -52,7 +56,7 @@ pub(crate) fn encode(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> boo
         while let Some((parent, untried)) = path.last_mut() {
             let parent = *parent;
             match untried.find(|step| !stored[step.child as usize]) {
-                // A link reaches at most 254 positions up the path; what is further away becomes a root.
+                // A link reaches at most 254 positions up the path; a position further away becomes a root.
                 Some(step) if up < u8::MAX => {
                     stored[step.child as usize] = true;
                     columns[LINK].push(up);
@@ -74,7 +78,7 @@ pub(crate) fn encode(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> boo
     written
 }
 
-fn steps_between(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool) -> Vec<Vec<Step>> {
+fn steps_between(nodes: &[Node], is_preferred: &dyn Fn(usize, Square, Square) -> bool) -> Vec<Vec<Step>> {
     let hashes: Vec<u64> = nodes.iter().map(Node::hash).collect();
     let index = Index::new(nodes, &hashes);
     let mut is_reached = vec![false; nodes.len()];
@@ -89,8 +93,8 @@ fn steps_between(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool) -
         let hash = hashes[n] ^ TURN;
         let own = node.board.by_color(node.turn);
         let occupied = node.board.occupied();
-        // A quiet move of a piece leads to a position with the same pawns and pieces, which is near by: where there are
-        // few of these they are looked at, in place of all such moves.
+        // A quiet move of a piece leads to a near position with the same pawns and pieces. If there are few such
+        // positions, they are compared instead of trying all quiet moves.
         let are_few = alike.len() <= FEW;
         if are_few {
             let children = alike.clone().filter_map(|child| Some((child, node.quiet_step(&nodes[child])?)));
@@ -115,24 +119,24 @@ fn steps_between(nodes: &[Node], goes: &dyn Fn(usize, Square, Square) -> bool) -
             }
         }
         for Step { child, squares: (from, to), .. } in &steps {
-            is_reached[*child as usize] |= goes(n, *from, *to);
+            is_reached[*child as usize] |= is_preferred(n, *from, *to);
         }
         steps.sort_unstable_by_key(|step| (step.piece, step.target));
         all.push(steps);
     }
     for (n, steps) in all.iter_mut().enumerate() {
-        steps.retain(|step| !is_reached[step.child as usize] || goes(n, step.squares.0, step.squares.1));
+        steps.retain(|step| !is_reached[step.child as usize] || is_preferred(n, step.squares.0, step.squares.1));
     }
     all
 }
 
-/// So many positions that differ by where pieces stand are told apart sooner one by one than by their hashes.
+/// So many positions are compared faster one by one than by their hashes.
 const FEW: usize = 64;
 
-/// What the hash of a position changes by with the side to move.
+/// The change of a position's hash with the side to move.
 const TURN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a piece on a square adds to the hash of a position: splitmix64 of their number.
+/// Returns the contribution of a piece on a square to the hash of a position: splitmix64 of their index.
 fn hash_of(piece: Piece, square: Square) -> u64 {
     const HASHES: [u64; 1024] = {
         let mut hashes = [0; 1024];
@@ -158,7 +162,7 @@ impl Node {
         pawns(a) == pawns(b) && KINDS.iter().all(|&kind| a.by_piece(kind).count() == b.by_piece(kind).count())
     }
 
-    /// The step to another position by a piece that takes nothing and does not castle, if there is one.
+    /// Returns the step to another position by a quiet move of a piece, if there is such a step.
     fn quiet_step(&self, child: &Node) -> Option<(Role, Square, Square)> {
         let (own, other) = (self.turn, !self.turn);
         let is_possible = child.turn == other && child.board.by_color(other) == self.board.by_color(other);
@@ -200,8 +204,8 @@ impl Node {
     }
 }
 
-/// Nodes by their hashes: open addressing, behind a filter of bits. Of some forty steps from a node one or two lead to
-/// others; the filter, which a processor's nearest cache holds, tells nearly all the rest.
+/// An index of nodes by hash: open addressing behind a bit filter. Of some forty steps from a node, one or two lead to
+/// other nodes. The filter, which fits into the nearest cache of a processor, rejects nearly all others.
 struct Index<'a> {
     nodes: &'a [Node],
     slots: Vec<(u64, u32)>,
@@ -231,7 +235,7 @@ impl Index<'_> {
         ((hash >> 54) as usize, 1 << (hash >> 48 & 63))
     }
 
-    /// The number of the node with this hash that is the one that `node` makes.
+    /// Returns the index of the node that has this hash and equals the result of `node`.
     fn find(&self, hash: u64, node: impl Fn() -> Node) -> Option<u32> {
         let (word, bit) = Index::bit(hash);
         if self.filter[word] & bit == 0 {

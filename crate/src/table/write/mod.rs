@@ -24,7 +24,7 @@ pub enum WriteError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// A page cannot be compressed, or is larger than the format allows.
@@ -45,7 +45,7 @@ pub enum WriteError {
     InTheWay {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// Blocks came out of order, or a block without records.
@@ -108,19 +108,19 @@ pub struct EncodedBlock {
 /// The compression level of zstd.
 const LEVEL: i32 = 19;
 
-/// Encodes records in ascending order of keys as one block. This is nearly all the work of writing a table; it is a pure
-/// function and can be called from several threads.
+/// Encodes records in ascending order of keys as one block. This takes most of the time of writing a table. It is a
+/// pure function and can be called from several threads.
 ///
 /// # Errors
 ///
-/// Records are out of order, more than a block may hold, or invalid: without evaluations or PVs, with an evaluation deeper
-/// than the first, a score out of range, an illegal move.
+/// Returns an error if records are out of order, too many, or invalid: without evaluations or PVs, with an evaluation
+/// deeper than the first, a score out of range, or an illegal move.
 pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
     let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
     encode_block_of(records, &keys)
 }
 
-/// The same where the keys of the records' positions are known, which it believes.
+/// Encodes records like [`encode_block`], with the known keys of their positions. The keys are not checked.
 ///
 /// # Errors
 ///
@@ -132,8 +132,8 @@ pub fn encode_block_of<R: Record>(records: &[R], keys: &[Key]) -> Result<Encoded
     }
     let nodes: Vec<Node> = records.iter().map(|record| Node::new(record.position().chess())).collect();
     let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
-    let goes = |n: usize, from, to| records[n].has_step(from, to);
-    let Written { order, parents, steps } = forest::encode(&nodes, &goes, &mut columns);
+    let is_preferred = |n: usize, from, to| records[n].has_step(from, to);
+    let Written { order, parents, steps } = forest::encode(&nodes, &is_preferred, &mut columns);
     let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
     let fault = |error| {
         let fen = |record: Option<&R>| record.map_or_else(String::new, |record| record.position().to_string());

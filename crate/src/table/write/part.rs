@@ -4,7 +4,7 @@ use super::{WriteError, WriterOptions};
 use crate::table::manifest::WrittenShard;
 use crate::table::{Manifest, Record};
 
-/// Shards of a range of keys, and what a manifest says of them.
+/// The shards of a range of keys, for the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {

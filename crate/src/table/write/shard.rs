@@ -15,7 +15,7 @@ use crate::table::manifest::WrittenShard;
 use crate::table::shard_name::shard_name;
 use crate::table::{Manifest, Record, TableError, page};
 
-/// Where and how a table is written.
+/// Options of a [`TableWriter`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriterOptions {
@@ -54,7 +54,7 @@ pub struct TableWriter<R: Record> {
     open: Option<OpenShard>,
     shards: Vec<WrittenShard>,
     last: Option<Key>,
-    /// Where the part begins whose first block comes next.
+    /// Start of the part whose first block comes next.
     from: Option<Vec<u8>>,
     blocks: u64,
     positions: u64,
@@ -95,11 +95,11 @@ impl<R: Record> TableWriter<R> {
         }
     }
 
-    /// Ends a shard, so that what follows, all of it from `from` on, does not depend on what came before.
+    /// Ends a shard, so that all following blocks, with keys from `from` on, do not depend on earlier blocks.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn begin_part(&mut self, from: &[u8]) -> Result<(), WriteError> {
         if let Some(shard) = self.open.take() {
             self.close(shard)?;
@@ -183,18 +183,18 @@ impl<R: Record> TableWriter<R> {
 
     /// The most bytes that all files, the manifest among them, will have if nothing more is appended.
     pub fn bytes_at_most(&self) -> u64 {
-        // A block takes up to 8 bytes in a page and again in the manifest, most often 3; a shard some 100, its open page
-        // and the manifest's head the rest.
+        // A block takes up to 8 bytes in a page and again in the manifest, usually 3. A shard takes some 100 bytes; the
+        // rest is for its open page and the head of the manifest.
         const SHARD: u64 = 512;
         const HEAD: u64 = 4096;
         self.bytes() + 8 * self.blocks + SHARD * (self.shards.len() as u64 + 1) + HEAD
     }
 
-    /// Ends the last shard. All are in the scratch folder, for whoever puts them elsewhere; see [`Part::join`].
+    /// Ends the last shard. The shards remain in the scratch folder; see [`Part::join`].
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn finish_part(mut self) -> Result<Part, WriteError> {
         if let Some(shard) = self.open.take() {
             self.close(shard)?;
@@ -215,14 +215,15 @@ impl<R: Record> TableWriter<R> {
         Ok(())
     }
 
-    /// Publishes the table: moves the shards into place, replaces the manifest in one step, removes the shards of the
-    /// table before. Until the manifest is replaced the table before is whole.
+    /// Publishes the table: moves the shards into place, replaces the manifest atomically, and removes the shards of
+    /// the previous table. The previous table is valid until the manifest is replaced.
     ///
-    /// Of the folder nothing is written over or removed but the files of the table before.
+    /// Only files of the previous table are overwritten or removed.
     ///
     /// # Errors
     ///
-    /// No records, a file that is in the way, or one that cannot be written.
+    /// Returns an error if there are no records, another file has the name of a table's file, or a file cannot be
+    /// written.
     pub fn finish(self) -> Result<Manifest, WriteError> {
         let options = self.options.clone();
         let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
@@ -266,11 +267,11 @@ impl<R: Record> TableWriter<R> {
 /// The name, in a scratch folder, of the manifest that is about to be replaced.
 pub const PREVIOUS: &str = "previous.json";
 
-/// The manifest of the table in a folder, if there is one.
+/// Returns the manifest of the table in a folder, if there is a table.
 ///
 /// # Errors
 ///
-/// The file by that name is not the manifest of such a table, and must not be overwritten.
+/// Returns an error if the file of that name is not the manifest of such a table, and must not be overwritten.
 pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError> {
     let path = dir.join(Manifest::FILE);
     let in_the_way = |why: String| WriteError::InTheWay { path: path.clone(), why };
@@ -379,14 +380,14 @@ pub fn separator(last: &[u8], first: &[u8]) -> Vec<u8> {
     first[..(shared + 1).min(first.len())].to_vec()
 }
 
-/// Whether a shard ends before `block`: from half the shard size on where the hash of the separator says so, and from one
-/// and a half in any case.
+/// Whether a shard ends before `block`. From half the shard size on, the hash of the separator decides; from one and a
+/// half of the shard size on, every shard ends.
 fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &EncodedBlock) -> bool {
     let half = options.shard_bytes / 2;
     if bytes >= 3 * half {
         return true;
     }
-    // On average, one cut in as many blocks as half a shard has.
+    // On average, one of as many separators as there are blocks in half a shard.
     let blocks = (half / block.bytes.len().max(1) as u64).max(1);
     bytes >= half && XxHash64::oneshot(1, separator).is_multiple_of(blocks)
 }
