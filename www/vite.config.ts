@@ -23,7 +23,7 @@ const SHARED_MODULES = [
   "storage/local-storage",
   "text/(cyrb53|input-error|units)",
 ];
-const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|preload-helper`);
+const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper`);
 
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/cost";
 import { duration, plural, size } from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
-import { winningChances, nodesText, scoreInWords } from "../src/score/score";
+import { winningChances } from "shelfish/score";
+import { nodesText, scoreInWords } from "../src/score/score";
 
 describe("a score", () => {
   it("gives winning chances", () => {

@@ -1,5 +1,5 @@
 /** Searches positions with the engine that the database does not have: the position on the board, and the main line of the game. */
-import type { Engine, EngineEvaluation } from "shelfish/engine";
+import type { Evaluated, Evaluator } from "shelfish/evaluator";
 import type { Node } from "../game/game";
 import { throttle } from "../loading/throttle";
 import { bestScore } from "../score/known-score";
@@ -16,7 +16,7 @@ const SHOW_INTERVAL = 100;
 
 /** Runs the engine. Its module is loaded for the first search. */
 export class EngineSearch {
-  #engine: Promise<Engine> | undefined;
+  #evaluator: Promise<Evaluator> | undefined;
   #boardSearch = new AbortController();
   /** FEN of the last position on the board that was searched. */
   #searched: string | undefined;
@@ -44,8 +44,8 @@ export class EngineSearch {
     this.#stopBoard();
     this.#stopGame();
     window.clearTimeout(this.#timer);
-    void this.#engine?.then((engine) => engine.close(), () => {});
-    this.#engine = undefined;
+    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
+    this.#evaluator = undefined;
   }
 
   #stopBoard(): void {
@@ -64,7 +64,7 @@ export class EngineSearch {
     window.clearTimeout(this.#timer);
     if (!this.isEnabled) return;
     // Loading takes one or two round trips and starts at once. The search reports a failure.
-    if (this.#isMissing(this.state.node)) this.#load().catch(() => {});
+    if (this.#isMissing(this.state.node)) this.#open().then((evaluator) => evaluator.preload()).catch(() => {});
     this.#timer = window.setTimeout(() => this.#start(), DELAY);
   }
 
@@ -83,22 +83,18 @@ export class EngineSearch {
     return isMissing && !notes.given && position.hasDests();
   }
 
-  #depthOf(fen: string): number {
-    return this.state.engineEvals.get(fen)?.depth ?? 0;
-  }
-
   /** Searches the position on the board until another position is shown. */
   async #searchBoard({ fen }: Node): Promise<void> {
     this.#searched = fen;
-    if (this.#depthOf(fen) >= BOARD_LIMITS.depth) return;
+    const known = this.state.engineEvals.get(fen);
+    if (known && known.depth >= BOARD_LIMITS.depth) return;
     const { signal } = (this.#boardSearch = new AbortController());
-    const show = throttle(SHOW_INTERVAL, (found: EngineEvaluation) => {
-      // An earlier, deeper evaluation stays until this search reaches its depth.
-      if (!signal.aborted && found.depth >= this.#depthOf(fen)) this.state.addEngineEval(fen, found);
+    const show = throttle(SHOW_INTERVAL, (found: Evaluated) => {
+      if (!signal.aborted) this.state.addEngineEval(fen, found);
     });
     try {
-      const engine = await this.#load();
-      show(await engine.analyse(fen, { ...BOARD_LIMITS, signal, castling: "chess960", onInfo: show }), true);
+      const found = await (await this.#open()).evaluate(fen, { ...BOARD_LIMITS, known, signal, castling: "chess960", onInfo: show });
+      if (found) show(found, true);
     } catch (error) {
       warn(error, signal);
     }
@@ -117,15 +113,14 @@ export class EngineSearch {
     const showProgress = () => state.setProgress({ done, of: fens.length, stop: () => abort.abort() });
     showProgress();
     try {
-      const engine = await this.#load();
-      await engine.analyseMany(fens, {
+      await (await this.#open()).evaluateMany(fens, {
         ...GAME_LIMITS,
         ...{ signal: abort.signal, castling: "chess960" },
         onAnswer: (index, answer) => {
           const fen = fens[index];
           done++;
           if (abort.signal.aborted || fen === undefined) return;
-          if ("pvs" in answer && answer.depth > this.#depthOf(fen)) state.addEngineEval(fen, answer);
+          if (answer && "pvs" in answer && answer.depth > (state.engineEvals.get(fen)?.depth ?? 0)) state.addEngineEval(fen, answer);
           showProgress();
         },
       });
@@ -139,13 +134,17 @@ export class EngineSearch {
     this.#schedule();
   }
 
-  #load(): Promise<Engine> {
+  #open(): Promise<Evaluator> {
     // One core is left to the page.
     const workers = Math.max(1, Math.min(2, (navigator.hardwareConcurrency || 2) - 1));
-    this.#engine ??= import("shelfish/engine").then(({ openEngine }) => openEngine({ workers }));
-    // The next search tries to load the engine again.
-    this.#engine.catch(() => (this.#engine = undefined));
-    return this.#engine;
+    // Both modules load at the same time. The evaluator reports a failure of the engine.
+    const engine = () => import("shelfish/engine");
+    this.#evaluator ??= (engine().catch(() => {}), import("shelfish/evaluator")).then(({ openEvaluator }) =>
+      openEvaluator({ engine: async () => (await engine()).openEngine({ workers }) }),
+    );
+    // The next search tries again.
+    this.#evaluator.catch(() => (this.#evaluator = undefined));
+    return this.#evaluator;
   }
 }
 

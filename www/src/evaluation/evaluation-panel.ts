@@ -6,7 +6,8 @@ import { byId, make } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
 import { bestScore, isShallow, type KnownScore } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
-import { winningChances, nodesText, scoreInWords, scoreText } from "../score/score";
+import { scoreText, winningChances } from "shelfish/score";
+import { nodesText, scoreInWords } from "../score/score";
 import type { State } from "../state/state";
 
 /** Effects of the panel on the page. */

@@ -2,7 +2,7 @@
  * The games that were opened, stored in this browser: in IndexedDB, or in memory if IndexedDB is unavailable (private windows).
  * A game that is opened twice is stored once. When the limits are exceeded, the oldest games are removed.
  */
-import { committed, openDatabase, resultOf, visitAll } from "../storage/indexed-db";
+import { eachEntry, openStorage, requestResult, transactionEnd } from "shelfish/storage";
 
 /** A stored game without its text. */
 export interface Entry {
@@ -51,7 +51,7 @@ const LIMITS = { games: 5_000, characters: 20_000_000 };
 /** Opens the store of this browser. */
 export async function openStore(limits = LIMITS): Promise<GameStore> {
   try {
-    const database = await openDatabase("shelfish-games", (database) => {
+    const database = await openStorage("shelfish-games", 1, (database) => {
       const list = database.createObjectStore("list", { keyPath: "id" });
       list.createIndex("opened", "opened");
       list.createIndex("source", "source");
@@ -73,22 +73,22 @@ class DatabaseStore implements GameStore {
 
   async list(count = Infinity): Promise<Entry[]> {
     const index = this.database.transaction("list").objectStore("list").index("opened");
-    if (count === Infinity) return (await resultOf<Entry[]>(index.getAll())).reverse();
+    if (count === Infinity) return (await requestResult<Entry[]>(index.getAll())).reverse();
     const entries: Entry[] = [];
-    await visitAll(index.openCursor(null, "prev"), (cursor) => entries.push(cursor.value as Entry) < count);
+    await eachEntry(index.openCursor(null, "prev"), (cursor) => entries.push(cursor.value as Entry) < count);
     return entries;
   }
 
   async text(key: string): Promise<string | undefined> {
     const { list, texts } = this.#begin("readonly");
-    const id = key.includes(":") ? await resultOf(list.index("source").getKey(key)) : key;
-    return id === undefined ? undefined : resultOf<string | undefined>(texts.get(id));
+    const id = key.includes(":") ? await requestResult(list.index("source").getKey(key)) : key;
+    return id === undefined ? undefined : requestResult<string | undefined>(texts.get(id));
   }
 
   async keep(games: readonly Stored[]): Promise<number> {
     const { list, texts, done } = this.#begin("readwrite");
     for (const game of games) {
-      const before = await resultOf<Entry | undefined>(list.get(game.id));
+      const before = await requestResult<Entry | undefined>(list.get(game.id));
       const { text, ...entry } = game;
       if (before && before.size > game.size) list.put(reopened(before, game));
       else {
@@ -96,7 +96,7 @@ class DatabaseStore implements GameStore {
         texts.put(text, game.id);
       }
     }
-    const old = excess((await resultOf<Entry[]>(list.index("opened").getAll())).reverse(), this.limits);
+    const old = excess((await requestResult<Entry[]>(list.index("opened").getAll())).reverse(), this.limits);
     for (const { id } of old) {
       list.delete(id);
       texts.delete(id);
@@ -121,7 +121,7 @@ class DatabaseStore implements GameStore {
 
   #begin(mode: IDBTransactionMode): { list: IDBObjectStore; texts: IDBObjectStore; done: Promise<void> } {
     const transaction = this.database.transaction(["list", "texts"], mode);
-    const done = committed(transaction);
+    const done = transactionEnd(transaction);
     // If a request fails, the caller sees that error first and may never wait for `done`.
     done.catch(() => {});
     return { list: transaction.objectStore("list"), texts: transaction.objectStore("texts"), done };

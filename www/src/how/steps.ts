@@ -1,7 +1,7 @@
 /** The steps of a lookup, each with its bytes. */
 import { duration, plural, size } from "../text/units";
 import { make } from "../shell/dom";
-import { scoreText } from "../score/score";
+import { scoreText } from "shelfish/score";
 import { forest, groups } from "./block";
 import { FILES, hex, type Key } from "./key";
 import { near, picture, svg } from "./svg";

@@ -1,10 +1,10 @@
 /** The engine's opening book: the site's book, and the results of games that were played in this browser. The native program chooses moves by the same rule. */
 import type { NormalMove } from "chessops/types";
 import { type Book, openBook, type Played } from "shelfish/book";
+import { openStorage, requestResult, transactionEnd } from "shelfish/storage";
 import { bookUrl } from "../settings/data-urls";
 import { type Node, path, positionKey, steps, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
-import { committed, openDatabase, resultOf } from "../storage/indexed-db";
 import { type Candidate, choose, sorted } from "./choice";
 import type { Match, Outcome } from "./match";
 
@@ -54,13 +54,13 @@ export function merged(turn: "white" | "black", played: Played, learned: readonl
 }
 
 /** The moves that were learned, in IndexedDB; rejects if IndexedDB is unavailable. */
-const learnedMoves = loadOnce(() => openDatabase("shelfish-own-book", (database) => void database.createObjectStore("moves", { keyPath: ["position", "uci"] })));
+const learnedMoves = loadOnce(() => openStorage("shelfish-own-book", 1, (database) => void database.createObjectStore("moves", { keyPath: ["position", "uci"] })));
 
 /** Returns the learned moves of a position; none if IndexedDB is unavailable. */
 export async function learned(position: string): Promise<Candidate[]> {
   try {
     const moves = (await learnedMoves()).transaction("moves").objectStore("moves");
-    return (await resultOf(moves.getAll(IDBKeyRange.bound([position], [position, []])))) as Candidate[];
+    return (await requestResult(moves.getAll(IDBKeyRange.bound([position], [position, []])))) as Candidate[];
   } catch {
     return [];
   }
@@ -86,7 +86,7 @@ export async function learn(match: Match): Promise<void> {
         });
       };
     }
-    await committed(transaction);
+    await transactionEnd(transaction);
   } catch {
     // Private windows have no IndexedDB.
   }

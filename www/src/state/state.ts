@@ -1,6 +1,7 @@
 /** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
-import type { Evaluation, PositionEval } from "shelfish";
+import type { PositionEval } from "shelfish";
 import type { Report } from "shelfish/analysis";
+import type { Evaluated } from "shelfish/evaluator";
 import type { Explanation } from "../database/client";
 import { Game, type Node, type Step } from "../game/game";
 
@@ -58,7 +59,7 @@ export class State {
   #status: Status = {};
   #progress: EngineProgress | undefined;
   readonly #databaseEvals = new Map<string, PositionEval | null>();
-  readonly #engineEvals = new Map<string, Evaluation>();
+  readonly #engineEvals = new Map<string, Evaluated>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
   get game(): Game {
@@ -90,7 +91,7 @@ export class State {
   }
 
   /** Evaluations by the engine, by FEN. */
-  get engineEvals(): ReadonlyMap<string, Evaluation> {
+  get engineEvals(): ReadonlyMap<string, Evaluated> {
     return this.#engineEvals;
   }
 
@@ -155,8 +156,9 @@ export class State {
     if (known.size > 0) this.#notify({ known });
   }
 
-  /** Adds an evaluation by the engine. */
-  addEngineEval(fen: string, evaluation: Evaluation): void {
+  /** Adds an evaluation by the engine, unless a deeper one is known. */
+  addEngineEval(fen: string, evaluation: Evaluated): void {
+    if ((this.#engineEvals.get(fen)?.depth ?? 0) > evaluation.depth) return;
     this.#engineEvals.set(fen, evaluation);
     this.#notify({ known: new Set([fen]) });
   }
