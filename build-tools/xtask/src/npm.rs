@@ -50,8 +50,6 @@ struct Wasm {
     text: Option<&'static str>,
     /// Profile of cargo.
     profile: &'static str,
-    /// Features of the crate.
-    features: &'static str,
     /// Whether the module uses SIMD.
     simd: bool,
     /// The import that may suspend the module, and a pattern of the functions that call the import.
@@ -59,12 +57,11 @@ struct Wasm {
 }
 
 const READER: Wasm = Wasm {
-    source: "crate/wasm",
+    source: "crate/wasm/evaluations",
     name: "shelfish",
     file: "shelfish_bg.wasm",
     text: Some("wasm.js"),
     profile: "wasm",
-    features: "",
     simd: false,
     suspends: None,
 };
@@ -74,7 +71,6 @@ const ENGINE: Wasm = Wasm {
     file: "shelfish_engine_bg.wasm",
     text: Some("engine-wasm.js"),
     profile: "wasm-engine",
-    features: "",
     simd: true,
     suspends: Some(("./engine/host.js.pause", "*Search*poll*")),
 };
@@ -82,10 +78,10 @@ const ENGINE: Wasm = Wasm {
 const MODULES: [Wasm; 5] = [
     READER,
     Wasm {
+        source: "crate/wasm/book",
         name: "shelfish_book",
         file: "shelfish_book_bg.wasm",
         text: Some("book-wasm.js"),
-        features: "moves",
         ..READER
     },
     Wasm {
@@ -144,7 +140,6 @@ pub fn build() -> Result<PathBuf> {
         let mut pack = command(&wasm_pack);
         pack.args(["build", module.source, "--target", "web", "--mode", "no-install", "--profile", module.profile]);
         pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&made);
-        pack.args(["--", "--features", module.features]);
         let simd = if module.simd { " -Ctarget-feature=+simd128" } else { "" };
         call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags() + simd))?;
         shrink(&made.join(&file), &made.join(format!("{name}.js")))?;
@@ -268,7 +263,7 @@ pub fn cache() -> Result<PathBuf> {
     let wasm_pack = tools::wasm_pack()?;
     let built = target_dir().join("npm-cache");
     let mut pack = command(wasm_pack);
-    pack.args(["build", "crate/wasm", "--target", "nodejs", "--mode", "no-install", "--profile", READER.profile]);
+    pack.args(["build", READER.source, "--target", "nodejs", "--mode", "no-install", "--profile", READER.profile]);
     // The same profile as the reader, so that its dependencies are already built.
     pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built);
     pack.args(["--", "--features", "cache"]);

@@ -76,11 +76,12 @@ pub fn version() -> Result<String> {
 
 /// Returns the version of the npm package.
 fn npm_version() -> Result<String> {
-    let manifest = fs::read_to_string(root().join("crate/wasm/Cargo.toml")).context("crate/wasm/Cargo.toml")?;
+    let manifest = fs::read_to_string(root().join("crate/wasm/evaluations/Cargo.toml"))
+        .context("crate/wasm/evaluations/Cargo.toml")?;
     // The package has the version of its crate.
     ensure!(
         manifest.contains("version.workspace = true"),
-        "crate/wasm/Cargo.toml: expected `version.workspace = true`"
+        "crate/wasm/evaluations/Cargo.toml: expected `version.workspace = true`"
     );
     version()
 }

@@ -8,6 +8,7 @@ mod block_games;
 mod bucketing;
 mod columns;
 mod division;
+mod explored;
 mod game_ref;
 mod layout;
 mod move_games;

@@ -1,69 +1,30 @@
-//! The WASM module of `shelfish/analysis`: reports and annotated PGN as JavaScript takes them.
+//! The WASM module of `shelfish/analysis`: reports and annotated PGN.
 //!
-//! Evaluations come as numbers and text, which the package's TypeScript makes of its objects; reports go as plain objects.
-//! What is wrong goes as an object with a `code` and a `message`.
+//! The package's TypeScript encodes evaluations as numbers and text. Reports and errors are plain objects.
 #![cfg(target_arch = "wasm32")]
 
 use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
-use shelfish_analysis::pgn::{self, Note, PgnError, PgnGame, Splitter};
+use shelfish_analysis::pgn::{self, Note, PgnGame, Splitter};
 use shelfish_analysis::{Game, GameError, Known, ReportError, Score};
+use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
 
-/// Smaller and faster than the allocator of the standard library.
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
-
-/// What went wrong, with its code as documented in the package.
-#[derive(Serialize)]
-struct Failure {
-    code: &'static str,
-    message: String,
+fn game_error(error: GameError) -> WasmError {
+    let code = if matches!(error, GameError::Fen(_)) { "fen" } else { "usage" };
+    WasmError::new(code, error.to_string())
 }
 
-impl From<Failure> for JsValue {
-    fn from(failure: Failure) -> JsValue {
-        plain(&failure)
-    }
+fn report_error(error: ReportError) -> WasmError {
+    WasmError::usage(error.to_string())
 }
 
-impl Failure {
-    fn usage(message: impl ToString) -> Failure {
-        Failure { code: "usage", message: message.to_string() }
-    }
-}
-
-impl From<GameError> for Failure {
-    fn from(error: GameError) -> Failure {
-        let code = if matches!(error, GameError::Fen(_)) { "fen" } else { "usage" };
-        Failure { code, message: error.to_string() }
-    }
-}
-
-impl From<ReportError> for Failure {
-    fn from(error: ReportError) -> Failure {
-        Failure::usage(error)
-    }
-}
-
-impl From<PgnError> for Failure {
-    fn from(error: PgnError) -> Failure {
-        Failure { code: "pgn", message: error.to_string() }
-    }
-}
-
-/// Of what is written here, nothing can fail.
-fn plain(value: &impl Serialize) -> JsValue {
-    value.serialize(&Serializer::json_compatible()).unwrap_or_default()
-}
-
-/// Numbers that one evaluation is made of: centipawns, moves to mate and depth, each NaN where there is none.
+/// Numbers of an evaluation: centipawns, moves to mate and depth. A missing number is NaN.
 const NUMBERS: usize = 3;
 
-/// Evaluations from three numbers each, and best lines in UCI, one a line of text.
-fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<Known>>, Failure> {
+/// Decodes evaluations from their numbers and from lines of moves in UCI.
+fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<Known>>, WasmError> {
     let mut lines = lines.split('\n');
     let known = |(index, numbers): (usize, &[f64])| {
         let line = lines.next().unwrap_or_default();
@@ -76,39 +37,40 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<Known>>, Failu
         if !score.is_in_range() {
             let message =
                 format!("evaluations[{index}]: expected a score, and no mate in 0, as a game that is over needs none");
-            return Err(Failure::usage(message));
+            return Err(WasmError::usage(message));
         }
         let uci = |text: &str| UciMove::from_ascii(text.as_bytes());
         let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
-        let line =
-            line.map_err(|_| Failure::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
+        let line = line
+            .map_err(|_| WasmError::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
         Ok(Some(Known { score, depth: (!depth.is_nan()).then_some(*depth as u16), line }))
     };
     numbers.chunks(NUMBERS).enumerate().map(known).collect()
 }
 
-/// Reports on a game: moves in UCI with blanks between them.
+/// Reports on a game. `moves` are in UCI, separated by spaces.
 #[wasm_bindgen]
 pub fn report(fen: Option<String>, moves: &str, numbers: &[f64], lines: &str) -> Result<JsValue, JsValue> {
-    let work = || -> Result<_, Failure> {
-        let game = Game::from_uci(fen.as_deref(), moves.split(' ').filter(|text| !text.is_empty()))?;
-        Ok(shelfish_analysis::report(&game, &evaluations(numbers, lines)?)?)
+    let work = || -> Result<_, WasmError> {
+        let game =
+            Game::from_uci(fen.as_deref(), moves.split(' ').filter(|text| !text.is_empty())).map_err(game_error)?;
+        shelfish_analysis::report(&game, &evaluations(numbers, lines)?).map_err(report_error)
     };
-    Ok(plain(&work()?))
+    Ok(to_js(&work()?))
 }
 
 /// Annotates the first game of a PGN.
 #[wasm_bindgen]
 pub fn annotate(text: &str, numbers: &[f64], lines: &str) -> Result<String, JsValue> {
-    let work = || -> Result<_, Failure> {
+    let work = || -> Result<_, WasmError> {
         let mut game = first_game(text)?;
-        shelfish_analysis::annotate(&mut game, &evaluations(numbers, lines)?)?;
+        shelfish_analysis::annotate(&mut game, &evaluations(numbers, lines)?).map_err(report_error)?;
         Ok(game.to_string())
     };
     Ok(work()?)
 }
 
-/// A game as it was read.
+/// A game of a PGN.
 #[derive(Serialize)]
 struct Read {
     tags: Vec<(String, String)>,
@@ -135,7 +97,7 @@ pub fn read(text: &str) -> Result<JsValue, JsValue> {
     let game = first_game(text)?;
     let positions: Vec<Chess> = game.game.positions().collect();
     let notes = core::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
-    Ok(plain(&Read {
+    Ok(to_js(&Read {
         moves: game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect(),
         positions: positions.iter().map(fen).collect(),
         evaluations: notes.map(|notes| given(notes)).collect(),
@@ -157,7 +119,7 @@ fn given(notes: &[Note]) -> Option<Given> {
     Some(Given { cp, mate, depth, from: "pgn" })
 }
 
-fn first_game(text: &str) -> Result<PgnGame, Failure> {
+fn first_game(text: &str) -> Result<PgnGame, WasmError> {
     let mut splitter = Splitter::default();
     let mut at = 0;
     let mut begins = text.split_inclusive('\n').filter_map(|line| {
@@ -166,5 +128,5 @@ fn first_game(text: &str) -> Result<PgnGame, Failure> {
         splitter.begins_game(line.as_bytes()).then_some(start)
     });
     let end = begins.nth(1).unwrap_or(text.len());
-    Ok(pgn::read(&text[..end], 1)?)
+    pgn::read(&text[..end], 1).map_err(|error| WasmError::new("pgn", error.to_string()))
 }

@@ -1,66 +1,45 @@
-//! The WASM module of `shelfish/engine`: the search as JavaScript takes it.
+//! The WASM module of `shelfish/engine`.
 //!
-//! A search hears nothing while it runs. So it is suspended now and then, within [`pause`], and goes on where it was:
-//! `wasm-opt --asyncify` makes the module able to (see `build-tools/xtask/src/npm.rs`). What is wrong goes as an object with
-//! a `code` and a `message`.
+//! A running search receives no messages. [`pause`] therefore suspends the module from time to time, and resumes it later:
+//! `wasm-opt --asyncify` makes this possible (see `build-tools/xtask/src/npm.rs`). Errors are plain objects.
 #![cfg(target_arch = "wasm32")]
 
 use std::time::Duration;
 
-use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
 use shelfish::position::uci;
 use shelfish_engine::{
     Bound, Control, FenError, Game, Histories, Level, Limits, Line, STRONGEST, Table, UciScore, WEAKEST, play, search,
 };
+use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::prelude::*;
 
-/// Smaller and faster than the allocator of the standard library.
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
-
-/// Bytes for the frames of a search that is suspended.
+/// Size of the memory for the frames of a suspended search, in bytes.
 const STACK: usize = 1 << 19;
 
-// Functions and no methods: a frame that refers to an object of JavaScript could not be suspended.
+// Functions instead of methods: a frame that refers to an object of JavaScript cannot be suspended.
 #[wasm_bindgen(raw_module = "./engine/host.js")]
 extern "C" {
-    /// Milliseconds since some time.
+    /// Returns a time in milliseconds.
     fn now() -> f64;
 
-    /// Whether to end. The search may be suspended in here.
+    /// Whether to stop. May suspend the search.
     fn pause() -> bool;
 
-    /// A line of an iteration was found; `more` if others of the same iteration follow. Scores are White's.
-    #[allow(clippy::too_many_arguments, reason = "numbers are passed for less than objects")]
+    /// Reports a variation of an iteration. `more` announces another variation. Scores are from White's point of view.
+    #[allow(clippy::too_many_arguments, reason = "numbers are cheaper than objects")]
     fn report(more: bool, depth: usize, deepest: usize, nodes: f64, is_mate: bool, score: i32, uci: &str, san: &str);
 }
 
-/// What went wrong, with its code as documented in the package.
-#[derive(Serialize)]
-struct Failure {
-    code: &'static str,
-    message: String,
-    /// How the game ended, if it is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<&'static str>,
-}
-
-impl From<Failure> for JsValue {
-    fn from(failure: Failure) -> JsValue {
-        serde_wasm_bindgen::to_value(&failure).unwrap_or_default()
-    }
-}
-
-/// How moves are written.
+/// Notation of moves.
 #[derive(Clone, Copy)]
 struct Style {
     chess960: bool,
     san: bool,
 }
 
-/// A player of less than full strength, and the number that its choice depends on.
+/// A player below full strength, and the seed of its choice.
 type Player = Option<(Level, u64)>;
 
 struct Task {
@@ -82,33 +61,33 @@ pub struct Engine {
 
 #[wasm_bindgen]
 impl Engine {
-    /// An engine with a transposition table of so many bytes.
+    /// Returns an engine with a transposition table of `bytes` bytes.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: usize) -> Engine {
         let stack = vec![0; STACK / 8].into_boxed_slice();
         Engine { table: Table::new(bytes), histories: Histories::default(), task: None, chosen: 0, stack }
     }
 
-    /// Where frames go when a search is suspended.
+    /// Returns the memory for the frames of a suspended search.
     pub fn stack(&self) -> *const u64 {
         self.stack.as_ptr()
     }
 
-    /// How many bytes there are for them.
+    /// Returns the size of this memory, in bytes.
     pub fn stack_bytes(&self) -> usize {
         STACK
     }
 
-    /// Forgets what was learned of positions.
+    /// Clears the transposition table and the histories.
     pub fn clear(&mut self) {
         self.table.clear();
         self.histories = Histories::default();
     }
 
-    /// Takes a position and moves from there, in UCI with blanks between them, and limits, each 0 for none; `only` are the
-    /// moves to look at, all if there are none; with `elo` a player of that rating thinks, and chooses by `seed`. The position
-    /// as FEN comes back, four fields.
-    #[allow(clippy::too_many_arguments, reason = "numbers are passed for less than objects")]
+    /// Sets the position, the moves from the position in UCI, separated by spaces, and the limits. A limit of 0 is no limit.
+    /// `only` contains the moves to search, or is empty for all. With `elo`, a player of this rating chooses by `seed`. Returns
+    /// the first four fields of the FEN.
+    #[allow(clippy::too_many_arguments, reason = "numbers are cheaper than objects")]
     pub fn prepare(
         &mut self,
         fen: &str,
@@ -123,22 +102,20 @@ impl Engine {
         elo: u32,
         seed: f64,
     ) -> Result<String, JsValue> {
-        let start = fen.parse().map_err(|error: FenError| failure("fen", error.to_string()))?;
+        let start = fen.parse().map_err(|error: FenError| WasmError::new("fen", error.to_string()))?;
         let mut game = Game::new(start);
         for (index, text) in words(moves).enumerate() {
-            let m = game.position().legal_move(text).ok_or_else(|| unlike("moves", index, text))?;
+            let m = game.position().legal_move(text).ok_or_else(|| illegal("moves", index, text))?;
             game.play(m);
         }
         let chess = game.position().chess().clone();
         if chess.legal_moves().is_empty() {
-            let outcome = if chess.is_checkmate() { "checkmate" } else { "stalemate" };
-            let message = format!("the game is over by {outcome}, so there is nothing to evaluate");
-            return Err(Failure { outcome: Some(outcome), ..failure("over", message) }.into());
+            return Err(WasmError::over(chess.is_checkmate()).into());
         }
         let chosen = words(only).enumerate();
         let position = game.position();
         let chosen =
-            chosen.map(|(index, text)| position.legal_move(text).ok_or_else(|| unlike("searchMoves", index, text)));
+            chosen.map(|(index, text)| position.legal_move(text).ok_or_else(|| illegal("searchMoves", index, text)));
         let mut limits = Limits::default();
         limits.depth = (depth > 0).then_some(depth);
         limits.nodes = (nodes > 0.0).then_some(nodes as u64);
@@ -147,19 +124,19 @@ impl Engine {
         limits.lines = lines;
         if elo > 0 && !(WEAKEST..=STRONGEST).contains(&elo) {
             let expected = format!("elo: expected a rating from {WEAKEST} to {STRONGEST}, found {elo}");
-            return Err(failure("usage", expected).into());
+            return Err(WasmError::usage(expected).into());
         }
         let player = (elo > 0).then(|| (Level::of(elo), seed as u64));
         self.task = Some(Task { game, limits, style: Style { chess960, san }, player });
         Ok(shelfish::position::Position::from_chess(&chess).to_string())
     }
 
-    /// The index of the line that the last search would play.
+    /// Returns the index of the variation that the last search chose.
     pub fn chosen(&self) -> usize {
         self.chosen
     }
 
-    /// Searches, and tells the host what it finds. Called again while the search is suspended it goes on.
+    /// Searches and reports variations. Continues a suspended search.
     pub fn run(&mut self) {
         let Some(task) = self.task.take() else { return };
         let mut control = Slices { start: now(), task: &task };
@@ -169,7 +146,7 @@ impl Engine {
         };
         self.chosen = chosen;
         if lines.first().is_some_and(|line| line.depth == 0) {
-            // Too few nodes for anything: what is said rests on a search, if a small one.
+            // Too few nodes for an answer, so that a small search gives the answer.
             let mut limits = task.limits.clone();
             (limits.depth, limits.nodes, limits.deadline) = (Some(1), None, None);
             search(&task.game, &self.table, &mut self.histories, &limits, &mut control);
@@ -197,7 +174,7 @@ impl Control for Slices<'_> {
         let mut rest = lines.len();
         for line in lines {
             rest -= 1;
-            // An iteration that was broken off is not that deep yet.
+            // An incomplete iteration has the previous depth.
             let depth = line.depth - usize::from(line.bound != Bound::Exact);
             let (is_mate, score) = match line.score {
                 UciScore::Cp(cp) => (false, cp),
@@ -210,7 +187,7 @@ impl Control for Slices<'_> {
     }
 }
 
-/// Moves in UCI, and in SAN if it is wanted.
+/// Returns moves in UCI, and in SAN if requested.
 fn written(chess: &Chess, line: &[Move], style: Style) -> (String, String) {
     let castling = if style.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
     let uci: Vec<String> = line.iter().map(|&m| uci(m, castling).to_string()).collect();
@@ -224,10 +201,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(' ').filter(|word| !word.is_empty())
 }
 
-fn failure(code: &'static str, message: String) -> Failure {
-    Failure { code, message, outcome: None }
-}
-
-fn unlike(list: &str, index: usize, text: &str) -> Failure {
-    failure("usage", format!("{list}[{index}]: expected a legal move in UCI, found {}", text.escape_debug()))
+fn illegal(list: &str, index: usize, text: &str) -> WasmError {
+    WasmError::usage(format!("{list}[{index}]: expected a legal move in UCI, found {}", text.escape_debug()))
 }

@@ -230,14 +230,13 @@ fn explored_move(
     let PlayedMove { m, results, details } = of_move;
     let chess = played.position.chess();
     let games = results.games() as f64;
-    let wins = chess.turn().fold_wb(results.white, results.black) as f64;
     let only = details.games.first().filter(|_| results.games() == 1);
     ExploredMove {
         uci: uci(of_move),
         san: SanPlus::from_move(chess.clone(), *m).to_string(),
         results: (*results).into(),
         share: games / all.games() as f64,
-        score: (wins + results.draws as f64 / 2.0) / games,
+        score: results.score(chess.turn()),
         average_rating: rounded(details.ratings().average()),
         buckets: if names.buckets.is_some() { details.buckets.iter().map(bucket_counts).collect() } else { Vec::new() },
         games: details.games.iter().map(|game| game_of(*game, names)).collect(),
@@ -255,33 +254,25 @@ fn rounded(rating: Option<f64>) -> Option<u64> {
     rating.map(|rating| rating.round() as u64)
 }
 
-fn winner(game: GameRef) -> Option<&'static str> {
-    match game.result() {
-        Results { white: 1, .. } => Some("white"),
-        Results { black: 1, .. } => Some("black"),
-        _ => None,
-    }
-}
-
 fn game_of(game: GameRef, names: &Names) -> Game {
     let (mut id, mut url, mut source, mut number) = (None, None, None, None);
     match game.id() {
         at @ GameId::Lichess(_) => {
             id = Some(at.to_string());
-            url = Some(format!("https://lichess.org/{at}"));
+            url = at.url();
         }
         GameId::Listed { source: n, game } => {
             source = Some(names.sources.get(usize::from(n)).cloned().unwrap_or_else(|| format!("source {n}")));
             number = Some(u64::from(game) + 1);
         }
     }
-    Game { id, url, source, number, winner: winner(game), rating: game.rating() }
+    Game { id, url, source, number, winner: game.winner(), rating: game.rating() }
 }
 
 fn top_game(game: GameRef, uci: String) -> Option<TopGame> {
     match game.id() {
         id @ GameId::Lichess(_) => {
-            Some(TopGame { uci, id: id.to_string(), winner: winner(game), rating: game.rating() })
+            Some(TopGame { uci, id: id.to_string(), winner: game.winner(), rating: game.rating() })
         }
         GameId::Listed { .. } => None,
     }

@@ -1,4 +1,5 @@
-//! Played moves as the kind of record that the module reads.
+//! The WASM module of `shelfish/book`: reads the moves that games played.
+#![cfg(target_arch = "wasm32")]
 
 use serde::Serialize;
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
@@ -7,59 +8,84 @@ use shelfish::reader::ReadError;
 use shelfish::shakmaty::san::SanPlus;
 use shelfish::shakmaty::{CastlingMode, Position as _};
 use shelfish::table::Manifest;
+use shelfish_wasm_reader::{Kind, Values, read_error};
+use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::JsValue;
 
-use crate::answer::plain;
-use crate::failure::Failure;
-use crate::options::Values;
+shelfish_wasm_reader::export!(Moves);
 
-/// What is looked up.
-pub type Record = Played;
+/// Moves that games played.
+pub struct Moves;
 
-/// How moves are told.
+/// Options of a lookup.
 pub struct Style {
-    /// Castling as `e1g1` or as `e1h1`.
+    /// Notation of castling: `e1g1` or `e1h1`.
     castling: CastlingMode,
-    /// The buckets that count, if not all do.
+    /// Indices of the buckets whose games count. `None` for all.
     chosen: Option<Vec<usize>>,
-    /// The names of the book's sources, one a line.
+    /// Names of the book's sources, separated by line ends.
     sources: String,
 }
 
-/// The buckets of a book; none if it has one.
+/// Returns the division into buckets. `None` if all games are in a single bucket.
 fn bucketing(manifest: &Manifest) -> Option<Bucketing> {
     manifest.info_of("buckets")?.parse().ok()
 }
 
-impl Style {
-    /// By the options of a lookup.
-    pub fn of(values: &Values<'_>, manifest: &Manifest) -> Result<Style, Failure> {
-        let chosen = values.texts("buckets")?.map(|wanted| {
+impl Kind for Moves {
+    type Record = Played;
+    type Style = Style;
+    /// FEN of the position.
+    type Question = String;
+
+    fn style(values: &Values<'_>, manifest: &Manifest) -> Result<Style, WasmError> {
+        let chosen = values.strings("buckets")?.map(|wanted| {
             let names: Vec<String> = buckets(manifest).into_iter().map(|bucket| bucket.name).collect();
-            let number = |name: &String| {
+            let index = |name: &String| {
                 let found = names.iter().position(|other| other == name);
-                found.ok_or_else(|| Failure::usage(["buckets: the book has no bucket “", name, "”"].concat()))
+                found.ok_or_else(|| WasmError::usage(["buckets: the book has no bucket “", name, "”"].concat()))
             };
-            wanted.iter().map(number).collect::<Result<Vec<usize>, Failure>>()
+            wanted.iter().map(index).collect::<Result<Vec<usize>, WasmError>>()
         });
         let sources = manifest.info_of("source_names").unwrap_or_default().to_string();
         Ok(Style { castling: values.castling()?, chosen: chosen.transpose()?, sources })
     }
-}
 
-/// What is known of a position without the database: its FEN.
-pub struct Asked(String);
+    fn question(position: &Position) -> String {
+        position.to_string()
+    }
 
-impl Asked {
-    /// Of a position.
-    pub fn of(position: &Position) -> Asked {
-        Asked(position.to_string())
+    /// A position that no game reached has no games.
+    fn encode(answer: Result<Option<Played>, ReadError>, style: &Style, fen: &String) -> Result<JsValue, WasmError> {
+        let played = answer.map_err(read_error)?;
+        let mut games = Games { ended: Some(Box::default()), moves: Some(Vec::new()), ..Games::default() };
+        if let Some(mut played) = played {
+            // The option does not affect the results by bucket.
+            let buckets = played.buckets();
+            if let Some(chosen) = &style.chosen {
+                played = played.of_buckets(|n| chosen.contains(&n));
+            }
+            let results = played.results().unwrap_or_default();
+            let ratings = Details { buckets: played.buckets(), games: Vec::new() };
+            games = Games {
+                average_rating: ratings.ratings().average(),
+                ended: Some(Box::new(Games::of(played.ended, &played.ended_details, style))),
+                moves: Some(moves(&played, results.games() as f64, style)),
+                ..Games::of(results, &Details { buckets, games: Vec::new() }, style)
+            };
+        }
+        games.fen = Some(fen.clone());
+        Ok(to_js(&games))
+    }
+
+    fn manifest_fields(manifest: &Manifest) -> Vec<(&'static str, JsValue)> {
+        vec![("moves", (manifest.total("moves") as f64).into()), ("buckets", to_js(&buckets(manifest)))]
     }
 }
 
 /// A bucket of a book.
 #[derive(Serialize)]
-pub struct NamedBucket {
+struct NamedBucket {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<&'static str>,
@@ -67,8 +93,8 @@ pub struct NamedBucket {
     ratings: Option<[Option<f64>; 2]>,
 }
 
-/// The buckets of a book, in their order.
-pub fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
+/// Returns the buckets of a book, in order.
+fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
     let Some(buckets) = bucketing(manifest) else { return Vec::new() };
     let end = |end: Option<u64>| end.map(|end| end as f64);
     let named = |n| NamedBucket {
@@ -79,8 +105,8 @@ pub fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
     (0..buckets.count()).map(named).collect()
 }
 
-/// Games that went the same way: all of a position, those of one of its moves, those that end there, those of a bucket.
-/// One for all of them, as each would bring what writes it once more.
+/// Results of games: of a position, of a move, of games that end, or of a bucket. A single type, because each type adds code
+/// that serialises it.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Games {
@@ -93,15 +119,15 @@ struct Games {
     buckets: Vec<Games>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     games: Vec<Game>,
-    /// Of a position, and of a move: where it leads.
+    /// The position, or the position after the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     fen: Option<String>,
-    /// Of a position.
+    /// Games that end in the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Box<Games>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<Vec<Games>>,
-    /// Of a move.
+    /// The move.
     #[serde(skip_serializing_if = "Option::is_none")]
     uci: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,36 +153,13 @@ struct Game {
     rating: Option<f64>,
 }
 
-/// What is told of an answer; a position that no game reached has no games.
-pub fn tell(answer: Result<Option<Played>, ReadError>, style: &Style, asked: &Asked) -> Result<JsValue, Failure> {
-    let played = answer?;
-    let mut told = Games { ended: Some(Box::default()), moves: Some(Vec::new()), ..Games::default() };
-    if let Some(mut played) = played {
-        // Which buckets there are games in is told of all.
-        let buckets = played.buckets();
-        if let Some(chosen) = &style.chosen {
-            played = played.of_buckets(|n| chosen.contains(&n));
-        }
-        let results = played.results().unwrap_or_default();
-        let ratings = Details { buckets: played.buckets(), games: Vec::new() };
-        told = Games {
-            average_rating: ratings.ratings().average(),
-            ended: Some(Box::new(Games::of(played.ended, &played.ended_details, style))),
-            moves: Some(moves(&played, results.games() as f64, style)),
-            ..Games::of(results, &Details { buckets, games: Vec::new() }, style)
-        };
-    }
-    told.fen = Some(asked.0.clone());
-    Ok(plain(&told))
-}
-
 impl Games {
     fn of(Results { white, draws, black }: Results, details: &Details, style: &Style) -> Games {
-        // One bucket is all games.
+        // A single bucket equals the total.
         let buckets = if details.buckets.len() < 2 { &[][..] } else { &details.buckets };
         let bucket = |bucket: &Bucket| {
-            let alone = Details { buckets: vec![*bucket], games: Vec::new() };
-            Games::of(bucket.results, &alone, style)
+            let details = Details { buckets: vec![*bucket], games: Vec::new() };
+            Games::of(bucket.results, &details, style)
         };
         Games {
             white: white as f64,
@@ -172,39 +175,31 @@ impl Games {
 
 impl Game {
     fn of(game: GameRef, style: &Style) -> Game {
-        let winner = match game.result() {
-            Results { white: 1, .. } => Some("white"),
-            Results { black: 1, .. } => Some("black"),
-            _ => None,
-        };
         let rating = game.rating().map(|rating| rating as f64);
-        let told = Game { id: None, url: None, source: None, number: None, winner, rating };
+        let common = Game { id: None, url: None, source: None, number: None, winner: game.winner(), rating };
         match game.id() {
-            id @ GameId::Lichess(_) => {
-                Game { id: Some(id.to_string()), url: Some(format!("https://lichess.org/{id}")), ..told }
-            }
+            id @ GameId::Lichess(_) => Game { id: Some(id.to_string()), url: id.url(), ..common },
             GameId::Listed { source, game } => {
                 let name = style.sources.lines().nth(source.into()).unwrap_or_default().to_string();
-                Game { source: Some(name), number: Some(f64::from(game) + 1.0), ..told }
+                Game { source: Some(name), number: Some(f64::from(game) + 1.0), ..common }
             }
         }
     }
 }
 
 fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
-    let told = |PlayedMove { m, results, details }: &PlayedMove| {
+    let encode = |PlayedMove { m, results, details }: &PlayedMove| {
         let mut chess = played.position.chess().clone();
-        let wins = chess.turn().fold_wb(results.white, results.black) as f64;
-        let count = results.games() as f64;
+        let score = results.score(chess.turn());
         let san = SanPlus::from_move_and_play_unchecked(&mut chess, *m).to_string();
         Games {
             uci: Some(uci(*m, style.castling).to_string()),
             san: Some(san),
             fen: Some(Position::from_chess(&chess).to_string()),
-            share: Some(count / all),
-            score: Some((wins + results.draws as f64 / 2.0) / count),
+            share: Some(results.games() as f64 / all),
+            score: Some(score),
             ..Games::of(*results, details, style)
         }
     };
-    played.moves.iter().map(told).collect()
+    played.moves.iter().map(encode).collect()
 }

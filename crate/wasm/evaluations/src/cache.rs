@@ -1,4 +1,4 @@
-//! The cache in IndexedDB by itself, for its tests.
+//! The cache in IndexedDB, for its tests.
 
 use shelfish::reader::{Cache as _, Keep};
 use shelfish::web::IndexedDb;
@@ -16,28 +16,28 @@ impl Cache {
         Cache(IndexedDb::open(name, bytes as u64, folder))
     }
 
-    /// What is kept under each name.
+    /// Reads entries.
     pub async fn get(&self, names: Vec<String>) -> Vec<JsValue> {
         let found = self.0.get(names).await.into_iter();
         found.map(|bytes| bytes.map_or(JsValue::UNDEFINED, |bytes| js_sys::Uint8Array::from(&*bytes).into())).collect()
     }
 
-    /// Keeps a copy of bytes.
+    /// Writes an entry.
     pub fn put(&self, name: &str, bytes: &[u8], longest: bool) {
         self.0.put(name, bytes, if longest { Keep::Longest } else { Keep::Recent });
     }
 
-    /// Gives up what is kept under a name.
+    /// Removes an entry.
     pub fn remove(&self, name: &str) {
         self.0.remove(name);
     }
 
-    /// Gives up all that is kept of the database.
+    /// Removes all entries of the database.
     pub fn clear(&self) {
         self.0.clear();
     }
 
-    /// Waits until all that was to be written is.
+    /// Waits for all writes.
     pub async fn written(&self) {
         self.0.written().await;
     }

@@ -1,26 +1,18 @@
-//! Answers as plain JavaScript values, whatever kind of record they are of.
+//! Answers for all kinds of records as plain JavaScript values.
 
 use js_sys::{Object, Reflect};
 use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
 use shelfish::reader::{self, Fetched, Origin};
 use shelfish::table;
+use shelfish_wasm_shared::to_js;
 use wasm_bindgen::JsValue;
 
-/// What the database says of itself.
-pub fn manifest(manifest: &table::Manifest) -> JsValue {
+/// Converts a manifest, and adds the fields of the kind of record.
+pub fn manifest(manifest: &table::Manifest, fields: Vec<(&'static str, JsValue)>) -> JsValue {
     #[derive(Serialize)]
     struct Manifest<'a> {
         format: u64,
         positions: f64,
-        #[cfg(not(feature = "moves"))]
-        evaluations: f64,
-        #[cfg(not(feature = "moves"))]
-        pvs: f64,
-        #[cfg(feature = "moves")]
-        moves: f64,
-        #[cfg(feature = "moves")]
-        buckets: Vec<crate::moves::NamedBucket>,
         bytes: f64,
         shards: Vec<Shard<'a>>,
         #[serde(with = "serde_wasm_bindgen::preserve")]
@@ -44,24 +36,20 @@ pub fn manifest(manifest: &table::Manifest) -> JsValue {
     for (name, value) in &manifest.info {
         let _ = Reflect::set(&info, &name.into(), &value.into());
     }
-    plain(&Manifest {
+    let value = to_js(&Manifest {
         format: table::Manifest::FORMAT,
         positions: manifest.positions as f64,
-        #[cfg(not(feature = "moves"))]
-        evaluations: manifest.total("evaluations") as f64,
-        #[cfg(not(feature = "moves"))]
-        pvs: manifest.total("pvs") as f64,
-        #[cfg(feature = "moves")]
-        moves: manifest.total("moves") as f64,
-        #[cfg(feature = "moves")]
-        buckets: crate::moves::buckets(manifest),
         bytes: manifest.bytes() as f64,
         shards: shards.collect(),
         info,
-    })
+    });
+    for (name, field) in fields {
+        let _ = Reflect::set(&value, &name.into(), &field);
+    }
+    value
 }
 
-/// What was done since the database was opened.
+/// Converts totals since the database was opened.
 pub fn stats(stats: &reader::Stats) -> JsValue {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -75,7 +63,7 @@ pub fn stats(stats: &reader::Stats) -> JsValue {
         lookups: f64,
         milliseconds: f64,
     }
-    plain(&Stats {
+    to_js(&Stats {
         requests: stats.requests as f64,
         bytes: stats.bytes as f64,
         memory_hits: stats.memory_hits as f64,
@@ -86,7 +74,7 @@ pub fn stats(stats: &reader::Stats) -> JsValue {
     })
 }
 
-/// Bytes that were fetched, or not.
+/// Converts a byte range that was fetched, or that failed.
 pub fn fetched(fetched: &Fetched<'_>) -> JsValue {
     #[derive(Serialize)]
     struct Request<'a> {
@@ -100,7 +88,7 @@ pub fn fetched(fetched: &Fetched<'_>) -> JsValue {
         ok: bool,
     }
     let (start, end) = (fetched.range.start as f64, fetched.range.end as f64);
-    plain(&Request {
+    to_js(&Request {
         url: &fetched.at,
         start,
         end,
@@ -110,9 +98,4 @@ pub fn fetched(fetched: &Fetched<'_>) -> JsValue {
         from: if fetched.origin == Origin::Cache { "indexedDB" } else { "network" },
         ok: fetched.is_good,
     })
-}
-
-/// Of what is written here, nothing can fail.
-pub fn plain(value: &impl Serialize) -> JsValue {
-    value.serialize(&Serializer::json_compatible()).unwrap_or_default()
 }

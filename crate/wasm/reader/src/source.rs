@@ -1,4 +1,4 @@
-//! Where a database is: behind `fetch`, or whatever a caller reads it from.
+//! The source of a database: `fetch`, or an object of the caller.
 
 use core::ops::Range;
 use std::io::ErrorKind;
@@ -11,13 +11,13 @@ use shelfish::web::{Fetch, reason, send};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-/// The source of a database's files.
-pub enum Place {
+/// The source of the files of a database.
+pub enum DatabaseSource {
     Fetch(Fetch),
     Custom(Custom),
 }
 
-/// An object of the caller with `whole(file, cap)` and `range(file, start, end)`, which give promises of bytes.
+/// An object of the caller with `whole(file, cap)` and `range(file, start, end)`, which return promises of bytes.
 pub struct Custom {
     pub url: String,
     pub object: JsValue,
@@ -40,7 +40,9 @@ impl Custom {
         let promise = function.apply(&self.object, &arguments.iter().collect()).map_err(failed)?;
         let bytes = JsFuture::from(Promise::resolve(&promise)).await.map_err(failed)?;
         let bytes = bytes.dyn_into::<Uint8Array>();
-        bytes.map(|bytes| bytes.to_vec()).map_err(|_| SourceErrorKind::Network(format!("{method} gave no Uint8Array")))
+        bytes
+            .map(|bytes| bytes.to_vec())
+            .map_err(|_| SourceErrorKind::Network(format!("{method} returned no Uint8Array")))
     }
 
     async fn get(&self, file: &str, method: &str, numbers: &[f64], most: u64) -> Result<Vec<u8>, SourceError> {
@@ -58,11 +60,11 @@ impl Custom {
     }
 }
 
-impl Source for Place {
+impl Source for DatabaseSource {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         match self {
-            Place::Fetch(fetch) => fetch.range(file, range).await,
-            Place::Custom(custom) => {
+            DatabaseSource::Fetch(fetch) => fetch.range(file, range).await,
+            DatabaseSource::Custom(custom) => {
                 let expected = range.end.saturating_sub(range.start);
                 let numbers = [range.start as f64, range.end as f64];
                 let bytes = custom.get(file, "range", &numbers, expected).await?;
@@ -75,26 +77,26 @@ impl Source for Place {
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
         match self {
-            Place::Fetch(fetch) => fetch.whole(file, cap).await,
-            Place::Custom(custom) => custom.get(file, "whole", &[cap as f64], cap).await,
+            DatabaseSource::Fetch(fetch) => fetch.whole(file, cap).await,
+            DatabaseSource::Custom(custom) => custom.get(file, "whole", &[cap as f64], cap).await,
         }
     }
 
     fn locate(&self, file: &str) -> String {
         match self {
-            Place::Fetch(fetch) => fetch.locate(file),
-            Place::Custom(custom) => format!("{}{file}", custom.url),
+            DatabaseSource::Fetch(fetch) => fetch.locate(file),
+            DatabaseSource::Custom(custom) => format!("{}{file}", custom.url),
         }
     }
 
     fn is_offline(&self) -> bool {
-        matches!(self, Place::Fetch(fetch) if fetch.is_offline())
+        matches!(self, DatabaseSource::Fetch(fetch) if fetch.is_offline())
     }
 
     fn traffic(&self) -> Option<Traffic> {
         match self {
-            Place::Fetch(fetch) => fetch.traffic(),
-            Place::Custom(_) => None,
+            DatabaseSource::Fetch(fetch) => fetch.traffic(),
+            DatabaseSource::Custom(_) => None,
         }
     }
 }

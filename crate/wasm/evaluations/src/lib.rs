@@ -1,4 +1,8 @@
-//! Evaluations as the kind of record that the module reads.
+//! The WASM module of the npm package `shelfish`: reads evaluations.
+#![cfg(target_arch = "wasm32")]
+
+#[cfg(feature = "cache")]
+mod cache;
 
 use js_sys::{Array, JsString, Reflect};
 use serde::Serialize;
@@ -8,25 +12,28 @@ use shelfish::reader::ReadError;
 use shelfish::shakmaty::san::SanPlus;
 use shelfish::shakmaty::{CastlingMode, Position as _};
 use shelfish::table::Manifest;
+use shelfish_wasm_reader::{Kind, Values, read_error};
+use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::JsValue;
 
-use crate::answer::plain;
-use crate::failure::Failure;
-use crate::options::Values;
+#[cfg(feature = "cache")]
+pub use cache::Cache;
 
-/// What is looked up.
-pub type Record = eval::PositionEval;
+shelfish_wasm_reader::export!(Evaluations);
 
-/// What is told of a record, and how it is written.
+/// Evaluations of positions.
+pub struct Evaluations;
+
+/// Options of a lookup.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Castling as `e1g1` or as `e1h1`.
+    /// Notation of castling: `e1g1` or `e1h1`.
     pub castling: CastlingMode,
-    /// SAN beside UCI.
+    /// Whether to add SAN.
     pub san: bool,
-    /// Evaluations of less depth are left out.
+    /// Minimum depth of evaluations.
     pub min_depth: f64,
-    /// Evaluations of fewer kilonodes are left out.
+    /// Minimum number of nodes, in thousands.
     pub min_knodes: f64,
 }
 
@@ -56,9 +63,13 @@ struct Pv {
     san: JsValue,
 }
 
-impl Style {
-    /// By the options of a lookup.
-    pub fn of(values: &Values<'_>, _: &Manifest) -> Result<Style, Failure> {
+impl Kind for Evaluations {
+    type Record = eval::PositionEval;
+    type Style = Style;
+    /// Whether the side to move is checkmated, if the game is over.
+    type Question = Option<bool>;
+
+    fn style(values: &Values<'_>, _: &Manifest) -> Result<Style, WasmError> {
         Ok(Style {
             castling: values.castling()?,
             san: values.flag("san"),
@@ -66,42 +77,36 @@ impl Style {
             min_knodes: values.number("minKnodes", 0.0, 0.0)?,
         })
     }
-}
 
-/// What is known of a position without the database: how the game has ended, if it has.
-#[derive(Clone, Copy)]
-pub struct Asked(Option<Outcome>);
-
-#[derive(Clone, Copy)]
-enum Outcome {
-    Checkmate,
-    Stalemate,
-}
-
-impl Asked {
-    /// Of a position.
-    pub fn of(position: &Position) -> Asked {
+    fn question(position: &Position) -> Option<bool> {
         let chess = position.chess();
-        let is_over = chess.legal_moves().is_empty();
-        Asked(is_over.then_some(if chess.is_check() { Outcome::Checkmate } else { Outcome::Stalemate }))
+        chess.legal_moves().is_empty().then(|| chess.is_check())
+    }
+
+    /// Distinguishes a game that is over from a position that the database does not contain.
+    fn encode(
+        answer: Result<Option<eval::PositionEval>, ReadError>,
+        style: &Style,
+        is_checkmate: &Option<bool>,
+    ) -> Result<JsValue, WasmError> {
+        match (answer.map_err(read_error)?, is_checkmate) {
+            (Some(eval), _) => Ok(convert(&eval, *style)),
+            (None, None) => Ok(JsValue::NULL),
+            (None, Some(is_checkmate)) => Err(WasmError::over(*is_checkmate)),
+        }
+    }
+
+    fn manifest_fields(manifest: &Manifest) -> Vec<(&'static str, JsValue)> {
+        ["evaluations", "pvs"].map(|name| (name, (manifest.total(name) as f64).into())).to_vec()
     }
 }
 
-/// What is told of an answer. That a game is over is told apart from that the database does not have the position.
-pub fn tell(answer: Result<Option<Record>, ReadError>, style: &Style, asked: &Asked) -> Result<JsValue, Failure> {
-    match (answer?, asked.0) {
-        (Some(eval), _) => Ok(told(&eval, *style)),
-        (None, None) => Ok(JsValue::NULL),
-        (None, Some(outcome)) => Err(Failure::over(matches!(outcome, Outcome::Checkmate))),
-    }
-}
-
-/// A record, or `null` if the style leaves nothing of it.
-fn told(eval: &eval::PositionEval, style: Style) -> JsValue {
-    let is_told = |evaluation: &&eval::Evaluation| {
+/// Converts a record. Returns `null` if the style excludes all evaluations.
+fn convert(eval: &eval::PositionEval, style: Style) -> JsValue {
+    let is_included = |evaluation: &&eval::Evaluation| {
         f64::from(evaluation.depth) >= style.min_depth && evaluation.knodes as f64 >= style.min_knodes
     };
-    let evaluations = eval.evaluations.iter().filter(is_told).map(|evaluation| Evaluation {
+    let evaluations = eval.evaluations.iter().filter(is_included).map(|evaluation| Evaluation {
         depth: evaluation.depth,
         knodes: evaluation.knodes as f64,
         pvs: evaluation.pvs.iter().map(|pv| Pv::new(pv, &eval.position, style)).collect(),
@@ -110,8 +115,8 @@ fn told(eval: &eval::PositionEval, style: Style) -> JsValue {
     if evaluations.is_empty() {
         return JsValue::NULL;
     }
-    let value = plain(&Eval { fen: eval.position.to_string(), evaluations });
-    // One object, not two that are alike.
+    let value = to_js(&Eval { fen: eval.position.to_string(), evaluations });
+    // The same object, not a copy.
     let best = Reflect::get(&value, &"evaluations".into()).and_then(|list| Reflect::get_u32(&list, 0));
     if let Ok(best) = best {
         let _ = Reflect::set(&value, &"best".into(), &best);
@@ -136,7 +141,7 @@ impl Pv {
     }
 }
 
-/// A list of words without spaces: one text across the boundary is quicker than many.
+/// Converts words without spaces to a list. A single string crosses the boundary faster than many strings.
 fn words(words: impl Iterator<Item = String>) -> Array {
     let text = words.collect::<Vec<_>>().join(" ");
     if text.is_empty() { Array::new() } else { JsString::from(text).split(" ") }

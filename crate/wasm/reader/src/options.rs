@@ -1,4 +1,4 @@
-//! Options as JavaScript gives them, checked.
+//! Options from JavaScript.
 
 use core::time::Duration;
 
@@ -7,10 +7,9 @@ use shelfish::reader;
 use shelfish::shakmaty::CastlingMode;
 use shelfish::source::integrity::Pin;
 use shelfish::source::retry::RetryPolicy;
+use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortSignal, Headers};
-
-use crate::failure::Failure;
 
 #[wasm_bindgen]
 extern "C" {
@@ -18,11 +17,11 @@ extern "C" {
     fn text(value: &JsValue) -> String;
 }
 
-/// Named values; `undefined` and `null` are none.
+/// Options by name. `undefined` and `null` are missing options.
 pub struct Values<'a>(pub &'a JsValue);
 
 impl Values<'_> {
-    /// The value of a name, unless it is absent.
+    /// Returns an option.
     fn get(&self, name: &str) -> Option<JsValue> {
         if !self.0.is_object() {
             return None;
@@ -30,46 +29,46 @@ impl Values<'_> {
         Reflect::get(self.0, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
     }
 
-    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+    fn string(&self, name: &str) -> Result<Option<String>, WasmError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         value.as_string().map(Some).ok_or_else(|| wrong(name, "a text", &value))
     }
 
-    pub fn number(&self, name: &str, least: f64, otherwise: f64) -> Result<f64, Failure> {
+    /// Returns a number of at least `least`.
+    pub fn number(&self, name: &str, least: f64, otherwise: f64) -> Result<f64, WasmError> {
         let Some(value) = self.get(name) else { return Ok(otherwise) };
         let number = value.as_f64().filter(|number| *number >= least);
-        // A number as JavaScript writes it: the code that does so in Rust is as large as all of this.
+        // JavaScript formats the number: the code for it in Rust would be as large as this file.
         number.ok_or_else(|| wrong(name, &format!("a number of at least {}", text(&least.into())), &value))
     }
 
-    /// The texts of a list.
-    #[cfg(feature = "moves")]
-    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, Failure> {
+    /// Returns a list of strings.
+    pub fn strings(&self, name: &str) -> Result<Option<Vec<String>>, WasmError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let all = value.dyn_ref::<js_sys::Array>();
         let list = all.and_then(|all| all.iter().map(|text| text.as_string()).collect::<Option<Vec<String>>>());
         list.map(Some).ok_or_else(|| wrong(name, "a list of texts", &value))
     }
 
-    #[cfg(not(feature = "moves"))]
+    /// Whether an option is set.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value.is_truthy())
     }
 
-    /// The signal, if there is one.
-    pub fn signal(&self) -> Result<Option<AbortSignal>, Failure> {
+    /// Returns the signal.
+    pub(crate) fn signal(&self) -> Result<Option<AbortSignal>, WasmError> {
         let Some(signal) = self.get("signal") else { return Ok(None) };
         let is_signal = signal.is_object() && Reflect::has(&signal, &"aborted".into()).unwrap_or(false);
         if is_signal { Ok(Some(signal.unchecked_into())) } else { Err(wrong("signal", "an AbortSignal", &signal)) }
     }
 
-    fn function(&self, name: &str) -> Result<Option<Function>, Failure> {
+    fn function(&self, name: &str) -> Result<Option<Function>, WasmError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         value.dyn_into().map(Some).map_err(|value| wrong(name, "a function", &value))
     }
 
-    /// How castling is to be written.
-    pub fn castling(&self) -> Result<CastlingMode, Failure> {
+    /// Returns the notation of castling.
+    pub fn castling(&self) -> Result<CastlingMode, WasmError> {
         let Some(value) = self.get("castling") else { return Ok(CastlingMode::Standard) };
         match value.as_string().as_deref() {
             Some("standard") => Ok(CastlingMode::Standard),
@@ -78,12 +77,12 @@ impl Values<'_> {
         }
     }
 
-    /// How a database is opened.
-    pub fn open(&self) -> Result<Open, Failure> {
+    /// Returns the options of `open`.
+    pub(crate) fn open(&self) -> Result<Open, WasmError> {
         let memory = self.number("memoryBytes", 0.0, (16 << 20) as f64)? as usize;
         let concurrency = self.number("concurrency", 1.0, 12.0)? as usize;
         let timeout = self.number("timeout", 1.0, 15_000.0)?;
-        // Nobody waits for longer than a year.
+        // At most a year, so that the conversion cannot fail.
         let timeout = Duration::from_secs_f64((timeout / 1e3).min(3e7));
         let integrity = self.get("integrity");
         let integrity = integrity.map(|value| {
@@ -96,14 +95,17 @@ impl Values<'_> {
             value => {
                 let value = value.unwrap_or_default();
                 let values = Values(&value);
-                let name = values.text("name");
+                let name = values.string("name");
                 let both = name.and_then(|name| Ok((name, values.number("bytes", 0.0, (64 << 20) as f64)?)));
-                let (name, bytes) = both.map_err(|failure| failure.within("indexedDB"))?;
+                let (name, bytes) = both.map_err(|mut error: WasmError| {
+                    error.message = ["indexedDB.", &error.message].concat();
+                    error
+                })?;
                 Some((name.unwrap_or_else(|| "shelfish".to_string()), bytes as u64))
             }
         };
         let headers = self.get("headers").map(|value| {
-            // An object, a list of pairs, or Headers: whatever `fetch` takes.
+            // An object, a list of pairs, or `Headers`.
             Headers::new_with_headers(value.unchecked_ref()).map_err(|_| wrong("headers", "names and values", &value))
         });
         Ok(Open {
@@ -118,24 +120,24 @@ impl Values<'_> {
     }
 }
 
-/// How a database is opened.
+/// Options of `open`.
 pub struct Open {
     pub reader: reader::Options,
     pub retry: RetryPolicy,
-    /// The hashes that the manifest may have.
+    /// Allowed hashes of the manifest.
     pub pin: Option<Pin>,
-    /// Name and bytes of the cache in IndexedDB.
+    /// Name and maximum size of the cache in IndexedDB.
     pub cache: Option<(String, u64)>,
     pub fetch: Option<Function>,
     pub headers: Option<Headers>,
     pub on_request: Option<Function>,
 }
 
-fn wrong(name: &str, expected: &str, found: &JsValue) -> Failure {
-    Failure::usage(format!("{name}: expected {expected}, found {}", describe(found)))
+fn wrong(name: &str, expected: &str, found: &JsValue) -> WasmError {
+    WasmError::usage(format!("{name}: expected {expected}, found {}", describe(found)))
 }
 
-/// A value in a few words.
+/// Describes a value.
 fn describe(value: &JsValue) -> String {
     if value.is_string() {
         return js_sys::JSON::stringify(value).map_or_else(|_| String::new(), |text| text.slice(0, 82).into());

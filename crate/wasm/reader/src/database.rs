@@ -1,0 +1,292 @@
+//! An open database, generic over the kind of record.
+
+use core::cell::RefCell;
+use core::future::ready;
+
+use futures_channel::oneshot;
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, LocalBoxFuture, select};
+use gloo_events::{EventListener, EventListenerOptions};
+use js_sys::{Array, Function, Promise};
+use shelfish::position::Position;
+use shelfish::reader::{Fetched, Observer, ReadError, Reader};
+use shelfish::source::Source as _;
+use shelfish::web::{Early, Fetch, IndexedDb};
+use shelfish_wasm_shared::WasmError;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::{future_to_promise, spawn_local};
+use web_sys::{AbortController, AbortSignal};
+
+use crate::answer;
+use crate::error::{aborted, at_opening, closed, into_js, invalid_fen, read_error};
+use crate::kind::Kind;
+use crate::options::{Open, Values};
+use crate::source::{Custom, DatabaseSource};
+
+type DatabaseReader<K> = Reader<DatabaseSource, <K as Kind>::Record, Option<IndexedDb>>;
+
+struct State<K: Kind> {
+    reader: DatabaseReader<K>,
+    /// Whether blocks are cached in memory, so that a request in flight is useful after an abort.
+    has_memory: bool,
+    /// Ends all lookups.
+    closing: AbortController,
+}
+
+/// An open database.
+pub struct Database<K: Kind> {
+    state: RefCell<Option<State<K>>>,
+    make_error: Function,
+}
+
+/// Opens the database of a manifest's URL, and converts it with `wrap`. See [`export`](crate::export).
+pub fn open<K: Kind>(
+    url: String,
+    source: JsValue,
+    options: JsValue,
+    early: Option<(Promise, AbortController)>,
+    make_error: Function,
+    wrap: fn(Database<K>) -> JsValue,
+) -> Promise {
+    let values = Values(&options);
+    let early = early.map(|(response, controller)| Early { response, controller });
+    let parsed = values.open().and_then(|open| Ok((open, values.signal()?)));
+    let opening = async move {
+        let opening = match parsed {
+            Ok((open, signal)) => {
+                let (make_error, url) = (make_error.clone(), url.clone());
+                let connecting = async move {
+                    let state = connect::<K>(&url, source, open, early).await?;
+                    Ok(wrap(Database { state: RefCell::new(Some(state)), make_error }))
+                };
+                unless_aborted(signal, connecting.boxed_local())
+            }
+            Err(error) => {
+                // The answer is not needed.
+                early.inspect(|early| early.controller.abort());
+                ready(Err(error)).boxed_local()
+            }
+        };
+        opening.await.map_err(|error| into_js(at_opening(error, &url), &make_error))
+    };
+    promise(opening.boxed_local())
+}
+
+/// Makes a promise. All promises have the same type, so that its code exists once.
+fn promise(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> Promise {
+    future_to_promise(work)
+}
+
+async fn connect<K: Kind>(url: &str, source: JsValue, open: Open, early: Option<Early>) -> Result<State<K>, WasmError> {
+    let Open { reader: options, retry, pin, cache, fetch, headers, on_request } = open;
+    let has_memory = options.memory > 0;
+    let files = if source.is_object() {
+        DatabaseSource::Custom(Custom { url: url.to_string(), object: source, retry })
+    } else {
+        let mut source = Fetch::new(url).with_retry(retry);
+        if let Some(headers) = headers {
+            source = source.with_headers(&headers);
+        }
+        if let Some(fetch) = fetch {
+            source = source.with_function(fetch);
+        }
+        if let Some(early) = early {
+            source = source.with_early(early);
+        }
+        DatabaseSource::Fetch(source)
+    };
+    let cache = cache.map(|(name, bytes)| IndexedDb::open(&name, bytes, &files.locate("")));
+    let observer = on_request.map(|function| -> Observer {
+        Box::new(move |fetched: &Fetched<'_>| {
+            // Ignores exceptions of the listener.
+            let _ = function.call1(&JsValue::UNDEFINED, &answer::fetched(fetched));
+        })
+    });
+    let reader = Reader::builder(files)
+        .options(options)
+        .cache(cache)
+        .pin(pin)
+        .observer(observer)
+        .open()
+        .await
+        .map_err(read_error)?;
+    let closing = AbortController::new().map_err(|_| closed())?;
+    Ok(State { reader, has_memory, closing })
+}
+
+impl<K: Kind> Database<K> {
+    /// Looks up a position.
+    pub fn lookup(&self, fen: &str, options: &JsValue) -> Promise {
+        self.promise(self.try_lookup(fen, options))
+    }
+
+    /// Looks up positions, in the same order. Without `has_answers`, only fills the caches.
+    pub fn lookup_many(&self, fens: &Array, options: &JsValue, has_answers: bool) -> Promise {
+        self.promise(self.try_lookup_many(fens, options, has_answers))
+    }
+
+    /// Clears the caches of the database in memory and in IndexedDB.
+    pub fn clear(&self) -> Promise {
+        self.promise(self.reader().map(|reader| {
+            reader.clear_memory();
+            async move {
+                if let Some(cache) = reader.cache() {
+                    cache.clear();
+                    cache.written().await;
+                }
+                Ok(JsValue::UNDEFINED)
+            }
+            .boxed_local()
+        }))
+    }
+
+    /// Returns the manifest.
+    pub fn manifest(&self) -> Result<JsValue, JsValue> {
+        let reader = self.reader().map_err(|error| into_js(error, &self.make_error))?;
+        Ok(answer::manifest(&reader.manifest(), K::manifest_fields(&reader.manifest())))
+    }
+
+    /// Returns totals since the database was opened.
+    pub fn stats(&self) -> Result<JsValue, JsValue> {
+        let reader = self.reader().map_err(|error| into_js(error, &self.make_error))?;
+        Ok(answer::stats(&reader.stats()))
+    }
+
+    /// Ends all lookups and frees the memory.
+    pub fn close(&self) {
+        if let Some(state) = self.state.take() {
+            if let Some(cache) = state.reader.cache() {
+                cache.close();
+            }
+            state.closing.abort();
+        }
+    }
+}
+
+type Pending<'a> = LocalBoxFuture<'a, Result<JsValue, WasmError>>;
+type Work = Pending<'static>;
+
+impl<K: Kind> Database<K> {
+    fn reader(&self) -> Result<DatabaseReader<K>, WasmError> {
+        self.state.borrow().as_ref().map(|state| state.reader.clone()).ok_or_else(closed)
+    }
+
+    fn promise(&self, work: Result<Work, WasmError>) -> Promise {
+        let make_error = self.make_error.clone();
+        let work = work.unwrap_or_else(|error| ready(Err(error)).boxed_local());
+        promise(async move { work.await.map_err(|error| into_js(error, &make_error)) }.boxed_local())
+    }
+
+    fn try_lookup(&self, fen: &str, options: &JsValue) -> Result<Work, WasmError> {
+        let values = Values(options);
+        let signal = values.signal()?;
+        check(signal.as_ref())?;
+        let reader = self.reader()?;
+        let style = K::style(&values, &reader.manifest())?;
+        let position: Position = fen.parse().map_err(invalid_fen)?;
+        if let Some(answer) = reader.peek(&position) {
+            return Ok(ready(K::encode(answer, &style, &K::question(&position))).boxed_local());
+        }
+        let work = async move {
+            let mut answer = Err(read_error(ReadError::Unanswered));
+            let question = K::question(&position);
+            reader.lookup_each(vec![position], &mut |_, found| answer = K::encode(found, &style, &question)).await;
+            answer
+        };
+        self.guard(signal, work.boxed_local())
+    }
+
+    fn try_lookup_many(&self, fens: &Array, options: &JsValue, has_answers: bool) -> Result<Work, WasmError> {
+        let values = Values(options);
+        let signal = values.signal()?;
+        check(signal.as_ref())?;
+        let reader = self.reader()?;
+        let style = K::style(&values, &reader.manifest())?;
+        let answers = Array::new_with_length(fens.length());
+        let mut questions = Vec::new();
+        let mut positions = Vec::new();
+        for (index, fen) in (0..).zip(fens.iter()) {
+            match fen.as_string().unwrap_or_default().parse() {
+                Ok(position) => {
+                    questions.push((index, K::question(&position)));
+                    positions.push(position);
+                }
+                Err(error) => answers.set(index, into_js(invalid_fen(error), &self.make_error)),
+            }
+        }
+        let make_error = self.make_error.clone();
+        let work = async move {
+            reader
+                .lookup_each(positions, &mut |n, found| {
+                    if !has_answers {
+                        return;
+                    }
+                    let (index, question) = &questions[n];
+                    let answer = K::encode(found, &style, question);
+                    let answer = answer.unwrap_or_else(|error| into_js(error, &make_error));
+                    answers.set(*index, answer);
+                })
+                .await;
+            Ok(answers.into())
+        };
+        self.guard(signal, work.boxed_local())
+    }
+
+    /// Ends `work` if the signal is aborted or the database is closed. After an abort, requests in flight continue, for the next
+    /// lookup.
+    fn guard(&self, signal: Option<AbortSignal>, work: Work) -> Result<Work, WasmError> {
+        let state = self.state.borrow();
+        let State { reader, has_memory, closing } = state.as_ref().ok_or_else(closed)?;
+        let (closing, has_memory, reader) = (closing.signal(), *has_memory, reader.clone());
+        let work = async move {
+            let mut work = unless_closed(closing.clone(), work);
+            let answer = unless_aborted(signal.clone(), (&mut work).boxed_local()).await;
+            if has_memory && answer.is_err() && signal.is_some_and(|signal| signal.aborted()) {
+                // Requests in flight continue until `work` is dropped.
+                let linger = reader.linger().map(|()| Ok(JsValue::UNDEFINED)).boxed_local();
+                spawn_local(unless_closed(closing, linger).map(drop));
+            }
+            answer
+        };
+        Ok(work.boxed_local())
+    }
+}
+
+fn check(signal: Option<&AbortSignal>) -> Result<(), WasmError> {
+    match signal {
+        Some(signal) if signal.aborted() => Err(aborted(signal.reason())),
+        _ => Ok(()),
+    }
+}
+
+/// Waits for `work`. Fails if the signal is aborted first.
+fn unless_aborted(signal: Option<AbortSignal>, work: Pending<'_>) -> Pending<'_> {
+    match signal {
+        Some(signal) => unless(signal, aborted, work),
+        None => work,
+    }
+}
+
+/// Waits for `work`. Fails if the database is closed first.
+fn unless_closed(closing: AbortSignal, work: Pending<'_>) -> Pending<'_> {
+    unless(closing, |_| closed(), work)
+}
+
+fn unless(signal: AbortSignal, error: fn(JsValue) -> WasmError, work: Pending<'_>) -> Pending<'_> {
+    let work = async move {
+        if signal.aborted() {
+            return Err(error(signal.reason()));
+        }
+        let (send, aborted) = oneshot::channel();
+        // Cloudflare's Workers refuse passive listeners, which are the default of gloo.
+        let options = EventListenerOptions::enable_prevent_default();
+        let _listener = EventListener::once_with_options(&signal, "abort", options, move |_| {
+            let _ = send.send(());
+        });
+        match select(work, aborted).await {
+            Either::Left((done, _)) => done,
+            Either::Right(_) => Err(error(signal.reason())),
+        }
+    };
+    work.boxed_local()
+}

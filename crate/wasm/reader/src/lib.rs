@@ -1,0 +1,83 @@
+//! An open database for JavaScript. The modules of the npm package export it with [`export`], each for a kind of record, so
+//! that a page only loads the code of the records that it reads.
+//!
+//! Options and answers are plain JavaScript values. The package's TypeScript adds the types.
+#![cfg(target_arch = "wasm32")]
+
+mod answer;
+mod database;
+mod error;
+mod kind;
+mod options;
+mod source;
+
+pub use database::{Database, open};
+pub use error::read_error;
+pub use kind::Kind;
+pub use options::Values;
+
+/// Exports `Database` and `open` for a [`Kind`].
+#[macro_export]
+macro_rules! export {
+    ($kind:ty) => {
+        /// An open database. Every method returns a promise. Errors are made by `make_error` of [`open`].
+        #[wasm_bindgen::prelude::wasm_bindgen]
+        pub struct Database($crate::Database<$kind>);
+
+        /// Opens the database of a manifest's URL.
+        ///
+        /// `source` is an object of the caller, instead of `fetch`. `response` is the promise of a response to a request for the
+        /// manifest, and `controller` aborts the request. `make_error` makes an error of a plain object and a cause.
+        #[wasm_bindgen::prelude::wasm_bindgen]
+        pub fn open(
+            url: String,
+            source: wasm_bindgen::JsValue,
+            options: wasm_bindgen::JsValue,
+            response: Option<js_sys::Promise>,
+            controller: Option<web_sys::AbortController>,
+            make_error: js_sys::Function,
+        ) -> js_sys::Promise {
+            let wrap = |database| Database(database).into();
+            $crate::open::<$kind>(url, source, options, response.zip(controller), make_error, wrap)
+        }
+
+        #[wasm_bindgen::prelude::wasm_bindgen]
+        impl Database {
+            /// Looks up a position.
+            pub fn lookup(&self, fen: &str, options: &wasm_bindgen::JsValue) -> js_sys::Promise {
+                self.0.lookup(fen, options)
+            }
+
+            /// Looks up positions, in the same order. Without `has_answers`, only fills the caches.
+            #[wasm_bindgen(js_name = lookupMany)]
+            pub fn lookup_many(
+                &self,
+                fens: &js_sys::Array,
+                options: &wasm_bindgen::JsValue,
+                has_answers: bool,
+            ) -> js_sys::Promise {
+                self.0.lookup_many(fens, options, has_answers)
+            }
+
+            /// Clears the caches of the database in memory and in IndexedDB.
+            pub fn clear(&self) -> js_sys::Promise {
+                self.0.clear()
+            }
+
+            /// Returns the manifest.
+            pub fn manifest(&self) -> Result<wasm_bindgen::JsValue, wasm_bindgen::JsValue> {
+                self.0.manifest()
+            }
+
+            /// Returns totals since the database was opened.
+            pub fn stats(&self) -> Result<wasm_bindgen::JsValue, wasm_bindgen::JsValue> {
+                self.0.stats()
+            }
+
+            /// Ends all lookups and frees the memory.
+            pub fn close(&self) {
+                self.0.close();
+            }
+        }
+    };
+}
