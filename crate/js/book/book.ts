@@ -45,8 +45,8 @@ export class Book {
   }
 
   /**
-   * Returns the moves that were played from a position. There are none if no game reached the position, or if the game is
-   * over.
+   * Returns the moves that were played from a position. The list is empty if no game reached the position, or if the game
+   * is over.
    *
    * Rejects with a {@link ShelfishError}.
    */

@@ -82,8 +82,8 @@ export class Database {
  * Opens a database by the URL of its `manifest.json`, or of its folder with a slash at the end: absolute, or relative to
  * the page. In Node also by the path of a folder or a `file:` URL. Also opens any {@link Source}.
  *
- * The first call loads the WASM module. Without a connection, the last manifest in IndexedDB and all cached blocks are
- * used.
+ * The first call loads the WASM module. If there is no connection, the last manifest in IndexedDB and all cached blocks
+ * are used.
  *
  * Rejects with a {@link ShelfishError}.
  */

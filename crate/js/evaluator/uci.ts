@@ -141,8 +141,8 @@ function parseInfo(line: string, sign: 1 | -1): { rank: number; depth: number; k
 }
 
 /**
- * Returns the first four fields of the FEN of a legal position, without castling rights whose king or rook is missing:
- * databases ignore these rights, but Stockfish does not check them.
+ * Returns the first four fields of the FEN of a legal position, without castling rights whose king or rook is missing.
+ * Databases ignore these rights, but Stockfish does not check them.
  */
 export function trusted([board = "", turn, castling = "-", enPassant]: string[]): string {
   const ranks = board.split("/");

@@ -26,7 +26,7 @@ export interface Ply {
   uci: string;
   /** "12." or "12…", empty at the start. */
   number: string;
-  /** Squares of the move's start and end, a1 = 0. For castling, the squares of the king. */
+  /** Squares of the move's start and end, a1 = 0. Castling has the squares of the king. */
   squares: readonly number[];
   /** The square of a king in check. */
   check?: number | undefined;

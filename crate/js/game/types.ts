@@ -22,7 +22,7 @@ export interface ShelfishGameAttributes {
   src?: string;
   /** A position, if there is no PGN. */
   fen?: string;
-  /** The URL of a database: its manifest, or its folder with a slash at the end. Without it, scores are those of the PGN. */
+  /** The URL of a database: its manifest, or its folder with a slash at the end. If omitted, scores are those of the PGN. */
   database?: string;
   /** The ply that is shown, in plies from the start. Larger values show the last position. */
   ply?: number | string;

@@ -15,7 +15,7 @@ export interface Shown {
   isFlipped: boolean;
   /** State of the lookup in the database. */
   lookup: "none" | "waiting" | "answered";
-  /** The last error; empty if there is none. */
+  /** The last error, or an empty text. */
   fault: string;
 }
 

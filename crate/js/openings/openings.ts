@@ -49,7 +49,7 @@ function openings(): Map<string, Opening> {
   table = new Map();
   const endings = names.split("\n");
   let name = "";
-  // The positions of a line. The next line shares its first positions and replaces the others.
+  // The positions of a line. The next line shares its first positions and replaces the rest.
   const start = Uint8Array.from(expand("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"), (letter) => letter.charCodeAt(0));
   const positions: Position[] = [{ squares: start, rights: "KQkq", enPassant: -1 }];
   for (const [n, line] of moves.split("\n").entries()) {

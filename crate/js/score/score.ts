@@ -21,7 +21,7 @@ export function winningChances({ cp = 0, mate }: ScoreLike): number {
   return 2 / (1 + Math.exp(-0.00368208 * Math.max(-1000, Math.min(1000, cp)))) - 1;
 }
 
-/** Returns the score after `plies` of its own line, which shorten the distance to mate. `turn` is the side that moves first. */
+/** Returns the score after `plies` of its line, which shorten the distance to mate. `turn` is the side that moves first. */
 export function scoreAfter({ cp, mate }: ScoreLike, plies: number, turn: "white" | "black"): ScoreLike {
   if (mate === undefined) return { cp };
   // The side that mates in n moves needs 2n - 1 plies if it moves first, else 2n.

@@ -1,6 +1,6 @@
 // node annotate.mjs GAMES.pgn DATABASE > annotated.pgn
 //
-// Writes [%eval] comments behind the moves of games, from a database: its URL, or the path of its folder.
+// Adds [%eval] comments to the moves of games. DATABASE is a URL or the path of a folder.
 
 import { readFile } from "node:fs/promises";
 import { makeFen } from "chessops/fen";
@@ -8,10 +8,10 @@ import { makePgn, parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
 import { openDatabase, ShelfishError } from "shelfish";
 
-const [file, database] = process.argv.slice(2);
-if (!file || !database) throw new Error("usage: node annotate.mjs GAMES.pgn DATABASE");
+const [file, url] = process.argv.slice(2);
+if (!file || !url) throw new Error("usage: node annotate.mjs GAMES.pgn DATABASE");
 
-const shelf = await openDatabase(database);
+const database = await openDatabase(url);
 for (const game of parsePgn(await readFile(file, "utf8"))) {
   // The positions after each move of the main line.
   const position = startingPosition(game.headers).unwrap();
@@ -26,12 +26,12 @@ for (const game of parsePgn(await readFile(file, "utf8"))) {
     fens.push(makeFen(position.toSetup()));
   }
 
-  // A whole game at once: few requests, side by side.
-  const answers = await shelf.lookupMany(fens);
+  // A whole game at once: few requests in parallel.
+  const answers = await database.lookupMany(fens);
   nodes.forEach((node, n) => {
     const answer = answers[n];
     if (answer instanceof ShelfishError) {
-      // After the last move there may be nothing to evaluate.
+      // The last move may end the game.
       if (answer.code === "over") return;
       throw answer;
     }
@@ -43,4 +43,4 @@ for (const game of parsePgn(await readFile(file, "utf8"))) {
   });
   console.log(makePgn(game));
 }
-shelf.close();
+database.close();

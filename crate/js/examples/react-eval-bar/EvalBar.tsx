@@ -1,9 +1,10 @@
-// The evaluation of a position as a bar, and the hooks that it stands on.
+// A bar for the evaluation of a position, and its hooks.
 
 import { useEffect, useState } from "react";
 import { type Database, openDatabase, type PositionEval, ShelfishError } from "shelfish/inline";
+import { winningChances } from "shelfish/score";
 
-/** An open database, or `undefined` until it is; closed with the component. */
+/** Returns the database, or `undefined` until it is open. Closes it with the component. */
 export function useDatabase(url: string): Database | undefined {
   const [database, setDatabase] = useState<Database>();
   useEffect(() => {
@@ -21,7 +22,7 @@ export function useDatabase(url: string): Database | undefined {
 
 export type Answer = { fen: string; found?: PositionEval | null; error?: ShelfishError };
 
-/** What the database has of a position; a lookup that the next position overtakes is aborted. */
+/** Looks up a position. Aborts the lookup if the position changes. */
 export function useEval(database: Database | undefined, fen: string): Answer {
   const [answer, setAnswer] = useState<Answer>({ fen });
   useEffect(() => {
@@ -33,15 +34,12 @@ export function useEval(database: Database | undefined, fen: string): Answer {
     );
     return () => abort.abort();
   }, [database, fen]);
-  // Never the last position's.
+  // Not the answer of the last position.
   return answer.fen === fen ? answer : { fen };
 }
 
-/** White's share of the bar in percent: what players of Lichess score from such an advantage. */
-function share({ best: { pvs: [{ cp, mate }] } }: PositionEval): number {
-  if (mate !== undefined) return mate > 0 ? 100 : 0;
-  return 100 / (1 + Math.exp(-0.00368208 * cp));
-}
+/** Returns White's share of the bar, in percent. */
+const share = ({ best: { pvs: [pv] } }: PositionEval): number => 50 + 50 * winningChances(pv);
 
 export function EvalBar({ database, fen }: { database: Database | undefined; fen: string }) {
   const { found, error } = useEval(database, fen);

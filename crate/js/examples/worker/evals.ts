@@ -1,4 +1,4 @@
-// The Worker: here the module is loaded, and blocks are decoded.
+// The Worker loads the module and decodes blocks.
 
 import { openDatabase } from "shelfish";
 import { serve } from "shelfish/worker";

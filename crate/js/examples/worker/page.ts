@@ -1,4 +1,4 @@
-// The page: asks the Worker, and stays free for the board.
+// The page asks the Worker for evaluations, and is never blocked.
 
 import { connect, type ShelfishError } from "shelfish/worker";
 
@@ -20,7 +20,7 @@ async function show(fen: string) {
     const pv = answer?.best.pvs[0];
     output.value = pv ? `${pv.score} at depth ${answer.best.depth}: ${pv.san.join(" ")}` : "not in the database";
   } catch (error) {
-    // An answer that nobody waits for any longer is no error.
+    // An aborted lookup is no error.
     if ((error as ShelfishError).code !== "aborted") output.value = String((error as ShelfishError).message);
   }
 }
