@@ -136,6 +136,7 @@ test("the module is loaded once from `wasm`, and an error names it", async () =>
   const message = /WASM module cannot be loaded.*"shelfish\/analysis\/inline".*openAnalysis\(\{ wasm \}\)/;
   await assert.rejects(fresh.openAnalysis({ wasm: "http://127.0.0.1:1/a.wasm" }), message);
   assert.ok(await fresh.openAnalysis());
+  await assert.rejects(openAnalysis({ signal: AbortSignal.abort() }), { code: "aborted" });
 });
 
 test("a long game takes little time", () => {

@@ -217,6 +217,8 @@ test("an error names the wrong argument", async () => {
     [() => engine.analyseMany(/** @type {any} */ (7)), "usage", /^analyseMany/],
     [() => openEngine({ workers: 0 }), "usage", /^workers/],
     [() => openEngine({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
+    [() => openEngine({ signal: AbortSignal.abort() }), "aborted", /^loading was aborted/],
+    [() => engine.analyseMany([START], { depth: 0 }), "usage", /^depth/],
   ];
   for (const [work, code, message] of cases) {
     await assert.rejects(work(), (error) => {
