@@ -126,7 +126,9 @@ pub(super) fn node_counts(line: &str) -> Tally {
             Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0), skipped: 0 }
         }
         // With `--filter`, node also prints the tests that are not asked for.
-        Some('﹣') if !line.ends_with("# test name does not match pattern") => Tally { skipped: 1, ..Tally::default() },
+        Some('﹣') if !line.ends_with("# test name does not match pattern") => {
+            Tally { skipped: 1, ..Tally::default() }
+        }
         _ => Tally::default(),
     }
 }
