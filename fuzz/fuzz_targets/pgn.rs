@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use shelfish_analysis::pgn::{PgnGame, Splitter, read, read_main_line};
-use shelfish_analysis::{Known, annotate};
+use shelfish_analysis::{KnownEval, annotate};
 
 fuzz_target!(|text: &str| {
     let mut splitter = Splitter::default();
@@ -18,8 +18,8 @@ fuzz_target!(|text: &str| {
     let written = game.to_string();
     let again = read(&written, 1).expect("a game that was written is read");
     assert_eq!(PgnGame { result: again.result, ..game.clone() }, again);
-    let score = |n: usize| Known::cp((n as i32 * 7919) % 1500 - 750, 20);
-    let known: Vec<Option<Known>> = (0..=game.game.moves().len()).map(|n| Some(score(n))).collect();
+    let score = |n: usize| KnownEval::cp((n as i32 * 7919) % 1500 - 750, 20);
+    let known: Vec<Option<KnownEval>> = (0..=game.game.moves().len()).map(|n| Some(score(n))).collect();
     annotate(&mut game, &known).expect("as many as positions");
     assert_eq!(read(&game.to_string(), 1).expect("an annotated game is read").game, again.game);
 });

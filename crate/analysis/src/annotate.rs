@@ -3,7 +3,7 @@
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position as _};
 
-use crate::known::Known;
+use crate::known::KnownEval;
 use crate::pgn::{Line, Note, PgnGame, Step, evaluation};
 use crate::report::{Report, ReportError, report};
 
@@ -18,9 +18,9 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 /// evaluations as [`report()`], and returns the same report.
 ///
 /// ```
-/// use shelfish_analysis::{Known, annotate, pgn};
+/// use shelfish_analysis::{KnownEval, annotate, pgn};
 /// let mut game = pgn::read("1. f3 {A bad start.} 1... e5 2. g4 Qh4# 0-1", 1)?;
-/// let known = [Known::cp(-90, 30), Known::cp(-80, 30), Known::mate(-1, 30)].map(Some);
+/// let known = [KnownEval::cp(-90, 30), KnownEval::cp(-80, 30), KnownEval::mate(-1, 30)].map(Some);
 /// annotate(&mut game, &[&[None], &known[..], &[None]].concat())?;
 /// let expected = "1. f3 $6 { [%eval -0.90,30] A bad start.} 1... e5 { [%eval -0.80,30] } 2. g4 $4 { [%eval #-1,30] } \
 ///     2... Qh4# 0-1\n";
@@ -31,7 +31,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 /// # Errors
 ///
 /// The errors of [`report()`].
-pub fn annotate(game: &mut PgnGame, known: &[Option<Known>]) -> Result<Report, ReportError> {
+pub fn annotate(game: &mut PgnGame, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
     let report = report(&game.game, known)?;
     let positions: Vec<Chess> = game.game.positions().collect();
     if let Some(Some(known)) = known.first() {
@@ -56,7 +56,7 @@ pub fn annotate(game: &mut PgnGame, known: &[Option<Known>]) -> Result<Report, R
 }
 
 /// Writes the evaluation of a position into the first comment, or replaces an earlier evaluation.
-fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
+fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
     // A position that is over needs no evaluation.
     if position.is_game_over() {
         return;
@@ -79,7 +79,7 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
 }
 
 /// Writes the better line, unless a variation begins with the same move.
-fn vary(notes: &mut Vec<Note>, position: &Chess, known: &Known) {
+fn vary(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
     let mut position = position.clone();
     let mut moves = Vec::new();
     for m in known.line.iter().take(MAX_LINE) {

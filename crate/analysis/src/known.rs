@@ -8,24 +8,24 @@ use crate::chances::{CEILING, winning_chances};
 
 /// The evaluation of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownEval {
     /// Score from White's point of view.
     pub score: Score,
     /// Depth of the search in plies, if it is known.
     pub depth: Option<u16>,
-    /// Known part of the best line. Castling may be written either way.
+    /// KnownEval part of the best line. Castling may be written either way.
     pub line: Vec<UciMove>,
 }
 
-impl Known {
+impl KnownEval {
     /// Returns an evaluation in centipawns, without a line.
-    pub fn cp(cp: i32, depth: u16) -> Known {
-        Known { score: Score::Cp(cp), depth: Some(depth), line: Vec::new() }
+    pub fn cp(cp: i32, depth: u16) -> KnownEval {
+        KnownEval { score: Score::Cp(cp), depth: Some(depth), line: Vec::new() }
     }
 
     /// Returns an evaluation of a mate in `moves` moves, without a line. Negative numbers are mates by Black.
-    pub fn mate(moves: i32, depth: u16) -> Known {
-        Known { score: Score::Mate(moves), depth: Some(depth), line: Vec::new() }
+    pub fn mate(moves: i32, depth: u16) -> KnownEval {
+        KnownEval { score: Score::Mate(moves), depth: Some(depth), line: Vec::new() }
     }
 }
 

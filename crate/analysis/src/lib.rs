@@ -10,11 +10,11 @@
 //! contradictory evaluations is not judged (see [`contradiction`]).
 //!
 //! ```
-//! use shelfish_analysis::{Game, Judgment, Known, report};
+//! use shelfish_analysis::{Game, Judgment, KnownEval, report};
 //!
 //! let game = Game::from_uci(None, ["f2f3", "e7e5", "g2g4", "d8h4"])?;
 //! // Evaluations of the first position and of the position after each move. The last position needs none: it is checkmate.
-//! let known = [Known::cp(20, 30), Known::cp(-90, 30), Known::cp(-95, 30), Known::mate(-1, 30)].map(Some);
+//! let known = [KnownEval::cp(20, 30), KnownEval::cp(-90, 30), KnownEval::cp(-95, 30), KnownEval::mate(-1, 30)].map(Some);
 //! let report = report(&game, &[&known[..], &[None]].concat())?;
 //! assert_eq!(report.moves[2].judgment, Some(Judgment::Blunder));
 //! assert_eq!((report.white.blunders, report.white.judged), (1, 2));
@@ -36,7 +36,7 @@ mod report;
 pub use annotate::annotate;
 pub use game::{Game, GameError};
 pub use judgment::{Judgment, judge};
-pub use known::{Known, Value};
+pub use known::{KnownEval, Value};
 pub use phases::Phases;
 pub use report::{MoveReport, Report, ReportError, SideReport, report};
 pub use shelfish::eval::Score;

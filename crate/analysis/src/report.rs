@@ -13,7 +13,7 @@ use crate::chances::INITIAL;
 use crate::contradiction::{Estimate, Evidence, Verdict, verdict};
 use crate::game::Game;
 use crate::judgment::Judgment;
-use crate::known::{Known, Value};
+use crate::known::{KnownEval, Value};
 use crate::phases::Phases;
 
 /// Figures of a game's moves.
@@ -123,7 +123,7 @@ impl core::error::Error for ReportError {}
 /// # Errors
 ///
 /// The number of evaluations is not the number of positions, or an evaluation belongs to a different position.
-pub fn report(game: &Game, known: &[Option<Known>]) -> Result<Report, ReportError> {
+pub fn report(game: &Game, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
     let expected = game.moves().len() + 1;
     if known.len() != expected {
         return Err(ReportError::Count { expected, found: known.len() });
@@ -183,7 +183,7 @@ pub fn report(game: &Game, known: &[Option<Known>]) -> Result<Report, ReportErro
 }
 
 /// Returns the estimate of a position by the rules, by its evaluation, or by convention.
-fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
+fn estimate(position: &Chess, known: Option<&KnownEval>) -> Option<Estimate> {
     if let Some(value) = Value::by_the_rules(position) {
         return Some(Estimate { value, depth: None });
     }
@@ -195,7 +195,7 @@ fn estimate(position: &Chess, known: Option<&Known>) -> Option<Estimate> {
 }
 
 /// Returns the first move of an evaluation's line, if it has a line.
-fn best_move(position: &Chess, known: Option<&Known>) -> Result<Option<Move>, UciMove> {
+fn best_move(position: &Chess, known: Option<&KnownEval>) -> Result<Option<Move>, UciMove> {
     let Some(first) = known.and_then(|known| known.line.first()) else { return Ok(None) };
     first.to_move(position).map(Some).map_err(|_| *first)
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use shakmaty::san::SanPlus;
 use shelfish_analysis::pgn::{Fault, Line, Note, PgnGame, Splitter, read, read_main_line};
-use shelfish_analysis::{Known, annotate};
+use shelfish_analysis::{KnownEval, annotate};
 
 fn moves(game: &PgnGame) -> String {
     game.line.moves.iter().map(|step| step.san.to_string()).collect::<Vec<_>>().join(" ")
@@ -267,7 +267,7 @@ proptest! {
     #[test]
     fn annotating_loses_nothing_and_twice_is_once(text in pgns(), cps in prop::collection::vec(prop::option::of(-2000..2000), 64)) {
         if let Ok(mut game) = read(&text, 1) {
-            let known: Vec<Option<Known>> = (0..=game.game.moves().len()).map(|n| Some(Known::cp(cps[n % 64]?, 20))).collect();
+            let known: Vec<Option<KnownEval>> = (0..=game.game.moves().len()).map(|n| Some(KnownEval::cp(cps[n % 64]?, 20))).collect();
             let mut before = Default::default();
             own(&game.line, &mut before);
             annotate(&mut game, &known).unwrap();

@@ -7,13 +7,13 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color};
 use shelfish::position::Position;
 use shelfish_analysis::pgn::{Note, PgnGame, Splitter, evaluation, read};
-use shelfish_analysis::{Game, Judgment, Known, Report, ReportError, Score, judge, report};
+use shelfish_analysis::{Game, Judgment, KnownEval, Report, ReportError, Score, judge, report};
 
 fn game(fen: Option<&str>, moves: &str) -> Game {
     Game::from_uci(fen, moves.split_whitespace()).unwrap()
 }
 
-fn with_line(mut known: Known, line: &str) -> Known {
+fn with_line(mut known: KnownEval, line: &str) -> KnownEval {
     known.line = line.split(' ').map(|m| m.parse().unwrap()).collect();
     known
 }
@@ -21,7 +21,7 @@ fn with_line(mut known: Known, line: &str) -> Known {
 #[test]
 fn nothing_is_filled_in_where_nothing_is_known() {
     let game = game(None, "e2e4 e7e5 g1f3 b8c6");
-    let known = [Some(Known::cp(20, 30)), Some(Known::cp(25, 30)), None, Some(Known::cp(-200, 30)), None];
+    let known = [Some(KnownEval::cp(20, 30)), Some(KnownEval::cp(25, 30)), None, Some(KnownEval::cp(-200, 30)), None];
     let report = report(&game, &known).unwrap();
     assert_eq!((report.positions, report.known), (5, 3));
     assert_eq!(report.moves.iter().map(|m| m.loss.is_some()).collect::<Vec<_>>(), [true, false, false, false]);
@@ -32,7 +32,7 @@ fn nothing_is_filled_in_where_nothing_is_known() {
 
 #[test]
 fn only_the_starting_position_of_chess_is_known_by_convention() {
-    let known = [None, Some(Known::cp(-50, 20))];
+    let known = [None, Some(KnownEval::cp(-50, 20))];
     let start = report(&game(None, "g2g4"), &known).unwrap();
     assert_eq!((start.known, start.moves[0].centipawns), (2, Some(65)));
     let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
@@ -42,16 +42,17 @@ fn only_the_starting_position_of_chess_is_known_by_convention() {
 #[test]
 fn games_that_are_over_are_known_by_the_rules() {
     // The mating move is never a mistake and counts in no average.
-    let mate =
-        report(&game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"), &[Some(Known::cp(700, 20)), None]).unwrap();
+    let mate = report(&game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"), &[Some(KnownEval::cp(700, 20)), None])
+        .unwrap();
     assert_eq!((mate.known, mate.moves[0].accuracy, mate.moves[0].judgment), (2, Some(100.0), None));
     assert_eq!((mate.white.judged, mate.white.accuracy), (1, None));
     // A stalemate in a won position is a blunder.
     let fen = "7k/8/5K2/8/8/8/8/6Q1 w - - 0 1";
-    let stalemate = report(&game(Some(fen), "g1g6"), &[Some(Known::mate(2, 20)), None]).unwrap();
+    let stalemate = report(&game(Some(fen), "g1g6"), &[Some(KnownEval::mate(2, 20)), None]).unwrap();
     assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
     // An evaluation of a position that is over is ignored.
-    let stalemate = report(&game(Some(fen), "g1g6"), &[Some(Known::mate(2, 20)), Some(Known::cp(900, 20))]).unwrap();
+    let stalemate =
+        report(&game(Some(fen), "g1g6"), &[Some(KnownEval::mate(2, 20)), Some(KnownEval::cp(900, 20))]).unwrap();
     assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
 }
 
@@ -67,7 +68,7 @@ fn a_game_without_moves_that_begins_in_mate_has_nothing_to_judge() {
 
 #[test]
 fn the_better_move_is_told_and_the_best_is_not_judged() {
-    let known = [with_line(Known::cp(30, 20), "d2d4 d7d5"), with_line(Known::cp(-40, 20), "e7e5")].map(Some);
+    let known = [with_line(KnownEval::cp(30, 20), "d2d4 d7d5"), with_line(KnownEval::cp(-40, 20), "e7e5")].map(Some);
     let played = report(&game(None, "g2g4"), &known).unwrap();
     assert_eq!((played.moves[0].judgment, played.moves[0].best.as_deref()), (Some(Judgment::Inaccuracy), Some("d2d4")));
     let played = report(&game(None, "d2d4"), &known).unwrap();
@@ -81,14 +82,14 @@ fn castling_is_one_move_however_it_is_written() {
     let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
     for line in ["e1g1", "e1h1"] {
         for played in ["e1g1", "e1h1"] {
-            let known = [Some(with_line(Known::cp(0, 20), line)), None];
+            let known = [Some(with_line(KnownEval::cp(0, 20), line)), None];
             assert_eq!(report(&game(Some(fen), played), &known).unwrap().moves[0].best, None);
         }
-        let known = [Some(with_line(Known::cp(0, 20), line)), None];
+        let known = [Some(with_line(KnownEval::cp(0, 20), line)), None];
         assert_eq!(report(&game(Some(fen), "a1a2"), &known).unwrap().moves[0].best.as_deref(), Some("e1g1"));
     }
     let chess960 = "4k3/8/8/8/8/8/P7/RK5R w HA - 0 1";
-    let known = [Some(with_line(Known::cp(0, 20), "b1h1")), None];
+    let known = [Some(with_line(KnownEval::cp(0, 20), "b1h1")), None];
     assert_eq!(report(&game(Some(chess960), "a2a3"), &known).unwrap().moves[0].best.as_deref(), Some("b1h1"));
 }
 
@@ -96,7 +97,7 @@ fn castling_is_one_move_however_it_is_written() {
 fn evaluations_of_other_positions_are_refused() {
     let played = game(None, "e2e4");
     assert_eq!(report(&played, &[None]), Err(ReportError::Count { expected: 2, found: 1 }));
-    let error = report(&played, &[Some(with_line(Known::cp(0, 20), "e7e5")), None]).unwrap_err();
+    let error = report(&played, &[Some(with_line(KnownEval::cp(0, 20), "e7e5")), None]).unwrap_err();
     assert_eq!(error.to_string(), "evaluations[0].line: expected a line of this position, found the illegal move e7e5");
     assert!(Game::from_uci(Some("8/8/8/8/8/8/8/8 w - -"), []).is_err());
     let error = Game::from_uci(None, ["e2e4", "e2e4"]).unwrap_err();
@@ -106,7 +107,7 @@ fn evaluations_of_other_positions_are_refused() {
 #[test]
 fn black_may_begin() {
     let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
-    let known = [30, 300, 300].map(|cp| Some(Known::cp(cp, 20)));
+    let known = [30, 300, 300].map(|cp| Some(KnownEval::cp(cp, 20)));
     let report = report(&game(Some(fen), "f7f6 d2d4"), &known).unwrap();
     assert_eq!((report.black.blunders, report.black.moves, report.white.moves), (1, 1, 1));
     assert_eq!(report.black.average_centipawn_loss, Some(270.0));
@@ -133,10 +134,10 @@ fn games(text: &str) -> Vec<PgnGame> {
 }
 
 /// Returns the evaluations in the comments of a game.
-fn given(game: &PgnGame) -> Vec<Option<Known>> {
+fn given(game: &PgnGame) -> Vec<Option<KnownEval>> {
     let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
     let found = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
-    let known = |(score, depth)| Known { score, depth, line: Vec::new() };
+    let known = |(score, depth)| KnownEval { score, depth, line: Vec::new() };
     notes.map(|notes| notes.iter().find_map(found).map(known)).collect()
 }
 
@@ -205,7 +206,7 @@ fn moves_are_judged_as_lichess_did() {
 }
 
 /// Reads the deepest evaluation of each position from a file, as Lichess recommends.
-fn evaluations(text: &[u8]) -> HashMap<Position, Known> {
+fn evaluations(text: &[u8]) -> HashMap<Position, KnownEval> {
     let parse = |line: &str| {
         let record: serde_json::Value = serde_json::from_str(line).unwrap();
         let position: Position = record["fen"].as_str().unwrap().parse().unwrap();
@@ -217,12 +218,12 @@ fn evaluations(text: &[u8]) -> HashMap<Position, Known> {
             None => Score::Mate(pv["mate"].as_i64().unwrap() as i32),
         };
         let line = pv["line"].as_str().unwrap().split(' ').map(|m| m.parse::<UciMove>().unwrap()).collect();
-        (position, Known { score, depth: evaluation["depth"].as_u64().map(|depth| depth as u16), line })
+        (position, KnownEval { score, depth: evaluation["depth"].as_u64().map(|depth| depth as u16), line })
     };
     std::str::from_utf8(text).unwrap().lines().map(parse).collect()
 }
 
-fn reports(games: &[PgnGame], known: &HashMap<Position, Known>) -> Vec<Report> {
+fn reports(games: &[PgnGame], known: &HashMap<Position, KnownEval>) -> Vec<Report> {
     let of = |chess: Chess| known.get(&Position::from_chess(&chess)).cloned();
     games.iter().map(|game| report(&game.game, &game.game.positions().map(of).collect::<Vec<_>>()).unwrap()).collect()
 }
@@ -275,7 +276,7 @@ fn the_show_piece_is_not_misjudged() {
     for line in lines {
         let fields: Vec<&str> = line.split('\t').collect();
         let [played, cp, depth, best] = fields[..] else { panic!("{line}") };
-        known.push(Some(with_line(Known::cp(cp.parse().unwrap(), depth.parse().unwrap()), best)));
+        known.push(Some(with_line(KnownEval::cp(cp.parse().unwrap(), depth.parse().unwrap()), best)));
         moves.extend((played != "-").then_some(played));
     }
     let report = report(&game(Some(fen), &moves.join(" ")), &known).unwrap();

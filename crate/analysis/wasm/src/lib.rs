@@ -7,7 +7,7 @@ use serde::Serialize;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
 use shelfish_analysis::pgn::{self, Note, PgnGame, Splitter};
-use shelfish_analysis::{Game, GameError, Known, ReportError, Score};
+use shelfish_analysis::{Game, GameError, KnownEval, ReportError, Score};
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
 
@@ -24,7 +24,7 @@ fn report_error(error: ReportError) -> WasmError {
 const NUMBERS: usize = 3;
 
 /// Decodes evaluations from their numbers and from lines of moves in UCI.
-fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<Known>>, WasmError> {
+fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, WasmError> {
     let mut lines = lines.split('\n');
     let known = |(index, numbers): (usize, &[f64])| {
         let line = lines.next().unwrap_or_default();
@@ -43,7 +43,7 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<Known>>, WasmE
         let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
         let line = line
             .map_err(|_| WasmError::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
-        Ok(Some(Known { score, depth: (!depth.is_nan()).then_some(*depth as u16), line }))
+        Ok(Some(KnownEval { score, depth: (!depth.is_nan()).then_some(*depth as u16), line }))
     };
     numbers.chunks(NUMBERS).enumerate().map(known).collect()
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use shakmaty::CastlingMode;
-use shelfish_analysis::{Known, MoveReport, Phases, Report, SideReport};
+use shelfish_analysis::{KnownEval, MoveReport, Phases, Report, SideReport};
 
 use super::{Analysed, Origin};
 use crate::lichess::score;
@@ -45,7 +45,7 @@ struct Evaluation {
 }
 
 impl Evaluation {
-    fn new(known: &Known, source: Origin) -> Evaluation {
+    fn new(known: &KnownEval, source: Origin) -> Evaluation {
         let (cp, mate) = score(known.score);
         let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         Evaluation { cp, mate, depth: known.depth, line, source }

@@ -17,7 +17,7 @@ use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Reader;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
-use shelfish_analysis::{Known, annotate, report};
+use shelfish_analysis::{KnownEval, annotate, report};
 
 use self::games::{Entry, Games};
 use crate::database::cache::{self, DiskCache};
@@ -91,7 +91,7 @@ struct Analysed {
     /// Number of the line in which the game begins.
     line: u64,
     game: PgnGame,
-    known: Vec<Option<Known>>,
+    known: Vec<Option<KnownEval>>,
     origins: Vec<Option<Origin>>,
 }
 
@@ -244,20 +244,20 @@ async fn analyse_batch(
 }
 
 /// Returns the first line of the best evaluation.
-fn best(eval: &PositionEval) -> Option<Known> {
+fn best(eval: &PositionEval) -> Option<KnownEval> {
     let evaluation = eval.best()?;
     let pv = evaluation.pvs.first()?;
     let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
-    Some(Known { score: pv.score, depth: Some(evaluation.depth), line })
+    Some(KnownEval { score: pv.score, depth: Some(evaluation.depth), line })
 }
 
 /// Returns the evaluations in the comments of a game, one for each position.
-fn given(game: &PgnGame) -> impl Iterator<Item = Option<Known>> {
+fn given(game: &PgnGame) -> impl Iterator<Item = Option<KnownEval>> {
     let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
     notes.map(|notes| {
         let comment = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
         let (score, depth) = notes.iter().find_map(comment)?;
-        Some(Known { score, depth, line: Vec::new() })
+        Some(KnownEval { score, depth, line: Vec::new() })
     })
 }
 

@@ -6,7 +6,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position as _};
 use shelfish::eval::Score;
 use shelfish_analysis::chances::INITIAL;
-use shelfish_analysis::{Judgment, Known, MoveReport, Report, SideReport};
+use shelfish_analysis::{Judgment, KnownEval, MoveReport, Report, SideReport};
 
 use super::Analysed;
 use crate::terminal::shown::shown;
@@ -58,8 +58,14 @@ fn first_ply(analysed: &Analysed) -> usize {
 }
 
 /// Formats a mistake, for example `12... Qe7??  +0.20 to +3.10; better 12... Nf6 13. Bg5`.
-fn mistake(ply: usize, position: &Chess, known: &[Option<Known>], report: &MoveReport, judgment: Judgment) -> String {
-    let score = |known: &Option<Known>| known.as_ref().map(|known| known.score.to_string());
+fn mistake(
+    ply: usize,
+    position: &Chess,
+    known: &[Option<KnownEval>],
+    report: &MoveReport,
+    judgment: Judgment,
+) -> String {
+    let score = |known: &Option<KnownEval>| known.as_ref().map(|known| known.score.to_string());
     let (before, after) = (score(&known[0]), score(&known[1]));
     let played = format!("{}{}{}", number(ply), report.san, judgment.glyph());
     // The starting position may lack an evaluation, and so may a final position that is a draw by the rules.
@@ -75,7 +81,7 @@ fn number(ply: usize) -> String {
 }
 
 /// Formats the first moves of a line with their numbers.
-fn line(ply: usize, position: &Chess, known: &Known) -> String {
+fn line(ply: usize, position: &Chess, known: &KnownEval) -> String {
     let mut position = position.clone();
     let mut text = String::new();
     for (n, m) in known.line.iter().take(LINE).enumerate() {
