@@ -24,7 +24,6 @@ export interface Allowed {
   offers(from: number, to: number): ReadonlyMap<Role, string>;
 }
 
-/** The board of the page. */
 export class Board {
   readonly #ground: Api;
   readonly #promotion = new Promotion();

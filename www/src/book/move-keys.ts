@@ -10,7 +10,6 @@ export function focusMove(by: 1 | -1): void {
   all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]?.focus();
 }
 
-/** The keys, for `bindKeys`. */
 export const moveKeys: Record<string, () => void> = {
   ArrowUp: () => focusMove(-1),
   ArrowDown: () => focusMove(1),

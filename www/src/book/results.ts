@@ -1,4 +1,3 @@
-/** Results of games. */
 import type { Results } from "shelfish/book";
 
 /** Returns the number of games. */

@@ -7,7 +7,6 @@ import { explain } from "./client";
 /** Milliseconds before a lookup is shown as slow. */
 const SLOW = 400;
 
-/** The status line. */
 export class StatusLine {
   readonly #line = byId("status");
   /** The error of the address, shown until the position changes. */

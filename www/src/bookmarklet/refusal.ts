@@ -1,6 +1,5 @@
 /** Messages for the user if the bookmarklet opens nothing. They are short, because the whole bookmarklet is one link. */
 
-/** Throws the message. */
 export function refuse(reason: string): never {
   throw new Error(reason);
 }

@@ -2,7 +2,6 @@
 
 import { duration, plural, size } from "../text/units";
 
-/** Counters of the database. */
 export interface Counters {
   requests: number;
   bytes: number;

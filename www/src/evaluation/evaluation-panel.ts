@@ -10,18 +10,15 @@ import { scoreText, winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../score/score";
 import type { State } from "../state/state";
 
-/** Effects of the panel on the page. */
 export interface PanelActions {
   preview: LineActions["preview"];
   /** Draws the first moves of the lines. */
   arrows(first: readonly Step[]): void;
-  /** Repeats the failed lookup. */
   retry(): void;
   /** Returns the number of positions in the database, once the manifest is loaded. */
   positions(): number | undefined;
 }
 
-/** The panel. */
 export class EvaluationPanel {
   readonly #panel = byId("evaluation");
   readonly #score = byId("score");

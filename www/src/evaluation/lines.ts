@@ -3,7 +3,6 @@ import type { Position } from "chessops/chess";
 import { make } from "../shell/dom";
 import { moveNumber, type Step } from "../game/game";
 
-/** Effects of the lines on the page. */
 export interface LineActions {
   /** Shows the position after a step near the element; hides it if `near` is undefined. */
   preview(near: Element | undefined, step?: Step, before?: Position): void;

@@ -11,7 +11,6 @@ const SLOW = 120;
 export class Lookups {
   /** The lookup of the position on the board; a step cancels it. */
   #boardLookup = new AbortController();
-  /** The lookup of the whole game. */
   #gameLookup: { done: Promise<void>; abort: AbortController } | undefined;
 
   constructor(

@@ -8,7 +8,6 @@ import { type Node, type Step, steps } from "../game/game";
 import { openingOf } from "../game/opening-names";
 import { scoreInWords } from "../score/score";
 
-/** Effects of the table on the page. */
 export interface Actions {
   play(step: Step): void;
   /** Shows the position after a move; without an element, hides it. */

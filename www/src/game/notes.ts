@@ -3,7 +3,6 @@ import type { CommentShape } from "chessops/pgn";
 
 /** An evaluation in the PGN, from White's point of view. */
 export interface Given {
-  /** Centipawns. */
   cp?: number;
   /** Moves to mate; negative if Black mates. */
   mate?: number;

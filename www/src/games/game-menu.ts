@@ -6,17 +6,13 @@ import { plural } from "../text/units";
 import type { Entry } from "./game-store";
 import type { Library } from "./library";
 
-/** The entries of the menu. */
 export interface Choices {
-  /** The starting position. */
   fresh(): void;
   famous(slug: string): void;
   stored(entry: Entry): void;
-  /** The list of all opened games. */
   all(): void;
 }
 
-/** The menu at the top of the page. */
 export class GameMenu {
   readonly #menu = byId<HTMLSelectElement>("games");
   readonly #offers = make("ul", { className: "offers" });

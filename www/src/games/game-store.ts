@@ -25,13 +25,11 @@ export interface Entry {
   readonly source?: string;
 }
 
-/** A game to store. */
 export interface Stored extends Entry {
   /** The game as PGN. */
   readonly text: string;
 }
 
-/** Storage of games that were opened. */
 export interface GameStore {
   /** Whether the games survive a reload. */
   readonly isLasting: boolean;
@@ -48,7 +46,6 @@ export interface GameStore {
 /** Maximum number of stored games, and of the characters of their texts. */
 const LIMITS = { games: 5_000, characters: 20_000_000 };
 
-/** Opens the store of this browser. */
 export async function openStore(limits = LIMITS): Promise<GameStore> {
   try {
     const database = await openStorage("shelfish-games", 1, (database) => {

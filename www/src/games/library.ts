@@ -7,18 +7,14 @@ import type { PgnText } from "../pgn/split";
 import type { Famous } from "./famous-games";
 import type { Entry, GameStore, Stored } from "./game-store";
 
-/** Number of opened games in the menu. */
 const RECENT = 20;
 
-/** Number of games that are written at once. */
 const BATCH = 500;
 
 /** Games of a file get times that differ by this part of a millisecond, which keeps their order. */
 const FRACTION = 1_000;
 
-/** The games of the menu. */
 export class Library {
-  /** The last opened games. */
   recent: readonly Entry[] = [];
   /** The famous games, once they are loaded. */
   offered: readonly Famous[] = [];
@@ -32,7 +28,6 @@ export class Library {
   /** `changed` is called after each change of `recent` or `offered`. */
   constructor(private readonly changed: () => void) {}
 
-  /** Loads the famous games. */
   readonly offer = loadOnce(async () => {
     const { famous } = await loadPart(import("./famous-games"));
     this.offered = famous;

@@ -3,9 +3,7 @@ import "../style/dialogs.css";
 import { make } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
-/** The functions of the dialog. */
 export interface OpenDialog {
-  /** Shows the dialog. */
   ask(): void;
   /** Opens input from elsewhere on the page. Shows the dialog with the reason if that fails. */
   attempt(input: string | File): Promise<void>;
@@ -90,7 +88,6 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
   return { ask, attempt };
 }
 
-/** Selects a line of the text. */
 function select(text: HTMLTextAreaElement, line: number): void {
   const lines = text.value.split("\n");
   const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);

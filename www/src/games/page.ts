@@ -1,7 +1,6 @@
 /** The parts of the page that change when a game is opened. */
 import type { Refused } from "../pgn/read-text";
 
-/** The page around the board. */
 export interface Page {
   /** Shows a message and the games that could not be opened; an empty message hides the line. */
   notice(message: string, refused?: readonly Refused[]): void;

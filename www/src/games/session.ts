@@ -15,7 +15,6 @@ import type { Page } from "./page";
 /** Maximum number of games of a link that are stored: a link must not push out the reader's own games. */
 const MAX_LINKED = 50;
 
-/** The games of the page. */
 export class Session {
   readonly library = new Library(() => this.menu.show(this.state.game));
   readonly menu = new GameMenu(this.library, {
@@ -70,7 +69,6 @@ export class Session {
     else this.page.notice("This game cannot be loaded now. Try again.");
   }
 
-  /** Shows a stored game. */
   async openStored({ id, source }: Entry): Promise<void> {
     const signal = this.#begin();
     const open = async () => {
@@ -86,7 +84,6 @@ export class Session {
     await reportInputError(open, (message) => signal.aborted || this.page.notice(message));
   }
 
-  /** Shows the list of all opened games. */
   async list(): Promise<void> {
     this.menu.show(this.state.game);
     try {
@@ -97,7 +94,6 @@ export class Session {
     }
   }
 
-  /** Shows the position of a link. */
   async #restore(fragment: string): Promise<void> {
     const signal = this.#begin();
     try {
@@ -123,7 +119,6 @@ export class Session {
     }
   }
 
-  /** Shows another game. */
   pick(game: Game, node: Node = game.root): void {
     this.page.notice("");
     this.state.enter(game, node);

@@ -10,7 +10,6 @@ export function ofText({ headers, result, id, plies, text }: PgnText & Checked, 
   return { ...described(headers, result), id, plies, text, size: text.length, opened };
 }
 
-/** Returns the entry of a game of the board. */
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
   const source = game.site?.id ? { source: `${game.site.name}:${game.site.id}` } : {};

@@ -11,12 +11,10 @@ export interface Column {
 export interface Frame {
   /** Size in the file, including the seal. */
   stored: number;
-  /** Size of the content. */
   content: number;
   columns: Column[];
 }
 
-/** Maximum size of a frame's content. */
 const MAX_CONTENT = 256 * 1024;
 
 /** Decompresses a frame. The package has checked the bytes before. */

@@ -9,12 +9,10 @@ export const FILES = "decfbgah";
 const MATERIAL: readonly Role[] = ["queen", "rook", "bishop", "knight"];
 const COLORS: readonly Color[] = ["white", "black"];
 
-/** The parts of a key. */
 export type KeyPart = "pawns" | "material" | "squares" | "turn" | "castling" | "en passant";
 
 export interface Key {
   bytes: number[];
-  /** The same bytes by part, in their order. */
   parts: { name: KeyPart; bytes: number[] }[];
 }
 

@@ -5,7 +5,6 @@ import { type Frame, openFrame } from "./frame";
 import { blocksOf, type IndexPage, pagesOf, type IndexedRange } from "./pages";
 import { canonical, covering, type Key, keyOf } from "./key";
 
-/** The steps of a lookup. */
 export interface Trace {
   given: string;
   fen: string;
@@ -19,7 +18,6 @@ export interface Trace {
   blockNumber: number;
   block: IndexedRange;
   frame: Frame;
-  /** The first bytes of the block. */
   head: Uint8Array;
   /** Requests of this lookup; empty if everything was in memory. */
   requests: FetchedRange[];
@@ -50,7 +48,6 @@ const MOST = 16 << 20;
 /** A database that records its requests. It has no cache in IndexedDB, so that each first lookup makes a request. */
 export class TracedDatabase {
   database: Database | undefined;
-  /** Size of the manifest. */
   manifestBytes = 0;
   pages: IndexPage[] = [];
   readonly #captured: Captured[] = [];

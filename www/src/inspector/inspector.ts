@@ -14,7 +14,6 @@ const LEGEND: readonly (readonly [keyof Palette, string])[] = [
   ["file", "not read"],
 ];
 
-/** The panel. */
 export class Inspector {
   readonly #traffic = new Traffic();
   readonly #strip: Strip;
@@ -57,7 +56,6 @@ export class Inspector {
     new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
-  /** Shows a database. */
   open(manifest: Manifest): void {
     this.#traffic.manifest = manifest;
     this.#strip.open(manifest.shards);

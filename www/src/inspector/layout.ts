@@ -1,7 +1,6 @@
 /** Computes the layout of a strip: the files of a database next to each other, to scale. */
 import type { Shard } from "shelfish";
 
-/** A file in the strip. */
 export interface Box extends Shard {
   x: number;
   width: number;

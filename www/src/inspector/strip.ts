@@ -6,7 +6,6 @@ import type { Read } from "./traffic";
 
 /** Heights in CSS pixels of the strip, the joint and the enlarged range. */
 const [STRIP, JOINT, DETAIL] = [30, 16, 22];
-/** Minimum width of a read. */
 const LEAST = 2;
 /** Maximum number of reads that light up at once. */
 const LIGHTS = 40;

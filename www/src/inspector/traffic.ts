@@ -15,15 +15,12 @@ const KEPT = 50;
 /** Number of ranges that are kept for the strip; a day's session has some thousands. */
 const DRAWN = 20_000;
 
-/** All reads since the database was opened. */
 export class Traffic {
   /** The last reads, newest first. */
   readonly last: Read[] = [];
-  /** Every range that was read, once. */
   readonly ranges = new Map<string, Read>();
   /** The largest block that was read alone. */
   largest: Read | undefined;
-  /** The database's counters. */
   stats: Stats | undefined;
   manifest: Manifest | undefined;
   #count = 0;
@@ -39,7 +36,6 @@ export class Traffic {
     return this.stats?.requests ?? this.#requests;
   }
 
-  /** Adds a read. */
   add(request: FetchedRange): Read {
     const file = decodeURIComponent(request.url.slice(request.url.lastIndexOf("/") + 1));
     const shard = this.manifest?.shards.find((shard) => shard.file === file);

@@ -16,7 +16,6 @@ export interface Sources {
   lichess(id: string): Promise<Game>;
 }
 
-/** The contents of a link. */
 export interface Linked {
   game: Game;
   node: Node;

@@ -74,7 +74,6 @@ export class MoveList {
     if (at.top < box.top + margin || at.bottom > box.bottom - margin) this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
   }
 
-  /** Updates glyphs and scores. */
   #refresh(): void {
     for (const [node, entry] of this.#entries) this.#fill(node, entry);
   }

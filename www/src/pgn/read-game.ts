@@ -12,7 +12,6 @@ import { type Cut, type ResolvedMoves, resolveMoves } from "./resolve-moves";
 import type { PgnText } from "./split";
 import { movetext, type MoveToken } from "./movetext";
 
-/** A game that was read. */
 export interface Read {
   readonly game: Game;
   /** Variations that end early because of an illegal move. */
@@ -23,7 +22,6 @@ export interface Read {
 export interface Checked {
   /** Key in the list of stored games. */
   readonly id: string;
-  /** Number of plies of the main line. */
   readonly plies: number;
   readonly cuts: number;
   readonly result: string | undefined;

@@ -1,7 +1,6 @@
 /** Divides a PGN file into games without reading their moves. This is fast enough to list thousands of games at once. */
 import { clip, InputError } from "../text/input-error";
 
-/** The text of one game. */
 export interface PgnText {
   /** Number of the game in the file, from 1. */
   readonly index: number;

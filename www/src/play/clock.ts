@@ -44,7 +44,6 @@ export class Clock {
     return this.control.increment * 1000;
   }
 
-  /** Starts the time of a side. */
   start(side: Side, now: number): void {
     this.stop(now);
     [this.#running, this.#since] = [side, now];

@@ -7,7 +7,6 @@ import { positionOf } from "../game/fen";
 import { Clock, type Left, other, type Side } from "./clock";
 import { levelName, type Terms } from "./terms";
 
-/** The result of a game. */
 export interface Outcome {
   result: "1-0" | "0-1" | "1/2-1/2";
   /** "Checkmate", "Draw by threefold repetition" */
@@ -52,7 +51,6 @@ export class Match {
     this.#judge();
   }
 
-  /** The last position. */
   get node(): Node {
     return this.#node;
   }
@@ -110,7 +108,6 @@ export class Match {
     if (clock?.running) clock.start(node.position.turn, now);
   }
 
-  /** Resigns for the user. */
   resign(now: number): void {
     if (this.#outcome) return;
     this.#end({ result: won(other(this.terms.side)), reason: "You resigned" });

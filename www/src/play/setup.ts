@@ -58,7 +58,6 @@ export function bind(start: (terms: Terms) => void, show: (fen: string | undefin
   });
 }
 
-/** Shows or hides the form. */
 export function toggle(isShown: boolean): void {
   form.hidden = !isShown;
 }

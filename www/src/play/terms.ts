@@ -2,7 +2,6 @@
 import type { Control, Side } from "./clock";
 
 export interface Terms {
-  /** The user's colour. */
   side: Side;
   /** The engine's level; undefined for full strength. */
   elo?: number | undefined;

@@ -6,7 +6,6 @@ import { byId, make } from "../shell/dom";
 import { type Step, uci } from "../game/game";
 import type { Choice } from "./rules";
 
-/** Effects of the list on the page. */
 export interface Actions {
   play(step: Step): void;
   /** Shows the position after a move; without an element, hides it. */

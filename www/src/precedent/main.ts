@@ -102,7 +102,6 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   } else status.show(`${turn} to move: ${plural(available.length, "move")} with a precedent.`);
 }
 
-/** Shows the end of a game. */
 function end(node: Node, played: Played, before: Played | undefined): void {
   const { title, text, games } = gameEnd(node, played, before, mode, book.manifest?.info ?? {});
   byId("end-title").textContent = title;
@@ -143,7 +142,6 @@ function sound(isOn = !settings.sounds): void {
   byId("sound").setAttribute("aria-pressed", String(isOn));
 }
 
-/** Draws the moves of the game. */
 function line(): void {
   const moves = path(state.node).slice(1).map((node, at) => {
     const before = node.parent?.position;

@@ -16,10 +16,8 @@ const RAREST = 5;
 /** Whether moves need a precedent or must have none. */
 export type Mode = "precedent" | "unprecedented";
 
-/** A move that can be played. */
 export interface Choice {
   step: Step;
-  /** Number of games with this move. */
   games: number;
 }
 

@@ -7,7 +7,6 @@ import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
 
 const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
 
-/** Shows the dialog. */
 export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => void): void {
   const settings = load();
   const change = (part: Partial<Settings>) => save(Object.assign(settings, part));

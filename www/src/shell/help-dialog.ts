@@ -18,7 +18,6 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["?", "this list"],
 ];
 
-/** Shows the dialog. */
 export function showHelp(): void {
   const row = ([keys, does]: readonly [string, string]) => {
     const caps = keys.split(" ").flatMap((key) => [key.split("+").flatMap((part, index) => [...(index > 0 ? ["+"] : []), make("kbd", {}, part)]), [" "]]).flat();

@@ -3,7 +3,6 @@ import { byId, disable } from "../shell/dom";
 import { lineFrom, type Node } from "../game/game";
 import type { State } from "./state";
 
-/** The actions of the step buttons and keys. */
 export interface Navigation {
   first(): void;
   previous(): void;

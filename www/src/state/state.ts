@@ -105,7 +105,6 @@ export class State {
     this.#listeners.push(listener);
   }
 
-  /** Shows a game. */
   enter(game: Game, node: Node = game.root): void {
     this.#game = game;
     this.#node = node;
@@ -146,7 +145,6 @@ export class State {
     this.#notify({ tree: true, node: true });
   }
 
-  /** Adds answers of the database. */
   addDatabaseEvals(answers: Iterable<readonly [fen: string, answer: PositionEval | null]>): void {
     const known = new Set<string>();
     for (const [fen, answer] of answers) {

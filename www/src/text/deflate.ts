@@ -5,7 +5,6 @@ import { boundedText } from "./bounded-text";
 /** Maximum size of a decompressed text. */
 const MAX_BYTES = 2_000_000;
 
-/** Compresses a text. */
 export async function deflate(text: string): Promise<string> {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
