@@ -21,7 +21,7 @@ const SHARED_MODULES = [
   "settings/(data-urls|settings)",
   "shell/(dom|policy|theme)",
   "storage/local-storage",
-  "text/(cyrb53|input-error|units)",
+  "text/(cyrb53|input-error|units|uri)",
 ];
 const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper`);
 

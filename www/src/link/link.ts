@@ -4,6 +4,7 @@
  */
 import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
+import { decodeUri } from "../text/uri";
 import { positionOf } from "../game/fen";
 import { Game, lineFrom, type Node, path, uci } from "../game/game";
 import type { Refused } from "../pgn/read-text";
@@ -130,16 +131,8 @@ function follow(game: Game, from: Node, line: string | undefined): Node {
 
 function field(text: string): [string, string] {
   const at = text.indexOf("=");
-  return at === -1 ? [text, ""] : [text.slice(0, at), decoded(text.slice(at + 1))];
+  return at === -1 ? [text, ""] : [text.slice(0, at), decodeUri(text.slice(at + 1))];
 }
 
 /** Some programs encode spaces as plus signs. */
 const spaced = (text: string): string => (/\s/.test(text) ? text : text.replaceAll("+", " "));
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

@@ -1,5 +1,6 @@
 /** Recognizes addresses of Lichess and chess.com, and gives advice for addresses that cannot be opened. */
 import { InputError } from "../text/input-error";
+import { decodeUri } from "../text/uri";
 
 /** A game or a position that an address identifies. */
 export type SiteAddress =
@@ -26,7 +27,7 @@ export function siteAddress(text: string): SiteAddress | undefined {
 
 function lichessOrg({ pathname, hash }: URL): SiteAddress {
   const fen = /^\/(?:analysis|editor)\/(?:standard\/|chess960\/|fromPosition\/)?((?:[^/]+\/){7}[^/]+)$/.exec(pathname)?.[1];
-  if (fen) return { kind: "fen", fen: decoded(fen).replaceAll("_", " ") };
+  if (fen) return { kind: "fen", fen: decodeUri(fen).replaceAll("_", " ") };
   const [, first = "", second] = pathname.split("/");
   const [id, side] = first === "game" && second === "export" ? [pathname.split("/")[3] ?? "", undefined] : first === "embed" ? [pathname.split("/").at(-1) ?? "", undefined] : [first, second];
   if (/^[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?$/.test(id) && !PLACES.has(id)) {
@@ -46,11 +47,3 @@ function chessCom({ pathname }: URL): never {
 
 /** Pages of Lichess whose names look like ids. */
 const PLACES = new Set(["analysis", "training", "practice", "insights", "timeline", "features", "streamer"]);
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

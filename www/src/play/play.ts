@@ -16,6 +16,7 @@ import { Opponent } from "./opponent";
 import * as setup from "./setup";
 import * as sheet from "./sheet";
 import { restore, store } from "./stored";
+import { decodeUri } from "../text/uri";
 import { levelName, type Terms } from "./terms";
 
 /** Milliseconds between two updates of the clock, and the limit below which a time is low. */
@@ -275,12 +276,7 @@ function start(): void {
   const asked = /^#fen=(.+)$/.exec(location.hash)?.[1];
   const { terms, match: left } = restore(today());
   if (left && terms && asked === undefined) return begin(terms, left);
-  let fen = asked ?? "";
-  try {
-    fen = decodeURIComponent(fen).replaceAll("_", " ");
-  } catch {
-    // An invalid address is reported as an invalid FEN.
-  }
+  const fen = decodeUri(asked ?? "").replaceAll("_", " ");
   chooseOpponent();
   setup.fill(terms, fen);
   try {
