@@ -84,7 +84,7 @@ describe("a file of games", () => {
     expect(remark).toBe("One variation was cut at an illegal move.");
   });
 
-  it("is checked in slices if it is large, without losing or changing a game", async () => {
+  it("is checked in slices if it is large, without losing or changing a game", { timeout: 60_000 }, async () => {
     const text = Array.from({ length: 40 }, () => famous).join("\n") + mixed;
     const seen: number[] = [];
     const { games, refused } = await survey(text, new AbortController().signal, (_, share) => seen.push(share));
