@@ -121,10 +121,10 @@ impl BlockColumns {
                 let column = if n == 0 { PVS_BEST } else { PVS_OTHER };
                 let pvs = reader.count(column, PositionEval::MAX_EVALUATION_PVS)?;
                 let depths = if n == 0 { DEPTH_BEST } else { DEPTH_OTHER };
-                let told = reader.next(depths, NARROW)?;
-                let depth = if n == 0 { Some(told) } else { u64::from(best_depth).checked_sub(told) };
+                let number = reader.next(depths, NARROW)?;
+                let depth = if n == 0 { Some(number) } else { u64::from(best_depth).checked_sub(number) };
                 let depth = depth.and_then(|depth| u16::try_from(depth).ok());
-                let depth = depth.ok_or_else(|| reader.out_of_range(depths, told))?;
+                let depth = depth.ok_or_else(|| reader.out_of_range(depths, number))?;
                 let knodes = reader.next(KNODES, WIDE)?;
                 let start = all.scores.len();
                 if start + pvs > (first + PositionEval::MAX_PVS).min(MAX_TOTAL) {

@@ -40,13 +40,13 @@ pub fn divide(
     if count == 1 {
         let is_open = |n: &usize| from.is_none_or(|from| from[*n].games() > 0);
         let open = || (0..part.len()).filter(is_open);
-        let told = open().position(|n| part[n].games() > 0).unwrap_or(0) as u64;
+        let input = open().position(|n| part[n].games() > 0).unwrap_or(0) as u64;
         let choices = open().count() as u64;
-        let choice = if choices > 1 { numbers.number(BUCKET_OF_ONE, choices - 1, told)? } else { 0 };
+        let choice = if choices > 1 { numbers.number(BUCKET_OF_ONE, choices - 1, input)? } else { 0 };
         let n = open().nth(choice as usize).unwrap_or(0);
-        let told = part[n];
+        let input = part[n];
         part.fill(Bucket::default());
-        part[n] = divide_bucket(numbers, division, has_ratings, 1, from.map(|from| &from[n]), told)?;
+        part[n] = divide_bucket(numbers, division, has_ratings, 1, from.map(|from| &from[n]), input)?;
         return Ok(());
     }
     let mut left = count;
@@ -58,8 +58,9 @@ pub fn divide(
         later = later.map(|later| later - has);
         let least = left.saturating_sub(later.unwrap_or(if n < last { left } else { 0 }));
         let most = has.min(left);
-        let told = bucket.games().wrapping_sub(least);
-        let count = if least == most { least } else { least + numbers.number(division.buckets, most - least, told)? };
+        let input = bucket.games().wrapping_sub(least);
+        let count =
+            if least == most { least } else { least + numbers.number(division.buckets, most - least, input)? };
         *bucket = divide_bucket(numbers, division, has_ratings, count, from, *bucket)?;
         left -= count;
     }
@@ -72,7 +73,7 @@ fn divide_bucket(
     has_ratings: bool,
     games: u64,
     from: Option<&Bucket>,
-    told: Bucket,
+    input: Bucket,
 ) -> Result<Bucket, ColumnError> {
     if games == 0 {
         return Ok(Bucket::default());
@@ -87,11 +88,11 @@ fn divide_bucket(
             Ok(least + numbers.number(column, most - least, value.wrapping_sub(least))?)
         }
     };
-    let white = part(division.white, of.white, games, of.draws + of.black, told.results.white)?;
-    let draws = part(division.draws, of.draws, games - white, of.black, told.results.draws)?;
+    let white = part(division.white, of.white, games, of.draws + of.black, input.results.white)?;
+    let draws = part(division.draws, of.draws, games - white, of.black, input.results.draws)?;
     let results = Results { white, draws, black: games - white - draws };
     let ratings = match has_ratings {
-        true => divide_ratings(numbers, division.ratings, games, from, told.ratings)?,
+        true => divide_ratings(numbers, division.ratings, games, from, input.ratings)?,
         false => Ratings::default(),
     };
     Ok(Bucket { results, ratings })
@@ -102,13 +103,13 @@ fn divide_ratings(
     column: usize,
     games: u64,
     from: Option<&Bucket>,
-    told: Ratings,
+    input: Ratings,
 ) -> Result<Ratings, ColumnError> {
     let (rated, unrated) = from.map_or((games, games), |from| (from.ratings.games, from.games() - from.ratings.games));
     let (least, most) = (games.saturating_sub(unrated), rated.min(games));
     let games = match most - least {
         0 => most,
-        more => most - numbers.number(RATED, more, most.wrapping_sub(told.games))?,
+        more => most - numbers.number(RATED, more, most.wrapping_sub(input.games))?,
     };
     if games > Ratings::MAX_GAMES {
         return Err(numbers.out_of_range(RATED, games));
@@ -126,7 +127,7 @@ fn divide_ratings(
     }
     let expected = expected.clamp(least, most);
     // A difference is below 2^62, so that it fits with its sign.
-    let more = told.sum.wrapping_sub(expected) as i64;
+    let more = input.sum.wrapping_sub(expected) as i64;
     let number = numbers.number(column, u64::MAX, zigzag(more))?;
     let sum = expected.checked_add_signed(unzigzag(number)).filter(|sum| (least..=most).contains(sum));
     Ok(Ratings { games, sum: sum.ok_or_else(|| numbers.out_of_range(column, number))? })

@@ -73,7 +73,7 @@ impl Ratings {
     }
 }
 
-/// The games of a bucket, which [`Bucketing`] gives a name: how they ended, and their ratings.
+/// The games of a bucket, which [`Bucketing`](super::Bucketing) gives a name: how they ended, and their ratings.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bucket {
     /// How they ended.

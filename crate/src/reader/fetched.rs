@@ -41,7 +41,7 @@ pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;
 #[cfg(target_arch = "wasm32")]
 pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
 
-/// Counters of a [`Reader`] since it was opened.
+/// Counters of a [`Reader`](super::Reader) since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Requests to the source, those for the manifest included.

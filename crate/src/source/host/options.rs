@@ -7,7 +7,7 @@ use crate::quoted::Quoted;
 use crate::setters::setters;
 use crate::source::retry::RetryPolicy;
 
-/// Options of a [`Host`].
+/// Options of a [`Host`](super::Host).
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {

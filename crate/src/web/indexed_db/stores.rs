@@ -40,7 +40,7 @@ impl Stores {
             }
         };
         let former: Array = answer(&self.entries.get_all_with_key(&target)?).await?.unchecked_into();
-        let told = answer(&self.total.get(&0.into())?).await?;
+        let stored = answer(&self.total.get(&0.into())?).await?;
         if let Change::Touch(_) = change {
             let former = former.get(0);
             if former.is_object() && Reflect::get(&former, &"used".into())? != f64::INFINITY {
@@ -48,7 +48,7 @@ impl Stores {
             }
             return Ok(());
         }
-        let mut sum = if told.is_undefined() { 0.0 } else { size(&told) };
+        let mut sum = if stored.is_undefined() { 0.0 } else { size(&stored) };
         sum -= former.iter().map(|entry| size_of_entry(&entry)).sum::<f64>();
         self.bytes.delete(&target)?;
         self.entries.delete(&target)?;
