@@ -238,7 +238,7 @@ test("the engine plays from the book of the site, and learns from the result", a
   const pgn = join(shelf.root, "odd.pgn");
   // No search would choose these moves.
   writeFileSync(pgn, "1. a3 h5 2. b3 Rh6 1-0\n");
-  execFileSync(SHELFISH, ["build", "--quiet", pgn, "-o", join(shelf.root, "odd")], { stdio: "pipe" });
+  execFileSync(SHELFISH, ["book", "build", "--quiet", pgn, "-o", join(shelf.root, "odd")], { stdio: "pipe" });
   const page = await shelf.page(t, { path: "site/play.html?book=../odd/manifest.json" });
   await at(page, "start").click();
   await type(page, "a3");

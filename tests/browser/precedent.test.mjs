@@ -27,7 +27,7 @@ before(async () => {
   shelf = await lab({ own: true });
   const pgn = join(shelf.root, "tiny.pgn");
   writeFileSync(pgn, GAMES);
-  execFileSync(SHELFISH, ["build", "--quiet", pgn, "-o", join(shelf.root, "tiny")], { stdio: "pipe" });
+  execFileSync(SHELFISH, ["book", "build", "--quiet", pgn, "-o", join(shelf.root, "tiny")], { stdio: "pipe" });
 });
 after(() => shelf.close());
 
@@ -194,7 +194,7 @@ test("visited positions can be played offline", async (t) => {
 test("the fault of an unreadable book names a remedy", async (t) => {
   const page = await shelf.page(t, { path: "site/precedent.html?book=db/manifest.json", allow: /./ });
   await page.getByTestId("retry").waitFor();
-  assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*shelfish build GAMES\.pgn/);
+  assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*shelfish book build GAMES\.pgn/);
 });
 
 suiteIn(["Firefox"], (session) => {

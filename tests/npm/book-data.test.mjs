@@ -27,7 +27,7 @@ test("every position of all games has its counts, and a book without rare positi
   const { openBook } = await import(pathToFileURL(join(PACKAGE, "book-node.js")).href);
   const build = async (/** @type {string} */ name, /** @type {string[]} */ ...options) => {
     const out = join(root, name);
-    execFileSync(SHELFISH, ["build", GAMES, "-o", out, "--quiet", "--max-plies", "1000", ...options], { stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync(SHELFISH, ["book", "build", GAMES, "-o", out, "--quiet", "--max-plies", "1000", ...options], { stdio: ["ignore", "ignore", "inherit"] });
     return openBook(out);
   };
   const all = await build("all");

@@ -32,7 +32,7 @@ let root;
 let shelf;
 before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-book-"));
-  const build = (/** @type {string[]} */ ...words) => execFileSync(SHELFISH, ["build", ...words, "--quiet"]);
+  const build = (/** @type {string[]} */ ...words) => execFileSync(SHELFISH, [...words, "--quiet"]);
   build(FAMOUS, "-o", join(root, "book"), "--max-plies", "500");
   build(...DUMPS.slice(1), "-o", join(root, "evals"));
   shelf = await host(root);

@@ -24,7 +24,8 @@ use shelfish_cli::commands::bench::games::Games;
 use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
 use shelfish_cli::database;
 use shelfish_cli::database::scan::{RawBlock, Scan};
-use shelfish_cli::input::dump::{Chunk, Dump, How, Source, Text};
+use shelfish_cli::input::lines::{Chunk, Text};
+use shelfish_cli::input::{Dump, DumpOptions, Input};
 use shelfish_cli::system::ordered::ordered;
 
 use crate::bootstrap::{DRAWS, Estimate, Resample};
@@ -288,7 +289,8 @@ impl Args {
         }
         for path in &self.sources {
             let named = |error| format!("{}: {error}", path.display());
-            let dump = Dump::open(&Source::from(path.as_path()), Default::default(), How::default()).map_err(named)?;
+            let dump =
+                Dump::open(&Input::from(path.as_path()), Default::default(), DumpOptions::default()).map_err(named)?;
             let read = move |chunk: std::io::Result<Chunk>| chunk.map(|chunk| codes_of_lines(&chunk, order));
             for some in ordered(dump.chunks(), threads, read) {
                 codes.extend(some.map_err(named)?);

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use serde::Serialize;
 use shelfish::reader;
 use shelfish_cli::Outcome;
-use shelfish_cli::build;
 use shelfish_cli::commands::bench::games::Games;
 use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
 use shelfish_cli::commands::bench::traffic;
 use shelfish_cli::commands::bench::traffic::{Mode, Traffic};
 use shelfish_cli::database;
-use shelfish_cli::input::dump::Source;
+use shelfish_cli::evaluations;
+use shelfish_cli::input::Input;
 
 use crate::synthetic::Generator;
 
@@ -74,13 +74,13 @@ pub fn run(args: &Args) -> Outcome {
         let mut out = zstd::Encoder::new(File::create(&path)?, 1)?;
         generator.write((positions - written) as usize, &mut out)?;
         out.finish()?.flush()?;
-        (dumps, written) = ([dumps, vec![Source::File(path)]].concat(), positions);
+        (dumps, written) = ([dumps, vec![Input::File(path)]].concat(), positions);
     }
     let games: Vec<_> = (0..args.games).map(|_| generator.game()).collect();
     let mut databases = Vec::new();
     for n in 1..=dumps.len() {
         let out = dir.path().join("db");
-        build::build(&options(&dumps[..n], &out, args.apart))?;
+        evaluations::build(&options(&dumps[..n], &out, args.apart))?;
         let place = database::Args::of(&out.to_string_lossy()).source()?;
         let modes = [Mode { at_once: true, warm: false }];
         let games = Games::of(games.clone());
@@ -92,26 +92,12 @@ pub fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn options(sources: &[Source], out: &Path, apart: bool) -> build::Options {
-    let defaults = shelfish::table::WriterOptions::default();
-    build::Options {
-        sources: sources.to_vec(),
-        bases: Vec::new(),
-        replace: false,
-        out: out.to_owned(),
-        max_memory: 1 << 30,
-        shard_bytes: defaults.shard_bytes,
-        inline_page_bytes: if apart { 0 } else { defaults.inline_page_bytes },
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
-        patience: Default::default(),
-        selection: shelfish_cli::evaluations::Selection::default(),
-        plan: None,
-        max_bytes: None,
-        max_disk: None,
-        rejects: None,
-        quiet: true,
-        is_interruptible: false,
+fn options(sources: &[Input], out: &Path, apart: bool) -> evaluations::Options {
+    let mut options = evaluations::Options::new(sources.to_vec(), out);
+    if apart {
+        options.table.inline_page_bytes = 0;
     }
+    options
 }
 
 /// Name and value of a row of the table.

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
     analyse, bench, book, build, dumps, encode, engine, explore, export, extract, lookup, partition, plan, publish,
     refresh, seal, serve, stats, verify,
@@ -21,7 +22,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build a database of evaluation dumps, or a book of games
+    /// Build a database of evaluations from dumps
     Build(Box<build::Args>),
     /// List the months of games that can be had of Lichess
     Dumps(dumps::Args),
@@ -73,7 +74,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Build(args) => build::run(*args),
+        Command::Build(args) => args.run(),
         Command::Dumps(args) => dumps::run(&args),
         Command::Plan(args) => plan::run(args),
         Command::Partition(args) => partition::run(args),

@@ -140,7 +140,7 @@ function evaluationOf(answer: Pick<PositionEval, "best"> | ShelfishError | null 
 }
 
 /**
- * Opens a book of `shelfish build GAMES.pgn` by the URL of its `manifest.json`, or of its folder with a slash at the end. In
+ * Opens a book of `shelfish book build GAMES.pgn` by the URL of its `manifest.json`, or of its folder with a slash at the end. In
  * Node also by the path of a folder. The options are those of `openDatabase`.
  *
  * The first call loads the WASM module, which is not the module of evaluations.

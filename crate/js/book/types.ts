@@ -19,7 +19,7 @@ export interface BucketResults extends Results {
   averageRating?: number;
 }
 
-/** Results of games, with the optional parts of the book: see `shelfish build --help`. */
+/** Results of games, with the optional parts of the book: see `shelfish book build --help`. */
 export interface Games extends BucketResults {
   /** Results by bucket, in the order of {@link BookManifest.buckets}, if the book has several buckets. Not affected by the option `buckets`. */
   buckets?: BucketResults[];

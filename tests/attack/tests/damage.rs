@@ -12,10 +12,8 @@ use shelfish::played::Played;
 use shelfish::table::{Block, Chunk, Manifest, Page, Record};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::build::{Options, build};
-use shelfish_cli::evaluations::Selection;
+use shelfish_cli::evaluations::{Options, build};
 use shelfish_cli::games;
-use shelfish_cli::input::remote::Patience;
 
 /// Number of damaged inputs.
 fn times(short: usize) -> usize {
@@ -47,38 +45,23 @@ fn database() -> Database {
 fn book(details: games::Wanted) -> Database {
     let (_dir, options) = options("../../static-shards/famous.pgn");
     let selection = games::Selection { details, ..games::Selection::default() };
-    games::build(&options, &selection, false, options.open_dumps().unwrap()).unwrap();
+    games::build(&options.table, &selection, false).unwrap();
     files::<Played>(&options)
 }
 
 fn options(source: &str) -> (tempfile::TempDir, Options) {
     let dir = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
-    let options = Options {
-        sources: vec![source.as_path().into()],
-        patience: Patience::default(),
-        bases: Vec::new(),
-        replace: false,
-        out: dir.path().join("db"),
-        max_memory: 64 << 20,
-        plan: None,
-        max_bytes: None,
-        max_disk: None,
-        shard_bytes: 64 << 20,
-        inline_page_bytes: 26_000,
-        threads: 2,
-        selection: Selection::default(),
-        rejects: None,
-        quiet: true,
-        is_interruptible: false,
-    };
+    let mut options = Options::new(vec![source.as_path().into()], &dir.path().join("db"));
+    options.table.max_memory = 64 << 20;
+    options.table.threads = 2;
     (dir, options)
 }
 
 fn files<R: Record>(options: &Options) -> Database {
-    let text = fs::read_to_string(options.out.join(Manifest::FILE)).unwrap();
+    let text = fs::read_to_string(options.table.out.join(Manifest::FILE)).unwrap();
     let manifest = Manifest::parse::<R>(text.as_bytes()).unwrap();
-    let shard = fs::read(options.out.join(&manifest.shards()[0].file)).unwrap();
+    let shard = fs::read(options.table.out.join(&manifest.shards()[0].file)).unwrap();
     Database { manifest, text, shard }
 }
 

@@ -42,6 +42,6 @@ export function explain(error: unknown): Explanation {
   if (code !== "status" && code !== "manifest") return { title: title.replaceAll("database", "book"), advice: advice.replaceAll("database", "book") };
   return {
     title: "There is no readable book here.",
-    advice: `${message}. Build one with “shelfish build GAMES.pgn -o book” and put it next to this page as book/, or name the manifest of another with ?book=URL.`,
+    advice: `${message}. Build one with “shelfish book build GAMES.pgn -o book” and put it next to this page as book/, or name the manifest of another with ?book=URL.`,
   };
 }

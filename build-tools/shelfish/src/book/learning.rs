@@ -14,8 +14,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Move};
 use shelfish::position::Position;
 
-use super::BookFile;
 use super::choice::Candidate;
+use crate::input::BookFile;
 
 /// By which a book of ours is known among files of SQLite: "SflB".
 const APPLICATION: i32 = 0x5366_6c42;

@@ -6,7 +6,7 @@ pub mod learning;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use shakmaty::{Chess, Position as _};
 use shelfish::played::Played;
@@ -14,43 +14,10 @@ use shelfish::polyglot;
 use shelfish::position::Position;
 
 use crate::database::blocking::{Database, Deadline};
-use crate::database::scheme;
+use crate::input::BookFile;
+use crate::system::url::scheme;
 use choice::Candidate;
 use learning::Learning;
-
-/// What a file of SQLite begins with.
-const SQLITE: &[u8] = b"SQLite format 3\0";
-
-/// A book of a single file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BookFile {
-    /// In Polyglot's format.
-    Polyglot(PathBuf),
-    /// One that learns.
-    Learning(PathBuf),
-}
-
-impl BookFile {
-    /// What a file is, by its first bytes, or else by its ending; none if it is no book.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
-    pub fn of(path: &Path) -> io::Result<Option<BookFile>> {
-        let mut head = Vec::with_capacity(SQLITE.len());
-        File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut head)?;
-        Ok(match (head == SQLITE, is_polyglot_name(path)) {
-            (true, _) => Some(BookFile::Learning(path.to_owned())),
-            (_, true) => Some(BookFile::Polyglot(path.to_owned())),
-            _ => None,
-        })
-    }
-}
-
-/// Whether a file is named like a book of Polyglot, which does not tell by its content what it is.
-pub fn is_polyglot_name(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("bin"))
-}
 
 /// The most bytes of a book of Polyglot, which is held in memory: 67 million entries.
 pub const MAX_POLYGLOT: u64 = 1 << 30;

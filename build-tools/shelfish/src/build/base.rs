@@ -12,7 +12,7 @@ use shelfish::position::Key;
 use shelfish::reader::ReadError;
 use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, TableError};
 
-use crate::commands::stats::column_bytes;
+use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, Place, PlaceError};
 use crate::system::ordered::{Ordered, ordered};

@@ -1,4 +1,4 @@
-//! The first half of a build: sources to sorted runs.
+//! The first half of a build: inputs to sorted runs.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -6,36 +6,38 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use super::kind::Total;
 use super::rejects::RejectFile;
-use super::sort::{Merging, Run, RunFiles, Sorter};
+use super::runs::{Run, RunFiles};
+use super::sort::{Merging, Sorter};
 use super::{BuildError, MIN_MEMORY, Options};
-use crate::input::dump::{Dump, Dumps, Source};
+use crate::input::{Dump, Dumps, Input, InputError};
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 
-/// What the sources of a build hold, and how it becomes records.
+/// Parses the inputs of a build into records.
 pub trait Parse: Sync {
-    /// A part of a source.
+    /// A part of an input.
     type Chunk: Send;
-    /// What became of it.
-    type Counts: Default + Send;
-    /// How records of a position become one.
+    /// Counts of the parsed items.
+    type Counts: Total;
+    /// DumpOptions records of a position become one.
     type Merging: Merging;
 
-    /// The parts of a source.
+    /// Returns the parts of a dump.
     fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Self::Chunk>>>;
 
-    /// Bytes of a part.
+    /// Returns the size of a part, in bytes.
     fn bytes(chunk: &Self::Chunk) -> usize;
 
-    /// Gives the records of a part to `sorter`, and the rows of its rejects to `rows`. Returns how many positions it has.
+    /// Pushes the records of a part to `sorter`, and the rows of its rejects to `rows`. Returns the number of positions.
     ///
     /// # Errors
     ///
     /// The sorter cannot write.
     fn parse(
         &self,
-        source: &Source,
+        input: &Input,
         chunk: &Self::Chunk,
         counts: &mut Self::Counts,
         sorter: &mut Sorter<Self::Merging>,
@@ -43,14 +45,14 @@ pub trait Parse: Sync {
     ) -> io::Result<u64>;
 }
 
-/// The memory that a build needs beside its arenas: code, stacks, compression, lines on their way.
+/// Memory of a build without its arenas: code, stacks, compression and waiting lines.
 const BASE_MEMORY: usize = 36 << 20;
-/// Beside that, each worker's: the chunk that it parses, one that waits for it, a run's compression.
+/// Memory of each worker without its arena: the current chunk, a waiting chunk and the compression of a run.
 const WORKER_MEMORY: usize = 4 << 20;
-/// The least that an arena is of use with.
+/// Minimum size of an arena.
 const MIN_ARENA: usize = 4 << 20;
 
-/// What the workers share.
+/// The state that the workers share.
 struct Job<'a, P> {
     parser: &'a P,
     options: &'a Options,
@@ -58,23 +60,27 @@ struct Job<'a, P> {
     run_files: &'a RunFiles,
     arena: usize,
     rejects: Option<&'a RejectFile>,
-    /// Set by whoever fails, so that nobody goes on for nothing.
+    /// Set by a worker that fails, so that the others stop.
     stop: AtomicBool,
     positions: Arc<AtomicU64>,
 }
 
 struct Numbered<C> {
     number: u64,
-    source: usize,
+    input: usize,
     chunk: C,
-    /// Dropped when the chunk is done with, if nothing else is to be read before.
+    /// Dropped when the chunk is parsed, if the reader waits for that.
     _alone: Option<Sender<()>>,
 }
 
-/// A chunk of more bytes, as a very long line makes it, is one at a time: it takes several times as much to parse.
+/// Chunks of more bytes, such as very long lines, are parsed one at a time, because parsing takes several times as much memory.
 const LARGE: usize = 4 << 20;
 
-/// Reads all sources into sorted runs. Gives what became of them, by worker.
+/// Reads all inputs into sorted runs, and returns the runs and the total counts.
+///
+/// # Errors
+///
+/// An input cannot be read, or a temporary file cannot be written.
 pub fn gather<P: Parse>(
     parser: &P,
     options: &Options,
@@ -82,10 +88,10 @@ pub fn gather<P: Parse>(
     workspace: &Workspace,
     run_files: &RunFiles,
     rejects: Option<&RejectFile>,
-) -> Result<(Vec<Run>, Vec<P::Counts>), BuildError> {
+) -> Result<(Vec<Run>, P::Counts), BuildError> {
     let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
     let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
-    // Where memory is short, fewer workers do better than ones without room.
+    // With little memory, fewer workers with larger arenas are faster.
     let workers = (spare / (WORKER_MEMORY + MIN_ARENA)).clamp(1, options.threads);
     let job = Job {
         parser,
@@ -111,27 +117,27 @@ pub fn gather<P: Parse>(
                 scope.spawn(move || work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed)))
             })
             .collect();
-        // The workers alone hold the inbox: when they end, so does the reading.
+        // Only the workers own the inbox now: when they end, sending fails.
         drop(inbox);
         let mut number = 0;
-        let read = dumps.into_iter().enumerate().try_for_each(|(source, dump)| {
+        let read = dumps.into_iter().enumerate().try_for_each(|(input, dump)| {
             for chunk in parser.chunks(dump) {
                 let chunk = chunk.map_err(|error| {
                     job.stop.store(true, Relaxed);
-                    BuildError::Source { source: options.sources[source].clone(), error }
+                    InputError::Read { input: options.inputs[input].clone(), error }
                 })?;
                 let (alone, done) = channel();
                 let is_large = P::bytes(&chunk) > LARGE;
-                if chunks.send(Numbered { number, source, chunk, _alone: is_large.then_some(alone) }).is_err() {
+                if chunks.send(Numbered { number, input, chunk, _alone: is_large.then_some(alone) }).is_err() {
                     break;
                 }
                 if is_large {
-                    // An error: whoever had it is done with it.
+                    // An error means that the chunk was parsed.
                     let _ = done.recv();
                 }
                 number += 1;
             }
-            Ok(())
+            Ok::<_, InputError>(())
         });
         drop(chunks);
         let worked: Vec<_> = workers.into_iter().map(|worker| worker.join().expect("a worker died")).collect();
@@ -140,11 +146,11 @@ pub fn gather<P: Parse>(
     drop(progress);
     read?;
     let mut runs = Vec::new();
-    let mut counts = Vec::new();
+    let mut counts = P::Counts::default();
     for result in worked {
-        let (some, count) = result?;
+        let (some, more) = result?;
         runs.extend(some);
-        counts.push(count);
+        counts.add(&more);
     }
     Ok((runs, counts))
 }
@@ -154,25 +160,25 @@ fn work_on<P: Parse>(
     job: &Job<P>,
     inbox: &Mutex<Receiver<Numbered<P::Chunk>>>,
 ) -> Result<(Vec<Run>, P::Counts), BuildError> {
-    let at_temporary = |error| BuildError::Temporary { path: job.workspace.dir().to_owned(), error };
+    let temporary = |error| BuildError::temporary(job.workspace, error);
     let mut counts = P::Counts::default();
     let mut sorter = Sorter::new(job.run_files, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
-        let Some(Numbered { number, source, chunk, _alone }) = next else { break };
+        let Some(Numbered { number, input, chunk, _alone }) = next else { break };
         if job.stop.load(Relaxed) {
             break;
         }
         if P::bytes(&chunk) > LARGE {
-            sorter.make_room().map_err(at_temporary)?;
+            sorter.make_room().map_err(temporary)?;
         }
         let mut rows = String::new();
-        let source = &job.options.sources[source];
-        let positions = job.parser.parse(source, &chunk, &mut counts, &mut sorter, &mut rows);
-        job.positions.fetch_add(positions.map_err(at_temporary)?, Relaxed);
+        let input = &job.options.inputs[input];
+        let positions = job.parser.parse(input, &chunk, &mut counts, &mut sorter, &mut rows);
+        job.positions.fetch_add(positions.map_err(temporary)?, Relaxed);
         if let Some(file) = &job.rejects {
             file.put(number, rows)?;
         }
     }
-    Ok((sorter.finish().map_err(at_temporary)?, counts))
+    Ok((sorter.finish().map_err(temporary)?, counts))
 }

@@ -1,4 +1,4 @@
-//! Sorted runs and bases as one ascending sequence, each position once.
+//! Joins sorted runs and bases into one ascending sequence without duplicate positions.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,11 +6,12 @@ use std::io;
 use super::BuildError;
 use super::base::{BaseError, BaseReader, BaseRecord};
 use super::kind::Kind;
-use super::sort::{Merge, Merging};
-use super::spool::{self, SpoolError, Surplus};
+use super::merge::Merge;
+use super::sort::Merging;
+use super::spool::{self, SpoolError};
 use crate::system::workspace::Workspace;
 
-/// What can fail on the way.
+/// An error of reading runs or bases.
 pub enum JoinError {
     /// A run cannot be read.
     Run(io::Error),
@@ -19,10 +20,10 @@ pub enum JoinError {
 }
 
 impl JoinError {
-    /// As a build says it, whose runs are in its workspace.
+    /// Returns the error of a build whose runs are in `workspace`.
     pub fn of(self, workspace: &Workspace) -> BuildError {
         match self {
-            JoinError::Run(error) => BuildError::Temporary { path: workspace.dir().to_owned(), error },
+            JoinError::Run(error) => BuildError::temporary(workspace, error),
             JoinError::Base(error) => BuildError::Base(error),
         }
     }
@@ -34,11 +35,11 @@ impl From<SpoolError> for JoinError {
     }
 }
 
-/// A record on its way to a block, still coded.
+/// An encoded record on its way to a block.
 pub enum Draft<K: Kind> {
-    /// Of the runs, or of several places.
+    /// A record of the runs, or of several inputs.
     Spooled(Vec<u8>),
-    /// Of one base alone.
+    /// A record that only one base contains.
     Based(BaseRecord<K::Record>),
 }
 
@@ -49,7 +50,7 @@ impl<K: Kind> Draft<K> {
         Draft::Spooled(record)
     }
 
-    /// The key of its position.
+    /// Returns the key of the position.
     pub fn key(&self) -> &[u8] {
         match self {
             Draft::Spooled(record) => spool::take_parts(&mut &record[..]).unwrap_or_default().0,
@@ -57,22 +58,7 @@ impl<K: Kind> Draft<K> {
         }
     }
 
-    /// The record, decoded, and what it had no room for.
-    ///
-    /// # Errors
-    ///
-    /// What was read is no record.
-    pub fn record(&self) -> Result<(K::Record, Surplus), JoinError> {
-        match self {
-            Draft::Spooled(record) => {
-                let (key, payload) = spool::take_parts(&mut &record[..])?;
-                Ok(K::decode(key, payload)?)
-            }
-            Draft::Based(record) => Ok((record.record().map_err(JoinError::Base)?, Surplus::default())),
-        }
-    }
-
-    /// The base's record that it is, if it is one.
+    /// Returns the record, if only one base contains it.
     pub fn based(&self) -> Option<&BaseRecord<K::Record>> {
         match self {
             Draft::Spooled(_) => None,
@@ -81,16 +67,16 @@ impl<K: Kind> Draft<K> {
     }
 }
 
-/// Records in the order of their keys, each key once.
+/// Records in ascending order of keys, without duplicate keys.
 pub trait Sorted {
-    /// The key of the next record, if there is one.
+    /// Returns the key of the next record.
     fn peek(&self) -> Option<&[u8]>;
 
-    /// The next key and its payload.
+    /// Returns the next key and its payload.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The record cannot be read.
     fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>>;
 }
 
@@ -104,22 +90,22 @@ impl<M: Merging> Sorted for Merge<M> {
     }
 }
 
-/// Runs and bases, joined.
+/// Iterates over the records of runs and bases.
 pub struct Join<K: Kind> {
-    /// The runs, or what else is sorted.
+    /// The runs, or another sorted sequence.
     pub runs: Box<dyn Sorted>,
     /// The bases.
     pub bases: Vec<BaseReader<K::Record>>,
-    /// Whether the runs win over the bases; if not, all of a position is merged.
+    /// Whether records of the runs replace those of the bases instead of being merged.
     pub replace: bool,
-    /// What is wanted.
+    /// The kind of record.
     pub kind: K,
-    /// Positions that were left out.
+    /// Number of positions that were left out.
     pub left_out: u64,
 }
 
 impl<K: Kind> Join<K> {
-    /// The next record and its weight.
+    /// Returns the next record and its weight.
     ///
     /// # Errors
     ///
@@ -156,7 +142,7 @@ impl<K: Kind> Join<K> {
     }
 }
 
-/// Takes the record of `key` off each base that has one.
+/// Takes the record of `key` from each base that contains it.
 fn take<R: shelfish::table::Record + Clone>(
     bases: &mut [BaseReader<R>],
     key: &[u8],
@@ -170,7 +156,7 @@ fn take<R: shelfish::table::Record + Clone>(
     Ok(records)
 }
 
-/// The payload of a position, with what bases have of it.
+/// Merges the payload of a position with the records of bases.
 fn merge<'a, K: Kind>(
     kind: &K,
     payload: Cow<'a, [u8]>,

@@ -1,30 +1,42 @@
-//! What is particular to a kind of record when a database of it is built.
+//! The properties of a kind of record that the build of a table needs.
 
 use std::borrow::Cow;
 
 use shelfish::table::Record;
 
 use super::sort::Merging;
-use super::spool::{SpoolError, Surplus};
+use super::spool::SpoolError;
 
-/// A kind of record, and what is wanted of it.
+/// Counts that workers gather and that are added up.
+pub trait Total: Clone + Default + Send + 'static {
+    /// Adds the counts of another worker.
+    fn add(&mut self, other: &Self);
+}
+
+impl Total for () {
+    fn add(&mut self, (): &()) {}
+}
+
+/// A kind of record, with the options of its build.
 pub trait Kind: Clone + Send + Sync + 'static {
     /// The record of a position.
     type Record: Record + Clone;
-    /// How payloads of a position become one.
+    /// Merges the payloads of a position.
     type Merging: Merging;
+    /// Counts of what records have no room for.
+    type Surplus: Total;
     /// The weight of a block.
     const BLOCK_WEIGHT: usize;
 
-    /// Whether a record that one base alone has stays as it is. If not, its weight is asked for, as that of all others.
+    /// Returns whether a record that only one base contains stays unchanged. If not, [`Kind::weight`] decides.
     fn keeps_bases(&self) -> bool {
         true
     }
 
-    /// The payload of a record.
+    /// Encodes a record as a payload.
     fn payload(&self, record: &Self::Record) -> Vec<u8>;
 
-    /// What a record has room for of a payload.
+    /// Shortens a payload to what a record has room for.
     ///
     /// # Errors
     ///
@@ -33,23 +45,28 @@ pub trait Kind: Clone + Send + Sync + 'static {
         Ok(payload)
     }
 
-    /// The weight of the record that is made of a payload; `None` if the position is left out.
+    /// Returns the weight of the record that a payload becomes, or `None` if the position is left out.
     ///
     /// # Errors
     ///
     /// The payload is malformed.
     fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError>;
 
-    /// Decodes a payload, and tells what it had no room for.
+    /// Decodes the complete payload of a position.
+    ///
+    /// Adds what the record had no room for to `surplus`, and its row in the file of rejects to `rows`.
     ///
     /// # Errors
     ///
     /// The payload is malformed.
-    fn decode(key: &[u8], payload: &[u8]) -> Result<(Self::Record, Surplus), SpoolError>;
+    fn decode(
+        &self,
+        key: &[u8],
+        payload: &[u8],
+        surplus: &mut Self::Surplus,
+        rows: &mut String,
+    ) -> Result<Self::Record, SpoolError>;
 
-    /// Leaves out what can be left out once all of a position is together. With a surplus that is worth telling of, the row
-    /// that the file of rejects has for it.
-    fn settle(&self, _record: &mut Self::Record, _surplus: Surplus) -> Option<String> {
-        None
-    }
+    /// Removes what the options leave out of a complete record.
+    fn settle(&self, _record: &mut Self::Record) {}
 }

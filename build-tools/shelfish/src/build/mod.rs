@@ -1,181 +1,136 @@
-//! `shelfish build`: dumps to a database.
+//! The build of a table: inputs to sorted runs, runs to blocks, blocks to files. It knows neither evaluations nor games.
 //!
-//! Chunks of whole lines ([`dump`]) go to workers that parse them, make positions canonical, play the lines
-//! ([`record`]) and sort them, in a compact form ([`spool`]), into runs on disk ([`sort`]). The runs are merged and cut
-//! into blocks, which workers encode and the table takes in order.
+//! Chunks of the inputs go to workers, which parse them into records ([`gather`]) and sort the records in a compact form
+//! ([`spool`]) into runs on disk ([`sort`]). The runs are merged with bases ([`join`]) and cut into blocks, which workers
+//! encode and the table writes in order ([`write`]). A [`kind::Kind`] says what a record is.
 
 pub mod base;
 pub mod disk;
 mod error;
+mod files;
 pub mod gather;
 pub mod join;
 pub mod kind;
+mod merge;
 pub mod rejects;
+mod runs;
 pub mod sort;
 pub mod spool;
-mod summary;
 pub mod write;
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
 
-use shelfish::eval::PositionEval;
-use shelfish::table::{Record, WriteError};
+use shelfish::table::{Record, WriterOptions};
 
-pub use crate::build::error::BuildError;
-pub use crate::build::summary::{Counts, Files, Summary, named};
+pub use error::BuildError;
+pub use files::Files;
+pub use runs::RunFiles;
+
 use crate::database;
-use crate::evaluations::Selection;
-use crate::evaluations::fit::Depths;
-use crate::evaluations::kind::{Evaluations, selection_of};
-use crate::evaluations::parts::Plan;
-use crate::input::dump::{Dumps, How, Source};
-use crate::input::frames;
 use crate::input::remote::Patience;
-use crate::system::workspace::Workspace;
-
-use base::Base;
+use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames};
+use crate::system::ordered::cores;
+use crate::system::workspace::{Workspace, WorkspaceError};
 use disk::Disk;
 use rejects::RejectFile;
-use sort::RunFiles;
 
-/// The least memory that a build is asked to do with.
+/// Minimum memory of a build, in bytes.
 pub const MIN_MEMORY: usize = 64 << 20;
 
-/// What to build, of what, and how.
+/// Options of the build of a table.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Dumps; more than one are merged.
-    pub sources: Vec<Source>,
-    /// Databases whose records are merged with those of the sources.
+    /// The inputs, which are merged.
+    pub inputs: Vec<Input>,
+    /// Databases that are merged with the inputs.
     pub bases: Vec<database::Args>,
-    /// Whether positions of the sources take nothing from the bases.
+    /// Whether positions of the inputs take nothing from the bases.
     pub replace: bool,
     /// The directory of the database.
     pub out: PathBuf,
-    /// Memory in bytes, all in all.
+    /// Maximum memory, in bytes.
     pub max_memory: usize,
-    /// Bytes of a shard, about.
+    /// Approximate size of a shard, in bytes.
     pub shard_bytes: u64,
-    /// The most bytes of inline pages in the manifest.
+    /// Maximum size of the inline pages in the manifest, in bytes.
     pub inline_page_bytes: usize,
-    /// Workers.
+    /// Number of workers.
     pub threads: usize,
-    /// How hosts are asked that sources are read of.
+    /// Timeout and retries of downloads.
     pub patience: Patience,
-    /// What to leave out.
-    pub selection: Selection,
-    /// Where the result is cut into parts, as if they were built apart.
-    pub plan: Option<Plan>,
-    /// The most bytes of all files: the least depths are left out until it fits.
+    /// Keys at which the table is cut into parts, as if the parts were built separately.
+    pub boundaries: Vec<Vec<u8>>,
+    /// Maximum size of all files, in bytes.
     pub max_bytes: Option<u64>,
-    /// The most bytes of the disk to use, what is there already aside.
+    /// Maximum use of the disk, in bytes.
     pub max_disk: Option<u64>,
-    /// Where to write lines that cannot be used.
+    /// The file of rejected lines.
     pub rejects: Option<PathBuf>,
-    /// Whether to keep silent until the end.
+    /// Whether to print nothing before the end.
     pub quiet: bool,
-    /// Whether SIGINT and SIGTERM end the process after what was begun is cleaned up.
+    /// Whether SIGINT and SIGTERM remove the temporary files and end the process.
     pub is_interruptible: bool,
 }
 
 impl Options {
-    /// Opens the sources.
+    /// Returns the default options for a build of `inputs` in the directory `out`.
+    pub fn new(inputs: Vec<Input>, out: &Path) -> Options {
+        let defaults = WriterOptions::default();
+        Options {
+            inputs,
+            bases: Vec::new(),
+            replace: false,
+            out: out.to_owned(),
+            max_memory: 1 << 30,
+            shard_bytes: defaults.shard_bytes,
+            inline_page_bytes: defaults.inline_page_bytes,
+            threads: cores(),
+            patience: Patience::default(),
+            boundaries: Vec::new(),
+            max_bytes: None,
+            max_disk: None,
+            rejects: None,
+            quiet: true,
+            is_interruptible: false,
+        }
+    }
+
+    /// Opens the inputs and checks that they are of a kind.
     ///
     /// # Errors
     ///
-    /// One cannot be opened.
-    pub fn open_dumps(&self) -> Result<Dumps, BuildError> {
+    /// An input cannot be opened, or is of the other kind.
+    pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
         let decoders = frames::decoders(self.threads, self.max_memory);
-        Dumps::open(&self.sources, How { patience: self.patience, decoders })
+        let dumps = Dumps::open(&self.inputs, DumpOptions { patience: self.patience, decoders })?;
+        dumps.expect(&self.inputs, kind)?;
+        Ok(dumps)
     }
-}
 
-/// Builds a database of evaluations.
-///
-/// # Errors
-///
-/// See [`BuildError`]; the previous database is then as it was.
-pub fn build(options: &Options) -> Result<Summary, BuildError> {
-    build_of(options, options.open_dumps()?)
-}
-
-/// Builds a database of evaluations, its sources opened.
-pub fn build_of(options: &Options, dumps: Dumps) -> Result<Summary, BuildError> {
-    let start = Instant::now();
-    let downloads = dumps.downloads();
-    let workspace = open_workspace::<PositionEval>(options)?;
-    let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
-    let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
-    // What a base lacks, nobody should look for in the result: it is left out of the sources, too.
-    let selection = selections.iter().fold(options.selection.clone(), |all, base| all.and(base));
-    let kind = Evaluations { gathered: selection.min_depth, selection: selection.clone() };
-    let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
-    let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
-    let (mut runs, counts) = gather::gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
-    let mut input = Counts::default();
-    counts.iter().for_each(|counts| input.add(counts));
-    let mut parts_from = |min_depth| -> Result<_, BuildError> {
-        let kind = Evaluations { selection: Selection { min_depth, ..selection.clone() }, ..kind.clone() };
-        let each = bases.iter().zip(&selections);
-        let each = each.map(|(base, selection)| base.clone().read(kind.narrow(selection), options.threads));
-        // What may be written again is kept; else it goes while it is read.
-        let runs = if options.max_bytes.is_some() { runs.clone() } else { std::mem::take(&mut runs) };
-        Ok(write::Parts {
-            runs,
-            bases: each.collect::<Result<_, _>>().map_err(BuildError::Base)?,
-            base_positions,
-            info: kind.selection.describe(),
-            max_bytes: options.max_bytes,
-            kind,
-        })
-    };
-    let least = selection.min_depth;
-    let depths = match options.max_bytes {
-        Some(_) => Some(Depths::count(&mut write::join(options, &workspace, &run_files, parts_from(least)?)?)),
-        None => None,
-    };
-    let depths = depths.transpose().map_err(|error| error.of(&workspace))?;
-    let mut write_from = |min_depth| {
-        let mark = rejects.as_ref().filter(|_| options.max_bytes.is_some()).map(RejectFile::mark).transpose()?;
-        let written = write::write(options, &workspace, &run_files, parts_from(min_depth)?, rejects.as_ref());
-        if let (Err(BuildError::TooLarge { .. }), Some(rejects), Some(mark)) = (&written, &rejects, mark) {
-            rejects.rewind(mark)?;
+    /// Creates the workspace of the database.
+    ///
+    /// # Errors
+    ///
+    /// The disk has too little room, or the directory cannot be used.
+    pub fn open_workspace<R: Record>(&self) -> Result<Workspace, BuildError> {
+        if let Some(most) = self.max_disk {
+            Disk::check_room(&self.out, most).map_err(|error| BuildError::Disk(self.out.clone(), error))?;
         }
-        written
-    };
-    let written = match (&depths, options.max_bytes) {
-        (Some(depths), Some(max_bytes)) => {
-            depths.fit(least, max_bytes, write_from).map(|(written, fitted)| (written, Some(fitted)))
+        let mut workspace = Workspace::open::<R>(&self.out)?;
+        if self.is_interruptible {
+            workspace
+                .clean_up_on_signals()
+                .map_err(|error| WorkspaceError::Temporary { path: self.out.clone(), error })?;
         }
-        _ => write_from(least).map(|written| (written, None)),
-    };
-    let (written, fitted) = written.map_err(|error| match error {
-        BuildError::Write(WriteError::Empty) => BuildError::Empty(input.clone()),
-        error => error,
-    })?;
-    let selection = Selection { min_depth: fitted.as_ref().map_or(least, |fitted| fitted.min_depth), ..selection };
-    Ok(Summary {
-        files: Files::of::<PositionEval>(&written, base_positions, selection.describe(), downloads.told())?,
-        evaluations: written.manifest.total("evaluations"),
-        pvs: written.manifest.total("pvs"),
-        input,
-        over_limit: written.over_limit,
-        fitted,
-        seconds: start.elapsed().as_secs_f64(),
-    })
-}
+        Ok(workspace)
+    }
 
-/// Opens the workspace of a database, which is cleaned up if the build is interrupted.
-pub fn open_workspace<R: Record>(options: &Options) -> Result<Workspace, BuildError> {
-    if let Some(most) = options.max_disk {
-        Disk::check_room(&options.out, most).map_err(|error| BuildError::Disk(options.out.clone(), error))?;
+    /// Creates the file of rejected lines, if it was requested.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created.
+    pub fn create_rejects(&self) -> Result<Option<RejectFile>, BuildError> {
+        self.rejects.as_deref().map(|path| RejectFile::create(path, &self.inputs)).transpose()
     }
-    let workspace = Workspace::open::<R>(&options.out)?;
-    if options.is_interruptible {
-        #[cfg(unix)]
-        workspace.clean_up_on_signals().map_err(|error| BuildError::Temporary { path: options.out.clone(), error })?;
-    }
-    Ok(workspace)
 }

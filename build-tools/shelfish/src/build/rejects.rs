@@ -1,4 +1,4 @@
-//! The file of what a build could not use.
+//! The file of rejected lines and games.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,19 +6,15 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use shelfish::eval::PositionEval;
-use shelfish_analysis::pgn::PgnError;
-
 use super::BuildError;
-use super::spool::Surplus;
-use crate::evaluations::record::{Reject, beginning};
-use crate::input::dump::Source;
+use crate::input::Input;
 use crate::system::output;
+use crate::terminal::shown::excerpt;
 
-/// Writes rejected lines in the order of the sources, though chunks are parsed in any order.
+/// A file of rejects in the order of the inputs, although chunks are parsed in any order.
 ///
-/// Tab-separated: source, line number, reason, fact, beginning of the line. Behind them stand positions of which
-/// evaluations were left out when all lines were merged: no source, no line, and the FEN.
+/// Its tab-separated columns are input, line number, reason, fact and beginning of the line. The last rows are positions
+/// that lost evaluations when all lines were merged; they have no input and no line, and their FEN as the beginning.
 pub struct RejectFile {
     path: PathBuf,
     state: Mutex<State>,
@@ -31,14 +27,14 @@ struct State {
 }
 
 impl RejectFile {
-    /// Creates the file, its header written.
+    /// Creates the file and writes its header.
     ///
     /// # Errors
     ///
-    /// The file is one of `sources` or of a database, or cannot be created or written.
-    pub fn create(path: &Path, sources: &[Source]) -> Result<RejectFile, BuildError> {
+    /// The file is one of `inputs` or belongs to a database, or it cannot be written.
+    pub fn create(path: &Path, inputs: &[Input]) -> Result<RejectFile, BuildError> {
         let create = || {
-            output::check(path, sources.iter().filter_map(Source::path))?;
+            output::check(path, inputs.iter().filter_map(Input::path))?;
             let mut file = BufWriter::new(File::create(path)?);
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
             Ok(Mutex::new(State { file, next: 0, waiting: BTreeMap::new() }))
@@ -47,7 +43,7 @@ impl RejectFile {
         Ok(RejectFile { path: path.to_owned(), state: create().map_err(fault)? })
     }
 
-    /// Takes the rejects of chunk number `chunk`. Each chunk must come once, also if it has none.
+    /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
     ///
     /// # Errors
     ///
@@ -63,7 +59,7 @@ impl RejectFile {
         })
     }
 
-    /// Appends rows behind those of all chunks.
+    /// Appends rows after those of all chunks.
     ///
     /// # Errors
     ///
@@ -72,7 +68,7 @@ impl RejectFile {
         self.with(|state| state.file.write_all(rows.as_bytes()))
     }
 
-    /// How far it is written.
+    /// DumpOptions far it is written.
     ///
     /// # Errors
     ///
@@ -81,7 +77,7 @@ impl RejectFile {
         self.with(|state| state.file.stream_position())
     }
 
-    /// Takes back what was written behind a mark.
+    /// Removes everything after a mark.
     ///
     /// # Errors
     ///
@@ -93,7 +89,7 @@ impl RejectFile {
         })
     }
 
-    /// Writes what is buffered.
+    /// Flushes the buffer.
     ///
     /// # Errors
     ///
@@ -109,25 +105,8 @@ impl RejectFile {
     }
 }
 
-/// The row of a rejected line.
-pub fn row(source: &Source, line: u64, reject: &Reject, text: &[u8]) -> String {
+/// Returns a row of the file.
+pub fn row(input: &Input, line: u64, reason: &str, fact: &str, text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
-    let fact = beginning(&reject.to_string());
-    format!("{source}\t{line}\t{}\t{fact}\t{}\n", Reject::REASONS[reject.reason()], beginning(&text))
-}
-
-/// The row of a game with a fault.
-pub fn game_row(source: &Source, error: &PgnError, text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
-    let fact = beginning(&error.fault.to_string());
-    format!("{source}\t{}\tgame\t{fact}\t{}\n", error.line, beginning(&text))
-}
-
-/// The row of a position that has more than a record has room for.
-pub fn crowded_row(eval: &PositionEval, surplus: Surplus) -> String {
-    let reason = Reject::REASONS[Reject::TooMuch(String::new()).reason()];
-    let Surplus { evaluations, pvs } = surplus;
-    let fact =
-        format!("the best {} evaluations are kept, {evaluations} with {pvs} PVs left out", eval.evaluations.len());
-    format!("\t\t{reason}\t{fact}\t{}\n", eval.position)
+    format!("{input}\t{line}\t{reason}\t{}\t{}\n", excerpt(fact), excerpt(&text))
 }

@@ -1,44 +1,35 @@
-//! The compact form in which positions and their evaluations wait on disk to be merged.
+//! The compact form of records in temporary files.
 //!
-//! A record is a key and a payload, each with its length before it. A payload is a sequence of evaluations, again each
-//! with its length, so that records of one position merge by their bytes alone: equal evaluations are equal bytes. What
-//! a record has no room for is left out at every merge, so that no position grows beyond bounds, however many lines it
-//! has; how much that was stands in the payload, too: a length of 0, then two numbers.
-//! A move is a byte for its origin and one for its target (the rook's square when castling), which compresses better
-//! than 15 bits in a row; their upper bits hold the promotion. What builds read again they wrote; of what comes from elsewhere,
-//! lines of `shelfish partition`, [`check`] tells whether the numbers are such.
+//! A record is a key and a payload, each after its length. A [kind](super::kind::Kind) of record defines its payload. A move
+//! takes two bytes, its origin and its target (the rook's square when castling), whose upper bits encode the promotion. This
+//! form compresses better than 15 bits.
 
-use core::cmp::Reverse;
 use core::fmt;
-use core::ops::RangeInclusive;
 
-use shakmaty::{Board, Chess, Move, Position as _, Role, Square};
-use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
+use shakmaty::{Board, Move, Role, Square};
 use shelfish::leb128;
-use shelfish::position::{Key, KeyError};
+use shelfish::position::KeyError;
 
-use super::sort::Merging;
-
-/// Why spooled bytes are not a record: the disk, a bug, or somebody else wrote them.
+/// An error of bytes that are not a record, because of the disk, a bug or a foreign writer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SpoolError {
-    /// The bytes end within a record, or a number has no end.
+    /// The bytes end inside a record or a number.
     Short,
     /// The key is not that of a position.
     Key(KeyError),
-    /// A move cannot be played.
+    /// The code is not a move of the position.
     Move([u8; 2]),
-    /// A number, of what is named, that no record has.
+    /// A number exceeds the limits of records; the text names it.
     Number(&'static str),
 }
 
 impl fmt::Display for SpoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SpoolError::Short => f.write_str("a spooled record ends too early"),
-            SpoolError::Key(error) => write!(f, "spooled {error}"),
-            SpoolError::Move(code) => write!(f, "spooled move {code:02x?} cannot be played"),
-            SpoolError::Number(what) => write!(f, "a spooled record has {what} that no record has"),
+            SpoolError::Short => f.write_str("a record ends too early"),
+            SpoolError::Key(error) => error.fmt(f),
+            SpoolError::Move(code) => write!(f, "the move {code:02x?} cannot be played"),
+            SpoolError::Number(what) => write!(f, "a record has {what} outside the limits"),
         }
     }
 }
@@ -51,262 +42,29 @@ impl From<SpoolError> for std::io::Error {
     }
 }
 
-/// What was left out of a position because a record has no room for it. What was left out of several lines counts
-/// several times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Surplus {
-    /// Evaluations.
-    pub evaluations: u64,
-    /// Their PVs.
-    pub pvs: u64,
-}
-
-impl Surplus {
-    /// Adds an evaluation of so many PVs.
-    pub fn add(&mut self, pvs: usize) {
-        self.evaluations = self.evaluations.saturating_add(1);
-        self.pvs = self.pvs.saturating_add(pvs as u64);
-    }
-}
-
-/// Appends a record that is given as key and payload.
+/// Appends a record.
 pub fn push_parts(record: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
     push_bytes(record, key);
     push_bytes(record, payload);
 }
 
-/// Takes the first record off `bytes`: key and payload.
+/// Removes the first record from `bytes` and returns its key and payload.
+///
+/// # Errors
+///
+/// The bytes end inside a record.
 pub fn take_parts<'a>(bytes: &mut &'a [u8]) -> Result<(&'a [u8], &'a [u8]), SpoolError> {
     Ok((take_bytes(bytes)?, take_bytes(bytes)?))
 }
 
-/// The payload of the evaluations of a position.
-pub fn payload(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
-    let mut payload = Vec::new();
-    push_surplus(&mut payload, surplus);
-    evaluations.iter().for_each(|evaluation| push_evaluation(&mut payload, evaluation));
-    payload
-}
-
-/// What is left of a payload without the evaluations that are less deep.
-///
-/// # Errors
-///
-/// The payload is malformed.
-pub fn from_depth(payload: &[u8], min_depth: u16) -> Result<Vec<u8>, SpoolError> {
-    let (evaluations, surplus) = items(payload)?;
-    let mut left = Vec::new();
-    push_surplus(&mut left, surplus);
-    for evaluation in evaluations {
-        if depth(evaluation)? >= min_depth {
-            push_bytes(&mut left, evaluation);
-        }
-    }
-    Ok(left)
-}
-
-fn depth(mut evaluation: &[u8]) -> Result<u16, SpoolError> {
-    Ok(take_number(&mut evaluation)? as u16)
-}
-
-/// Takes the first record off `bytes` and decodes it.
-#[cfg(test)]
-pub fn take(bytes: &mut &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
-    let (key, payload) = take_parts(bytes)?;
-    decode(key, payload)
-}
-
-/// Decodes a record.
-pub fn decode(key: &[u8], payload: &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
-    let position = Key::decode(key).map_err(SpoolError::Key)?;
-    let (coded, surplus) = items(payload)?;
-    let mut evaluations = Vec::with_capacity(coded.len());
-    for mut evaluation in coded {
-        evaluations.push(take_evaluation(&mut evaluation, position.chess())?);
-    }
-    PositionEval::normalise(&mut evaluations);
-    Ok((PositionEval { position, evaluations }, surplus))
-}
-
-/// The coded evaluations of a payload, and what was left out.
-fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolError> {
-    let mut evaluations = Vec::new();
-    let mut surplus = Surplus::default();
-    while !payload.is_empty() {
-        match take_bytes(&mut payload)? {
-            [] => {
-                surplus.evaluations = surplus.evaluations.saturating_add(take_number(&mut payload)?);
-                surplus.pvs = surplus.pvs.saturating_add(take_number(&mut payload)?);
-            }
-            evaluation => evaluations.push(evaluation),
-        }
-    }
-    Ok((evaluations, surplus))
-}
-
-/// Checks the numbers of a payload that somebody else may have written. Its moves are checked when it is decoded, and when it is
-/// encoded.
-///
-/// # Errors
-///
-/// No record has these numbers.
-pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
-    let within = |what, number: usize, range: RangeInclusive<usize>| {
-        if range.contains(&number) { Ok(()) } else { Err(SpoolError::Number(what)) }
-    };
-    let (evaluations, _) = items(payload)?;
-    within("a number of evaluations", evaluations.len(), 1..=PositionEval::MAX_EVALUATIONS)?;
-    let (mut all_pvs, mut all_plies) = (0, 0);
-    for mut bytes in evaluations {
-        u16::try_from(take_number(&mut bytes)?).map_err(|_| SpoolError::Number("a depth"))?;
-        take_number(&mut bytes)?;
-        let pvs = take_count(&mut bytes)?;
-        within("a number of PVs", pvs, 1..=PositionEval::MAX_EVALUATION_PVS)?;
-        for _ in 0..pvs {
-            let code = take_number(&mut &*bytes)?;
-            if code >> 33 > 0 || !take_score(&mut bytes)?.is_in_range() {
-                return Err(SpoolError::Number("a score"));
-            }
-            let plies = take_count(&mut bytes)?;
-            bytes = bytes.get(2 * plies..).ok_or(SpoolError::Short)?;
-            all_plies += plies;
-        }
-        within("a length", bytes.len(), 0..=0)?;
-        all_pvs += pvs;
-    }
-    within("a number of PVs", all_pvs, 1..=PositionEval::MAX_PVS)?;
-    within("a number of moves", all_plies, 0..=PositionEval::MAX_PLIES)
-}
-
-/// The payload of a position that comes in many: their evaluations, each once, as far as a record has room.
-#[derive(Default)]
-pub struct Merged(Vec<u8>);
-
-impl Merged {
-    /// Bytes that are gathered before they are merged.
-    const BATCH: usize = 1 << 20;
-}
-
-impl Merging for Merged {
-    type Start = [u32; 3];
-
-    fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError> {
-        self.0.extend_from_slice(payload);
-        if self.0.len() > Merged::BATCH {
-            self.0 = merge(&self.0)?;
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Vec<u8>, SpoolError> {
-        merge(&self.0)
-    }
-}
-
-fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
-    let (mut evaluations, mut surplus) = items(payloads)?;
-    evaluations.sort_unstable();
-    evaluations.dedup();
-    let fit = fit(&evaluations)?;
-    if fit < evaluations.len() {
-        let ranks = evaluations.iter().map(|evaluation| rank(evaluation)).collect::<Result<Vec<_>, _>>()?;
-        let mut ranked: Vec<_> = ranks.into_iter().zip(evaluations).collect();
-        ranked.sort_unstable();
-        evaluations = ranked.into_iter().map(|(_, evaluation)| evaluation).collect();
-        let fit = self::fit(&evaluations)?;
-        for evaluation in evaluations.drain(fit..) {
-            surplus.add(evaluation_size(evaluation, usize::MAX, usize::MAX)?.pvs);
-        }
-    }
-    let mut merged = Vec::new();
-    push_surplus(&mut merged, surplus);
-    evaluations.iter().for_each(|evaluation| push_bytes(&mut merged, evaluation));
-    Ok(merged)
-}
-
-/// How many of these evaluations a record holds by their numbers alone; what [`PositionEval::fit`] would say by the rules of
-/// chess is seen to at the end.
-fn fit(evaluations: &[&[u8]]) -> Result<usize, SpoolError> {
-    let (mut pvs, mut plies) = (0, 0);
-    for (n, evaluation) in evaluations.iter().enumerate() {
-        let size = evaluation_size(evaluation, usize::MAX, usize::MAX)?;
-        pvs += size.pvs;
-        plies += size.plies;
-        if n == PositionEval::MAX_EVALUATIONS || pvs > PositionEval::MAX_PVS || plies > PositionEval::MAX_PLIES {
-            return Ok(n);
-        }
-    }
-    Ok(evaluations.len())
-}
-
-/// The place of a coded evaluation among others of its position, best first, as in [`PositionEval::normalise`].
-type Rank = (Reverse<u64>, Reverse<usize>, Reverse<u64>, Vec<(Score, Vec<[u8; 3]>)>);
-
-fn rank(evaluation: &[u8]) -> Result<Rank, SpoolError> {
-    let mut bytes = evaluation;
-    let (depth, knodes, count) = (take_number(&mut bytes)?, take_number(&mut bytes)?, take_count(&mut bytes)?);
-    let mut pvs = Vec::with_capacity(count);
-    for _ in 0..count {
-        let score = take_score(&mut bytes)?;
-        let moves = take_count(&mut bytes)?;
-        let (codes, rest) = bytes.split_at_checked(2 * moves).ok_or(SpoolError::Short)?;
-        bytes = rest;
-        let parts = |code: &[u8]| [code[0] & 63, code[1] & 63, code[0] >> 6 | (code[1] >> 6) << 2];
-        pvs.push((score, codes.chunks_exact(2).map(parts).collect()));
-    }
-    Ok((Reverse(depth), Reverse(count), Reverse(knodes), pvs))
-}
-
-/// The payload of the best evaluation of a payload.
-pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
-    let (evaluations, _) = items(payload)?;
-    let mut best = None;
-    for evaluation in evaluations {
-        let ranked = (rank(evaluation)?, evaluation);
-        best = Some(best.map_or(ranked.clone(), |best| ranked.min(best)));
-    }
-    let mut payload = Vec::new();
-    best.into_iter().for_each(|(_, evaluation)| push_bytes(&mut payload, evaluation));
-    Ok(payload)
-}
-
-/// How much an evaluation of a payload holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EvaluationSize {
-    /// Its depth.
-    pub depth: u16,
-    /// PVs that are counted.
-    pub pvs: usize,
-    /// Moves of these that are counted.
-    pub plies: usize,
-}
-
-/// The sizes of a payload's evaluations. Of each, at most `max_pvs` PVs are counted, of each of these at most
-/// `max_plies` moves.
-pub fn evaluation_sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<EvaluationSize>, SpoolError> {
-    items(payload)?.0.into_iter().map(|evaluation| evaluation_size(evaluation, max_pvs, max_plies)).collect()
-}
-
-fn evaluation_size(mut bytes: &[u8], max_pvs: usize, max_plies: usize) -> Result<EvaluationSize, SpoolError> {
-    let (depth, _knodes) = (take_number(&mut bytes)? as u16, take_number(&mut bytes)?);
-    let pvs = take_count(&mut bytes)?.min(max_pvs);
-    let mut plies = 0;
-    for _ in 0..pvs {
-        take_number(&mut bytes)?;
-        let count = take_count(&mut bytes)?;
-        bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
-        plies += count.min(max_plies);
-    }
-    Ok(EvaluationSize { depth, pvs, plies })
-}
-
-fn push_bytes(record: &mut Vec<u8>, bytes: &[u8]) {
+/// Appends bytes after their length.
+pub fn push_bytes(record: &mut Vec<u8>, bytes: &[u8]) {
     leb128::push(record, bytes.len() as u64);
     record.extend_from_slice(bytes);
 }
 
-/// Appends what `push` appends, its length before it.
-fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
+/// Appends the bytes that `push` appends, after their length.
+pub fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
     let start = bytes.len();
     push(bytes);
     let end = bytes.len();
@@ -315,108 +73,55 @@ fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
     bytes[start..].rotate_right(length_bytes);
 }
 
-/// Appends what was left out, if anything was.
-fn push_surplus(payload: &mut Vec<u8>, surplus: Surplus) {
-    if surplus != Surplus::default() {
-        push_bytes(payload, &[]);
-        leb128::push(payload, surplus.evaluations);
-        leb128::push(payload, surplus.pvs);
-    }
-}
-
-fn push_evaluation(payload: &mut Vec<u8>, evaluation: &Evaluation) {
-    push_measured(payload, |bytes| {
-        leb128::push(bytes, u64::from(evaluation.depth));
-        leb128::push(bytes, evaluation.knodes);
-        leb128::push(bytes, evaluation.pvs.len() as u64);
-        for pv in &evaluation.pvs {
-            let (value, is_mate) = match pv.score {
-                Score::Cp(cp) => (cp, 0),
-                Score::Mate(moves) => (moves, 1),
-            };
-            let zigzag = ((value << 1) ^ (value >> 31)) as u32;
-            leb128::push(bytes, u64::from(zigzag) << 1 | is_mate);
-            leb128::push(bytes, pv.line.len() as u64);
-            for &m in &pv.line {
-                bytes.extend_from_slice(&move_code(m));
-            }
-        }
-    });
-}
-
-fn take_byte(bytes: &mut &[u8]) -> Result<u8, SpoolError> {
+/// Removes the first byte.
+///
+/// # Errors
+///
+/// There is none.
+pub fn take_byte(bytes: &mut &[u8]) -> Result<u8, SpoolError> {
     let (&first, rest) = bytes.split_first().ok_or(SpoolError::Short)?;
     *bytes = rest;
     Ok(first)
 }
 
-fn take_number(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
+/// Removes a number.
+///
+/// # Errors
+///
+/// The number has no end.
+pub fn take_number(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
     leb128::take(bytes).ok_or(SpoolError::Short)
 }
 
-fn take_count(bytes: &mut &[u8]) -> Result<usize, SpoolError> {
+/// Removes a number of items, each of at least one byte.
+///
+/// # Errors
+///
+/// The number has no end, or exceeds the remaining bytes.
+pub fn take_count(bytes: &mut &[u8]) -> Result<usize, SpoolError> {
     usize::try_from(take_number(bytes)?).ok().filter(|&count| count <= bytes.len()).ok_or(SpoolError::Short)
 }
 
-fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], SpoolError> {
+/// Removes bytes after their length.
+///
+/// # Errors
+///
+/// The bytes end too early.
+pub fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], SpoolError> {
     let length = take_count(bytes)?;
     let (head, rest) = bytes.split_at(length);
     *bytes = rest;
     Ok(head)
 }
 
-fn take_evaluation(bytes: &mut &[u8], chess: &Chess) -> Result<Evaluation, SpoolError> {
-    let depth = take_number(bytes)? as u16;
-    let knodes = take_number(bytes)?;
-    let pvs = (0..take_count(bytes)?).map(|_| take_pv(bytes, chess)).collect::<Result<_, _>>()?;
-    Ok(Evaluation { depth, knodes, pvs })
-}
-
-fn take_score(bytes: &mut &[u8]) -> Result<Score, SpoolError> {
-    let score = take_number(bytes)?;
-    let zigzag = (score >> 1) as u32;
-    let value = (zigzag >> 1) as i32 ^ -((zigzag & 1) as i32);
-    Ok(if score & 1 == 0 { Score::Cp(value) } else { Score::Mate(value) })
-}
-
-fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
-    let score = take_score(bytes)?;
-    let count = take_count(bytes)?;
-    let mut line = Vec::with_capacity(count);
-    let mut chess = chess.clone();
-    for _ in 0..count {
-        let code = [take_byte(bytes)?, take_byte(bytes)?];
-        let m = move_of(code, chess.board()).filter(|m| leaves_kings(&chess, *m)).ok_or(SpoolError::Move(code))?;
-        chess.play_unchecked(m);
-        line.push(m);
-    }
-    Ok(Pv { score, line })
-}
-
-/// Whether a move, legal or not, leaves each side its king, without which nothing can be said of a position. That it is legal is
-/// found when it is encoded, among the legal moves.
-fn leaves_kings(chess: &Chess, m: Move) -> bool {
-    let (board, turn) = (chess.board(), chess.turn());
-    match m {
-        Move::Normal { role, from, capture, to, promotion } => {
-            let is_promotion = |to| role == Role::Pawn && ![Role::Pawn, Role::King].contains(&to);
-            board.color_at(from) == Some(turn)
-                && board.color_at(to) != Some(turn)
-                && capture != Some(Role::King)
-                && promotion.is_none_or(is_promotion)
-        }
-        _ => chess.is_legal(m),
-    }
-}
-
-/// The code of a move.
+/// Returns the code of a move.
 pub fn move_code(m: Move) -> [u8; 2] {
     let from = m.from().map_or(0, |square| square as u8);
     let promotion = m.promotion().map_or(0, |role| role as u8);
     [from | promotion << 6, m.to() as u8 | (promotion >> 2) << 6]
 }
 
-/// The move that `code` stands for; it was legal when it was written.
+/// Returns the move of a code, if the board has the pieces for it. The move may be illegal.
 pub fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
     let from = Square::try_from(low & 63).ok()?;
     let to = Square::try_from(high & 63).ok()?;
@@ -432,135 +137,4 @@ pub fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
         (Role::Pawn, None) if from.file() != to.file() => Move::EnPassant { from, to },
         _ => Move::Normal { role, from, capture, to, promotion },
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use shelfish::position::Position;
-    use shelfish::table::{Block, Chunk, KeyRange, encode_block};
-
-    use super::*;
-    use crate::evaluations::record::parse;
-
-    /// Castling of both kinds, en passant, promotion, mates, an empty line.
-    const RECORDS: [&str; 4] = [
-        r#"{"fen":"r3k2r/8/8/8/8/8/8/R3K2R w KQkq -","evals":[{"pvs":[{"cp":-5,"line":"e1g1 e8c8 f1f8"},
-           {"cp":-2147483647,"line":"e1a1 e8h8"}],"knodes":18446744073709551615,"depth":65535}]}"#,
-        r#"{"fen":"4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6","evals":[{"pvs":[{"mate":-32767,"line":"d5e6 h7h5 a7a8n"},
-           {"mate":1,"line":"a7a8q e8d7 a8d8"}],"knodes":0,"depth":0},
-           {"pvs":[{"cp":2147483647,"line":""}],"knodes":1,"depth":7}]}"#,
-        r#"{"fen":"bnrkqrnb/pppppppp/8/8/8/8/PPPPPPPP/BNRKQRNB w FCfc -","evals":[{"pvs":[{"cp":0,"line":
-           "g1f3 g8f6 h1f3"}, {"cp":0,"line":"b1c3 g8f6 e2e3 e7e6 g1f3 h7h6 h2h3 a7a6"}],"knodes":3,"depth":7}]}"#,
-        r#"{"fen":"1k6/8/8/8/8/8/8/RK2R3 w EA -","evals":[{"pvs":[{"cp":3,"line":"b1e1 b8b7"}],"knodes":1,"depth":9}]}"#,
-    ];
-
-    fn eval(text: &str) -> PositionEval {
-        let record = parse(text.as_bytes()).expect("usable");
-        assert_eq!(record.dropped, 0, "{text}");
-        let mut evaluations = record.evaluations;
-        PositionEval::normalise(&mut evaluations);
-        PositionEval { position: record.position, evaluations }
-    }
-
-    #[test]
-    fn records_come_back_as_they_went() {
-        let evals: Vec<PositionEval> = RECORDS.iter().map(|text| eval(text)).collect();
-        let mut spooled = Vec::new();
-        for eval in &evals {
-            push_parts(&mut spooled, eval.position.key().as_bytes(), &payload(&eval.evaluations, Surplus::default()));
-        }
-        let mut rest = &spooled[..];
-        for eval in &evals {
-            assert_eq!(take(&mut rest), Ok((eval.clone(), Surplus::default())));
-        }
-        assert!(rest.is_empty());
-        for length in 0..spooled.len() {
-            let mut rest = &spooled[..length];
-            while take(&mut rest).is_ok() {}
-        }
-    }
-
-    /// What is built of a payload of which nothing is known but its length.
-    fn built(key: &[u8], payload: &[u8]) -> Option<PositionEval> {
-        check(payload).ok()?;
-        let (eval, _) = decode(key, payload).ok()?;
-        let block = encode_block(std::slice::from_ref(&eval)).ok()?;
-        let at = Chunk { file: "test".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
-        let block = Block::open(&block.bytes, &at).expect("what was written is read");
-        assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())), "{payload:02x?}");
-        Some(eval)
-    }
-
-    #[test]
-    fn what_somebody_else_wrote_is_refused_or_is_a_record() {
-        let kings = "4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6".parse::<Position>().expect("a position");
-        let key = kings.key();
-        let pv = |codes: &[[u8; 2]]| [&[6, 7, 1, 4, codes.len() as u8], codes.as_flattened()].concat();
-        let of = |pv: Vec<u8>| [&[pv.len() as u8][..], &pv].concat();
-        let square = |name: &str| name.parse::<Square>().expect("a square") as u8;
-        let code = |from, to, role: u8| [square(from) | (role & 3) << 6, square(to) | (role >> 2) << 6];
-        assert!(built(key.as_bytes(), &of(pv(&[code("e1", "d1", 0)]))).is_some());
-        for codes in [
-            vec![code("e1", "e8", 0)],
-            vec![code("e8", "d8", 0)],
-            vec![code("e1", "e3", 0)],
-            vec![code("d5", "d5", 0)],
-            vec![code("d5", "c6", 0)],
-            vec![code("a7", "a8", 0)],
-            vec![code("a7", "a8", 6)],
-            vec![code("a7", "a8", 1)],
-            vec![code("e1", "d1", 5)],
-            vec![code("e1", "d1", 0), code("d5", "d6", 0)],
-        ] {
-            assert_eq!(built(key.as_bytes(), &of(pv(&codes))), None, "{codes:02x?}");
-        }
-        for payload in [&[][..], &[0, 1, 1], &[3, 7, 7, 0], &[5, 6, 7, 1, 1, 0], &[6, 6, 7, 1, 4, 0, 0]] {
-            assert!(check(payload).is_err(), "{payload:02x?}");
-        }
-        let deep = [&[7, 0xff, 0xff, 7, 7, 1, 4, 0][..], &[5, 7, 7, 1, 4, 0]].concat();
-        assert_eq!(check(&deep), Err(SpoolError::Number("a depth")));
-        assert_eq!(check(&of(pv(&[])).repeat(257)), Err(SpoolError::Number("a number of evaluations")));
-    }
-
-    #[test]
-    fn damaged_payloads_are_refused_or_are_records() {
-        let records: Vec<(Key, Vec<u8>)> = RECORDS
-            .iter()
-            .map(|text| eval(text))
-            .map(|eval| (eval.position.key(), payload(&eval.evaluations, Surplus::default())))
-            .collect();
-        assert!(records.iter().all(|(key, payload)| built(key.as_bytes(), payload).is_some()));
-        let mut random = fastrand::Rng::with_seed(13);
-        let mut whole = 0;
-        for n in 0..1_000 {
-            let (key, mut payload) = records[n % records.len()].clone();
-            for _ in 0..random.usize(1..4) {
-                let at = random.usize(..payload.len());
-                match random.u8(..3) {
-                    0 => payload[at] = random.u8(..),
-                    1 => payload[at] ^= 1 << random.u8(..8),
-                    _ => payload[at] = random.choice([0, 1, 2, 127, 128, 255]).unwrap_or_default(),
-                }
-            }
-            whole += usize::from(built(key.as_bytes(), &payload).is_some());
-        }
-        assert!(whole > 50, "{whole} of 1,000");
-    }
-
-    #[test]
-    fn merged_evaluations_are_there_once() {
-        let eval = eval(RECORDS[1]);
-        let key = eval.position.key();
-        let mut spooled = Vec::new();
-        push_parts(&mut spooled, key.as_bytes(), &payload(&eval.evaluations[..1], Surplus::default()));
-        let first = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
-        spooled.clear();
-        push_parts(&mut spooled, key.as_bytes(), &payload(&eval.evaluations, Surplus::default()));
-        let both = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
-        let merged = merge(&[&first[..], &both, &first].concat()).expect("whole");
-        assert_eq!(merged.len(), both.len());
-        spooled.clear();
-        push_parts(&mut spooled, key.as_bytes(), &merged);
-        assert_eq!(take(&mut &spooled[..]), Ok((eval, Surplus::default())));
-    }
 }

@@ -10,84 +10,83 @@ use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteE
 use super::base::{BaseReader, BaseRecord};
 use super::join::{Draft, Join, JoinError};
 use super::kind::Kind;
+use super::kind::Total;
+use super::merge::Merge;
 use super::rejects::RejectFile;
-use super::sort::{Merge, Run, RunFiles};
+use super::runs::{Run, RunFiles};
+use super::spool;
 use super::{BuildError, Options};
-use crate::evaluations::OverLimit;
 use crate::system::ordered::ordered;
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 
-/// Bytes by column, in the order of [`Block::column_names`].
+/// Size of each column in bytes, in the order of [`Block::column_names`].
 pub type ColumnBytes = Vec<(&'static str, u64)>;
 
-/// What was written.
-pub struct Written {
-    /// The database's manifest.
+/// A written database. `S` counts what records had no room for.
+pub struct Written<S = ()> {
+    /// The manifest.
     pub manifest: Manifest,
-    /// Bytes by column.
+    /// Size of each column of the blocks.
     pub columns: ColumnBytes,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Of these, blocks that were copied from a base.
+    /// Number of blocks that were copied from a base.
     pub blocks_kept: u64,
-    /// What was left out of positions.
-    pub over_limit: OverLimit,
-    /// Positions that were left out.
+    /// Counts of what records had no room for.
+    pub surplus: S,
+    /// Number of positions that were left out.
     pub left_out: u64,
 }
 
-/// What goes into a database.
-pub struct Parts<K: Kind> {
-    /// What is wanted.
+/// The content of a database.
+pub struct Content<K: Kind> {
+    /// The kind of record.
     pub kind: K,
-    /// The runs of the sources.
+    /// The runs of the inputs.
     pub runs: Vec<Run>,
     /// The bases.
     pub bases: Vec<BaseReader<K::Record>>,
-    /// Positions of the bases.
+    /// Number of positions in the bases.
     pub base_positions: u64,
     /// `info` of the manifest.
     pub info: BTreeMap<String, String>,
-    /// The most bytes of all files, if there is such a limit.
-    pub max_bytes: Option<u64>,
 }
 
 /// Merges the runs and the bases and writes the database.
 ///
 /// # Errors
 ///
-/// [`BuildError::TooLarge`] as soon as there is more than there may be; else see [`BuildError`].
+/// [`BuildError::TooLarge`] if the files exceed the maximum size; otherwise see [`BuildError`].
 pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
-    parts: Parts<K>,
+    content: Content<K>,
     rejects: Option<&RejectFile>,
-) -> Result<Written, BuildError> {
-    let (kind, info, max_bytes) = (parts.kind.clone(), parts.info.clone(), parts.max_bytes);
+) -> Result<Written<K::Surplus>, BuildError> {
+    let (kind, info) = (content.kind.clone(), content.info.clone());
     let positions = Arc::new(AtomicU64::new(0));
-    // Positions that several runs hold count several times: enough for an estimate.
-    let total = Some(parts.runs.iter().map(|run| run.records).sum::<u64>() + parts.base_positions);
+    // An estimate: positions in several runs are counted several times.
+    let total = Some(content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions);
     let progress = Progress::start(Work::positions("writing", &positions, total), options.quiet);
 
-    let join = join(options, workspace, run_files, parts)?;
+    let join = join(options, workspace, run_files, content)?;
     let writer_options = WriterOptions::default()
         .with_shard_bytes(options.shard_bytes)
         .with_inline_page_bytes(options.inline_page_bytes)
         .with_info(info);
     let mut writer = TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
     let mut columns: ColumnBytes = Block::<K::Record>::column_names().map(|name| (name, 0)).collect();
-    let mut over_limit = OverLimit::default();
+    let mut surplus = K::Surplus::default();
     let (mut blocks_written, mut blocks_kept) = (0, 0);
-    let boundaries = options.plan.as_ref().map_or(&[][..], |plan| plan.boundaries());
-    let (encoded, left_out) = encoded(join, boundaries, options.threads, kind);
+    let (encoded, left_out) = encoded(join, &options.boundaries, options.threads, kind);
     for encoded in encoded {
-        let Encoded { block, from, is_kept, over_limit: more, rows } = encoded.map_err(|fault| match fault {
-            Fault::Join(error) => error.of(workspace),
-            Fault::Write(error) => BuildError::Write(error),
+        let Encoded { block, from, is_kept, surplus: more, rows } = encoded.map_err(|error| match error {
+            EncodeError::Join(error) => error.of(workspace),
+            EncodeError::Write(error) => BuildError::Write(error),
         })?;
-        over_limit = over_limit.and(more);
+        surplus.add(&more);
         blocks_written += 1;
         blocks_kept += u64::from(is_kept);
         if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
@@ -100,7 +99,7 @@ pub fn write<K: Kind>(
         writer.append(&block).map_err(BuildError::Write)?;
         let disk = run_files.disk();
         disk.take(writer.bytes() - before).map_err(|error| JoinError::Run(error).of(workspace))?;
-        if let Some(max_bytes) = max_bytes.filter(|max_bytes| writer.bytes_at_most() > *max_bytes) {
+        if let Some(max_bytes) = options.max_bytes.filter(|max_bytes| writer.bytes_at_most() > *max_bytes) {
             let bytes = writer.bytes();
             writer.discard().map_err(BuildError::Write)?;
             disk.give(bytes);
@@ -110,10 +109,10 @@ pub fn write<K: Kind>(
         columns.iter_mut().zip(&block.columns).for_each(|((_, sum), bytes)| *sum += *bytes as u64);
     }
     drop(progress);
-    // What is known of the sources is safe before the database changes.
+    // The rejects are complete before the database changes.
     rejects.map_or(Ok(()), RejectFile::flush)?;
     let manifest = writer.finish().map_err(BuildError::Write)?;
-    Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, over_limit, left_out: left_out.load(Relaxed) })
+    Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, surplus, left_out: left_out.load(Relaxed) })
 }
 
 /// Joins the runs and the bases.
@@ -125,20 +124,20 @@ pub fn join<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
-    Parts { kind, runs, bases, .. }: Parts<K>,
+    Content { kind, runs, bases, .. }: Content<K>,
 ) -> Result<Join<K>, BuildError> {
     let runs = Merge::<K::Merging>::new(runs, run_files, options.max_memory / 2);
     let runs = runs.map_err(|error| JoinError::Run(error).of(workspace))?;
     Ok(Join { runs: Box::new(runs), bases, replace: options.replace, kind, left_out: 0 })
 }
 
-/// Records as encoded blocks, cut anew at each of the boundaries; and how many positions were left out, once all are.
+/// Returns the records as encoded blocks, cut at each boundary, and the number of positions left out, valid at the end.
 pub fn encoded<K: Kind>(
     join: Join<K>,
     boundaries: &[Vec<u8>],
     threads: usize,
     kind: K,
-) -> (impl Iterator<Item = Result<Encoded, Fault>> + use<K>, Arc<AtomicU64>) {
+) -> (impl Iterator<Item = Result<Encoded<K::Surplus>, EncodeError>> + use<K>, Arc<AtomicU64>) {
     let left_out = Arc::new(AtomicU64::new(0));
     let blocks = Blocks {
         join,
@@ -149,27 +148,27 @@ pub fn encoded<K: Kind>(
         left_out: left_out.clone(),
     };
     let encode = move |block: Result<Cut<K>, JoinError>| {
-        let Cut { drafts, from } = block.map_err(Fault::Join)?;
+        let Cut { drafts, from } = block.map_err(EncodeError::Join)?;
         Ok(Encoded { from, ..encode(&drafts, &kind)? })
     };
     (ordered(blocks, threads, encode), left_out)
 }
 
-/// What can fail on the way of a block.
-pub enum Fault {
-    /// Its records cannot be read.
+/// An error of encoding a block.
+pub enum EncodeError {
+    /// A record cannot be read.
     Join(JoinError),
-    /// It cannot be encoded.
+    /// The block cannot be encoded.
     Write(WriteError),
 }
 
-/// Records, still coded, cut into blocks.
+/// Cuts encoded records into blocks.
 struct Blocks<K: Kind> {
     join: Join<K>,
     cutter: Option<Cutter<Draft<K>>>,
-    /// Where parts begin, those aside that were reached.
+    /// The keys at which later parts begin.
     boundaries: VecDeque<Vec<u8>>,
-    /// Where the part begins of which no block was cut yet; `None` if one was.
+    /// The key at which the current part begins, until its first block is cut.
     from: Option<Vec<u8>>,
     /// The key of the last record.
     key: Vec<u8>,
@@ -179,7 +178,7 @@ struct Blocks<K: Kind> {
 /// The records of a block.
 struct Cut<K: Kind> {
     drafts: Vec<Draft<K>>,
-    /// Where the part begins whose first block it is.
+    /// The key at which a part begins, for the first block of the part.
     from: Option<Vec<u8>>,
 }
 
@@ -205,7 +204,7 @@ impl<K: Kind> Blocks<K> {
             }
             let cut = cutter.push(&self.key, weight, draft);
             if before.is_some() {
-                // A cutter that has one record cuts nothing.
+                // A cutter with one record cuts nothing.
                 return Ok(before);
             }
             if let Some(drafts) = cut {
@@ -224,38 +223,41 @@ impl<K: Kind> Iterator for Blocks<K> {
     }
 }
 
-/// A block, and what was left out of it.
-pub struct Encoded {
+/// An encoded block.
+pub struct Encoded<S> {
     /// The block.
     pub block: EncodedBlock,
-    /// Where the part begins whose first block it is.
+    /// The key at which a part begins, for the first block of the part.
     pub from: Option<Vec<u8>>,
-    /// Whether it is a copy of a base's.
+    /// Whether the block is a copy of a base's block.
     is_kept: bool,
-    /// What was left out of its positions.
-    pub over_limit: OverLimit,
+    /// Counts of what its records had no room for.
+    pub surplus: S,
     /// Rows of the file of rejects.
     rows: String,
 }
 
-fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded, Fault> {
-    let mut over_limit = OverLimit::default();
+fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded<K::Surplus>, EncodeError> {
+    let mut surplus = K::Surplus::default();
     let mut rows = String::new();
     let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based));
-    if let Some(block) = kept.map_err(|error| Fault::Join(JoinError::Base(error)))? {
-        return Ok(Encoded { block, from: None, is_kept: true, over_limit, rows });
+    if let Some(block) = kept.map_err(|error| EncodeError::Join(JoinError::Base(error)))? {
+        return Ok(Encoded { block, from: None, is_kept: true, surplus, rows });
     }
-    let decode = |draft: &Draft<K>| {
-        let (mut record, surplus) = draft.record()?;
-        if let Some(row) = kind.settle(&mut record, surplus) {
-            rows.push_str(&row);
-            over_limit.add(surplus);
+    let decode = |draft: &Draft<K>| match draft {
+        Draft::Spooled(record) => {
+            let (key, payload) = spool::take_parts(&mut &record[..])?;
+            Ok(kind.decode(key, payload, &mut surplus, &mut rows)?)
         }
-        Ok(record)
+        Draft::Based(record) => {
+            let mut record = record.record().map_err(JoinError::Base)?;
+            kind.settle(&mut record);
+            Ok(record)
+        }
     };
-    let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(Fault::Join)?;
-    // Decoding compared each with its position's.
+    let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(EncodeError::Join)?;
+    // Decoding checked that each key is that of its position.
     let keys: Option<Vec<Key>> = drafts.iter().map(|draft| Key::of_bytes(draft.key())).collect();
-    let block = encode_block_of(&records, &keys.unwrap_or_default()).map_err(Fault::Write)?;
-    Ok(Encoded { block, from: None, is_kept: false, over_limit, rows })
+    let block = encode_block_of(&records, &keys.unwrap_or_default()).map_err(EncodeError::Write)?;
+    Ok(Encoded { block, from: None, is_kept: false, surplus, rows })
 }

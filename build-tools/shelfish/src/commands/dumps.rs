@@ -12,7 +12,7 @@ use indicatif::{HumanBytes, HumanCount};
 use reqwest::Url;
 use serde::Serialize;
 
-use crate::input::dump::Source;
+use crate::input::Input;
 use crate::input::remote::{Checksum, Patience, Remote, RemoteError, listed, sums_url};
 use crate::terminal::shown::{json, shown};
 use crate::{Failure, Outcome, database};
@@ -30,7 +30,7 @@ const SIDE_BY_SIDE: usize = 8;
   shelfish dumps
   shelfish dumps --json | jq -r 'select(.games < 1e6) | .name'
   shelfish dumps --list https://database.lichess.org/chess960/list.txt
-  shelfish build --dump 2013-01 -o book
+  shelfish book build --dump 2013-01 -o book
 
 Beside the list the host has sha256sums.txt and counts.txt. Of each dump its size is asked for.
 
@@ -144,7 +144,7 @@ pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
 /// # Errors
 ///
 /// There is none, or none whose checksum is known.
-pub fn find(name: &str, from: &str, patience: Patience) -> Result<Source, DumpsError> {
+pub fn find(name: &str, from: &str, patience: Patience) -> Result<Input, DumpsError> {
     let months = list(from, patience)?;
     let Some(month) = months.iter().find(|month| month.name == name) else {
         let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
@@ -153,7 +153,7 @@ pub fn find(name: &str, from: &str, patience: Patience) -> Result<Source, DumpsE
     };
     let url = month.url.clone();
     match month.sha256.clone() {
-        Some(sha256) => Ok(Source::Listed { url, checksum: Box::new(Checksum { sha256, sums: sums_url(from) }) }),
+        Some(sha256) => Ok(Input::Listed { url, checksum: Box::new(Checksum { sha256, sums: sums_url(from) }) }),
         None => Err(DumpsError::NoChecksum { url }),
     }
 }

@@ -16,10 +16,11 @@ use tokio::sync::watch;
 
 use crate::build::BuildError;
 use crate::build::join::{Join, JoinError};
-use crate::build::spool::Merged;
-use crate::build::write::{Encoded, Fault, encoded};
+use crate::build::kind::Total;
+use crate::build::write::{EncodeError, Encoded, encoded};
 use crate::evaluations::OverLimit;
 use crate::evaluations::kind::Evaluations;
+use crate::evaluations::merged::Merged;
 use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::lines::Lines;
 use crate::evaluations::parts::{Plan, Verb};
@@ -136,14 +137,14 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     }
     let (blocks, left_out) = encoded(join, &[], threads, kind);
     for block in blocks {
-        let Encoded { block, over_limit: more, .. } = block.map_err(|fault| -> Failure {
-            match fault {
-                Fault::Join(JoinError::Run(error)) => error.into(),
-                Fault::Join(JoinError::Base(error)) => error.into(),
-                Fault::Write(error) => BuildError::Write(error).into(),
+        let Encoded { block, surplus, .. } = block.map_err(|error| -> Failure {
+            match error {
+                EncodeError::Join(JoinError::Run(error)) => error.into(),
+                EncodeError::Join(JoinError::Base(error)) => error.into(),
+                EncodeError::Write(error) => BuildError::Write(error).into(),
             }
         })?;
-        over_limit = over_limit.and(more);
+        over_limit.add(&surplus);
         writer.append(&block)?;
         positions.fetch_add(block.positions, Relaxed);
     }

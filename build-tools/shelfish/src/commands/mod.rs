@@ -18,4 +18,5 @@ pub mod refresh;
 pub mod seal;
 pub mod serve;
 pub mod stats;
+pub mod table_args;
 pub mod verify;

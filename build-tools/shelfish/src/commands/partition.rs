@@ -10,11 +10,13 @@ use indicatif::HumanCount;
 
 use super::plan::open;
 use crate::Outcome;
+use crate::build::kind::Total as _;
 use crate::build::rejects::RejectFile;
-use crate::build::{BuildError, Counts};
+use crate::evaluations::Counts;
 use crate::evaluations::kind::Evaluations;
 use crate::evaluations::parts::{Plan, lines};
-use crate::input::dump::{Chunk, Source};
+use crate::input::lines::Chunk;
+use crate::input::{Input, InputError};
 use crate::system::ordered::ordered;
 use crate::terminal::shown::json;
 
@@ -97,7 +99,7 @@ impl Share {
 /// A source cannot be read, or nothing can be written.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.plan)?;
-    let sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
+    let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
     let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
     let kind = Evaluations { selection: plan.selection.clone(), gathered: plan.selection.min_depth };
     let rejects = args.rejects.as_deref().map(|path| RejectFile::create(path, &sources)).transpose()?;
@@ -116,7 +118,7 @@ pub fn run(args: Args) -> Outcome {
             Ok((text, counts, rows))
         };
         for parsed in ordered(dump.chunks(), threads, parse) {
-            let (text, counts, rows) = parsed.map_err(|error| BuildError::Source { source: source.clone(), error })?;
+            let (text, counts, rows) = parsed.map_err(|error| InputError::Read { input: source.clone(), error })?;
             out.write_all(text.as_bytes())?;
             sum.add(&counts);
             if let Some(rejects) = &rejects {

@@ -11,14 +11,16 @@ use indicatif::HumanCount;
 use shelfish::table::{WriterOptions, separator};
 use twox_hash::XxHash64;
 
-use super::build::{SelectionArgs, inline_pages, shard_size};
+use super::build::SelectionArgs;
+use super::table_args::FileArgs;
 use crate::build::kind::Kind as _;
-use crate::build::{BuildError, Counts};
+use crate::evaluations::Counts;
 use crate::evaluations::Selection;
 use crate::evaluations::kind::Evaluations;
 use crate::evaluations::parts::{MAX_PARTS, Plan};
-use crate::input::dump::{Chunk, DumpKind, Dumps, How, Source};
 use crate::input::frames;
+use crate::input::lines::Chunk;
+use crate::input::{DumpKind, DumpOptions, Dumps, Input, InputError};
 use crate::system::ordered::ordered;
 use crate::terminal::progress::{Progress, Work};
 use crate::{Failure, Outcome};
@@ -47,7 +49,7 @@ pub struct Args {
     /// Dumps as `shelfish build` reads them; some of them will do, where they are like the others
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// How many parts
+    /// DumpOptions many parts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PARTS as i64))]
     parts: u32,
     /// Write the plan to FILE [default: standard output]
@@ -58,12 +60,8 @@ pub struct Args {
     sample: u32,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Size of a file of the database, about, without a unit: MiB
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = shard_size)]
-    shard_size: usize,
-    /// Put the pages of the index into the manifest if they take no more than this, without a unit: MiB
-    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = inline_pages)]
-    inline_pages: usize,
+    #[command(flatten)]
+    files: FileArgs,
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -79,7 +77,7 @@ pub struct Args {
 /// A source cannot be read, or has too few positions.
 pub fn run(args: Args) -> Outcome {
     let selection = args.selection.selection();
-    let sources: Vec<Source> = args.sources.iter().map(|path| Source::from(Path::new(path))).collect();
+    let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
     let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
     let sample = sample(&sources, &selection, args.sample as usize, threads, args.quiet)?;
     let boundaries = boundaries(&sample.weights(), args.parts as usize).ok_or_else(|| {
@@ -87,7 +85,7 @@ pub fn run(args: Args) -> Outcome {
         format!("{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts, or --sample more")
     })?;
     let options =
-        WriterOptions::default().with_shard_bytes(args.shard_size as u64).with_inline_page_bytes(args.inline_pages);
+        WriterOptions::default().with_shard_bytes(args.files.shard_size).with_inline_page_bytes(args.files.inline_pages as usize);
     let plan = Plan::new(boundaries, sample.positions(), selection, &options);
     let text = serde_json::to_string_pretty(&plan)? + "\n";
     match &args.out {
@@ -104,16 +102,12 @@ pub fn run(args: Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The sources of a plan, opened; evaluations, all of them.
-pub(super) fn open(sources: &[Source], threads: usize) -> Result<Dumps, Failure> {
-    let how = How { decoders: frames::decoders(threads, MEMORY), ..How::default() };
-    let dumps = Dumps::open(sources, how)?;
-    match dumps.kind(sources)? {
-        Some(DumpKind::Games) => {
-            Err("parts are made of evaluations, and these are games: `shelfish build` makes a book of them".into())
-        }
-        _ => Ok(dumps),
-    }
+/// Opens inputs, which must contain evaluations.
+pub(super) fn open(inputs: &[Input], threads: usize) -> Result<Dumps, Failure> {
+    let options = DumpOptions { decoders: frames::decoders(threads, MEMORY), ..DumpOptions::default() };
+    let dumps = Dumps::open(inputs, options)?;
+    dumps.expect(inputs, DumpKind::Evaluations)?;
+    Ok(dumps)
 }
 
 /// The positions whose keys have the smallest hashes.
@@ -156,7 +150,7 @@ impl Sample {
 }
 
 fn sample(
-    sources: &[Source],
+    sources: &[Input],
     selection: &Selection,
     most: usize,
     threads: usize,
@@ -187,7 +181,7 @@ fn sample(
             Ok(found)
         };
         for found in ordered(dump.chunks(), threads, parse) {
-            let found = found.map_err(|error| BuildError::Source { source: source.clone(), error })?;
+            let found = found.map_err(|error| InputError::Read { input: source.clone(), error })?;
             found.into_iter().for_each(|(hash, key, weight)| sample.add(hash, key, weight));
         }
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use indicatif::{HumanBytes, HumanCount};
 
-use super::build::size;
 use crate::Outcome;
 use crate::publish::{Options, Prune, Replaces, Report, publish};
 use crate::store::{Address, Settings};
+use crate::system::size;
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
@@ -78,21 +78,14 @@ pub struct Args {
     #[arg(short, long, value_name = "N", default_value_t = crate::publish::JOBS as u16, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
     /// Files that have more are sent in parts of so much, without a unit: MiB; S3 takes 5 MiB at least
-    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = part_size)]
-    part_size: usize,
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size::within(1, 1 << 30))]
+    part_size: u64,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing before the summary
     #[arg(short, long)]
     quiet: bool,
-}
-
-fn part_size(text: &str) -> Result<usize, String> {
-    match size(text, 1)? {
-        part if part <= 1 << 30 => Ok(part),
-        _ => Err("expected at most 1 GiB, as parts are held in memory".to_owned()),
-    }
 }
 
 /// Reads a time such as `7d`.
@@ -128,7 +121,7 @@ impl Args {
             settings: Settings {
                 unconditional: self.unconditional,
                 retries: self.retries.map(usize::from),
-                part: Some(self.part_size as u64),
+                part: Some(self.part_size),
                 timeout: None,
             },
             jobs: self.jobs.into(),

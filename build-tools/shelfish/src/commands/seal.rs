@@ -12,6 +12,7 @@ use shelfish::eval::PositionEval;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Part};
 
+use crate::build::kind::Total as _;
 use crate::evaluations::OverLimit;
 use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::{Plan, Verb};
@@ -138,7 +139,8 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
         wrong.truncate(NAMED);
         return Err(wrong.join("; ").into());
     }
-    let over_limit = fragments.iter().fold(OverLimit::default(), |sum, fragment| sum.and(fragment.over_limit));
+    let mut over_limit = OverLimit::default();
+    fragments.iter().for_each(|fragment| over_limit.add(&fragment.over_limit));
     let parts = fragments.len();
     let tables = fragments.into_iter().map(|fragment| fragment.table);
     let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;

@@ -2,25 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use indicatif::HumanCount;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::{Evaluation, PositionEval};
-use shelfish::leb128;
 use shelfish::played::Played;
 use shelfish::reader::ReadError;
 use shelfish::source::Source as _;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Block, Manifest, Record};
-use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
 use crate::Outcome;
+use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, Kind, Place};
 use crate::statistics::Summary;
@@ -59,7 +57,7 @@ pub struct ManifestFacts {
     /// Version of the format.
     pub format: u64,
     /// Hash that pins the manifest.
-    #[serde(serialize_with = "crate::commands::stats::as_text")]
+    #[serde(serialize_with = "crate::terminal::report::as_text")]
     pub integrity: Integrity,
     /// Number of positions.
     pub positions: u64,
@@ -91,7 +89,7 @@ pub struct Scanned {
     /// Number of positions by number of pieces, including kings and pawns.
     pub pieces: BTreeMap<usize, u64>,
     /// Compressed bytes by column. The empty name counts the headers of frames.
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "crate::terminal::report::as_map")]
     pub columns: Vec<(&'static str, u64)>,
     /// Sizes of compressed blocks, in bytes.
     pub block_bytes: Summary,
@@ -203,12 +201,6 @@ struct EvaluationCounts {
     moves: u64,
 }
 
-/// zstd block of a frame: the offset of its content in the content of the frame, and its compressed length.
-struct ZstdBlock {
-    at: usize,
-    bytes: u64,
-}
-
 fn scan<R: Counted>(
     place: Place,
     manifest: Arc<Manifest>,
@@ -260,78 +252,6 @@ fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn 
     }
     part.columns = column_bytes(&bytes, Block::<R>::column_names().count())?;
     Ok(part)
-}
-
-/// Returns the compressed bytes of each of the `count` columns of a block, followed by those of the headers of the
-/// frame.
-///
-/// Each column ends a zstd block. A block can lack the last columns.
-pub(crate) fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
-    let (content, blocks) = zstd_blocks(frame)?;
-    // The content begins with the number and the lengths of the columns.
-    let mut header = &content[..];
-    let number =
-        leb128::take(&mut header).filter(|&number| number <= count as u64).ok_or(io::ErrorKind::InvalidData)?;
-    let lengths = (0..number).map(|_| leb128::take(&mut header)).collect::<Option<Vec<u64>>>();
-    let lengths = lengths.ok_or(io::ErrorKind::InvalidData)?;
-    let start = content.len() - header.len();
-    let ends = lengths.iter().scan(start, |end, &length| {
-        *end += length as usize;
-        Some(*end)
-    });
-    let ends: Vec<usize> = ends.collect();
-    let mut columns = vec![0; count + 1];
-    for ZstdBlock { at, bytes } in blocks {
-        let column = if at < start { count } else { ends.partition_point(|&end| end <= at) };
-        columns[column] += bytes;
-    }
-    columns[count] += frame.len() as u64 - columns.iter().sum::<u64>();
-    Ok(columns)
-}
-
-/// Decompresses a frame without window descriptor, and lists its zstd blocks.
-fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
-    let short = || io::Error::from(io::ErrorKind::UnexpectedEof);
-    let size_bytes = [1, 2, 4, 8][usize::from(frame.get(4).ok_or_else(short)? >> 6)];
-    let size = frame.get(5..5 + size_bytes).ok_or_else(short)?;
-    let size = size.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte));
-    // A size of two bytes is stored minus 256.
-    let mut content = vec![0; size + if size_bytes == 2 { 256 } else { 0 }];
-    let mut decoder = zstd::stream::raw::Decoder::new()?;
-    let mut output = OutBuffer::around(&mut content[..]);
-    let (mut fed, mut end) = (0, 5 + size_bytes);
-    let mut blocks = Vec::new();
-    loop {
-        let &[low, middle, high] = frame.get(end..).and_then(<[u8]>::first_chunk).ok_or_else(short)?;
-        let header = u32::from_le_bytes([low, middle, high, 0]);
-        // A run-length block contains the repeated byte once.
-        let length = if header >> 1 & 3 == 1 { 1 } else { (header >> 3) as usize };
-        let (at, start) = (output.pos(), end);
-        end += 3 + length;
-        let mut input = InBuffer::around(frame.get(fed..end).ok_or_else(short)?);
-        while input.pos() < input.src.len() {
-            let before = (input.pos(), output.pos());
-            decoder.run(&mut input, &mut output)?;
-            if before == (input.pos(), output.pos()) {
-                return Err(short());
-            }
-        }
-        blocks.push(ZstdBlock { at, bytes: (end - start) as u64 });
-        fed = end;
-        if header & 1 == 1 {
-            return Ok((content, blocks));
-        }
-    }
-}
-
-/// Serializes a value as its text.
-pub(crate) fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
-}
-
-/// Serializes named numbers as an object in their order.
-pub(crate) fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(numbers.iter().copied())
 }
 
 impl fmt::Display for Stats {

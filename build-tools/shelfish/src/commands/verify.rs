@@ -21,7 +21,7 @@ use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, Kind, Place};
-use crate::games::Said;
+use crate::games::{DetailFacts, InfoError};
 use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
@@ -144,7 +144,7 @@ trait Checked: Record {
     /// # Errors
     ///
     /// Returns a description of the problem if the manifest is invalid.
-    fn facts(manifest: &Manifest) -> Result<Self::Facts, String>;
+    fn facts(manifest: &Manifest) -> Result<Self::Facts, InfoError>;
 
     /// Returns the problem of a record.
     fn problem(&self, facts: &Self::Facts) -> Option<&'static str>;
@@ -153,7 +153,7 @@ trait Checked: Record {
 impl Checked for PositionEval {
     type Facts = ();
 
-    fn facts(_: &Manifest) -> Result<(), String> {
+    fn facts(_: &Manifest) -> Result<(), InfoError> {
         Ok(())
     }
 
@@ -163,18 +163,18 @@ impl Checked for PositionEval {
 }
 
 impl Checked for Played {
-    type Facts = Said;
+    type Facts = DetailFacts;
 
-    fn facts(manifest: &Manifest) -> Result<Said, String> {
-        Said::of(manifest)
+    fn facts(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
+        DetailFacts::of(manifest)
     }
 
-    fn problem(&self, facts: &Said) -> Option<&'static str> {
+    fn problem(&self, facts: &DetailFacts) -> Option<&'static str> {
         if self.results().is_none() {
             return Some("it has too many games");
         }
         let moves = self.moves.iter().map(|played| &played.details);
-        moves.chain([&self.ended_details]).find_map(|details| facts.fault(details))
+        moves.chain([&self.ended_details]).find_map(|details| facts.contradiction(details))
     }
 }
 
@@ -194,7 +194,8 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     report.shards = manifest.shards().len() as u64;
     let facts = match R::facts(&manifest) {
         Ok(facts) => facts,
-        Err(what) => {
+        Err(error) => {
+            let what = error.to_string();
             report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
             return Ok(());
         }

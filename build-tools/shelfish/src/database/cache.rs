@@ -16,6 +16,7 @@ use shelfish::reader::{Cache, Keep};
 use shelfish::source::Source as _;
 
 use super::Place;
+use crate::system::size;
 use crate::terminal::shown::hexadecimal;
 
 /// Larger entries are not read: no part of a database is as large.
@@ -35,12 +36,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
     /// The most that is kept there, of all databases, without a unit: MiB; 0: nothing
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
-    cache_size: usize,
-}
-
-fn size(text: &str) -> Result<usize, String> {
-    if text == "0" { Ok(0) } else { crate::commands::build::size(text, 1 << 20) }
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::zero_or_at_least(1 << 20))]
+    cache_size: u64,
 }
 
 impl Args {
@@ -55,10 +52,10 @@ impl Args {
         }
         let source = &place.locate("");
         match &self.cache_dir {
-            Some(dir) => DiskCache::open(dir, source, self.cache_size as u64).map(Some).map_err(|error| {
+            Some(dir) => DiskCache::open(dir, source, self.cache_size).map(Some).map_err(|error| {
                 io::Error::new(error.kind(), format!("{}: {error}; name another --cache-dir", dir.display()))
             }),
-            None => Ok(usual().and_then(|dir| DiskCache::open(&dir, source, self.cache_size as u64).ok())),
+            None => Ok(usual().and_then(|dir| DiskCache::open(&dir, source, self.cache_size).ok())),
         }
     }
 }

@@ -2,24 +2,24 @@
 
 pub mod blocking;
 pub mod cache;
+pub mod columns;
 pub mod scan;
 
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
-use std::path::Path;
 use std::time::Duration;
 
-use shelfish::eval::PositionEval;
-use shelfish::played::Played;
 use shelfish::reader::ReadError;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::Integrity;
 use shelfish::source::{Source, SourceError, SourceErrorKind};
-use shelfish::table::{Manifest, Record, TableError};
+use shelfish::table::{Manifest, Record};
 
 use crate::store::{Address, AddressError, Objects, Settings, StoreError};
+pub use crate::system::manifest::{Kind, parse_manifest};
+use crate::system::url::{is_http, scheme};
 
 /// Where a database is.
 #[derive(clap::Args, Clone, Debug)]
@@ -76,19 +76,6 @@ pub fn address(text: &str) -> Result<String, PlaceError> {
         _ => {}
     }
     Ok(text.to_owned())
-}
-
-/// The scheme of a URL. A letter alone is that of a drive, and what is there is a directory.
-pub fn scheme(text: &str) -> Option<&str> {
-    let (scheme, _) = text.split_once("://")?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    let is_scheme =
-        scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_plain);
-    (is_scheme && (is_http(scheme) || !Path::new(text).exists())).then_some(scheme)
-}
-
-fn is_http(scheme: &str) -> bool {
-    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 fn is_store(scheme: &str) -> bool {
@@ -192,29 +179,6 @@ impl Source for Place {
 pub async fn manifest<R: Record>(place: &Place) -> Result<Manifest, ReadError> {
     let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
     Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
-}
-
-/// The kind of records that a database holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Evaluations.
-    Evaluations,
-    /// Played moves.
-    Moves,
-}
-
-/// Reads a manifest of either kind.
-///
-/// # Errors
-///
-/// The bytes are not a manifest of Shelfish.
-pub fn parse_manifest(bytes: &[u8]) -> Result<(Manifest, Kind), TableError> {
-    match Manifest::parse::<PositionEval>(bytes) {
-        Err(TableError::Kind { found, .. }) if found == Played::KIND => {
-            Manifest::parse::<Played>(bytes).map(|manifest| (manifest, Kind::Moves))
-        }
-        manifest => manifest.map(|manifest| (manifest, Kind::Evaluations)),
-    }
 }
 
 /// The kind of a database; that of one that cannot be read is evaluations, and whoever reads it is told what is wrong.

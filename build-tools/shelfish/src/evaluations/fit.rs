@@ -1,8 +1,8 @@
-//! `--max-size`: the least depth of evaluations whose database keeps to a limit of bytes.
+//! `--max-size`: the minimum depth of evaluations whose database does not exceed a size.
 //!
-//! What the runs and the bases hold is counted by depth, merged. A database is written from the least depth that may fit
-//! on, and given up as soon as it is too large; then the next depth is tried. So what is written is, byte for byte, what
-//! `--min-depth` with that depth makes.
+//! The merged runs and bases are counted by depth. A database is written from the least depth that may fit, and discarded
+//! when it exceeds the limit; then the next depth is tried. So the result is, byte for byte, that of `--min-depth` with
+//! that depth.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,29 +11,31 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use shelfish::eval::PositionEval;
 
+use super::OverLimit;
 use super::kind::Evaluations;
+use super::payload::EvaluationSize;
 use crate::build::join::{Draft, Join, JoinError};
 use crate::build::kind::Kind as _;
 use crate::build::write::Written;
 use crate::build::{BuildError, spool};
 
-/// Weights are bits, and good to a fifth: what is estimated to be larger than the limit by this is not tried.
-const SURELY: f64 = 1.25;
+/// The weights estimate the size to a fifth. Depths whose estimate exceeds the limit by this factor are not tried.
+const MARGIN: f64 = 1.25;
 
-/// What `--max-size` left out.
+/// The effect of `--max-size`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fitted {
-    /// The limit.
+    /// The maximum size, in bytes.
     pub max_bytes: u64,
-    /// The least depth of evaluations that were kept.
+    /// Minimum depth of the evaluations that were kept.
     pub min_depth: u16,
-    /// Positions that have no evaluation of this depth.
+    /// Number of positions without an evaluation of this depth.
     pub positions_left_out: u64,
-    /// Databases that were begun, the one that fits counted.
+    /// Number of databases that were begun, including the result.
     pub attempts: u32,
 }
 
-/// For people.
+/// Formats the effect for humans.
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = HumanBytes(self.max_bytes);
@@ -45,15 +47,15 @@ impl fmt::Display for Fitted {
     }
 }
 
-/// What there is of each depth.
+/// The amount of evaluations by depth.
 #[derive(Debug, Default)]
 pub struct Depths {
-    /// Weight and positions that come on top where evaluations of this depth are taken, too.
+    /// Weight and number of positions that evaluations of this depth add to those of greater depths.
     more: BTreeMap<u16, (u64, u64)>,
 }
 
 impl Depths {
-    /// Counts all of it.
+    /// Counts all evaluations.
     ///
     /// # Errors
     ///
@@ -73,7 +75,7 @@ impl Depths {
     }
 
     /// Adds the evaluations of a position.
-    fn add(&mut self, sizes: &[spool::EvaluationSize]) {
+    fn add(&mut self, sizes: &[EvaluationSize]) {
         let none = PositionEval::weight(0, 0, 0);
         let deepest = sizes.iter().map(|size| size.depth).max();
         for size in sizes {
@@ -87,7 +89,7 @@ impl Depths {
         }
     }
 
-    /// The depths, greatest first, each with the bytes of what is at least so deep, about.
+    /// Returns the depths in descending order, with the approximate size of the evaluations from that depth on.
     fn bytes(&self) -> impl Iterator<Item = (u16, f64)> + '_ {
         let add = |sum: &mut f64, (depth, (weight, _)): (&u16, &(u64, u64))| {
             *sum += *weight as f64 / 8.0;
@@ -96,30 +98,30 @@ impl Depths {
         self.more.iter().rev().scan(0.0, add)
     }
 
-    /// All positions.
+    /// Returns the number of positions.
     fn positions(&self) -> u64 {
         self.more.values().map(|(_, positions)| positions).sum()
     }
 
-    /// Writes the most that fits. `write` writes from a depth on; `least` is the depth from which on there is anything.
+    /// Writes as many depths as fit. `write` writes a database with a minimum depth; `least` is the depth that keeps all.
     ///
     /// # Errors
     ///
-    /// What is deepest does not fit by itself, or what `write` says.
+    /// The greatest depth alone does not fit, or `write` fails.
     pub fn fit(
         &self,
         least: u16,
         max_bytes: u64,
-        mut write: impl FnMut(u16) -> Result<Written, BuildError>,
-    ) -> Result<(Written, Fitted), BuildError> {
-        let may_fit = |bytes: f64| bytes <= max_bytes as f64 * SURELY;
+        mut write: impl FnMut(u16) -> Result<Written<OverLimit>, BuildError>,
+    ) -> Result<(Written<OverLimit>, Fitted), BuildError> {
+        let may_fit = |bytes: f64| bytes <= max_bytes as f64 * MARGIN;
         let mut depths: Vec<u16> =
             self.bytes().take_while(|(_, bytes)| may_fit(*bytes)).map(|(depth, _)| depth).collect();
         if depths.is_empty() {
             depths.extend(self.more.keys().next_back());
         }
         if depths.len() == self.more.len() {
-            // Where nothing is left out, nothing is said to be.
+            // The manifest must not name a depth if nothing is left out.
             depths.pop();
             depths.push(least);
         }

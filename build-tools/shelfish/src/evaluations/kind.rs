@@ -1,4 +1,4 @@
-//! Evaluations as a kind of record that is built.
+//! Evaluations as a kind of record.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,29 +6,32 @@ use std::io;
 use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 
-use super::Selection;
+use super::merged::{self, Merged};
+use super::payload::{self, EvaluationSize, Surplus};
 use super::record::{Record, Reject, parse, parse_rows};
+use super::{Counts, OverLimit, Selection};
 use crate::build::base::{Base, BaseError, BaseFault, Narrow};
 use crate::build::gather::Parse;
 use crate::build::kind::Kind;
+use crate::build::rejects;
 use crate::build::sort::Sorter;
-use crate::build::spool::{self, EvaluationSize, Merged, SpoolError, Surplus};
-use crate::build::{Counts, rejects};
-use crate::input::dump::{Chunk, Dump, MAX_LINE, Source, Text};
+use crate::build::spool::SpoolError;
+use crate::input::lines::{Chunk, MAX_LINE, Text};
+use crate::input::{Dump, Input};
 
-/// Evaluations, and what a selection leaves of them.
+/// The kind of a build of evaluations.
 #[derive(Clone)]
 pub struct Evaluations {
-    /// What will be left of each position.
+    /// What is left out of the result.
     pub selection: Selection,
-    /// The least depth of what is in the runs.
+    /// Minimum depth of the evaluations in the runs.
     pub gathered: u16,
 }
 
 impl Evaluations {
-    /// Leaves out of a base what it may have beyond the selection.
+    /// Returns the function that reduces the records of a base to the selection, or `None` if the base needs no change.
     pub fn narrow(&self, base: &Selection) -> Option<Narrow<PositionEval>> {
-        // What was selected once is as it would be selected again.
+        // Selecting twice gives the same result as selecting once.
         if *base == self.selection {
             return None;
         }
@@ -39,10 +42,8 @@ impl Evaluations {
             Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
         }))
     }
-}
 
-impl Evaluations {
-    /// The sizes of what will be left of a payload.
+    /// Returns the sizes of the evaluations that the selection keeps of a payload.
     ///
     /// # Errors
     ///
@@ -51,20 +52,20 @@ impl Evaluations {
         let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
         let best;
         let payload = if best_only {
-            best = spool::best(payload)?;
+            best = merged::best(payload)?;
             &best
         } else {
             payload
         };
-        spool::evaluation_sizes(payload, max_pvs.unwrap_or(usize::MAX), max_plies.unwrap_or(usize::MAX))
+        payload::evaluation_sizes(payload, max_pvs.unwrap_or(usize::MAX), max_plies.unwrap_or(usize::MAX))
     }
 }
 
-/// What was left out of a base.
+/// Returns what was left out of a base.
 ///
 /// # Errors
 ///
-/// Its manifest tells of a selection that nobody knows.
+/// The manifest names an unknown selection.
 pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
     Selection::parse(base.info())
         .map_err(|(name, value)| base.error(BaseFault::Selection { name: name.to_owned(), value: value.to_owned() }))
@@ -73,28 +74,29 @@ pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
 impl Kind for Evaluations {
     type Record = PositionEval;
     type Merging = Merged;
+    type Surplus = OverLimit;
     const BLOCK_WEIGHT: usize = PositionEval::BLOCK_WEIGHT;
 
     fn payload(&self, eval: &PositionEval) -> Vec<u8> {
-        spool::payload(&eval.evaluations, Surplus::default())
+        payload::encode(&eval.evaluations, Surplus::default())
     }
 
     fn fitting<'a>(&self, key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
         let payload = match self.selection.min_depth {
-            min_depth if min_depth > self.gathered => spool::from_depth(&payload, min_depth)?.into(),
+            min_depth if min_depth > self.gathered => payload::from_depth(&payload, min_depth)?.into(),
             _ => payload,
         };
-        // A move takes two bytes, so that most payloads need not be looked into.
+        // A move takes two bytes, so most payloads need not be parsed.
         let is_safe = payload.len() / 2 <= PositionEval::SAFE_PLIES;
-        let sizes = if is_safe { Vec::new() } else { spool::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
+        let sizes = if is_safe { Vec::new() } else { payload::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
         if sizes.iter().map(|size| size.plies).sum::<usize>() <= PositionEval::SAFE_PLIES {
             return Ok(payload);
         }
-        let (mut eval, mut surplus) = spool::decode(key, &payload)?;
+        let (mut eval, mut surplus) = payload::decode(key, &payload)?;
         for evaluation in eval.evaluations.drain(PositionEval::fit(&eval.position, &eval.evaluations)..) {
             surplus.add(evaluation.pvs.len());
         }
-        Ok(spool::payload(&eval.evaluations, surplus).into())
+        Ok(payload::encode(&eval.evaluations, surplus).into())
     }
 
     fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
@@ -106,27 +108,45 @@ impl Kind for Evaluations {
         Ok(Some(PositionEval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum())))
     }
 
-    fn decode(key: &[u8], payload: &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
-        spool::decode(key, payload)
+    fn decode(
+        &self,
+        key: &[u8],
+        payload: &[u8],
+        over_limit: &mut OverLimit,
+        rows: &mut String,
+    ) -> Result<PositionEval, SpoolError> {
+        let (mut eval, surplus) = payload::decode(key, payload)?;
+        self.settle(&mut eval);
+        if surplus != Surplus::default() && !self.selection.best_only {
+            over_limit.add_position(surplus);
+            rows.push_str(&over_limit_row(&eval, surplus));
+        }
+        Ok(eval)
     }
 
-    fn settle(&self, eval: &mut PositionEval, surplus: Surplus) -> Option<String> {
+    fn settle(&self, eval: &mut PositionEval) {
         self.selection.settle(&mut eval.evaluations);
-        let is_worth_telling = surplus != Surplus::default() && !self.selection.best_only;
-        is_worth_telling.then(|| rejects::crowded_row(eval, surplus))
     }
 }
 
+/// Returns the row in the file of rejects for a position with more evaluations than a record has room for.
+fn over_limit_row(eval: &PositionEval, Surplus { evaluations, pvs }: Surplus) -> String {
+    let reason = Reject::REASONS[Reject::TooMuch(String::new()).reason()];
+    let fact =
+        format!("the best {} evaluations are kept, {evaluations} with {pvs} PVs left out", eval.evaluations.len());
+    format!("\t\t{reason}\t{fact}\t{}\n", eval.position)
+}
+
 impl Evaluations {
-    /// Gives the records of those lines of a part that are `wanted`, by their numbers, to `push`, and the rows of its rejects to
-    /// `rows`.
+    /// Pushes the records of a chunk to `push`, and the rows of its rejects to `rows`. Skips lines whose number is not
+    /// `wanted`.
     ///
     /// # Errors
     ///
-    /// Those of `push`.
+    /// `push` fails.
     pub fn parse_lines(
         &self,
-        (source, chunk): (&Source, &Chunk),
+        (input, chunk): (&Input, &Chunk),
         wanted: impl Fn(u64) -> bool,
         counts: &mut Counts,
         mut push: impl FnMut(&Key, &[u8]) -> io::Result<()>,
@@ -140,7 +160,8 @@ impl Evaluations {
             match parse() {
                 Err(reject) => {
                     counts.rejects[reject.reason()] += 1;
-                    rows.push_str(&rejects::row(source, line, &reject, text));
+                    let name = Reject::REASONS[reject.reason()];
+                    rows.push_str(&rejects::row(input, line, name, &reject.to_string(), text));
                 }
                 Ok(mut record) => {
                     counts.records += 1;
@@ -151,7 +172,7 @@ impl Evaluations {
                     if record.evaluations.is_empty() {
                         counts.left_out += 1;
                     } else {
-                        let payload = spool::payload(&record.evaluations, record.surplus);
+                        let payload = payload::encode(&record.evaluations, record.surplus);
                         push(&record.position.key(), &payload)?;
                     }
                 }
@@ -196,14 +217,14 @@ impl Parse for Evaluations {
 
     fn parse(
         &self,
-        source: &Source,
+        input: &Input,
         chunk: &Chunk,
         counts: &mut Counts,
         sorter: &mut Sorter<Merged>,
         rows: &mut String,
     ) -> io::Result<u64> {
         let before = counts.records;
-        self.parse_lines((source, chunk), |_| true, counts, |key, payload| sorter.push(key, payload), rows)?;
+        self.parse_lines((input, chunk), |_| true, counts, |key, payload| sorter.push(key, payload), rows)?;
         Ok(counts.records - before)
     }
 }

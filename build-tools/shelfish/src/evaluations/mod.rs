@@ -1,9 +1,114 @@
-//! Databases of evaluations: what their dumps hold, and what is kept of it.
+//! Databases of evaluations: their records, and the build of a table of them.
 
 pub mod fit;
 pub mod kind;
+pub mod merged;
 pub mod parts;
+pub mod payload;
 pub mod record;
 pub mod selection;
+mod summary;
+
+use std::path::Path;
+use std::time::Instant;
+
+use shelfish::eval::PositionEval;
+use shelfish::table::WriteError;
 
 pub use selection::{OverLimit, Selection};
+pub use summary::{Counts, Summary};
+
+use crate::build::base::Base;
+use crate::build::disk::Disk;
+use crate::build::gather::gather;
+use crate::build::rejects::RejectFile;
+use crate::build::write::{self, Content};
+use crate::build::{self, BuildError, Files, RunFiles};
+use crate::input::{DumpKind, Input};
+use fit::Depths;
+use kind::{Evaluations, selection_of};
+
+/// Options of the build of a database of evaluations.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Options of the table.
+    pub table: build::Options,
+    /// What to leave out.
+    pub selection: Selection,
+}
+
+impl Options {
+    /// Returns the default options for a build of `inputs` in the directory `out`.
+    pub fn new(inputs: Vec<Input>, out: &Path) -> Options {
+        Options { table: build::Options::new(inputs, out), selection: Selection::default() }
+    }
+}
+
+/// Builds a database of evaluations.
+///
+/// # Errors
+///
+/// See [`BuildError`]. The previous database is unchanged then.
+pub fn build(Options { table: options, selection }: &Options) -> Result<Summary, BuildError> {
+    let start = Instant::now();
+    let dumps = options.open_dumps(DumpKind::Evaluations)?;
+    let downloads = dumps.downloads();
+    let workspace = options.open_workspace::<PositionEval>()?;
+    let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>()?;
+    let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>()?;
+    // What a base lacks must not be in the result: it is left out of the inputs, too.
+    let selection = selections.iter().fold(selection.clone(), |all, base| all.and(base));
+    let kind = Evaluations { gathered: selection.min_depth, selection: selection.clone() };
+    let base_positions = bases.iter().map(Base::positions).sum();
+    let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
+    let rejects = options.create_rejects()?;
+    let (mut runs, input) = gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    let mut content_from = |min_depth| -> Result<_, BuildError> {
+        let kind = Evaluations { selection: Selection { min_depth, ..selection.clone() }, ..kind.clone() };
+        let each = bases.iter().zip(&selections);
+        let each = each.map(|(base, selection)| base.clone().read(kind.narrow(selection), options.threads));
+        // With a maximum size the runs may be read again. Otherwise they are removed while they are read.
+        let runs = if options.max_bytes.is_some() { runs.clone() } else { std::mem::take(&mut runs) };
+        Ok(Content {
+            runs,
+            bases: each.collect::<Result<_, _>>()?,
+            base_positions,
+            info: kind.selection.describe(),
+            kind,
+        })
+    };
+    let least = selection.min_depth;
+    let depths = match options.max_bytes {
+        Some(_) => Some(Depths::count(&mut write::join(options, &workspace, &run_files, content_from(least)?)?)),
+        None => None,
+    };
+    let depths = depths.transpose().map_err(|error| error.of(&workspace))?;
+    let mut write_from = |min_depth| {
+        let mark = rejects.as_ref().filter(|_| options.max_bytes.is_some()).map(RejectFile::mark).transpose()?;
+        let written = write::write(options, &workspace, &run_files, content_from(min_depth)?, rejects.as_ref());
+        if let (Err(BuildError::TooLarge { .. }), Some(rejects), Some(mark)) = (&written, &rejects, mark) {
+            rejects.rewind(mark)?;
+        }
+        written
+    };
+    let written = match (&depths, options.max_bytes) {
+        (Some(depths), Some(max_bytes)) => {
+            depths.fit(least, max_bytes, write_from).map(|(written, fitted)| (written, Some(fitted)))
+        }
+        _ => write_from(least).map(|written| (written, None)),
+    };
+    let (written, fitted) = written.map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) => BuildError::Empty(input.report_empty()),
+        error => error,
+    })?;
+    let selection = Selection { min_depth: fitted.as_ref().map_or(least, |fitted| fitted.min_depth), ..selection };
+    Ok(Summary {
+        files: Files::of::<PositionEval, _>(&written, base_positions, selection.describe(), downloads.current())?,
+        evaluations: written.manifest.total("evaluations"),
+        pvs: written.manifest.total("pvs"),
+        input,
+        over_limit: written.surplus,
+        fitted,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}

@@ -15,7 +15,7 @@ use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::position::{FenError, Position};
 
-use crate::build::spool::Surplus;
+use super::payload::Surplus;
 use crate::input::rows::{Row, Rows};
 use crate::terminal::shown::shown;
 

@@ -1,32 +1,33 @@
-//! What is left out of a database: by choice, or for want of room.
+//! What a database of evaluations leaves out, by options or because a record has no room.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use shelfish::eval::{Evaluation, PositionEval};
 
-use crate::build::spool::Surplus;
+use super::payload::Surplus;
+use crate::build::kind::Total;
 
-/// What a lighter database leaves out.
+/// What the options of a build leave out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
-    /// Evaluations that are less deep.
+    /// Minimum depth of evaluations.
     pub min_depth: u16,
-    /// All but the first PVs of each evaluation.
+    /// Maximum number of PVs of an evaluation.
     pub max_pvs: Option<usize>,
-    /// All but the first moves of each PV.
+    /// Maximum number of moves of a PV.
     pub max_plies: Option<usize>,
-    /// All but the best evaluation of each position.
+    /// Whether only the best evaluation of each position is kept.
     pub best_only: bool,
 }
 
 impl Selection {
-    /// Leaves out what can be left out of a part of a position's evaluations.
+    /// Removes what can be left out of some evaluations of a position.
     pub fn narrow(&self, evaluations: &mut Vec<Evaluation>) {
         evaluations.retain(|evaluation| evaluation.depth >= self.min_depth);
         if self.best_only {
-            // The best is judged by all of its PVs: they go last.
+            // The best evaluation is chosen by all of its PVs, so they are removed later.
             PositionEval::normalise(evaluations);
             evaluations.truncate(1);
         } else {
@@ -35,7 +36,7 @@ impl Selection {
         }
     }
 
-    /// Leaves out what can be left out once all evaluations of a position are together.
+    /// Removes what can be left out of all evaluations of a position.
     pub fn settle(&self, evaluations: &mut Vec<Evaluation>) {
         if self.best_only {
             evaluations.truncate(1);
@@ -43,7 +44,7 @@ impl Selection {
         }
     }
 
-    /// What the manifest says of the selection; nothing if all is kept.
+    /// Returns the entries of the manifest for the selection; none if everything is kept.
     pub fn describe(&self) -> BTreeMap<String, String> {
         let set = |name: &str, value: Option<usize>| value.map(|value| (name.to_owned(), value.to_string()));
         [
@@ -57,11 +58,11 @@ impl Selection {
         .collect()
     }
 
-    /// Reads what [`Selection::describe`] said in a manifest.
+    /// Parses the entries that [`Selection::describe`] returned.
     ///
     /// # Errors
     ///
-    /// A name and a value that it did not say.
+    /// Returns the name and the value of an unknown entry.
     pub fn parse(info: &[(String, String)]) -> Result<Selection, (&str, &str)> {
         let mut selection = Selection::default();
         for (name, value) in info {
@@ -77,7 +78,7 @@ impl Selection {
         Ok(selection)
     }
 
-    /// Leaves out what either leaves out.
+    /// Combines two selections: leaves out what either of them leaves out.
     pub fn and(&self, other: &Selection) -> Selection {
         let least = |a: Option<usize>, b| [a, b].into_iter().flatten().min();
         Selection {
@@ -98,29 +99,28 @@ impl Selection {
     }
 }
 
-/// What was left out of positions that have more than a record has room for: see [`PositionEval::fit`].
+/// Counts of evaluations that were left out because a record has no room, see [`PositionEval::fit`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverLimit {
-    /// Such positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Evaluations beyond their best. What several lines have alike may count several times.
+    /// Number of evaluations left out. An evaluation of several lines may count several times.
     pub evaluations: u64,
-    /// PVs of these.
+    /// Number of their PVs.
     pub pvs: u64,
 }
 
 impl OverLimit {
-    /// Adds what was left out of a position.
-    pub fn add(&mut self, surplus: Surplus) {
-        *self = self.and(OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
+    /// Adds the evaluations left out of a position.
+    pub fn add_position(&mut self, surplus: Surplus) {
+        self.add(&OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
     }
+}
 
-    /// Adds the counts of another block.
-    pub fn and(self, other: OverLimit) -> OverLimit {
-        OverLimit {
-            positions: self.positions.saturating_add(other.positions),
-            evaluations: self.evaluations.saturating_add(other.evaluations),
-            pvs: self.pvs.saturating_add(other.pvs),
-        }
+impl Total for OverLimit {
+    fn add(&mut self, other: &OverLimit) {
+        self.positions = self.positions.saturating_add(other.positions);
+        self.evaluations = self.evaluations.saturating_add(other.evaluations);
+        self.pvs = self.pvs.saturating_add(other.pvs);
     }
 }

@@ -12,8 +12,8 @@ use shelfish::played::{Details, PlayedMove, Results};
 use shelfish::polyglot::{self, Walk};
 use shelfish::position::Position;
 
-use crate::book::BookFile;
 use crate::book::learning::{Learning, LearningError, Row};
+use crate::input::BookFile;
 use crate::terminal::report::write_counts;
 use crate::terminal::shown::hexadecimal;
 

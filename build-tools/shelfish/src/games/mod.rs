@@ -1,9 +1,10 @@
-//! `shelfish build` of games: from PGN to a book, a database of the moves that were played.
+//! Databases of played moves, called books: their records, and the build of a table of games.
 
 mod counted;
 mod details;
+mod error;
+mod manifest;
 mod parse;
-mod said;
 mod selection;
 mod tally;
 
@@ -16,52 +17,51 @@ use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::WriteError;
 
-use crate::book::BookFile;
 use crate::build::base::{Base, BaseError, BaseFault, Narrow};
 use crate::build::disk::Disk;
 use crate::build::gather::gather;
-use crate::build::rejects::RejectFile;
-use crate::build::sort::RunFiles;
-use crate::build::write::{Parts, write};
-use crate::build::{BuildError, Files, Options, open_workspace};
-use crate::input::dump::Dumps;
+use crate::build::write::{Content, write};
+use crate::build::{BuildError, Files, Options, RunFiles};
+use crate::input::{BookFile, DumpKind, Dumps};
 use crate::terminal::report::write_counts;
 
 pub use counted::BookCounts;
 pub use details::Wanted;
+pub use error::GamesError;
+pub use manifest::{DetailFacts, InfoError};
 pub use parse::Counts;
 pub(crate) use parse::result_of;
-pub use said::Said;
 pub use selection::{Date, Ending, LeftOut, Range, Selection, Speed};
 
 use parse::Games;
-use tally::Book;
+use tally::PlayedMoves;
 
-/// Names of members of a manifest's `info`.
+/// The name of the manifest's entry for the number of games.
 const GAMES: &str = "games";
-/// Of a book that has some games to their end, whatever it leaves out of others: how many.
+/// The name of the manifest's entry for the number of games that are used to their end.
 const WHOLE_GAMES: &str = "whole_games";
+/// The name of the manifest's entry for the hashes of the inputs.
 const SOURCES: &str = "sources";
-/// Of a book whose draws stand for weights of which nobody knows the results, as Polyglot has them.
+/// The name of the manifest's entry for a book whose draws are the weights of a Polyglot book, which has no results.
 pub const RESULTS: &str = "results";
-/// The sources' names, one a line, in the order of [`SOURCES`], which references to games count by.
+/// The name of the manifest's entry for the names of the inputs, one per line. References to games count in this order.
 pub(crate) const SOURCE_NAMES: &str = "source_names";
 
-/// A book, built.
+/// The summary of the build of a book.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Its files.
+    /// The files.
     #[serde(flatten)]
     pub files: Files,
-    /// Moves of all positions.
+    /// Number of moves of all positions.
     pub moves: u64,
-    /// Games, those of the bases included.
+    /// Number of games, including those of the bases.
     pub games: u64,
-    /// Positions that fewer games reached than were asked for.
+    /// Number of positions that too few games reached.
     pub positions_left_out: u64,
-    /// What became of the games of the sources.
+    /// Counts of the games of the inputs.
     pub input: Counts,
-    /// Seconds that the build took.
+    /// Duration of the build, in seconds.
     pub seconds: f64,
 }
 
@@ -69,36 +69,34 @@ pub struct Summary {
 ///
 /// # Errors
 ///
-/// See [`BuildError`]; the previous database is then as it was.
-pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps) -> Result<Summary, BuildError> {
+/// See [`GamesError`]. The previous database is unchanged then.
+pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Summary, GamesError> {
     let start = Instant::now();
+    let dumps = options.open_dumps(DumpKind::Games)?;
     let downloads = dumps.downloads();
     let described = described(options, selection, &dumps)?;
-    let workspace = open_workspace::<Played>(options)?;
-    let bases =
-        options.bases.iter().map(Base::<Played>::open).collect::<Result<Vec<_>, _>>().map_err(BuildError::Base)?;
-    let mut known = Known::default();
+    let workspace = options.open_workspace::<Played>()?;
+    let bases = options.bases.iter().map(Base::<Played>::open).collect::<Result<Vec<_>, _>>()?;
+    let mut known = KnownGames::default();
     for base in &bases {
-        known.add_base(base, &described, again).map_err(BuildError::Base)?;
+        known.add_base(base, &described, again)?;
     }
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
-    let rejects = options.rejects.as_deref().map(|path| RejectFile::create(path, &options.sources)).transpose()?;
+    let rejects = options.create_rejects()?;
     let first_source = if selection.details.game_ids > 0 { known.names.len() } else { 0 };
-    let games = Games::new(selection.clone(), &options.sources, first_source);
-    let (runs, counts) = gather(&games, options, dumps, &workspace, &run_files, rejects.as_ref())?;
-    let mut input = Counts::default();
-    counts.iter().for_each(|counts| input.add(counts));
-    for (source, hash) in options.sources.iter().zip(games.into_hashes()) {
+    let games = Games::new(selection.clone(), &options.inputs, first_source);
+    let (runs, input) = gather(&games, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    for (source, hash) in options.inputs.iter().zip(games.into_hashes()) {
         if !known.add(&hash, source.file_name().unwrap_or_else(|| source.to_string())) && !again {
-            return Err(BuildError::Again(source.clone()));
+            return Err(GamesError::Repeated(source.clone()));
         }
     }
     known.games += input.games;
     known.whole_games += input.whole_games;
     let moved = |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
     let bases = bases.into_iter().zip(&known.firsts).map(|(base, first)| base.read(moved(*first), options.threads));
-    let bases = bases.collect::<Result<_, _>>().map_err(BuildError::Base)?;
+    let bases = bases.collect::<Result<_, _>>()?;
     let mut info = described.clone();
     info.insert(GAMES.to_owned(), known.games.to_string());
     if known.whole_games > 0 {
@@ -110,14 +108,16 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
     } else {
         info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
     }
-    let kind = Book { min_games: selection.min_games, wanted: selection.details.clone() };
-    let parts = Parts { kind, runs, bases, base_positions, info, max_bytes: None };
-    let written = write(options, &workspace, &run_files, parts, rejects.as_ref()).map_err(|error| match error {
-        BuildError::Write(WriteError::Empty) => BuildError::NoGames(Box::new(input.clone())),
+    let kind = PlayedMoves { min_games: selection.min_games, wanted: selection.details.clone() };
+    let content = Content { kind, runs, bases, base_positions, info };
+    let written = write(options, &workspace, &run_files, content, rejects.as_ref()).map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) => {
+            BuildError::Empty(format!("no position is left; {}", input.report_empty()))
+        }
         error => error,
     })?;
     Ok(Summary {
-        files: Files::of::<Played>(&written, base_positions, described, downloads.told())?,
+        files: Files::of::<Played, _>(&written, base_positions, described, downloads.current())?,
         moves: written.manifest.total("moves"),
         games: known.games,
         positions_left_out: written.left_out,
@@ -126,41 +126,41 @@ pub fn build(options: &Options, selection: &Selection, again: bool, dumps: Dumps
     })
 }
 
-/// What the manifest says of the selection and of the sources.
-fn described(options: &Options, selection: &Selection, dumps: &Dumps) -> Result<BTreeMap<String, String>, BuildError> {
-    let books = || options.sources.iter().zip(&dumps.dumps).filter_map(|(source, dump)| Some((source, dump.book()?)));
+/// Returns the entries of the manifest for the selection and the inputs.
+fn described(options: &Options, selection: &Selection, dumps: &Dumps) -> Result<BTreeMap<String, String>, GamesError> {
+    let books = || options.inputs.iter().zip(&dumps.dumps).filter_map(|(source, dump)| Some((source, dump.book()?)));
     if let Some((source, _)) =
         books().next().filter(|(source, _)| selection.chooses_games() || selection.whole.contains(source))
     {
-        return Err(BuildError::Counted(source.clone()));
+        return Err(GamesError::Counted(source.clone()));
     }
     let mut weights = books().filter(|(_, book)| matches!(book, BookFile::Polyglot(_)));
     let mut described = selection.describe();
     if let Some((source, _)) = weights.next() {
-        if weights.count() + 1 < options.sources.len() {
-            return Err(BuildError::Weights(source.clone()));
+        if weights.count() + 1 < options.inputs.len() {
+            return Err(GamesError::Weights(source.clone()));
         }
         described.insert(RESULTS.to_owned(), "unknown".to_owned());
     }
     Ok(described)
 }
 
-/// What is known of the games of the bases.
+/// The games of the bases and the inputs.
 #[derive(Default)]
-struct Known {
+struct KnownGames {
     games: u64,
-    /// Of these, those that are used to their end.
+    /// Number of games that are used to their end.
     whole_games: u64,
-    /// Hashes of the sources.
+    /// The hashes of the inputs.
     sources: BTreeSet<String>,
-    /// Of each source, those of the bases first, its hash and its name; references count by their order.
+    /// The hash and the name of each input, those of the bases first. References count in this order.
     hashes: Vec<String>,
     names: Vec<String>,
-    /// Of each base, how many sources come before its own.
+    /// For each base, the number of inputs before its own.
     firsts: Vec<usize>,
 }
 
-/// Gives references to games of a base's sources the numbers that these have in a list of which they are the later part.
+/// Returns the function that adds `first` to the numbers of inputs in a base's references to games.
 fn renumbered(first: usize) -> Narrow<Played> {
     let moved = move |details: &mut Details| {
         let number = |game: GameRef| match game.id() {
@@ -183,11 +183,11 @@ fn renumbered(first: usize) -> Narrow<Played> {
     })
 }
 
-impl Known {
-    /// Adds a source; false if its games are known already.
+impl KnownGames {
+    /// Adds an input. Returns false if its games are known already.
     fn add(&mut self, hash: &str, name: String) -> bool {
         self.hashes.push(hash.to_owned());
-        // A name has one line.
+        // A name must be a single line.
         self.names.push(name.replace(char::is_control, "\u{fffd}"));
         self.sources.insert(hash.to_owned())
     }
@@ -202,14 +202,14 @@ impl Known {
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
             let why = format!(
-                "positions of fewer than {least} games were left out of it, so that counts would be wrong: \
-                 build it with --min-games 1"
+                "positions of fewer than {least} games were left out of it, so counts would be wrong: build it with \
+                 --min-games 1"
             );
             return Err(unlike(why));
         }
         if wanted.remove("min_games").is_some() && base.info().iter().any(|(name, _)| name == WHOLE_GAMES) {
-            let why = "it has games that are used whole, and does not tell which positions are theirs, so that \
-                       --min-games would leave them out: build of all sources at once";
+            let why = "it has games that are used whole, and does not say which positions are theirs, so \
+                       --min-games would leave them out: build from all inputs at once";
             return Err(unlike(why.to_owned()));
         }
         self.firsts.push(self.names.len());
@@ -223,7 +223,7 @@ impl Known {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();
                         if !self.add(hash, name.to_owned()) && !again {
-                            let why = "it has games of a source that another base has too; --again counts them twice";
+                            let why = "it has games of an input of another base; --again counts them twice";
                             return Err(unlike(why.to_owned()));
                         }
                     }
@@ -232,7 +232,7 @@ impl Known {
                 _ if wanted.remove(name).as_ref() == Some(value) => {}
                 _ => {
                     let why =
-                        format!("its manifest says {name} = {value:?}, this build says otherwise: give it the same");
+                        format!("its manifest says {name} = {value:?}, this build does not: give the same options");
                     return Err(unlike(why));
                 }
             }
@@ -246,7 +246,7 @@ impl Known {
     }
 }
 
-/// A table for people.
+/// Formats the summary for humans.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n| HumanCount(n).to_string();

@@ -1,4 +1,4 @@
-//! Games of PGN to positions, each with the move that was played and the result.
+//! Parses games in PGN into positions, each with the played move and the result.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -16,46 +16,47 @@ use super::counted::{self, BookCounts, Counted};
 use super::tally::{self, END, Tally};
 use super::{LeftOut, Selection};
 use crate::build::gather::Parse;
-use crate::build::named;
+use crate::build::kind::Total;
 use crate::build::rejects;
 use crate::build::sort::Sorter;
 use crate::build::spool::move_code;
-use crate::input::dump::{Dump, Source};
 use crate::input::game_texts::{GameText, GameTexts, decoded};
-use crate::terminal::report::write_counts;
+use crate::input::{Dump, Input};
+use crate::terminal::report::{named, write_counts};
+
 use crate::terminal::shown::hexadecimal;
 
-/// How much text goes to a worker at a time.
+/// DumpOptions much text goes to a worker at a time.
 const CHUNK: usize = 1 << 20;
 
-/// What became of the games of the sources.
+/// Counts of the games of the inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Games found.
+    /// Number of games found.
     pub read: u64,
-    /// Games that the book is made of.
+    /// Number of games used.
     pub games: u64,
-    /// Of these, games that were used whatever they are, to their end.
+    /// Number of games that were used to their end, regardless of the selection.
     pub whole_games: u64,
-    /// Of [`games`](Self::games), games that were kept up to a fault.
+    /// Number of games that were used up to an error.
     pub cut: u64,
-    /// Games of other variants than chess and Chess960.
+    /// Number of games of other variants than chess and Chess960.
     pub other_variants: u64,
-    /// Games without a result.
+    /// Number of games without a result.
     pub without_result: u64,
-    /// Games that the selection left out, by [`LeftOut::NAMES`].
+    /// Numbers of games that the selection left out, in the order of [`LeftOut::NAMES`].
     #[serde(serialize_with = "left_out")]
     pub left_out: [u64; LeftOut::NAMES.len()],
-    /// Games with a fault, by `FAULTS`.
+    /// Numbers of games with an error, in the order of [`ERRORS`].
     #[serde(serialize_with = "faults")]
-    pub faults: [u64; FAULTS.len()],
-    /// What became of the moves of books of engines.
+    pub faults: [u64; ERRORS.len()],
+    /// Counts of the moves of books of engines.
     #[serde(skip_serializing_if = "BookCounts::is_empty")]
     pub books: BookCounts,
 }
 
-/// What may be wrong with a game.
-pub const FAULTS: [&str; 6] =
+/// The errors of games.
+pub const ERRORS: [&str; 6] =
     ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
 
 fn fault_number(fault: &Fault) -> usize {
@@ -73,13 +74,21 @@ fn left_out<S: Serializer>(counts: &[u64; LeftOut::NAMES.len()], serializer: S) 
     serializer.collect_map(named(&LeftOut::NAMES, counts))
 }
 
-fn faults<S: Serializer>(counts: &[u64; FAULTS.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(named(&FAULTS, counts))
+fn faults<S: Serializer>(counts: &[u64; ERRORS.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(named(&ERRORS, counts))
 }
 
 impl Counts {
-    /// Adds the counts of another worker.
-    pub fn add(&mut self, other: &Counts) {
+    /// Reports the counts of a build without a result, on one line.
+    pub fn report_empty(&self) -> String {
+        let text = self.to_string();
+        let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Total for Counts {
+    fn add(&mut self, other: &Counts) {
         self.read += other.read;
         self.games += other.games;
         self.whole_games += other.whole_games;
@@ -111,42 +120,42 @@ impl fmt::Display for Counts {
         if faults > 0 {
             writeln!(f, "games with a fault: {}, of which {} are kept up to there", count(faults), count(self.cut))?;
         }
-        for (name, n) in named(&FAULTS, &self.faults) {
+        for (name, n) in named(&ERRORS, &self.faults) {
             writeln!(f, "  {name}: {}", count(n))?;
         }
         self.books.fmt(f)
     }
 }
 
-/// What games are parsed for.
+/// The parser of games for a build.
 pub struct Games {
     selection: Selection,
-    /// The sources, by their numbers in references to their games.
-    sources: Vec<Source>,
-    /// The number of the first of them.
+    /// The inputs; references to games count in this order.
+    sources: Vec<Input>,
+    /// The number of the first input in references.
     first_source: usize,
-    /// Hashes of the texts of the sources that were read to their end.
+    /// Hashes of the inputs that were read to their end.
     hashes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Games {
-    /// Parses games of sources for what `selection` leaves in; in references, the first source has the number `first_source`.
-    pub fn new(selection: Selection, sources: &[Source], first_source: usize) -> Games {
+    /// Creates a parser of the games in `sources`. In references, the first input has the number `first_source`.
+    pub fn new(selection: Selection, sources: &[Input], first_source: usize) -> Games {
         Games { selection, sources: sources.to_vec(), first_source, hashes: Arc::default() }
     }
 
-    /// The number of a source in references to its games.
-    fn source_number(&self, source: &Source) -> Option<u16> {
+    /// Returns the number of an input in references to its games.
+    fn source_number(&self, source: &Input) -> Option<u16> {
         let n = self.sources.iter().position(|other| other == source)?;
         u16::try_from(self.first_source + n).ok()
     }
 
-    /// The hashes of the sources' texts, in their order.
+    /// Returns the hashes of the inputs, in their order.
     pub fn into_hashes(self) -> Vec<String> {
         self.hashes.lock().map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
     }
 
-    /// Why the book is not made of a game.
+    /// Returns why the selection leaves out a game, if it does.
     fn leaves_out(&self, game: &MainLine) -> Option<LeftOut> {
         let last = match self.selection.ending {
             super::Ending::Any => None,
@@ -155,7 +164,7 @@ impl Games {
         self.selection.leaves_out(game, last.as_ref().unwrap_or(game.game.start()))
     }
 
-    /// Whether and how the book is made of a game.
+    /// Returns the result of a game, or `None` if the game is not used. Counts the game.
     fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
         let fault = game.fault.as_ref().map(|fault| &fault.fault);
         if let Some(Fault::Variant(_)) = fault {
@@ -208,7 +217,7 @@ impl Games {
     }
 }
 
-/// The result of a game: the one behind its moves, or else that of the tag.
+/// Returns the result of a game: the result after its moves, or else that of the tag.
 pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
     let known = |result: &str| match result {
         "1-0" => Some(Results { white: 1, ..Results::default() }),
@@ -219,11 +228,11 @@ pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
     game.result.and_then(known).or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
 }
 
-/// A part of a source.
+/// A part of an input.
 pub enum Chunk {
-    /// Some games.
+    /// Texts of games.
     Games(Vec<GameText>),
-    /// Some positions of a book whose moves are counted already.
+    /// Positions of a book whose moves are counted already.
     Counted(Counted),
 }
 
@@ -276,14 +285,14 @@ impl Parse for Games {
     fn bytes(chunk: &Chunk) -> usize {
         match chunk {
             Chunk::Games(games) => games.iter().map(|game| game.text.len()).sum(),
-            // Few.
+            // Positions are small.
             Chunk::Counted(_) => 0,
         }
     }
 
     fn parse(
         &self,
-        source: &Source,
+        source: &Input,
         chunk: &Chunk,
         counts: &mut Counts,
         sorter: &mut Sorter<Tally>,
@@ -301,9 +310,9 @@ impl Parse for Games {
                     for played in moves {
                         match self.selection.details.unknown() {
                             None => tally::push(&mut payload, move_code(played.m), played.results),
-                            Some(told) => {
+                            Some(game) => {
                                 let wanted = &self.selection.details;
-                                tally::push_told(&mut payload, move_code(played.m), played.results, told, wanted);
+                                tally::push_detailed(&mut payload, move_code(played.m), played.results, game, wanted);
                             }
                         }
                     }
@@ -320,19 +329,19 @@ impl Parse for Games {
             let game = read_main_line(&decoded(&text.text), text.line);
             let used = self.use_of(&game, is_whole, counts);
             if let Some(fault) = &game.fault {
-                rows.push_str(&rejects::game_row(source, fault, &text.text));
+                rows.push_str(&rejects::row(source, fault.line, "game", &fault.fault.to_string(), &text.text));
             }
             let Some(results) = used else { continue };
             let wanted = &self.selection.details;
-            let told = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
+            let details = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
             for (key, code) in Games::positions(&game, max_plies) {
                 payload.clear();
                 if is_whole {
                     tally::push_kept(&mut payload);
                 }
-                match told {
+                match details {
                     None => tally::push(&mut payload, code, results),
-                    Some(told) => tally::push_told(&mut payload, code, results, told, wanted),
+                    Some(details) => tally::push_detailed(&mut payload, code, results, details, wanted),
                 }
                 sorter.push(&key, &payload)?;
                 count += 1;
@@ -342,7 +351,7 @@ impl Parse for Games {
     }
 }
 
-/// A text that is hashed as it is read.
+/// A reader that hashes the bytes read.
 struct Hashed<R> {
     text: R,
     hash: Arc<Mutex<Sha256>>,

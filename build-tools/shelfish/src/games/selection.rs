@@ -10,7 +10,7 @@ use shelfish::position::Position;
 use shelfish_analysis::pgn::MainLine;
 
 use super::details::{Wanted, rating};
-use crate::input::dump::Source;
+use crate::input::Input;
 
 /// What a book is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Selection {
     /// Whether games of bots are left out.
     pub no_bots: bool,
     /// Sources whose games are used to their end, whatever they are, with all of their positions.
-    pub whole: Vec<Source>,
+    pub whole: Vec<Input>,
     /// Where walks through books of Polyglot begin; at the initial position if there are none.
     pub starts: Vec<Position>,
     /// What is told of them beside results.
@@ -145,7 +145,7 @@ impl fmt::Display for Date {
     }
 }
 
-/// How fast a game was played: base time and 40 increments, cut where Lichess cuts
+/// DumpOptions fast a game was played: base time and 40 increments, cut where Lichess cuts
 /// (<https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Speed.scala>).
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[value(rename_all = "camelCase")]
@@ -189,7 +189,7 @@ impl Speed {
     }
 }
 
-/// How games end on the board.
+/// DumpOptions games end on the board.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
     /// However they end

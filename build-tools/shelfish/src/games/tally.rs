@@ -1,35 +1,34 @@
-//! Played moves as a kind of record that is built: results by move wait on disk to be added up.
+//! Played moves as a kind of record: results by move, which are added up.
 //!
-//! A payload is a sequence of moves by their codes, each with White's wins, draws and Black's wins. The code of no move
-//! stands for the games that end, and one more for a position that is kept however few its games are. With a bit set in its
-//! code, a move has one entry for each bucket that its games are in, with their ratings and references. Nothing outside this
-//! build reads it.
+//! A payload is a sequence of the codes of moves, each with White's wins, draws and Black's wins. A code of no move counts the
+//! games that end, and another one marks a position that is kept for any number of games. With a bit set in its code, a move
+//! has one entry for each bucket of its games, with their ratings and references. Only builds read this format.
 
 use shakmaty::Position as _;
 use shelfish::leb128;
 use shelfish::played::{Bucket, Details, GameRef, Played, PlayedMove, Ratings, Results};
 use shelfish::position::Key;
 
-use super::details::{Told, Wanted};
+use super::details::{GameDetails, Wanted};
 use crate::build::kind::Kind;
 use crate::build::sort::Merging;
-use crate::build::spool::{SpoolError, Surplus, move_code, move_of};
+use crate::build::spool::{SpoolError, move_code, move_of};
 
-/// The code of games that end: no move goes from a1 to a1.
+/// The code of games that end here. No move goes from a1 to a1.
 pub const END: [u8; 2] = [0, 0];
 
-/// The code of a position that is kept however few its games are: a promotion from a1 to a1.
+/// The code of a position that is kept for any number of games: a promotion from a1 to a1.
 const KEPT: [u8; 2] = [1 << 6, 0];
 
-/// In the second byte of a code, that there are details.
+/// A bit in the second byte of the code of a move with details.
 const DETAILED: u8 = 1 << 7;
 
-/// Played moves.
+/// The kind of a build of played moves.
 #[derive(Clone, Debug)]
-pub struct Book {
+pub struct PlayedMoves {
     /// Positions of fewer games are left out.
     pub min_games: u64,
-    /// What is told beside results.
+    /// The details in addition to results.
     pub wanted: Wanted,
 }
 
@@ -38,17 +37,17 @@ pub struct Book {
 struct Entry {
     code: [u8; 2],
     results: Results,
-    /// If the book tells of more than results.
+    /// The details, if the book contains them.
     details: Option<Box<EntryDetails>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct EntryDetails {
     bucket: usize,
-    /// Buckets that the book tells of.
+    /// Number of buckets of the book.
     buckets: usize,
     ratings: Ratings,
-    /// The most references that a move has.
+    /// Maximum number of references of a move.
     most: usize,
     games: Vec<GameRef>,
 }
@@ -59,7 +58,7 @@ impl Entry {
     }
 
     fn add(&mut self, other: Entry) {
-        // More games than a record may have are refused when it is written.
+        // Writing a record fails if it has too many games.
         self.results = add(self.results, other.results);
         if let (Some(details), Some(other)) = (&mut self.details, other.details) {
             details.ratings = details.ratings.and(other.ratings);
@@ -115,7 +114,7 @@ fn add(a: Results, b: Results) -> Results {
 }
 
 impl Merging for Tally {
-    // Positions of games are many for the same pawns and queens.
+    // Many positions of games have the same pawns and queens.
     type Start = [u32; 5];
 
     fn push(&mut self, mut payload: &[u8]) -> Result<(), SpoolError> {
@@ -151,25 +150,25 @@ pub fn push(payload: &mut Vec<u8>, code: [u8; 2], results: Results) {
     }
 }
 
-/// Appends that the position is kept.
+/// Appends the mark of a position that is kept for any number of games.
 pub fn push_kept(payload: &mut Vec<u8>) {
     push(payload, KEPT, Results::default());
 }
 
-/// Appends the move of one game, with what is told of it.
-pub fn push_told(payload: &mut Vec<u8>, code: [u8; 2], results: Results, told: Told, wanted: &Wanted) {
-    let ratings = Ratings { games: told.rating.map_or(0, |_| 1), sum: told.rating.unwrap_or(0) };
+/// Appends a move of one game, with details of the game.
+pub fn push_detailed(payload: &mut Vec<u8>, code: [u8; 2], results: Results, game: GameDetails, wanted: &Wanted) {
+    let ratings = Ratings { games: game.rating.map_or(0, |_| 1), sum: game.rating.unwrap_or(0) };
     let details = EntryDetails {
-        bucket: told.bucket,
+        bucket: game.bucket,
         buckets: wanted.buckets(),
         ratings,
         most: wanted.game_ids.into(),
-        games: told.game.into_iter().collect(),
+        games: game.reference.into_iter().collect(),
     };
     Entry { code, results, details: Some(Box::new(details)) }.push(payload);
 }
 
-/// The games of each move of a payload; entries of one move follow one another.
+/// Returns the games of each move of a payload. The entries of a move are adjacent.
 fn moves(mut payload: &[u8]) -> Result<Vec<([u8; 2], Results, Details)>, SpoolError> {
     let mut moves: Vec<([u8; 2], Results, Details)> = Vec::new();
     while !payload.is_empty() {
@@ -195,9 +194,10 @@ fn moves(mut payload: &[u8]) -> Result<Vec<([u8; 2], Results, Details)>, SpoolEr
     Ok(moves)
 }
 
-impl Kind for Book {
+impl Kind for PlayedMoves {
     type Record = Played;
     type Merging = Tally;
+    type Surplus = ();
     const BLOCK_WEIGHT: usize = Played::BLOCK_WEIGHT;
 
     fn keeps_bases(&self) -> bool {
@@ -233,7 +233,7 @@ impl Kind for Book {
         let (mut count, mut games, mut references, mut is_kept) = (0, 0u64, 0, false);
         let mut rest = payload;
         while !rest.is_empty() {
-            // Most have one move; nothing is allocated for it.
+            // Most positions have one move, which needs no allocation.
             let Entry { code, results, details } = Entry::take(&mut rest)?;
             is_kept |= code == KEPT;
             count += usize::from(code != END && code != KEPT);
@@ -248,7 +248,7 @@ impl Kind for Book {
         Ok((is_kept || games >= self.min_games).then(|| Played::weight(count, self.wanted.buckets(), references)))
     }
 
-    fn decode(key: &[u8], payload: &[u8]) -> Result<(Played, Surplus), SpoolError> {
+    fn decode(&self, key: &[u8], payload: &[u8], (): &mut (), _: &mut String) -> Result<Played, SpoolError> {
         let position = Key::decode(key).map_err(SpoolError::Key)?;
         let moves = moves(payload)?;
         let buckets = moves.iter().map(|(.., details)| details.buckets.len()).max().unwrap_or(0);
@@ -263,6 +263,6 @@ impl Kind for Book {
             }
         }
         Played::sort(&mut played.moves);
-        Ok((played, Surplus::default()))
+        Ok(played)
     }
 }

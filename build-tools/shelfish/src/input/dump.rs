@@ -1,203 +1,129 @@
-//! Dumps of evaluations and games: files, hosts or standard input, plain or compressed, told apart by their content.
-//! Evaluations are read as chunks of whole lines; or from Parquet files, as chunks of whole positions.
+//! An opened dump. Its content decides its kind and its compression.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::frames;
-use super::remote::{Download, Patience, Remote};
-use super::rows::Rows;
-use crate::book::{BookFile, is_polyglot_name};
-use crate::build::BuildError;
+use super::compression::{CompressedText, Compression};
+use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
-use crate::input::parquet;
-pub use crate::input::source::Source;
+use super::parquet;
+use super::remote::{Download, Patience, Remote};
+use super::{BookFile, Input, InputError, is_polyglot_name};
 
-/// The longest line that is looked at.
-pub const MAX_LINE: usize = 16 << 20;
-
-/// How much of a dump goes to a worker at a time.
-const CHUNK: usize = 1 << 20;
-
-/// How much of a line that is too long is kept, to recognise it by.
-const BEGINNING: usize = 256;
-
-/// The largest window of a zstd frame that is accepted: what `zstd -d` accepts by default.
-pub(super) const MAX_WINDOW_LOG: u32 = 27;
-
-/// Enough of a file to tell its kind and, for zstd, its window.
+/// Bytes of a file that decide its compression and the window of zstd.
 const HEAD: usize = 8;
 
-/// Bytes of a text that are looked at to tell what it is.
-const LOOK: u64 = 4 << 10;
+/// Bytes of a text that decide whether it contains games.
+const SNIFFED: u64 = 4 << 10;
 
-/// What a Parquet file begins with.
-const MAGIC_PARQUET: &[u8] = b"PAR1";
+/// The first bytes of a Parquet file.
+const PARQUET: &[u8] = b"PAR1";
 
-/// Why Parquet cannot be read where it is.
-const NOT_HERE: &str = if cfg!(feature = "parquet") {
+/// The error for Parquet that is not in a file.
+const PARQUET_FROM_FILES_ONLY: &str = if cfg!(feature = "parquet") {
     "Parquet has its index at the end, so it cannot be read from a pipe or a host: save it as a file and name that"
 } else {
     "this shelfish was built without Parquet: build it with the feature `parquet`"
 };
 
-/// Why a book of an engine cannot be read where it is.
-const NO_STREAM: &str = "a book of an engine cannot be read from a pipe or a host: save it as a file and name that";
+/// The error for a book of an engine that is not in a file.
+const BOOKS_FROM_FILES_ONLY: &str =
+    "a book of an engine cannot be read from a pipe or a host: save it as a file and name that";
 
-/// How dumps are opened.
+/// Options of opening dumps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct How {
-    /// How hosts are asked.
+pub struct DumpOptions {
+    /// Timeout and retries of downloads.
     pub patience: Patience,
-    /// Threads that decode the frames of a file of `pzstd`, see [`frames::decoders`].
+    /// Number of threads that decode a file of `pzstd`, see [`frames::decoders`].
     pub decoders: usize,
 }
 
-/// A dump, opened.
+/// An opened dump.
 pub struct Dump {
     content: Content,
-    /// Memory that decompression needs.
+    /// Memory of decompression, in bytes.
     pub window: usize,
-    /// Bytes of the file, compressed as it is; unknown for pipes.
+    /// Size of the compressed file in bytes; `None` for pipes.
     pub size: Option<u64>,
-    /// Whether it begins like games in PGN.
+    /// Whether the content is games.
     is_games: bool,
-    /// What becomes of it where it is read of a host.
+    /// State of the download, if the dump is on a host.
     download: Option<Arc<Mutex<Download>>>,
 }
 
-/// The dumps of a build, opened.
+/// The opened dumps of a build.
 pub struct Dumps {
-    /// In the order of the sources.
+    /// The dumps, in the order of the inputs.
     pub dumps: Vec<Dump>,
-    /// Bytes that were read of all.
+    /// Number of bytes read of all dumps.
     pub read: Arc<AtomicU64>,
 }
 
-/// What dumps hold.
+/// The content of dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DumpKind {
     /// Evaluations of positions.
     Evaluations,
-    /// Games in PGN.
+    /// Games in PGN, or books of engines.
     Games,
 }
 
 impl Dumps {
-    /// Opens all sources.
+    /// Opens all inputs.
     ///
     /// # Errors
     ///
-    /// One cannot be opened.
-    pub fn open(sources: &[Source], how: How) -> Result<Dumps, BuildError> {
+    /// An input cannot be opened.
+    pub fn open(inputs: &[Input], options: DumpOptions) -> Result<Dumps, InputError> {
         let read = Arc::new(AtomicU64::new(0));
-        let open = |source: &Source| {
-            Dump::open(source, read.clone(), how).map_err(|error| BuildError::Source { source: source.clone(), error })
+        let open = |input: &Input| {
+            Dump::open(input, read.clone(), options).map_err(|error| InputError::Read { input: input.clone(), error })
         };
-        Ok(Dumps { dumps: sources.iter().map(open).collect::<Result<_, _>>()?, read })
+        Ok(Dumps { dumps: inputs.iter().map(open).collect::<Result<_, _>>()?, read })
     }
 
-    /// What becomes of those that are read of hosts.
+    /// Returns the states of the downloads.
     pub fn downloads(&self) -> Downloads {
         Downloads(self.dumps.iter().filter_map(|dump| dump.download.clone()).collect())
     }
 
-    /// What they hold, all of them; `None` if there are none.
+    /// Checks that all dumps are of a kind.
     ///
     /// # Errors
     ///
-    /// They are not alike.
-    pub fn kind(&self, sources: &[Source]) -> Result<Option<DumpKind>, BuildError> {
-        let kind = |source: &Source, dump: &Dump| {
-            let is_named = source.file_name().is_some_and(|name| {
-                let name = name.to_ascii_lowercase();
-                name.ends_with(".pgn") || name.contains(".pgn.")
-            });
-            if dump.is_games || is_named { DumpKind::Games } else { DumpKind::Evaluations }
-        };
-        let mut kinds = sources.iter().zip(&self.dumps).map(|(source, dump)| (source, kind(source, dump)));
-        let Some((first, kind)) = kinds.next() else { return Ok(None) };
-        match kinds.find(|(_, other)| *other != kind) {
-            None => Ok(Some(kind)),
-            Some((other, _)) => {
-                let is_games = kind == DumpKind::Games;
-                let [games, evaluations] = if is_games { [first, other] } else { [other, first] }.map(Source::clone);
-                Err(BuildError::Mixed { games, evaluations })
-            }
+    /// A dump is of the other kind.
+    pub fn expect(&self, inputs: &[Input], kind: DumpKind) -> Result<(), InputError> {
+        let is_other = |(input, dump): &(&Input, &Dump)| dump.kind(input) != kind;
+        match inputs.iter().zip(&self.dumps).find(is_other) {
+            None => Ok(()),
+            Some((input, _)) if kind == DumpKind::Games => Err(InputError::Evaluations(input.clone())),
+            Some((input, _)) => Err(InputError::Games(input.clone())),
         }
     }
 }
 
-/// What becomes of dumps that are read of hosts.
+/// The states of downloads.
 #[derive(Default)]
 pub struct Downloads(Vec<Arc<Mutex<Download>>>);
 
 impl Downloads {
-    /// What became of them by now.
-    pub fn told(&self) -> Vec<Download> {
-        self.0.iter().filter_map(|told| Some(told.lock().ok()?.clone())).collect()
+    /// Returns the current states.
+    pub fn current(&self) -> Vec<Download> {
+        self.0.iter().filter_map(|download| Some(download.lock().ok()?.clone())).collect()
     }
 }
 
 enum Content {
-    Lines(Compressed),
+    Text(CompressedText),
     #[cfg(feature = "parquet")]
     Rows(Box<parquet::Table>),
-    /// Moves that are counted already.
     Book(BookFile),
 }
 
-/// A text that waits for its turn: what decompresses it takes memory, so that it is made when it is read.
-struct Compressed {
-    bytes: Box<dyn Read + Send>,
-    coding: Coding,
-}
-
-impl Compressed {
-    fn decode(self) -> io::Result<Box<dyn Read + Send>> {
-        match self.coding {
-            Coding::Pzstd { decoders } => Ok(Box::new(frames::Text::new(self.bytes, decoders))),
-            coding => coding.stream(self.bytes),
-        }
-    }
-}
-
-/// How a text is compressed.
-#[derive(Clone, Copy)]
-enum Coding {
-    None,
-    Zstd,
-    /// Frames that so many threads can decode.
-    Pzstd {
-        decoders: usize,
-    },
-    Gzip,
-    Bzip2,
-}
-
-impl Coding {
-    /// Decodes on this thread; of frames for several threads, the beginning.
-    fn stream<'a>(self, bytes: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
-        Ok(match self {
-            Coding::None => Box::new(bytes),
-            Coding::Zstd | Coding::Pzstd { .. } => {
-                let mut decoder = zstd::Decoder::new(bytes)?;
-                // Frames that threads decode need no window; of the one that is here only the beginning is used.
-                let is_looked_at = matches!(self, Coding::Pzstd { .. });
-                decoder.window_log_max(if is_looked_at { 30 } else { MAX_WINDOW_LOG })?;
-                Box::new(decoder)
-            }
-            Coding::Gzip => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, bytes)))
-            }
-            Coding::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
-        })
-    }
-}
-
-/// Keeps what is read.
+/// A reader that keeps the bytes read.
 struct Keeping<'a, R> {
     reader: R,
     kept: &'a mut Vec<u8>,
@@ -212,25 +138,25 @@ impl<R: Read> Read for Keeping<'_, R> {
 }
 
 impl Dump {
-    /// Opens a dump and tells its kind and its compression by its first bytes. `read` counts the bytes that are read of it.
+    /// Opens a dump. `read` counts the bytes that are read of it.
     ///
     /// # Errors
     ///
     /// The file cannot be opened or read.
-    pub fn open(source: &Source, read: Arc<AtomicU64>, how: How) -> io::Result<Dump> {
+    pub fn open(input: &Input, read: Arc<AtomicU64>, options: DumpOptions) -> io::Result<Dump> {
         let mut download = None;
-        if source.path().is_none() && source.file_name().is_some_and(|name| is_polyglot_name(name.as_ref())) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, NO_STREAM));
+        if input.path().is_none() && input.file_name().is_some_and(|name| is_polyglot_name(name.as_ref())) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, BOOKS_FROM_FILES_ONLY));
         }
-        let (reader, size): (Box<dyn Read + Send>, _) = match source {
-            Source::Stdin => (Box::new(io::stdin()), None),
-            Source::Url(url) | Source::Listed { url, .. } => {
-                let remote = Remote::open(url, source.checksum(), how.patience)?;
-                download = Some(remote.told());
+        let (reader, size): (Box<dyn Read + Send>, _) = match input {
+            Input::Stdin => (Box::new(io::stdin()), None),
+            Input::Url(url) | Input::Listed { url, .. } => {
+                let remote = Remote::open(url, input.checksum(), options.patience)?;
+                download = Some(remote.download());
                 let size = remote.size();
                 (Box::new(remote), size)
             }
-            Source::File(path) => {
+            Input::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
                 if metadata.is_file()
@@ -249,34 +175,36 @@ impl Dump {
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
-        Ok(Dump { download, ..Dump::sniff(Counted { reader, read }, size, how.decoders)? })
+        Ok(Dump { download, ..Dump::sniff(Counted { reader, read }, size, options.decoders)? })
     }
 
     fn sniff(mut reader: impl Read + Send + 'static, size: Option<u64>, decoders: usize) -> io::Result<Dump> {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
-        if head.starts_with(MAGIC_PARQUET) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, NOT_HERE));
+        if head.starts_with(PARQUET) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, PARQUET_FROM_FILES_ONLY));
         }
         if head.starts_with(b"SQLite f") {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, NO_STREAM));
+            return Err(io::Error::new(io::ErrorKind::Unsupported, BOOKS_FROM_FILES_ONLY));
         }
-        let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
-        let (coding, window) = match head[..] {
-            _ if decoders > 0 && frames::is_pzstd(&head) => (Coding::Pzstd { decoders }, frames::memory(decoders)),
-            _ if is_zstd => (Coding::Zstd, zstd_window(&head)),
-            [0x1f, 0x8b, ..] => (Coding::Gzip, 0),
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => (Coding::Bzip2, 0),
-            _ => (Coding::None, 0),
-        };
+        let (compression, window) = Compression::of(&head, decoders);
         let (mut beginning, first) = (Vec::new(), head.clone());
         let rest = Keeping { reader: &mut reader, kept: &mut head };
-        coding.stream(io::Cursor::new(first).chain(rest))?.take(LOOK).read_to_end(&mut beginning)?;
-        let text = Compressed { bytes: Box::new(io::Cursor::new(head).chain(reader)), coding };
-        Ok(Dump { content: Content::Lines(text), window, size, is_games: is_pgn(&beginning), download: None })
+        compression.stream(io::Cursor::new(first).chain(rest))?.take(SNIFFED).read_to_end(&mut beginning)?;
+        let text = CompressedText { bytes: Box::new(io::Cursor::new(head).chain(reader)), compression };
+        Ok(Dump { content: Content::Text(text), window, size, is_games: is_pgn(&beginning), download: None })
     }
 
-    /// The book of an engine that it is, if it is one.
+    /// Returns the kind of the content. `.pgn` in the name of the input decides before the content does.
+    fn kind(&self, input: &Input) -> DumpKind {
+        let is_named = input.file_name().is_some_and(|name| {
+            let name = name.to_ascii_lowercase();
+            name.ends_with(".pgn") || name.contains(".pgn.")
+        });
+        if self.is_games || is_named { DumpKind::Games } else { DumpKind::Evaluations }
+    }
+
+    /// Returns the book of an engine, if the dump is one.
     pub fn book(&self) -> Option<&BookFile> {
         match &self.content {
             Content::Book(book) => Some(book),
@@ -284,27 +212,26 @@ impl Dump {
         }
     }
 
-    /// The dump's text, decompressed.
+    /// Returns the decompressed text.
     ///
     /// # Errors
     ///
-    /// It is in Parquet, or a book of an engine.
+    /// The dump is in Parquet, or a book of an engine.
     pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
-        match self.content {
-            Content::Lines(text) => text.decode(),
+        let found = match self.content {
+            Content::Text(text) => return text.decode(),
             #[cfg(feature = "parquet")]
-            Content::Rows(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected text, found Parquet")),
-            Content::Book(_) => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "expected games in PGN, found a book of an engine"))
-            }
-        }
+            Content::Rows(_) => "expected text, found Parquet",
+            Content::Book(_) => "expected games in PGN, found a book of an engine",
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidData, found))
     }
 
-    /// What the dump holds.
+    /// Returns the evaluations, in chunks.
     pub fn chunks(self) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
         match self.content {
-            Content::Lines(text) => match text.decode() {
-                Ok(reader) => Box::new(Chunks { reader, rest: Vec::new(), line: 1, is_over: false }),
+            Content::Text(text) => match text.decode() {
+                Ok(reader) => Box::new(Chunks::new(reader)),
                 Err(error) => Box::new(core::iter::once(Err(error))),
             },
             #[cfg(feature = "parquet")]
@@ -316,40 +243,29 @@ impl Dump {
     }
 }
 
-/// Whether a text begins like PGN: with a tag, a comment, a move or its number.
+/// Returns whether a text begins like PGN: with a tag, a comment, a move or a move number.
 fn is_pgn(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
     match text {
         [b'[', letter, ..] => letter.is_ascii_alphabetic(),
         [b';' | b'%', ..] => true,
-        // That of JSON goes on with a name.
+        // In JSON, a name or the end follows the brace.
         [b'{', rest @ ..] => !matches!(rest.trim_ascii_start(), [] | [b'"' | b'}', ..]),
         [b'1', rest @ ..] => rest.trim_ascii_start().starts_with(b"."),
         _ => false,
     }
 }
 
-/// Whether a file begins like Parquet; it is back at its beginning afterwards.
+/// Returns whether a file begins like Parquet, and rewinds the file.
 #[cfg(feature = "parquet")]
 fn is_parquet(mut file: &File) -> io::Result<bool> {
-    let mut head = Vec::with_capacity(MAGIC_PARQUET.len());
-    file.by_ref().take(MAGIC_PARQUET.len() as u64).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(PARQUET.len());
+    file.by_ref().take(PARQUET.len() as u64).read_to_end(&mut head)?;
     io::Seek::rewind(&mut file)?;
-    Ok(head == MAGIC_PARQUET)
+    Ok(head == PARQUET)
 }
 
-/// The window of the zstd frame that begins with `head`; a guess for a single-segment or skippable frame.
-fn zstd_window(head: &[u8]) -> usize {
-    const USUAL: usize = 8 << 20;
-    match head {
-        [0x28, 0xb5, 0x2f, 0xfd, descriptor, window, ..] if descriptor & 0x20 == 0 => {
-            let base = 1usize << (10 + (window >> 3)).min(30);
-            base + base / 8 * usize::from(window & 7)
-        }
-        _ => USUAL,
-    }
-}
-
+/// A reader that counts the bytes read.
 struct Counted<R> {
     reader: R,
     read: Arc<AtomicU64>,
@@ -363,116 +279,14 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Some lines of a dump.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Chunk {
-    /// The number of its first line or row, from 1.
-    pub line: u64,
-    /// What it holds.
-    pub text: Text,
-}
-
-impl Chunk {
-    /// Bytes of its text; those of rows are few.
-    pub fn bytes(&self) -> usize {
-        match &self.text {
-            Text::Lines(text) | Text::TooLong(text) => text.len(),
-            Text::Rows(_) => 0,
-        }
-    }
-}
-
-/// What a chunk holds.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Text {
-    /// Whole lines.
-    Lines(Vec<u8>),
-    /// The beginning of one line that is longer than [`MAX_LINE`].
-    TooLong(Vec<u8>),
-    /// Positions, the rows of each.
-    Rows(Vec<Rows>),
-}
-
-/// The lines of a dump, some at a time. Memory is bounded by [`MAX_LINE`].
-pub struct Chunks {
-    reader: Box<dyn Read + Send>,
-    /// The beginning of a line whose end has not been read yet.
-    rest: Vec<u8>,
-    line: u64,
-    is_over: bool,
-}
-
-impl Chunks {
-    fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
-        loop {
-            if self.is_over && self.rest.is_empty() {
-                return Ok(None);
-            }
-            let searched = self.rest.len();
-            if !self.is_over {
-                self.is_over = self.fill()? == 0;
-            }
-            if self.is_over {
-                return Ok(Some(self.cut(self.rest.len())));
-            }
-            if let Some(end) = self.rest[searched..].iter().rposition(|&byte| byte == b'\n') {
-                return Ok(Some(self.cut(searched + end + 1)));
-            }
-            if self.rest.len() > MAX_LINE {
-                return self.skip_line().map(Some);
-            }
-        }
-    }
-
-    fn fill(&mut self) -> io::Result<usize> {
-        let missing = CHUNK - self.rest.len() % CHUNK;
-        self.rest.reserve_exact(missing);
-        self.reader.by_ref().take(missing as u64).read_to_end(&mut self.rest)
-    }
-
-    /// Cuts the first `end` bytes off.
-    fn cut(&mut self, end: usize) -> Chunk {
-        let rest = self.rest.split_off(end);
-        let lines = core::mem::replace(&mut self.rest, rest);
-        let line = self.line;
-        self.line += lines.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Chunk { line, text: Text::Lines(lines) }
-    }
-
-    /// Reads on to the end of a line that is too long and keeps only its beginning.
-    fn skip_line(&mut self) -> io::Result<Chunk> {
-        let mut start = core::mem::take(&mut self.rest);
-        start.truncate(BEGINNING);
-        start.shrink_to_fit();
-        let chunk = Chunk { line: self.line, text: Text::TooLong(start) };
-        self.line += 1;
-        while self.fill()? > 0 {
-            if let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
-                self.rest.drain(..=end);
-                return Ok(chunk);
-            }
-            self.rest.clear();
-        }
-        self.is_over = true;
-        Ok(chunk)
-    }
-}
-
-impl Iterator for Chunks {
-    type Item = io::Result<Chunk>;
-
-    fn next(&mut self) -> Option<io::Result<Chunk>> {
-        self.next_chunk().transpose()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Cursor, Write};
 
+    use super::super::lines::{CHUNK, MAX_LINE, Text};
     use super::*;
 
-    /// The lines of a dump, numbered; a line that is too long as "...".
+    /// Returns the lines of a dump with their numbers; a too long line is "...".
     fn lines(bytes: Vec<u8>) -> io::Result<Vec<(u64, String)>> {
         let mut lines = Vec::new();
         for chunk in Dump::sniff(Cursor::new(bytes), None, 2)?.chunks() {
@@ -503,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_read_of_a_source_before_its_turn() -> io::Result<()> {
+    fn little_is_read_of_a_dump_before_its_turn() -> io::Result<()> {
         let mut random = fastrand::Rng::with_seed(1);
         let mut file = Vec::new();
         for n in 0..40 {
@@ -527,7 +341,7 @@ mod tests {
     const SKIPPABLE: [u8; 11] = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, b'x', b'\n', b'z'];
 
     #[test]
-    fn compression_is_told_by_content() -> io::Result<()> {
+    fn compression_is_recognised_by_content() -> io::Result<()> {
         let expected = numbered(&["one", "two", "", "four"]);
         let plain = b"one\ntwo\n\nfour".to_vec();
         assert_eq!(lines(plain)?, expected);
@@ -556,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_source_is_an_error_wherever_it_ends() -> io::Result<()> {
+    fn a_truncated_dump_is_an_error_wherever_it_ends() -> io::Result<()> {
         let text: String = (0..2000).map(|n| format!("line {}\n", n * n)).collect();
         for whole in [zstd(&text)?, gzip(&text)?] {
             for length in (5..whole.len()).step_by(97) {
@@ -567,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_limit_is_passed_over_and_counted() -> io::Result<()> {
+    fn a_too_long_line_is_skipped_and_counted() -> io::Result<()> {
         for extra in [0, 1, CHUNK, 3 * CHUNK + 5] {
             let long = "x".repeat(MAX_LINE + extra);
             let found = lines(format!("one\n{long}\nthree\nfour").into_bytes())?;

@@ -5,7 +5,7 @@
 
 use std::io::{self, Cursor, Read};
 
-use super::dump::MAX_WINDOW_LOG;
+use super::compression::MAX_WINDOW_LOG;
 use crate::system::ordered::{Ordered, ordered};
 
 /// The least threads with which it is worth while: decoding takes an eightieth of what is done with the text.

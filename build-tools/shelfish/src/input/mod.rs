@@ -1,10 +1,153 @@
-//! Dumps of evaluations and games: files, hosts or standard input, plain or compressed, as lines, rows or texts of games.
+//! Inputs of builds: dumps of evaluations and games in files, on hosts or on standard input, plain or compressed.
+//!
+//! An input is read as lines, as rows of Parquet or as texts of games.
 
-pub mod dump;
+mod book_file;
+mod compression;
+mod dump;
 pub mod frames;
 pub mod game_texts;
+pub mod lines;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod remote;
 pub mod rows;
-mod source;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use book_file::{BookFile, is_polyglot_name};
+pub use dump::{Downloads, Dump, DumpKind, DumpOptions, Dumps};
+
+use crate::system::url::scheme;
+use remote::Checksum;
+
+/// An input of a build, as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// A file on a host: `http://` or `https://`.
+    Url(String),
+    /// A file on a host that a list names, with its checksum.
+    Listed {
+        /// The URL.
+        url: String,
+        /// The checksum.
+        checksum: Box<Checksum>,
+    },
+    /// Standard input.
+    Stdin,
+}
+
+impl Input {
+    /// Returns the path, if the input is a file of this machine.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Input::File(path) => Some(path),
+            Input::Url(_) | Input::Listed { .. } | Input::Stdin => None,
+        }
+    }
+
+    /// Returns the checksum, if it is known before the input is read.
+    pub fn checksum(&self) -> Option<&Checksum> {
+        match self {
+            Input::Listed { checksum, .. } => Some(checksum),
+            Input::File(_) | Input::Url(_) | Input::Stdin => None,
+        }
+    }
+
+    /// Returns the name of the file, without its folder.
+    pub fn file_name(&self) -> Option<String> {
+        match self {
+            Input::File(path) => Some(path.file_name()?.to_string_lossy().into_owned()),
+            Input::Url(url) | Input::Listed { url, .. } => Some(file_name(url)),
+            Input::Stdin => None,
+        }
+    }
+}
+
+/// Returns the name of the file at a URL.
+fn file_name(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned()
+}
+
+impl From<&Path> for Input {
+    fn from(path: &Path) -> Input {
+        match path.to_str() {
+            Some("-") => Input::Stdin,
+            Some(url) if scheme(url).is_some() => Input::Url(url.to_owned()),
+            _ => Input::File(path.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Input::File(path) => path.display().fmt(f),
+            Input::Url(url) | Input::Listed { url, .. } => f.write_str(url),
+            Input::Stdin => f.write_str("standard input"),
+        }
+    }
+}
+
+/// An error of an input.
+#[derive(Debug)]
+pub enum InputError {
+    /// The input cannot be opened, or cannot be read to its end.
+    Read {
+        /// The input.
+        input: Input,
+        /// The error.
+        error: io::Error,
+    },
+    /// The input contains games instead of evaluations.
+    Games(Input),
+    /// The input contains evaluations instead of games.
+    Evaluations(Input),
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputError::Read { input, error } => write!(f, "cannot read {input}: {error}"),
+            InputError::Games(input) => write!(
+                f,
+                "{input} contains games, expected evaluations: `shelfish book build` builds a database of games"
+            ),
+            InputError::Evaluations(input) => write!(
+                f,
+                "{input} contains evaluations, expected games: `shelfish build` builds a database of evaluations"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InputError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_hosts_and_standard_input_are_recognised() {
+        let input = |text: &str| Input::from(Path::new(text));
+        assert_eq!(input("-"), Input::Stdin);
+        assert_eq!(input("./-"), Input::File("./-".into()));
+        for url in ["https://x/a.zst", "HTTP://x", "ftp://x/a"] {
+            assert_eq!(input(url), Input::Url(url.to_owned()));
+        }
+        for (text, name) in [
+            ("a/games.pgn.zst", Some("games.pgn.zst")),
+            ("https://x/y/a%20b.pgn?c=/d#e/f", Some("a b.pgn")),
+            ("https://x/", Some("")),
+            ("-", None),
+        ] {
+            assert_eq!(input(text).file_name().as_deref(), name, "{text}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::dump::{Chunk, Text};
+use super::lines::{Chunk, Text};
 use super::rows::{COLUMNS, Row, Rows};
 
 /// Rows that are read at a time: about a chunk of a dump.

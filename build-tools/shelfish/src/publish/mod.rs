@@ -25,7 +25,7 @@ use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreFault};
-use crate::system::workspace::SignalsElsewhere;
+use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::hexadecimal;
 use cost::Cost;
@@ -213,8 +213,8 @@ impl From<StoreError> for PublishError {
 pub fn publish(options: &Options) -> Result<Report, PublishError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(PublishError::System)?;
-    // A build before this one in the same process would end it, and what was begun in the store would stay there.
-    let _signals = SignalsElsewhere::new();
+    // Signals must not end the process at once: uploads that were begun would stay in the store.
+    let _takeover = Takeover::new();
     let done = runtime.block_on(async {
         let (stop, stopped) = watch::channel(false);
         let signal = interruption(stop);
@@ -237,26 +237,14 @@ pub fn publish(options: &Options) -> Result<Report, PublishError> {
     done
 }
 
-/// Waits for SIGINT or SIGTERM, says so, and gives the signal's number.
+/// Waits for SIGINT or SIGTERM, stops the work through the channel and returns the signal's number.
 async fn interruption(stop: watch::Sender<bool>) -> u8 {
-    #[cfg(unix)]
-    let number = {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => tokio::select! {
-                _ = tokio::signal::ctrl_c() => 2,
-                _ = terminate.recv() => 15,
-            },
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let number = match tokio::signal::ctrl_c().await {
-        Ok(()) => 2,
+    let number = match signals::interruption() {
+        Ok(interruption) => interruption.await,
         Err(_) => std::future::pending().await,
     };
     let _ = stop.send(true);
-    // Whoever listens has to find the channel open.
+    // The receivers must find the channel open.
     tokio::spawn(async move { stop.closed().await });
     number
 }

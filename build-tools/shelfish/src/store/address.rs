@@ -67,7 +67,7 @@ impl Address {
     ///
     /// It is a URL, but of no store.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
-        let Some((scheme, rest)) = crate::database::scheme(text).and_then(|_| text.split_once("://")) else {
+        let Some((scheme, rest)) = crate::system::url::scheme(text).and_then(|_| text.split_once("://")) else {
             return Ok(Address::of_folder(text.to_owned()));
         };
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));

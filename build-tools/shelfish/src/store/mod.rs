@@ -22,7 +22,7 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use crate::build::BuildError;
+use crate::system::workspace::WorkspaceError;
 use folder::Folder;
 pub use objects::{Objects, S3};
 
@@ -93,7 +93,7 @@ pub enum StoreFault {
         found: String,
     },
     /// The folder cannot be had for writing.
-    Folder(Box<BuildError>),
+    Folder(Box<WorkspaceError>),
     /// The work was stopped.
     Stopped,
     /// Something else, as the store says it.

@@ -1,5 +1,9 @@
-//! Files, signals and threads of this machine.
+//! Files, sizes, signals and threads of this machine.
 
+pub mod manifest;
 pub mod ordered;
 pub mod output;
+pub mod signals;
+pub mod size;
+pub mod url;
 pub mod workspace;

@@ -1,20 +1,22 @@
-//! Files that a person names to be written: never over what a run reads, and whole or not at all.
+//! Output files that a user names. A file is written whole or not at all, and never over a file that the run reads.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Why a file is not written.
+use super::signals;
+
+/// Returns the error for a file that would be overwritten.
 fn refused(path: &Path, why: &str) -> io::Error {
     let path = path.display();
     io::Error::new(io::ErrorKind::InvalidInput, format!("{path} {why}: name another file, it would be overwritten"))
 }
 
-/// Refuses to write to a file of a database, or to one of those that are read.
+/// Checks that `path` is neither a file of a database nor one of the files in `read`.
 ///
 /// # Errors
 ///
-/// It is one of them.
+/// The file would be overwritten.
 pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
@@ -25,12 +27,13 @@ pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::R
     if is_manifest || is_shard { Err(refused(path, "is a file of a database")) } else { Ok(()) }
 }
 
-/// Writes a file by `write`. What was there before stays until the new one is complete; what is no plain file, such as
-/// a pipe, is written to as it is.
+/// Writes a file by `write`. An existing file is replaced once the new file is complete.
+///
+/// A path that is not a plain file, such as a pipe, is written to directly.
 ///
 /// # Errors
 ///
-/// The file is one of a database, it cannot be written, or `write` fails.
+/// The file belongs to a database or cannot be written, or `write` fails.
 pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
     check(path, [])?;
     let named = |error| name(path, &error);
@@ -39,12 +42,12 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
         write(&mut out)?;
         return Ok(out.flush()?);
     }
-    // A link goes on to lead to the file.
+    // A link keeps pointing to the file.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let hidden = format!(".shelfish-{:016x}", fastrand::u64(..));
-    #[cfg(unix)]
-    remove_on_signals(folder.join(&hidden)).map_err(named)?;
+    let leftover = folder.join(&hidden);
+    let _cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover))).map_err(named)?;
     let mut temporary = tempfile::Builder::new();
     temporary.prefix(&hidden).rand_bytes(0);
     #[cfg(unix)]
@@ -57,26 +60,12 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
     Ok(())
 }
 
-/// Has SIGINT and SIGTERM remove a file, which need not be there yet or any more, and end the process.
-#[cfg(unix)]
-fn remove_on_signals(path: PathBuf) -> io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            let _ = fs::remove_file(path);
-            std::process::exit(128 + signal);
-        }
-    });
-    Ok(())
-}
-
+/// Adds the path to an error.
 fn name(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// A file whose errors name it.
+/// A buffered file whose errors name its path.
 #[derive(Debug)]
 pub struct Named {
     file: BufWriter<File>,
@@ -104,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_by_a_whole_one_or_not_at_all() -> io::Result<()> {
+    fn a_file_is_replaced_when_the_new_one_is_complete() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("dump");
         fs::write(&path, "before")?;
@@ -120,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_and_what_is_of_a_database_is_not_written_over() -> io::Result<()> {
+    fn inputs_and_files_of_a_database_are_never_overwritten() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
         for (name, is_refused) in [("manifest.json", true), ("0.silo", true), ("own.jsonl", true), ("other.tsv", false)]
         {

@@ -1,10 +1,10 @@
-//! What a command says at its end: JSON for programs, text for people.
+//! The report at the end of a command: JSON for programs, text for humans.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use indicatif::HumanCount;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::shown::json;
 
@@ -22,8 +22,31 @@ pub fn print(report: &(impl Serialize + fmt::Display), is_json: bool) -> io::Res
 ///
 /// # Errors
 ///
-/// As those of `f`.
+/// The formatter fails.
 pub fn write_counts<'a>(f: &mut fmt::Formatter<'_>, counts: impl IntoIterator<Item = (&'a str, u64)>) -> fmt::Result {
     let mut counts = counts.into_iter().filter(|(_, n)| *n > 0);
     counts.try_for_each(|(what, n)| writeln!(f, "{what}: {}", HumanCount(n)))
+}
+
+/// Returns the counts that are not zero, with their names.
+pub fn named<'a>(names: &'a [&'static str], counts: &'a [u64]) -> impl Iterator<Item = (&'static str, u64)> + 'a {
+    names.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0)
+}
+
+/// Serializes a value as its text.
+///
+/// # Errors
+///
+/// The serializer fails.
+pub fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Serializes named numbers as an object in their order.
+///
+/// # Errors
+///
+/// The serializer fails.
+pub fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(numbers.iter().copied())
 }

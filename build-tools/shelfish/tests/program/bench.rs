@@ -69,7 +69,8 @@ fn a_measured_build_leaves_no_files() {
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
 
     let games = games();
-    let book = shelfish(["bench", "build", "--json", games.to_str().unwrap(), "--", "--max-plies", "4"]).succeeds();
+    let book =
+        shelfish(["bench", "build", "--book", "--json", games.to_str().unwrap(), "--", "--max-plies", "4"]).succeeds();
     let book: Value = serde_json::from_str(&book).unwrap();
     assert!(book["positions"].as_u64() > Some(1) && book["pvs"].is_null(), "{book}");
 

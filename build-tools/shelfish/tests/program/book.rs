@@ -62,7 +62,7 @@ fn a_book_survives_the_conversion_to_polyglot_and_back() {
     let special = "[FEN \"4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1\"]\n[Result \"0-1\"]\n\n1... d5 2. e6 Rh1 0-1\n\n\
         [FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n[Result \"1-0\"]\n\n1. O-O-O gxh1=N 2. Rxh1 O-O 3. Rh8+ 1-0\n";
     let special = fixture.file("special.pgn", special);
-    fixture.build_to("book", &[&games(), &special], ALL).succeeds();
+    fixture.book_build_to("book", &[&games(), &special], ALL).succeeds();
     let bin = polyglot(&fixture, "book", &[]);
     assert!(bin.len() > 1_000 && bin.chunks(16).map(|entry| &entry[..8]).is_sorted());
     let all = fs::read_to_string(games()).unwrap() + &fs::read_to_string(&special).unwrap();
@@ -70,7 +70,7 @@ fn a_book_survives_the_conversion_to_polyglot_and_back() {
     let starts: Vec<String> = all.lines().filter_map(of_tag).chain([START.to_owned()]).collect();
     let starts: Vec<&str> = starts.iter().flat_map(|fen| ["--start", fen]).collect();
     let file = fixture.file("book.bin", &bin);
-    let report = fixture.build_to("back", &[&file], &starts).succeeds();
+    let report = fixture.book_build_to("back", &[&file], &starts).succeeds();
     let back = moves(&fixture, "back");
     assert_eq!(back, weights(moves(&fixture, "book")));
     for fen in ["4k3/8/8/K2pP2r/8/8/8/8 w - -", "r3k2r/8/8/8/8/8/8/2KR3n w kq -"] {
@@ -81,7 +81,7 @@ fn a_book_survives_the_conversion_to_polyglot_and_back() {
     assert_eq!(polyglot(&fixture, "back", &[]), bin, "weights come back as they were");
     let note = |book: &str| shelfish(["explore", "-d", fixture.path(book).to_str().unwrap(), START]).err;
     assert!(note("back").contains("contains no results") && note("book").is_empty(), "{}", note("back"));
-    let here: Value = serde_json::from_str(&fixture.build_to("some", &[&file], &["--json"]).succeeds()).unwrap();
+    let here: Value = serde_json::from_str(&fixture.book_build_to("some", &[&file], &["--json"]).succeeds()).unwrap();
     assert!(here["input"]["books"]["unreached"].as_u64().unwrap() > 5, "{here}");
 }
 
@@ -90,7 +90,7 @@ fn weights_are_frequencies_or_points_of_the_side_to_move() {
     let fixture = Fixture::new();
     let pgn = "1. e4 e5 1-0\n\n1. e4 e5 1-0\n\n1. e4 c5 0-1\n\n1. d4 d5 1/2-1/2\n";
     let pgn = fixture.file("games.pgn", pgn);
-    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    fixture.book_build_to("book", &[&pgn], &[]).succeeds();
     let file = |options: &[&str]| fixture.file("w.bin", polyglot(&fixture, "book", options));
     let of = |book: &Path, fen: &str| -> Vec<(String, u64)> {
         let picked = pick(book, fen, &["--greedy"]);
@@ -126,7 +126,7 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
     rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE moves (x)").unwrap();
     let evaluations = fixture.file("dump.jsonl", line(START, 20, "e2e4", 1, 1));
     fixture.build_to("evals", &[&evaluations], &[]).succeeds();
-    fixture.build_to("db", &[&games()], &[]).succeeds();
+    fixture.book_build_to("db", &[&games()], &[]).succeeds();
     let before = fixture.files("db");
     for (path, words) in [
         (&cut, ["15 bytes", "16 bytes each"]),
@@ -135,13 +135,13 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
         (&foreign, ["no position is left", "not reached"]),
         (&other, ["other.sqlite", "no learning book"]),
     ] {
-        fixture.build(&[path], &[]).fails(&words);
+        fixture.book_build(&[path], &[]).fails(&words);
         assert_eq!(fixture.files("db"), before, "the old book stays");
         if path != &foreign {
             shelfish(["book", "pick", "--book", path.to_str().unwrap(), START]).fails(&words[1..]);
         }
     }
-    fixture.build(&[&torn], &[]).fails(&["torn.sqlite"]);
+    fixture.book_build(&[&torn], &[]).fails(&["torn.sqlite"]);
     learn(&games(), &games(), &[]).fails(&["expected a learning book", "games.pgn"]);
     learn(&other, &games(), &[]).fails(&["no learning book"]);
     learn(&fixture.path("new.sqlite"), &cut, &[]).fails(&["expected games in PGN, found a book"]);
@@ -149,11 +149,11 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
     let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));
     shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "needs a book"]);
     shelfish(["book", "pick", "--book", missing.to_str().unwrap(), START]).fails(&["missing"]);
-    fixture.build(&[Path::new("http://127.0.0.1:1/book.bin")], &[]).fails(&["save it as a file"]);
-    fixture.build(&[&foreign, &games()], &[]).fails(&["foreign.bin", "build it alone"]);
-    fixture.build(&[&foreign], &["--speeds", "blitz"]).fails(&["counted already"]);
+    fixture.book_build(&[Path::new("http://127.0.0.1:1/book.bin")], &[]).fails(&["save it as a file"]);
+    fixture.book_build(&[&foreign, &games()], &[]).fails(&["foreign.bin", "build it alone"]);
+    fixture.book_build(&[&foreign], &["--speeds", "blitz"]).fails(&["counted already"]);
     let based = ["--base", fixture.path("db").to_str().unwrap().to_owned().leak()];
-    fixture.build(&[&foreign], &based).fails(&["results"]);
+    fixture.book_build(&[&foreign], &based).fails(&["results"]);
 }
 
 #[test]
@@ -162,14 +162,14 @@ fn a_learning_book_counts_like_a_book_of_the_games() {
     let book = fixture.path("my.sqlite");
     let first = summary(learn(&book, &games(), &[]));
     assert!(first["learned"].as_u64().unwrap() > 5, "{first}");
-    fixture.build_to("learned", &[&book], &[]).succeeds();
-    fixture.build_to("counted", &[&games()], &[]).succeeds();
+    fixture.book_build_to("learned", &[&book], &[]).succeeds();
+    fixture.book_build_to("counted", &[&games()], &[]).succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
 
     // The games have no known speed or rating, so all games are in the last bucket.
     let bin = fixture.file("learned.bin", polyglot(&fixture, "learned", &[]));
     for source in [&book, &bin] {
-        fixture.build_to("buckets", &[source], &["--buckets", "speeds,2000", "--average-ratings"]).succeeds();
+        fixture.book_build_to("buckets", &[source], &["--buckets", "speeds,2000", "--average-ratings"]).succeeds();
         let db = fixture.path("buckets").to_str().unwrap().to_owned();
         shelfish(["verify", "-q", "-d", &db]).succeeds();
         let explored = shelfish(["explore", "--json", "-d", &db, START]).succeeds();
@@ -186,16 +186,16 @@ fn a_learning_book_counts_like_a_book_of_the_games() {
     let again = summary(learn(&book, &games(), &[]));
     assert_eq!((&again["learned"], &again["known"], &again["moves"]), (&0.into(), &first["learned"], &0.into()));
     assert_eq!(again["book"], first["book"]);
-    fixture.build_to("learned", &[&book], &[]).succeeds();
+    fixture.book_build_to("learned", &[&book], &[]).succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
 
     // A month can be built on a learning book.
     let pgn = fixture.file("more.pgn", "[White \"A\"]\n\n1. a3 a6 1-0\n");
     let base = fixture.path("learned");
-    fixture.build_to("both", &[&pgn], &["--base", base.to_str().unwrap()]).succeeds();
+    fixture.book_build_to("both", &[&pgn], &["--base", base.to_str().unwrap()]).succeeds();
     let both = moves(&fixture, "both");
     assert_eq!(both[START]["a2a3"], [1, 0, 0]);
-    fixture.build(&[&book, &book], &[]).fails(&["the same games"]);
+    fixture.book_build(&[&book, &book], &[]).fails(&["the same games"]);
 }
 
 /// Game with all special moves of both sides, also in Chess960.
@@ -251,7 +251,7 @@ fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
     let picked = pick(&book, START, &[]);
     let m = &picked["moves"][0];
     assert_eq!([&m["frequency"], &m["wins"], &m["draws"], &m["losses"]], [3, 1, 0, 1]);
-    let report = fixture.build_to("static", &[&book], &[]).succeeds();
+    let report = fixture.book_build_to("static", &[&book], &[]).succeeds();
     assert!(report.contains("without weight or result, not used: 1"), "{report}");
 }
 
@@ -344,7 +344,7 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
     let build = |db: &str, months: &[&str]| {
         let mut options = vec!["--dump-list", &list];
         months.iter().for_each(|month| options.extend(["--dump", month]));
-        fixture.build_to(db, &[], &options)
+        fixture.book_build_to(db, &[], &options)
     };
     let text = build("db", &["2013-01", "2013-02"]).succeeds();
     assert!(text.matches("(as published)").count() == 2, "{text}");
@@ -374,7 +374,7 @@ fn a_month_is_compared_with_the_checksum_in_its_list() {
     fs::create_dir(fixture.path("files")).unwrap();
     fs::rename(fixture.path(&format!("standard/{name}")), fixture.path(&format!("files/{name}"))).unwrap();
     fixture.file("standard/list.txt", host.url(&format!("files/{name}")));
-    let build = || fixture.build(&[], &["--dump-list", &list, "--dump", "2013-01"]);
+    let build = || fixture.book_build(&[], &["--dump-list", &list, "--dump", "2013-01"]);
     let text = build().succeeds();
     assert!(text.contains("(as published)"), "{text}");
     fixture.file(&format!("files/{name}"), zstd("1. c4 1-0\n"));
@@ -387,14 +387,14 @@ fn a_book_is_published_read_and_updated() {
     let (book, target) = (fixture.path("book"), fixture.path("host/book"));
     let [book_dir, to] = [&book, &target].map(|path| path.to_str().unwrap());
     let publish = |more: &[&str]| summary(shelfish(["publish", book_dir, to, "--json", "--quiet"].iter().chain(more)));
-    fixture.build_to("book", &[&games()], &[]).succeeds();
+    fixture.book_build_to("book", &[&games()], &[]).succeeds();
     let first = publish(&[]);
     assert_eq!((&first["changed"], &first["sent_shards"]), (&true.into(), &1.into()), "{first}");
     assert_eq!(publish(&[])["changed"], false);
     assert_eq!(fixture.files("host/book"), fixture.files("book"));
 
     let more = fixture.file("more.pgn", "1. a3 a6 1-0\n");
-    fixture.build_to("book", &[&more], &["--base", book_dir]).succeeds();
+    fixture.book_build_to("book", &[&more], &["--base", book_dir]).succeeds();
     let second = publish(&["--prune"]);
     assert_eq!((&second["changed"], &second["sent_shards"]), (&true.into(), &1.into()), "{second}");
     let host = Host::new(&fixture);

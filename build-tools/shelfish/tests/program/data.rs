@@ -337,7 +337,7 @@ fn a_book_of_all_games_counts_like_a_hash_map() {
     let mut of_five = 0;
     for least in ["1", "5"] {
         let options = ["--max-plies", "1000", "--threads", "2", "--min-games", least];
-        println!("{}", fixture.build(&[&games], &options).succeeds());
+        println!("{}", fixture.book_build(&[&games], &options).succeeds());
         let (mut positions, mut found, mut wrong) = (0, 0, Vec::new());
         for record in book(&fixture.path("db")) {
             let key = record.position.key();

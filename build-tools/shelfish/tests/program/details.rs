@@ -129,7 +129,7 @@ fn buckets_ratings_and_references_agree_with_an_independent_count() {
     let sources = [(&one, "one.pgn"), (&two, "two.pgn")].map(|(games, name)| fixture.file(name, text(games)));
     let expected = expected(&[&one, &two]);
     for options in [&["--threads", "1", "--max-memory", "64MiB"][..], &["--threads", "3"]] {
-        fixture.build(&[&sources[0], &sources[1]], &[&DETAILS[..], options].concat()).succeeds();
+        fixture.book_build(&[&sources[0], &sources[1]], &[&DETAILS[..], options].concat()).succeeds();
         fixture.verify("db").succeeds();
         assert!(contents(&fixture.export("db")) == expected);
     }
@@ -141,16 +141,16 @@ fn months_with_details_on_a_base_give_the_bytes_of_a_single_build() {
     let [january, february, march] =
         [3, 4, 5].map(|seed| fixture.file(&format!("{seed}.pgn"), text(&random_games(seed, 120))));
     for details in [&DETAILS[..], &["--game-ids", "2"], &["--buckets", "1800"], &["--average-ratings"]] {
-        fixture.build_to("all", &[&january, &february, &march], details).succeeds();
+        fixture.book_build_to("all", &[&january, &february, &march], details).succeeds();
         let expected = fixture.files("all");
         for (name, source) in [("one", &january), ("two", &february), ("three", &march)] {
-            fixture.build_to(name, &[source], details).succeeds();
+            fixture.book_build_to(name, &[source], details).succeeds();
         }
         let build = |sources: &[&Path], bases: &[&str]| {
             let paths: Vec<String> = bases.iter().map(|name| fixture.path(name).to_str().unwrap().to_owned()).collect();
             let bases = paths.iter().flat_map(|path| ["--base", path]);
             let options: Vec<&str> = details.iter().copied().chain(bases).collect();
-            fixture.build(sources, &options).succeeds();
+            fixture.book_build(sources, &options).succeeds();
             assert!(fixture.files("db") == expected, "{options:?}");
         };
         build(&[&february, &march], &["one"]);
@@ -158,11 +158,11 @@ fn months_with_details_on_a_base_give_the_bytes_of_a_single_build() {
         build(&[], &["one", "two", "three"]);
     }
     let one = fixture.path("one").to_str().unwrap().to_owned();
-    fixture.build(&[&february], &["--base", &one]).fails(&["average_ratings", "true"]);
+    fixture.book_build(&[&february], &["--base", &one]).fails(&["average_ratings", "true"]);
     fixture
-        .build(&[&february], &["--base", &one, "--average-ratings", "--buckets", "1800"])
+        .book_build(&[&february], &["--base", &one, "--average-ratings", "--buckets", "1800"])
         .fails(&["buckets", "1800"]);
-    let run = fixture.build(&[&february], &["--buckets", "fast"]);
+    let run = fixture.book_build(&[&february], &["--buckets", "fast"]);
     assert!(run.code == 2 && run.err.contains("speeds,1600,2000"), "{}", run.err);
 }
 
@@ -180,7 +180,7 @@ fn explore_shows_buckets_ratings_and_games() {
         game("Baku", 2700, "180+2", "1. d4 1/2-1/2"),
     ];
     let pgn = fixture.file("games.pgn", games.concat());
-    fixture.build_to("book", &[&pgn], &["--buckets", "speeds", "--average-ratings", "--game-ids", "2"]).succeeds();
+    fixture.book_build_to("book", &[&pgn], &["--buckets", "speeds", "--average-ratings", "--game-ids", "2"]).succeeds();
     let book = fixture.path("book").to_str().unwrap().to_owned();
     let explore = |options: &[&str]| shelfish([&["explore", "-d", &book, START], options].concat());
     let explored: Value = serde_json::from_str(&explore(&["--json"]).succeeds()).unwrap();
@@ -203,7 +203,7 @@ fn explore_shows_buckets_ratings_and_games() {
     assert!(table.contains("https://lichess.org/ABCDEFGH") && table.contains("games.pgn, game 3"), "{table}");
     assert!(explore(&["--bucket", "rapid"]).succeeds().contains("no game of these buckets"));
     explore(&["--bucket", "slow"]).fails(&["slow", "ultraBullet; bullet; blitz"]);
-    fixture.build_to("plain", &[&pgn], &[]).succeeds();
+    fixture.book_build_to("plain", &[&pgn], &[]).succeeds();
     let plain = fixture.path("plain").to_str().unwrap().to_owned();
     shelfish(["explore", "-d", &plain, "--bucket", "blitz", START]).fails(&["--buckets"]);
 }

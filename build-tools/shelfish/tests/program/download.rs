@@ -124,9 +124,9 @@ fn games_are_read_from_hosts() {
     let fixture = Fixture::new();
     let pgn = "[Event \"x\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n";
     let path = fixture.file("games.pgn", pgn);
-    fixture.build_to("expected", &[&path], &[]).succeeds();
+    fixture.book_build_to("expected", &[&path], &[]).succeeds();
     let host = BreakingHost::new(zstd(pgn), Behaviour { breaks_after: 30, ..Behaviour::default() });
-    let text = build(&fixture, &host, "games.pgn.zst", &[]).succeeds();
+    let text = fixture.book_build(&[Path::new(&host.url("games.pgn.zst"))], &[]).succeeds();
     assert_eq!(fixture.files("db"), fixture.files("expected"));
     assert!(text.contains("no checksum is published"), "{text}");
 }

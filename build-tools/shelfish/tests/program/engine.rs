@@ -263,7 +263,7 @@ fn a_silent_host_does_not_block_the_engine() {
     let dump = fixture.file("dump", line(START, -31, "a2a4 e7e5", 1_234, 77));
     fixture.build(&[&dump], &[]).succeeds();
     let pgn = fixture.file("odd.pgn", "1. a3 h5 1-0\n");
-    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    fixture.book_build_to("book", &[&pgn], &[]).succeeds();
     let manifest = |database: &str| Some(std::fs::read(fixture.path(database).join("manifest.json")).unwrap());
     for (option, manifest) in
         [("EvalDatabase", None), ("EvalDatabase", manifest("db")), ("BookFile", None), ("BookFile", manifest("book"))]
@@ -308,7 +308,7 @@ fn the_engine_plays_from_all_kinds_of_books() {
     // A search would not choose these moves.
     let pgn =
         fixture.file("odd.pgn", "1. a3 h5 2. Nh3 1-0\n\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O 1-0\n");
-    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    fixture.book_build_to("book", &[&pgn], &[]).succeeds();
     let [book, bin, learned] =
         ["book", "odd.bin", "odd.sqlite"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
     shelfish(["export", "-d", &book, "--format", "polyglot", "-o", &bin]).succeeds();

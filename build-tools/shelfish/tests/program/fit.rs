@@ -79,32 +79,25 @@ fn a_base_is_reduced_like_its_sources() {
 
 #[test]
 fn an_abandoned_attempt_releases_its_disk_space() {
-    use shelfish_cli::{build, database};
+    use shelfish_cli::{build, database, evaluations};
 
     let fixture = Fixture::new();
     let dump = fixture.file("dump", dump());
     fixture.build_to("base", &[&dump], &[]).succeeds();
     let max_bytes = bytes(&fixture, "base") / 2;
-    let options = build::Options {
-        sources: Vec::new(),
+    let mut options = evaluations::Options::new(Vec::new(), &fixture.path("db"));
+    options.table = build::Options {
         bases: vec![database::Args::of(fixture.path("base").to_str().unwrap())],
-        replace: false,
-        out: fixture.path("db"),
         max_memory: build::MIN_MEMORY,
         // Shards with pages are complete before the attempt is abandoned.
         shard_bytes: 4_000,
         inline_page_bytes: 0,
         threads: 1,
-        patience: shelfish_cli::input::remote::Patience::default(),
-        selection: shelfish_cli::evaluations::Selection::default(),
-        plan: None,
         max_bytes: Some(max_bytes),
         max_disk: Some(2 * max_bytes),
-        rejects: None,
-        quiet: true,
-        is_interruptible: false,
+        ..options.table
     };
-    let fitted = build::build(&options).unwrap().fitted.unwrap();
+    let fitted = evaluations::build(&options).unwrap().fitted.unwrap();
     assert!(fitted.attempts > 1 && bytes(&fixture, "db") <= max_bytes, "{fitted}");
 }
 

@@ -1,4 +1,4 @@
-//! `shelfish build` of games, and reports on the book.
+//! `shelfish book build`, and reports on the book.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -126,7 +126,7 @@ fn random_games(seed: u64, count: usize) -> String {
 
 #[track_caller]
 fn book_of(fixture: &Fixture, pgn: &Path, options: &[&str]) -> Vec<String> {
-    fixture.build(&[pgn], options).succeeds();
+    fixture.book_build(&[pgn], options).succeeds();
     fixture.verify("db").succeeds();
     fixture.export("db")
 }
@@ -144,7 +144,7 @@ fn counts_agree_with_a_hash_map() {
     }
     let is_frequent = |moves: &BTreeMap<String, Counts>| moves.values().flatten().sum::<u64>() >= 5;
     let frequent: HashMap<_, _> = expected.clone().into_iter().filter(|(_, moves)| is_frequent(moves)).collect();
-    let out = fixture.build(&[&pgn], &["--min-games", "5"]).succeeds();
+    let out = fixture.book_build(&[&pgn], &["--min-games", "5"]).succeeds();
     let left_out = expected.len() - frequent.len();
     assert!(out.replace(',', "").contains(&format!("positions of fewer games left out: {left_out}")), "{out}");
     assert!(contents(&fixture.export("db")) == frequent);
@@ -165,15 +165,15 @@ fn compressed_and_piped_games_make_the_same_book() {
     let bzip2 = bzip2.finish().unwrap();
     assert_eq!(book_of(&fixture, &fixture.file("c", &bzip2), &[]), expected);
     let db = fixture.path("db");
-    shelfish_with(["build", "-", "-q", "-o", db.to_str().unwrap()], games.as_bytes()).succeeds();
+    shelfish_with(["book", "build", "-", "-q", "-o", db.to_str().unwrap()], games.as_bytes()).succeeds();
     assert_eq!(fixture.export("db"), expected);
 
     let mut damaged = bzip2;
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0x55;
-    fixture.build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[]).fails(&["damaged.pgn.bz2"]);
+    fixture.book_build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[]).fails(&["damaged.pgn.bz2"]);
     let cut = zstd::encode_all(games.as_bytes(), 1).unwrap();
-    fixture.build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[]).fails(&["cut.pgn.zst"]);
+    fixture.book_build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[]).fails(&["cut.pgn.zst"]);
     assert_eq!(fixture.export("db"), expected, "the old database is unchanged");
 }
 
@@ -181,30 +181,30 @@ fn compressed_and_piped_games_make_the_same_book() {
 fn months_on_a_base_give_the_bytes_of_a_single_build() {
     let fixture = Fixture::new();
     let [january, february] = [3, 4].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
-    fixture.build_to("both", &[&january, &february], &[]).succeeds();
+    fixture.book_build_to("both", &[&january, &february], &[]).succeeds();
     let expected = fixture.files("both");
-    fixture.build_to("one", &[&january], &[]).succeeds();
-    fixture.build_to("two", &[&february], &[]).succeeds();
+    fixture.book_build_to("one", &[&january], &[]).succeeds();
+    fixture.book_build_to("two", &[&february], &[]).succeeds();
     let [one, two] = ["one", "two"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture.build(&[&february], &["--base", &one]).succeeds();
+    fixture.book_build(&[&february], &["--base", &one]).succeeds();
     assert!(fixture.files("db") == expected, "February on January");
-    fixture.build(&[], &["--base", &two, "--base", &one]).succeeds();
+    fixture.book_build(&[], &["--base", &two, "--base", &one]).succeeds();
     assert!(fixture.files("db") == expected, "both, built already");
-    fixture.build_to("one", &[&february], &["--base", &one]).succeeds();
+    fixture.book_build_to("one", &[&february], &["--base", &one]).succeeds();
     assert!(fixture.files("one") == expected, "in place");
 
     let words = ["4.pgn", "same games", "--again"];
-    fixture.build_to("one", &[&february], &["--base", &one]).fails(&words);
-    fixture.build(&[&january, &january], &[]).fails(&["3.pgn", "--again"]);
+    fixture.book_build_to("one", &[&february], &["--base", &one]).fails(&words);
+    fixture.book_build(&[&january, &january], &[]).fails(&["3.pgn", "--again"]);
     assert!(fixture.files("one") == expected, "a rejected build changes nothing");
     let twice = book_of(&fixture, &january, &["--base", &two, "--max-plies", "50"]);
-    fixture.build(&[&january, &january], &["--base", &two, "--again"]).succeeds();
+    fixture.book_build(&[&january, &january], &["--base", &two, "--again"]).succeeds();
     assert!(fixture.export("db") != twice);
 
-    fixture.build(&[&january], &["--base", &two, "--max-plies", "30"]).fails(&["max_plies", "50"]);
-    fixture.build_to("few", &[&january], &["--min-games", "3"]).succeeds();
+    fixture.book_build(&[&january], &["--base", &two, "--max-plies", "30"]).fails(&["max_plies", "50"]);
+    fixture.book_build_to("few", &[&january], &["--min-games", "3"]).succeeds();
     let few = fixture.path("few").to_str().unwrap().to_owned();
-    fixture.build(&[&february], &["--base", &few]).fails(&["--min-games 1"]);
+    fixture.book_build(&[&february], &["--base", &few]).fails(&["--min-games 1"]);
 }
 
 #[test]
@@ -212,19 +212,19 @@ fn rare_positions_are_left_out_of_a_base_as_of_all_sources() {
     let fixture = Fixture::new();
     let [january, february, whole] =
         [3, 4, 5].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
-    fixture.build_to("one", &[&january], &[]).succeeds();
-    fixture.build_to("two", &[&february], &[]).succeeds();
+    fixture.book_build_to("one", &[&january], &[]).succeeds();
+    fixture.book_build_to("two", &[&february], &[]).succeeds();
     let [one, two] = ["one", "two"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture.build_to("both", &[&january, &february], &["--min-games", "5"]).succeeds();
-    let on_january = fixture.build(&[&february], &["--base", &one, "--min-games", "5"]).succeeds();
+    fixture.book_build_to("both", &[&january, &february], &["--min-games", "5"]).succeeds();
+    let on_january = fixture.book_build(&[&february], &["--base", &one, "--min-games", "5"]).succeeds();
     assert!(on_january.contains("positions of fewer games left out"), "{on_january}");
     assert!(fixture.files("db") == fixture.files("both"));
-    fixture.build(&[], &["--base", &one, "--base", &two, "--min-games", "5"]).succeeds();
+    fixture.book_build(&[], &["--base", &one, "--base", &two, "--min-games", "5"]).succeeds();
     assert!(fixture.files("db") == fixture.files("both"), "both, built already");
 
     // A book does not record which of its positions come from games with all positions.
-    fixture.build_to("one", &[&january], &["--whole", whole.to_str().unwrap()]).succeeds();
-    fixture.build(&[&february], &["--base", &one, "--min-games", "5"]).fails(&["used whole", "--min-games"]);
+    fixture.book_build_to("one", &[&january], &["--whole", whole.to_str().unwrap()]).succeeds();
+    fixture.book_build(&[&february], &["--base", &one, "--min-games", "5"]).fails(&["used whole", "--min-games"]);
     assert!(fixture.files("db") == fixture.files("both"), "a rejected build changes nothing");
 }
 
@@ -253,11 +253,11 @@ fn selected_games_keep_all_their_positions_and_the_counts_of_other_games() {
     // The filters of games do not apply to these games.
     assert!(contents(&book_of(&fixture, &games, &["--ratings", "2800-", "--whole", whole])) == kept);
 
-    fixture.build_to("base", &[&games], &["--whole", whole]).succeeds();
+    fixture.book_build_to("base", &[&games], &["--whole", whole]).succeeds();
     let february = fixture.file("february.pgn", random_games(7, 50));
-    fixture.build_to("both", &[&games, &february], &["--whole", whole]).succeeds();
+    fixture.book_build_to("both", &[&games, &february], &["--whole", whole]).succeeds();
     let base = fixture.path("base").to_str().unwrap().to_owned();
-    fixture.build(&[&february], &["--base", &base]).succeeds();
+    fixture.book_build(&[&february], &["--base", &base]).succeeds();
     let export = |name: &str| fixture.export(name);
     assert!(export("db") == export("both"));
 }
@@ -279,7 +279,7 @@ fn errors_in_games_are_counted_and_the_moves_before_are_used() {
     .concat();
     let path = fixture.file("games.pgn", pgn);
     let rejects = fixture.path("rejects.tsv");
-    let out = fixture.build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let out = fixture.book_build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
     let summary: Value = serde_json::from_str(&out).unwrap();
     let input = &summary["input"];
     assert_eq!((&input["read"], &input["games"], &input["cut"]), (&json!(9), &json!(6), &json!(4)), "{input}");
@@ -312,7 +312,7 @@ fn the_result_after_the_moves_has_priority_over_the_tag() {
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
         assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), expected)]), "{tag} {moves}");
     }
-    fixture.build(&[&fixture.file("games.pgn", "[Result \"\"]\n\n1. e4 *\n")], &[]).fails(&["nothing to write"]);
+    fixture.book_build(&[&fixture.file("games.pgn", "[Result \"\"]\n\n1. e4 *\n")], &[]).fails(&["nothing to write"]);
 }
 
 #[test]
@@ -320,14 +320,14 @@ fn noise_and_endless_lines_are_reported() {
     let fixture = Fixture::new();
     let mut random = fastrand::Rng::with_seed(5);
     let noise: Vec<u8> = (0..300_000).map(|_| random.u8(..)).collect();
-    fixture.build(&[&fixture.file("noise.pgn", noise)], &[]).fails(&["nothing to write"]);
+    fixture.book_build(&[&fixture.file("noise.pgn", noise)], &[]).fails(&["nothing to write"]);
     let mut long = b"[Event \"a\"]\n\n1. e4 ".to_vec();
     long.extend(b"Nf3 Nf6 ".repeat(3 << 20));
     long.extend(b"\n\n[Event \"b\"]\n\n1. d4 1-0\n");
-    let summary = fixture.build(&[&fixture.file("long.pgn", long)], &["--json"]).succeeds();
+    let summary = fixture.book_build(&[&fixture.file("long.pgn", long)], &["--json"]).succeeds();
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((&summary["games"], &summary["input"]["faults"]["too long"]), (&json!(1), &json!(1)));
-    fixture.build(&[&fixture.file("empty.pgn", "")], &[]).fails(&["nothing to write"]);
+    fixture.book_build(&[&fixture.file("empty.pgn", "")], &[]).fails(&["nothing to write"]);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn a_selection_excludes_games() {
     let stats: Value = serde_json::from_str(&stats).unwrap();
     let info = &stats["manifest"]["info"];
     assert_eq!((&info["bots"], &info["games"], &info["max_plies"]), (&json!("none"), &json!("3"), &json!("50")));
-    fixture.build(&[&pgn], &["--ending", "stalemate"]).fails(&["nothing to write", "ending"]);
+    fixture.book_build(&[&pgn], &["--ending", "stalemate"]).fails(&["nothing to write", "ending"]);
 }
 
 #[test]
@@ -370,17 +370,18 @@ fn evaluations_and_games_are_distinguished() {
     let pgn: PathBuf = fixture.file("games.pgn", "[Event \"x\"]\n\n1. e4 e5 1-0\n");
     let dump = fixture.file("dump.jsonl", sample());
     fixture.build_to("evals", &[&dump], &[]).succeeds();
-    fixture.build_to("book", &[&pgn], &[]).succeeds();
-    fixture.build(&[&pgn, &dump], &[]).fails(&["games.pgn has games", "dump.jsonl evaluations"]);
+    fixture.book_build_to("book", &[&pgn], &[]).succeeds();
+    fixture.book_build(&[&pgn, &dump], &[]).fails(&["dump.jsonl contains evaluations", "`shelfish build`"]);
+    fixture.build(&[&dump, &pgn], &[]).fails(&["games.pgn contains games", "`shelfish book build`"]);
+    fixture.build(&[&fixture.file("unnamed", "1. e4 e5 *")], &[]).fails(&["`shelfish book build`"]);
     let [evals, book] = ["evals", "book"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture.build(&[&pgn], &["--base", &evals]).fails(&["\"evaluations\"", "\"moves\""]);
+    fixture.book_build(&[&pgn], &["--base", &evals]).fails(&["\"evaluations\"", "\"moves\""]);
     fixture.build(&[&dump], &["--base", &book]).fails(&["\"moves\"", "\"evaluations\""]);
     fixture.build_to("book", &[&dump], &[]).fails(&["in the way"]);
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     shelfish(["lookup", "-d", &book, start]).fails(&["\"moves\"", "\"evaluations\""]);
     shelfish(["explore", "-d", &evals, start]).fails(&["\"evaluations\"", "\"moves\""]);
-    for (options, source) in [(["--min-games", "2"], &dump), (["--min-depth", "2"], &pgn)] {
-        let run = fixture.build(&[source], &options);
+    for run in [fixture.build(&[&dump], &["--min-games", "2"]), fixture.book_build(&[&pgn], &["--min-depth", "2"])] {
         assert_eq!(run.code, 2, "{}", run.err);
     }
     assert!(shelfish(["stats", "-d", &book]).succeeds().contains("moves"));
@@ -390,7 +391,7 @@ fn evaluations_and_games_are_distinguished() {
 fn stats_report_the_same_columns_of_a_book_as_its_build() {
     let fixture = Fixture::new();
     let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn");
-    let built: Value = serde_json::from_str(&fixture.build(&[&pgn], &["--json"]).succeeds()).unwrap();
+    let built: Value = serde_json::from_str(&fixture.book_build(&[&pgn], &["--json"]).succeeds()).unwrap();
     let stats = shelfish(["stats", "-q", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
     let reported = &serde_json::from_str::<Value>(&stats).unwrap()["scan"]["columns"];
     let columns = built["columns"].as_object().unwrap().iter().filter(|(name, _)| !name.is_empty());
@@ -404,7 +405,7 @@ fn explore_shows_moves_shares_and_evaluations() {
     let games = "[Event \"x\"]\n\n1. e4 e5 1-0\n\n[Event \"x\"]\n\n1. e4 c5 0-1\n\n[Event \"x\"]\n\n1. d4 1/2-1/2\n\n\
                  [Event \"x\"]\n\n1. e4 e5 1/2-1/2\n\n[Event \"x\"]\n\n0-1\n";
     let pgn = fixture.file("games.pgn", games);
-    fixture.build_to("book", &[&pgn], &[]).succeeds();
+    fixture.book_build_to("book", &[&pgn], &[]).succeeds();
     let after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
     let dump =
         format!(r#"{{"fen":"{after_e4}","evals":[{{"pvs":[{{"cp":36,"line":"e7e5"}}],"knodes":1,"depth":26}}]}}"#);

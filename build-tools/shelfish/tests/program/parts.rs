@@ -228,8 +228,8 @@ fn invalid_plans_and_sources_are_rejected() {
     let [one, two] = parts.sources.each_ref().map(|source| text(source));
     shelfish(["plan", "--parts", "2000", "-q", one]).fails(&["2000 parts take at least 2000 positions"]);
     let games = parts.fixture.file("games.pgn", "1. e4 e5 *\n");
-    shelfish(["plan", "--parts", "2", "-q", text(&games)]).fails(&["these are games"]);
-    parts.verb("partition", &["-q", text(&games)]).fails(&["these are games"]);
+    shelfish(["plan", "--parts", "2", "-q", text(&games)]).fails(&["games.pgn contains games"]);
+    parts.verb("partition", &["-q", text(&games)]).fails(&["games.pgn contains games"]);
     assert_eq!(parts.verb("partition", &["--share", "2/2", one]).code, 2);
     let wrong = parts.fixture.file("wrong.json", "{}");
     shelfish(["partition", "--plan", text(&wrong), one]).fails(&["wrong.json: expected a plan from `shelfish plan`"]);

@@ -75,7 +75,7 @@ fn selected_games_and_a_plan_count_as_sources() {
     let game = |moves: &str| format!("[Event \"x\"]\n\n{moves} 1-0\n");
     fixture.file("games.pgn", game("1. e4 e5"));
     let whole = fixture.file("whole.pgn", game("1. d4 d5"));
-    let text = format!("sources = ['games.pgn']\nto = 'site'\nbuild = ['--whole', '{}']", whole.display());
+    let text = format!("sources = ['games.pgn']\nto = 'site'\nbook-build = ['--whole', '{}']", whole.display());
     fixture.file("refresh.toml", text);
     report(refresh(&fixture, &[]));
     assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "do nothing: the newest is published");

@@ -47,7 +47,7 @@ fn the_frozen_games_give_the_frozen_book_with_details() {
 fn builds_frozen_book(name: &str, options: &[&str]) {
     let book = vector().with_file_name(name);
     let fixture = Fixture::new();
-    fixture.build(&[&book.join("games.pgn")], options).succeeds();
+    fixture.book_build(&[&book.join("games.pgn")], options).succeeds();
     let built = fixture.files("db");
     assert_eq!(built.len(), fs::read_dir(book.join("db")).unwrap().count());
     for (name, bytes) in built {

@@ -22,7 +22,7 @@ use shelfish_analysis::{KnownEval, annotate, report};
 use self::games::{Entry, Games};
 use crate::database::cache::{self, DiskCache};
 use crate::database::{self, Place};
-use crate::input::dump::{Dump, How, Source};
+use crate::input::{Dump, DumpOptions, Input};
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::shown;
@@ -136,7 +136,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
     let cache = args.cache.open(&place)?;
     let reader = Reader::builder(place).cache(cache).open().await?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let sources: Vec<Source> = args.games.iter().map(|path| Source::from(path.as_path())).collect();
+    let sources: Vec<Input> = args.games.iter().map(|path| Input::from(path.as_path())).collect();
     let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));
     let work = Work {
         phase: "Analysing",
@@ -150,7 +150,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
     let mut totals = Totals::default();
     for source in &sources {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{source}: {error}"));
-        let text = Dump::open(source, read.clone(), How::default()).and_then(Dump::text).map_err(named)?;
+        let text = Dump::open(source, read.clone(), DumpOptions::default()).and_then(Dump::text).map_err(named)?;
         let mut games = Games::new(text);
         loop {
             let batch = games.by_ref().take(BATCH).collect::<io::Result<Vec<Entry>>>().map_err(named)?;
@@ -176,7 +176,7 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
 async fn analyse_batch(
     args: &Args,
     reader: &Reader<Place, PositionEval, Option<DiskCache>>,
-    source: &Source,
+    source: &Input,
     batch: Vec<Entry>,
     totals: &mut Totals,
     out: &mut impl Write,

@@ -35,10 +35,13 @@ pub struct Args {
     /// Dumps or games, as for `shelfish build`
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+    /// Run `shelfish book build`, for games
+    #[arg(long)]
+    book: bool,
     /// Create the temporary directory in DIR [default: directory of the system]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Options of `shelfish build`
+    /// Options of `shelfish build` or `shelfish book build`
     #[arg(last = true, value_name = "OPTION")]
     options: Vec<OsString>,
     #[command(flatten)]
@@ -103,7 +106,13 @@ pub fn run(args: Args) -> Outcome {
     }
     let database = dir.path().join("db");
     let mut build = Command::new(std::env::current_exe()?);
-    build.arg("build").args(&args.options).args(["--json", "--quiet", "--out"]).arg(&database).arg("--");
+    build
+        .args(args.book.then_some("book"))
+        .arg("build")
+        .args(&args.options)
+        .args(["--json", "--quiet", "--out"])
+        .arg(&database)
+        .arg("--");
     build.args(&args.sources).stdout(Stdio::piped());
 
     let started = Instant::now();

@@ -14,7 +14,7 @@ use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
 use shelfish_analysis::pgn::is_chess;
 
-use crate::input::dump::{Dump, How, Source};
+use crate::input::{Dump, DumpOptions, Input};
 
 /// Options for games.
 #[derive(clap::Args, Debug)]
@@ -72,7 +72,7 @@ impl Args {
     /// Returns an error if the file cannot be read or contains no usable game.
     pub fn read(&self) -> io::Result<Games> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
-        let dump = Dump::open(&Source::from(self.games.as_path()), Default::default(), How::default());
+        let dump = Dump::open(&Input::from(self.games.as_path()), Default::default(), DumpOptions::default());
         let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
         if games.count == 0 {
             let why = format!("no game can be replayed ({} games cannot)", games.unusable);

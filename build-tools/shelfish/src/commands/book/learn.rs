@@ -17,8 +17,8 @@ use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
 
 use crate::book::learning::{GameToLearn, Learned, Learning, Sides};
 use crate::games::result_of;
-use crate::input::dump::{Dump, How, Source};
 use crate::input::game_texts::{GameTexts, decoded};
+use crate::input::{Dump, DumpOptions, Input};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report::{self, write_counts};
 use crate::terminal::shown::{beginning, shown};
@@ -128,10 +128,10 @@ pub fn learn(args: LearnArgs) -> Outcome {
     let mut summary = Summary::default();
     let (mut waiting, mut told) = (Vec::new(), 0);
     for path in &args.games {
-        let source = Source::from(path.as_path());
+        let source = Input::from(path.as_path());
         let failed = |error: io::Error| -> Failure { format!("cannot read {source}: {error}").into() };
         let read = Arc::new(AtomicU64::new(0));
-        let dump = Dump::open(&source, read.clone(), How::default()).map_err(failed)?;
+        let dump = Dump::open(&source, read.clone(), DumpOptions::default()).map_err(failed)?;
         let work = Work { phase: "learning", done: read, total: dump.size, is_bytes: true, positions: None };
         let _progress = Progress::start(work, args.quiet);
         for game in GameTexts::new(dump.text().map_err(failed)?) {

@@ -1,6 +1,6 @@
 //! `shelfish book`.
 
-pub mod games_args;
+pub mod build;
 mod learn;
 
 use std::io::{self, Write};
@@ -14,6 +14,7 @@ use shakmaty::{CastlingMode, Chess};
 use shelfish::position::Position;
 
 use self::learn::{LearnArgs, learn};
+use super::table_args::BuildCommand as _;
 use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
 use crate::database::blocking::Deadline;
@@ -26,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What to do with a book.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
+    /// Build a database of played moves from games or books of engines
+    Build(Box<build::Args>),
     /// Add games to a book that learns
     Learn(LearnArgs),
     /// Choose a move from a book, at random by how often it was played and how it went
@@ -71,6 +74,7 @@ pub struct PickArgs {
 /// A book cannot be read or written.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Build(args) => args.run(),
         Command::Learn(args) => learn(args),
         Command::Pick(args) => pick(&args),
     }

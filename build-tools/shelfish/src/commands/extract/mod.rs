@@ -19,9 +19,9 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriterOptions, encode_block};
 
 use super::analyse::games::{Entry, Games};
-use super::build::size;
-use crate::input::dump::{Dump, How, Source};
+use crate::input::{Dump, DumpOptions, Input};
 use crate::system::ordered::{cores, ordered};
+use crate::system::size;
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
@@ -57,10 +57,10 @@ pub struct Args {
     /// --pgn]
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
-    /// Limit the total size of the files, in MiB if SIZE has no unit; the positions farthest from the start are left
+    /// Limit the total size of the files, a number alone counts MiB; the positions farthest from the start are left
     /// out
-    #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = max_size)]
-    max_size: Option<usize>,
+    #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = size::at_least(1))]
+    max_size: Option<u64>,
     /// Directory of the new database; an existing database there is replaced when the new database is complete
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
@@ -70,10 +70,6 @@ pub struct Args {
     /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
-}
-
-fn max_size(text: &str) -> Result<usize, String> {
-    size(text, 1)
 }
 
 /// Summary of an extraction.
@@ -187,7 +183,7 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
     let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
-    let workspace = Workspace::open::<PositionEval>(&args.out)?;
+    let mut workspace = Workspace::open::<PositionEval>(&args.out)?;
     #[cfg(unix)]
     workspace.clean_up_on_signals()?;
     let kept = tempfile::tempfile_in(workspace.dir())?;
@@ -218,9 +214,10 @@ const GATHERED: usize = 1 << 16;
 
 /// Adds the positions of the games of a file to `keys`. Returns the number of games that cannot be read.
 fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
-    let source = Source::from(path);
+    let source = Input::from(path);
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
-    let text = Dump::open(&source, Arc::new(AtomicU64::new(0)), How::default()).and_then(Dump::text).map_err(named)?;
+    let text =
+        Dump::open(&source, Arc::new(AtomicU64::new(0)), DumpOptions::default()).and_then(Dump::text).map_err(named)?;
     let (mut refused, mut room) = (0, GATHERED);
     for entry in Games::new(text) {
         let Entry { number, game, .. } = entry.map_err(named)?;
@@ -322,12 +319,12 @@ fn write(
         }
         let bytes = writer.bytes_at_most();
         match args.max_size {
-            Some(room) if bytes > room as u64 => {
+            Some(room) if bytes > room => {
                 writer.discard()?;
                 let share = room as f64 / bytes as f64;
                 count = ((count as f64 * share * 0.98) as u64).min(count - 1);
                 if count == 0 {
-                    return Err(ExtractError::NoRoom { room: room as u64 }.into());
+                    return Err(ExtractError::NoRoom { room }.into());
                 }
             }
             _ => return Ok((writer.finish()?, count)),

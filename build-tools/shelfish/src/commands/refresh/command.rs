@@ -21,6 +21,7 @@ The file has these keys; the first two are needed:
   directory = \"evals\"                  # where it is built
   base = \"published\"                   # go on from what is published; without, the sources are all there is
   build = [\"--max-memory\", \"4GiB\"]     # options of `shelfish build`
+  book-build = [\"--min-games\", \"2\"]   # instead of `build`: the sources are games, options of `shelfish book build`
   publish = [\"--prune\", \"--keep\", \"3\"] # options of `shelfish publish`
   state = \"refresh.json\"               # where it is remembered what was built of what
 

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use serde::Deserialize;
 
+use crate::Failure;
+use crate::commands::table_args::{BuildCommand as _, Built};
+use crate::commands::{book, build, publish};
+
 /// What `refresh.toml` says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -17,6 +21,7 @@ struct Keys {
     base: Option<Base>,
     #[serde(default)]
     build: Vec<String>,
+    book_build: Option<Vec<String>>,
     #[serde(default)]
     publish: Vec<String>,
     state: Option<PathBuf>,
@@ -37,8 +42,10 @@ enum Base {
 pub struct Config {
     /// The sources.
     pub sources: Vec<PathBuf>,
-    /// The options of the build, as they were given.
+    /// The options of the build.
     pub options: Vec<String>,
+    /// Whether the sources are games, for `shelfish book build`.
+    pub is_book: bool,
     /// Whether the build goes on from the database that is published.
     pub on_published: bool,
     /// Where the database is built.
@@ -46,7 +53,7 @@ pub struct Config {
     /// Where it is remembered what was done.
     pub state: PathBuf,
     /// How it is published.
-    pub publish: crate::commands::publish::Args,
+    pub publish: publish::Args,
 }
 
 /// Why a file says nothing of use.
@@ -78,7 +85,7 @@ pub enum ConfigError {
         /// What to do in place of it.
         instead: &'static str,
     },
-    /// A list of options is none of the command's.
+    /// Options of a command are invalid.
     Options {
         /// The file.
         path: PathBuf,
@@ -117,7 +124,12 @@ impl fmt::Display for ConfigError {
             ConfigError::Options { path, key, error } => {
                 let text = error.to_string();
                 let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                write!(f, "{}: `{key}`: {first}; `shelfish {key} --help` names the options", path.display())
+                write!(
+                    f,
+                    "{}: `{key}`: {first}; `shelfish {} --help` lists the options",
+                    path.display(),
+                    key.replace('-', " ")
+                )
             }
         }
     }
@@ -146,7 +158,7 @@ impl Config {
             ConfigError::Toml { path: path.to_owned(), line, error: Box::new(error) }
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let place = |text: &str| match crate::database::scheme(text) {
+        let place = |text: &str| match crate::system::url::scheme(text) {
             Some(_) => text.to_owned(),
             None => folder.join(text).display().to_string(),
         };
@@ -159,9 +171,14 @@ impl Config {
         let directory = folder.join(&keys.directory);
         let to = [directory.display().to_string(), place(&keys.to)];
         let publish = options("publish", path, to.iter().chain(&keys.publish))?;
+        if keys.book_build.is_some() && !keys.build.is_empty() {
+            let instead = "`book-build` builds games, `build` evaluations: remove one of the two";
+            return Err(ConfigError::Key { path: path.to_owned(), option: "both `build` and `book-build`", instead });
+        }
         let config = Config {
             sources: keys.sources.iter().map(|source| place(source).into()).collect(),
-            options: keys.build,
+            is_book: keys.book_build.is_some(),
+            options: keys.book_build.unwrap_or(keys.build),
             on_published: keys.base == Some(Base::Published),
             state: folder
                 .join(keys.state.unwrap_or_else(|| path.with_extension("json").file_name().unwrap_or_default().into())),
@@ -169,7 +186,7 @@ impl Config {
             publish,
         };
         // What is wrong is told before anything is done.
-        let is_far = crate::database::scheme(&keys.directory.display().to_string()).is_some();
+        let is_far = crate::system::url::scheme(&keys.directory.display().to_string()).is_some();
         if is_far || config.publish.is_to(&config.directory) {
             return Err(ConfigError::Directory(path.to_owned(), keys.directory));
         }
@@ -178,7 +195,7 @@ impl Config {
             (
                 build.has_more_than(config.sources.len()),
                 "another source",
-                "name it in `sources`, else nobody sees it change",
+                "name it in `sources`, so that its changes are noticed",
             ),
             (build.has_base(), "--base", "`base = \"published\"` is the one that is looked at"),
             (publish.is_dry_run(), "--dry-run", "give it to `shelfish refresh`"),
@@ -189,17 +206,66 @@ impl Config {
         }
     }
 
-    /// The build, on a base if there is one.
+    /// Returns the build, with a base if there is one.
     ///
     /// # Errors
     ///
-    /// The options are none of a build's.
-    pub fn build(&self, path: &Path, base: Option<&str>) -> Result<crate::commands::build::Args, ConfigError> {
+    /// The options are not those of a build.
+    pub fn build(&self, path: &Path, base: Option<&str>) -> Result<BuildArgs, ConfigError> {
         let sources = self.sources.iter().map(|source| source.display().to_string());
         let out = ["-o".to_owned(), self.directory.display().to_string()];
         let base = base.into_iter().flat_map(|base| ["--base".to_owned(), base.to_owned()]);
         let all: Vec<String> = sources.chain(out).chain(base).chain(self.options.iter().cloned()).collect();
-        options("build", path, all.iter())
+        Ok(if self.is_book {
+            BuildArgs::Games(Box::new(options("book-build", path, all.iter())?))
+        } else {
+            BuildArgs::Evaluations(Box::new(options("build", path, all.iter())?))
+        })
+    }
+}
+
+/// The arguments of a build of either kind.
+pub enum BuildArgs {
+    /// The arguments of `shelfish build`.
+    Evaluations(Box<build::Args>),
+    /// The arguments of `shelfish book build`.
+    Games(Box<book::build::Args>),
+}
+
+impl BuildArgs {
+    /// Returns the files and URLs that the build reads, except bases and months.
+    pub fn reads(&self) -> Vec<&Path> {
+        match self {
+            BuildArgs::Evaluations(args) => args.reads().collect(),
+            BuildArgs::Games(args) => args.reads().collect(),
+        }
+    }
+
+    /// Returns whether the build has more than `count` inputs.
+    fn has_more_than(&self, count: usize) -> bool {
+        match self {
+            BuildArgs::Evaluations(args) => args.sources().len() > count,
+            BuildArgs::Games(args) => args.sources().len() > count || args.has_dump(),
+        }
+    }
+
+    fn has_base(&self) -> bool {
+        match self {
+            BuildArgs::Evaluations(args) => args.table().has_base(),
+            BuildArgs::Games(args) => args.table().has_base(),
+        }
+    }
+
+    /// Builds in the directory `out`.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be built.
+    pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
+        Ok(match self {
+            BuildArgs::Evaluations(args) => Built::Evaluations(Box::new(args.build_in(out, quiet)?)),
+            BuildArgs::Games(args) => Built::Games(Box::new(args.build_in(out, quiet)?)),
+        })
     }
 }
 

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 
-use super::build::Built;
+use super::table_args::Built;
 use super::verify;
-use crate::input::dump::Source;
+use crate::input::Input;
 use crate::input::remote::{Patience, Remote};
 use crate::publish::{self, Replaces, publish};
 use crate::{Failure, database};
-use config::Config;
+use config::{BuildArgs, Config};
 
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub enum RefreshError {
     /// What is done cannot be remembered.
     Unwritten(PathBuf, io::Error),
     /// A source is not there.
-    Source(Source, io::Error),
+    Source(Input, io::Error),
     /// The database that was built is not whole.
     Damaged(PathBuf, Box<verify::Problem>),
 }
@@ -211,11 +211,11 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
 }
 
 /// What a build would be of by now.
-fn recipe(config: &Config, build: &super::build::Args) -> Result<Recipe, RefreshError> {
+fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     let version = |path: &Path| {
-        let source = Source::from(path);
+        let source = Input::from(path);
         let version = match &source {
-            Source::Url(url) => Remote::open(url, None, Patience::default()).map(|remote| remote.version()),
+            Input::Url(url) => Remote::open(url, None, Patience::default()).map(|remote| remote.version()),
             _ => fs::metadata(path).map(|metadata| {
                 let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
                 Some(format!("{} bytes of {}", metadata.len(), modified.as_nanos()))
@@ -227,8 +227,8 @@ fn recipe(config: &Config, build: &super::build::Args) -> Result<Recipe, Refresh
     };
     Ok(Recipe {
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        sources: build.reads().map(version).collect::<Result<_, _>>()?,
-        options: config.options.clone(),
+        sources: build.reads().into_iter().map(version).collect::<Result<_, _>>()?,
+        options: config.is_book.then(|| "book".to_owned()).into_iter().chain(config.options.clone()).collect(),
     })
 }
 

@@ -30,6 +30,7 @@ use tokio::{net::TcpListener, runtime::Runtime};
 
 use self::network::Network;
 use self::site::{base_path, router};
+use crate::system::signals;
 use crate::terminal::shown::shown;
 use crate::{Failure, Outcome};
 
@@ -135,7 +136,7 @@ pub fn run(args: Args) -> Outcome {
         })?;
         let url = url(listener.local_addr()?, &base_path(&args.base_path)?);
         // The signal handlers are ready before the URL is printed, because a reader may stop the server at once.
-        let interrupted = interruption()?;
+        let interrupted = signals::interruption()?;
         eprintln!("Serving {}, Ctrl-C stops", shown(&args.dir.display().to_string()));
         println!("{url}");
         io::stdout().flush()?;
@@ -193,28 +194,6 @@ async fn log(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     eprintln!("{} {method} {} {}", response.status().as_u16(), shown(&path), shown(&range));
     response
-}
-
-/// Waits for Ctrl-C or SIGTERM, and catches signals from the call on.
-#[cfg(unix)]
-fn interruption() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-/// Waits for Ctrl-C, and catches it from the call on.
-#[cfg(windows)]
-fn interruption() -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = tokio::signal::windows::ctrl_c()?;
-    Ok(async move {
-        let _ = interrupt.recv().await;
-    })
 }
 
 fn url(address: SocketAddr, base: &str) -> String {

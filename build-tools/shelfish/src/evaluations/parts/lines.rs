@@ -14,7 +14,8 @@ use twox_hash::XxHash64;
 
 use crate::build::join::Sorted;
 use crate::build::sort::Merging;
-use crate::build::spool::{self, SpoolError};
+use crate::build::spool::SpoolError;
+use crate::evaluations::payload;
 use crate::terminal::shown::shown;
 
 /// The longest line: several times as much as the largest record has.
@@ -200,7 +201,7 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
             return Err(fault(LineError::Key));
         }
         // A checksum tells of accidents.
-        spool::check(&payload).map_err(|error| fault(LineError::Record(error)))?;
+        payload::check(&payload).map_err(|error| fault(LineError::Record(error)))?;
         Ok(Some((key, payload)))
     }
 }

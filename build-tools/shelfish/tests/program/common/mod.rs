@@ -148,9 +148,22 @@ impl Fixture {
     }
 
     pub fn build_to(&self, db: &str, sources: &[&Path], options: &[&str]) -> Run {
-        let mut args: Vec<&OsStr> = vec!["build".as_ref(), "--quiet".as_ref(), "-o".as_ref()];
+        self.build_by(&["build"], db, sources, options)
+    }
+
+    /// Builds the book `db` from games.
+    pub fn book_build(&self, sources: &[&Path], options: &[&str]) -> Run {
+        self.book_build_to("db", sources, options)
+    }
+
+    pub fn book_build_to(&self, db: &str, sources: &[&Path], options: &[&str]) -> Run {
+        self.build_by(&["book", "build"], db, sources, options)
+    }
+
+    fn build_by(&self, command: &[&str], db: &str, sources: &[&Path], options: &[&str]) -> Run {
         let db = self.path(db);
-        args.push(db.as_ref());
+        let mut args: Vec<&OsStr> = command.iter().copied().map(OsStr::new).collect();
+        args.extend(["--quiet".as_ref(), "-o".as_ref(), db.as_os_str()]);
         args.extend(options.iter().map(|option| OsStr::new(*option)));
         args.extend(sources.iter().map(|source| source.as_os_str()));
         shelfish(args)

@@ -31,6 +31,7 @@ use crate::Failure;
 use crate::database::cache::{self, DiskCache};
 use crate::database::{self, Place};
 use crate::lichess::uci;
+use crate::system::size;
 use crate::terminal::shown::{beginning, shown};
 
 /// Maximum number of PVs of a question.
@@ -47,11 +48,11 @@ pub struct Args {
     #[arg(long)]
     pub api: bool,
     /// API: size of the cache of decoded pages and blocks
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = memory)]
-    memory: usize,
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::at_least(1 << 20))]
+    memory: u64,
     /// API: size of the cache of answers
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = answers)]
-    answers: usize,
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::at_least(0))]
+    answers: u64,
     /// API: limit of questions that wait for the disk or the network; further questions are answered with 503
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     at_once: u16,
@@ -60,14 +61,6 @@ pub struct Args {
     timeout: u64,
     #[command(flatten)]
     cache: cache::Args,
-}
-
-fn memory(text: &str) -> Result<usize, String> {
-    crate::commands::build::size(text, 1 << 20)
-}
-
-fn answers(text: &str) -> Result<usize, String> {
-    crate::commands::build::size(text, 0)
 }
 
 /// State of the API.
@@ -86,11 +79,11 @@ struct Api {
 pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&place)?;
-    let options = Options::default().with_memory(args.memory);
+    let options = Options::default().with_memory(args.memory as usize);
     let reader = Reader::builder(place).options(options).cache(cache).open().await?;
     let api = Arc::new(Api {
         reader,
-        answers: Answers::new(args.answers),
+        answers: Answers::new(args.answers as usize),
         permits: Semaphore::new(args.at_once.into()),
         metrics: Metrics::default(),
     });

@@ -1,31 +1,52 @@
-//! What a book's manifest says of all of its records.
+//! Facts in a book's manifest about the details of its records.
+
+use std::fmt;
 
 use shelfish::played::{Bucketing, Details, GameId, GameRef, Ratings};
 use shelfish::table::Manifest;
 
 use super::{SOURCE_NAMES, Wanted};
 
-/// What the details of all moves have to be like.
+/// An error of a malformed entry in the `info` of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InfoError {
+    /// The name of the entry.
+    pub name: &'static str,
+    /// The value.
+    pub value: String,
+    /// The reason.
+    pub why: String,
+}
+
+impl fmt::Display for InfoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "its {} {:?}: {}", self.name, self.value, self.why)
+    }
+}
+
+impl std::error::Error for InfoError {}
+
+/// The details that the manifest promises for all moves.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Said {
-    /// The buckets that are told.
+pub struct DetailFacts {
+    /// Number of buckets.
     buckets: usize,
-    /// Whether ratings are told.
+    /// Whether there are ratings.
     ratings: bool,
-    /// The most references of a move.
+    /// Maximum number of references of a move.
     references: usize,
-    /// The sources that references count by.
+    /// Number of inputs that references may name.
     sources: usize,
 }
 
-impl Said {
-    /// Reads it.
+impl DetailFacts {
+    /// Reads the facts.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
-    pub fn of(manifest: &Manifest) -> Result<Said, String> {
-        let wrong = |name: &str, why: String| format!("its {name} {:?}: {why}", manifest.info_of(name).unwrap_or(""));
+    /// An entry of the manifest is malformed.
+    pub fn of(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
+        let wrong = |name, why: String| InfoError { name, value: manifest.info_of(name).unwrap_or("").to_owned(), why };
         let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
         let buckets = buckets.map_err(|why| wrong(Wanted::BUCKETS, why.to_string()))?;
         let references = manifest.info_of(Wanted::GAME_IDS).map(str::parse::<usize>).transpose();
@@ -33,23 +54,23 @@ impl Said {
         let ratings = manifest.info_of(Wanted::RATINGS).is_some();
         let sources = manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().count();
         let buckets = buckets.as_ref().map_or(usize::from(ratings), Bucketing::count);
-        Ok(Said { buckets, ratings, references, sources })
+        Ok(DetailFacts { buckets, ratings, references, sources })
     }
 
-    /// What is wrong with the details of a move.
-    pub fn fault(&self, details: &Details) -> Option<&'static str> {
+    /// Returns how the details of a move contradict the manifest, if they do.
+    pub fn contradiction(&self, details: &Details) -> Option<&'static str> {
         let is_unknown = |game: &GameRef| match game.id() {
             GameId::Listed { source, .. } => usize::from(source) >= self.sources,
             GameId::Lichess(_) => false,
         };
         if details.buckets.len() != self.buckets {
-            Some("it has other buckets than the manifest tells of")
+            Some("it has other buckets than the manifest says")
         } else if !self.ratings && details.ratings() != Ratings::default() {
-            Some("it has ratings, of which the manifest does not tell")
+            Some("it has ratings, but the manifest says that there are none")
         } else if details.games.len() > self.references {
-            Some("it has more references to games than the manifest tells of")
+            Some("it has more references to games than the manifest allows")
         } else if details.games.iter().any(is_unknown) {
-            Some("it refers to a game of a source that the manifest does not name")
+            Some("it refers to a game of an input that the manifest does not name")
         } else {
             None
         }
@@ -63,15 +84,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn details_that_the_manifest_does_not_tell_of_are_faults() {
-        let said = Said { buckets: 2, ratings: false, references: 1, sources: 1 };
+    fn details_that_contradict_the_manifest_are_found() {
+        let facts = DetailFacts { buckets: 2, ratings: false, references: 1, sources: 1 };
         let of =
             |source| GameRef::new(GameId::Listed { source, game: 3 }, None, Results { draws: 1, ..Results::default() });
         let games: Vec<GameRef> = [0, 1].into_iter().filter_map(of).collect();
         let rated = Bucket { ratings: Ratings { games: 1, sum: 2000 }, ..Bucket::default() };
         let (known, unknown) = games.split_at(1);
         let fault = |buckets: &[Bucket], games: &[GameRef]| {
-            said.fault(&Details { buckets: buckets.to_vec(), games: games.to_vec() })
+            facts.contradiction(&Details { buckets: buckets.to_vec(), games: games.to_vec() })
         };
         assert_eq!(fault(&[Bucket::default(); 2], known), None);
         for (buckets, games, why) in [

@@ -1,0 +1,163 @@
+//! `shelfish book build`: a database of played moves from games or books of engines.
+
+use std::path::{Path, PathBuf};
+
+use shelfish::played::Bucketing;
+use shelfish::position::Position;
+
+use crate::Failure;
+use crate::commands::dumps;
+use crate::commands::table_args::{BuildCommand, TableArgs};
+use crate::games::{self, Date, Ending, Range, Selection, Speed, Summary, Wanted};
+use crate::input::Input;
+
+/// Build a database of played moves from games or books of engines.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish book build games.pgn.zst -o book --max-plies 30 --min-games 2
+  shelfish book build --dump 2013-01 --dump 2013-02 -o book
+  shelfish book build my.sqlite -o book
+  shelfish book build performance.bin -o book
+  shelfish book build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
+  shelfish book build games.pgn.zst -o book --max-plies 24 --min-games 5 --whole repertoire.pgn
+  shelfish book build --base book february.pgn.bz2 -o book
+  shelfish book build games.pgn.zst -o s3://my-bucket/book --max-disk 20GiB --temp-dir /mnt/scratch
+
+For each position, the database counts the played moves with White's wins, draws and Black's wins. A game counts once for a
+position, with the last move that it played there. Games of other variants and games without a result are counted and not
+used. A game with an error, such as an illegal move, is used up to the error.
+
+--buckets counts results by speed (base time plus 40 increments, cut at 30, 180, 480, 1,500 and 21,600 s) and by the mean of
+the players' ratings. --game-ids stores the games of a move with the highest ratings: games of Lichess by the address in
+their tag Site, others by the name of their input and their number in it. All bases must be built with the same options.
+
+Books of engines are inputs, too. Games without a result in a learning book (`shelfish book learn`, a file of SQLite) are
+not used. A Polyglot book (.bin) contains hashes instead of positions: it is walked from the initial position or --start, by
+every legal move and by every answer to a move that leaves the book; moves that the walk does not reach are counted. It has no
+results: each unit of weight counts as a draw, the manifest contains `results: unknown`, and it cannot be merged with games.
+Games of either kind of book have no known speed and rating: with --buckets they are in the last bucket.
+
+The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
+unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3://, gs:// or az://, the
+database is published as by `shelfish build`. Games on a host are downloaded as by `shelfish build`.
+
+Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.
+
+Exit codes: 0 if the database was built, even with rejected games; 1 if not; 2 for wrong usage; 130 and 143 if interrupted.")]
+#[group(id = "games_args")]
+pub struct Args {
+    /// Games in PGN, plain or compressed with zstd, gzip or bzip2, or a book of an engine (.bin, .sqlite). A file, an https://
+    /// URL, or `-` for standard input; a book must be a file
+    #[arg(required_unless_present_any = ["base", "dump", "whole"], value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    #[command(flatten)]
+    table: TableArgs,
+    /// Use the games of a month, such as 2013-01, of the Lichess database or another --dump-list, and check their checksum.
+    /// Repeatable; `shelfish dumps` lists the months
+    #[arg(long, value_name = "MONTH")]
+    dump: Vec<String>,
+    /// URL of the list of months
+    #[arg(long, value_name = "URL", default_value = dumps::STANDARD)]
+    dump_list: String,
+    /// Use the first N moves of each game
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    max_plies: u32,
+    /// Leave out positions that fewer than N games reached
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    min_games: Option<u64>,
+    /// Use games with a mean rating of the players in this range: 1600-2200, 2000-, -1500
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    ratings: Option<Range<u32>>,
+    /// Use games of these speeds, separated by commas
+    #[arg(long, value_name = "SPEED", value_delimiter = ',')]
+    speeds: Vec<Speed>,
+    /// Use games since this date: 2013, 2013-01, 2013-01-31
+    #[arg(long, value_name = "DATE")]
+    since: Option<Date>,
+    /// Use games until this date
+    #[arg(long, value_name = "DATE")]
+    until: Option<Date>,
+    /// Use games with this end on the board
+    #[arg(long, value_enum)]
+    ending: Option<Ending>,
+    /// Leave out games of bots
+    #[arg(long)]
+    no_bots: bool,
+    /// Use all games of this file to their end with all of their positions, regardless of --min-games, --max-plies and the
+    /// other options that select games. Repeatable
+    #[arg(long, value_name = "SOURCE")]
+    whole: Vec<PathBuf>,
+    /// Walk through Polyglot books from this position, a FEN. Repeatable [default: the initial position]
+    #[arg(long, value_name = "FEN")]
+    start: Vec<Position>,
+    /// Count results separately by speed, by rating or by both: `speeds`, the lower bounds of rating buckets, `speeds,1600,2000`
+    #[arg(long, value_name = "BUCKETS")]
+    buckets: Option<Bucketing>,
+    /// Store the average rating of the games of each move, in each bucket
+    #[arg(long)]
+    average_ratings: bool,
+    /// Store references to the N games of each move with the highest ratings
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=Wanted::MAX_GAME_IDS.into()))]
+    game_ids: Option<u8>,
+    /// Count the games of an input again that is part of a base already, or that is named twice
+    #[arg(long)]
+    again: bool,
+}
+
+impl Args {
+    /// Returns the files and URLs that the build reads, except bases and months.
+    pub fn reads(&self) -> impl Iterator<Item = &Path> {
+        self.sources.iter().chain(&self.whole).map(PathBuf::as_path)
+    }
+
+    /// Returns whether months were given.
+    pub fn has_dump(&self) -> bool {
+        !self.dump.is_empty()
+    }
+
+    /// Returns the selection.
+    fn selection(&self) -> Selection {
+        let usual = Selection::default();
+        let (since, until) = (self.since, self.until);
+        let dates = Range { least: since, most: until.map(Date::last) };
+        Selection {
+            max_plies: self.max_plies as usize,
+            min_games: self.min_games.unwrap_or(usual.min_games),
+            ratings: self.ratings,
+            speeds: self.speeds.clone(),
+            dates: (since.is_some() || until.is_some()).then_some(dates),
+            ending: self.ending.unwrap_or_default(),
+            no_bots: self.no_bots,
+            whole: self.whole.iter().map(|path| Input::from(path.as_path())).collect(),
+            starts: self.start.clone(),
+            details: Wanted {
+                buckets: self.buckets.clone(),
+                ratings: self.average_ratings,
+                game_ids: self.game_ids.unwrap_or(0),
+            },
+        }
+    }
+}
+
+impl BuildCommand for Args {
+    type Summary = Summary;
+    const NAME: &str = "shelfish book build";
+
+    fn table(&self) -> &TableArgs {
+        &self.table
+    }
+
+    fn sources(&self) -> &[PathBuf] {
+        &self.sources
+    }
+
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, Failure> {
+        let mut inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
+        for month in &self.dump {
+            inputs.push(dumps::find(month, &self.dump_list, self.table.patience())?);
+        }
+        let selection = self.selection();
+        inputs.extend(selection.whole.iter().cloned());
+        Ok(games::build(&self.table.options(inputs, out, quiet), &selection, self.again)?)
+    }
+}

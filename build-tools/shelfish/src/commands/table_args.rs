@@ -1,0 +1,224 @@
+//! The options that `shelfish build` and `shelfish book build` share.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use serde::Serialize;
+use shelfish::source::integrity::Integrity;
+
+use crate::build::{MIN_MEMORY, Options};
+use crate::input::Input;
+use crate::input::remote::Patience;
+use crate::publish::staging::Staging;
+use crate::store::{Address, AddressError};
+use crate::system::ordered::cores;
+use crate::system::size;
+use crate::terminal::report;
+use crate::{Failure, Outcome, database, publish};
+
+/// Minimum size of a shard, about 200 blocks.
+const MIN_SHARD: u64 = 1 << 20;
+
+/// Options of the build of any table.
+#[derive(clap::Args, Debug)]
+pub struct TableArgs {
+    /// Merge the positions of this database, a directory or URL, with those of the inputs; it may be DIR itself. Repeatable
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    base: Vec<String>,
+    /// Write the database to this directory, or publish it to s3://, gs:// or az://. An existing database is replaced when
+    /// the new one is complete
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = OsStringValueParser::new().try_map(Target::parse))]
+    out: Target,
+    /// Directory in which a database is built before it is published to a store [default: the system's temporary directory]
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+    /// Memory to use, such as 512MiB or 4GiB. A number without a unit counts MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::at_least(MIN_MEMORY as u64))]
+    max_memory: u64,
+    /// Maximum disk space to use, which must be free at the start. A build needs about 2.2 times the size of its result
+    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12))]
+    max_disk: Option<u64>,
+    /// Options of the files.
+    #[command(flatten)]
+    pub files: FileArgs,
+    /// Number of worker threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Seconds without a byte after which a download is resumed
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Maximum number of retries of a download in a row without progress; each waits longer
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    retries: u8,
+    /// Write rejected lines and games to FILE, tab-separated: input, line number, reason, fact, beginning
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print nothing before the summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Options of the files of a table.
+#[derive(clap::Args, Clone, Debug)]
+pub struct FileArgs {
+    /// Approximate size of a file of the database. Later changes are uploaded in whole files
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::at_least(MIN_SHARD))]
+    pub shard_size: u64,
+    /// Include the pages of the index in the manifest if they are not larger than this. It saves a request of each first
+    /// lookup; 0: never
+    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = size::at_least(0))]
+    pub inline_pages: u64,
+}
+
+/// The destination of a database.
+#[derive(Clone, Debug)]
+enum Target {
+    Directory(PathBuf),
+    Store(Address),
+}
+
+impl Target {
+    fn parse(text: OsString) -> Result<Target, AddressError> {
+        match text.to_str().map(Address::parse).transpose()? {
+            Some(address) if address.folder().is_none() => Ok(Target::Store(address)),
+            Some(address) => Ok(Target::Directory(address.url.into())),
+            None => Ok(Target::Directory(text.into())),
+        }
+    }
+}
+
+impl TableArgs {
+    /// Returns whether a base was given.
+    pub fn has_base(&self) -> bool {
+        !self.base.is_empty()
+    }
+
+    /// Returns the timeout and retries of downloads.
+    pub fn patience(&self) -> Patience {
+        Patience { timeout: Duration::from_secs(self.timeout), retries: self.retries.into() }
+    }
+
+    /// Returns the options of the table for a build of `inputs` in the directory `out`.
+    pub fn options(&self, inputs: Vec<Input>, out: PathBuf, quiet: bool) -> Options {
+        Options {
+            bases: self.base.iter().map(|database| database::Args::of(database)).collect(),
+            max_memory: self.max_memory as usize,
+            shard_bytes: self.files.shard_size,
+            inline_page_bytes: self.files.inline_pages as usize,
+            threads: self.threads.map_or_else(cores, usize::from),
+            patience: self.patience(),
+            max_disk: self.max_disk,
+            rejects: self.rejects.clone(),
+            quiet,
+            is_interruptible: true,
+            ..Options::new(inputs, &out)
+        }
+    }
+}
+
+/// A command that builds a table.
+pub trait BuildCommand: Sized {
+    /// The summary of the build.
+    type Summary: Serialize + fmt::Display;
+
+    /// The name of the command, for errors.
+    const NAME: &str;
+
+    /// Returns the shared options.
+    fn table(&self) -> &TableArgs;
+
+    /// Returns the inputs that were named on the command line.
+    fn sources(&self) -> &[PathBuf];
+
+    /// Builds in the directory `out`, regardless of `--out`.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be built.
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Self::Summary, Failure>;
+
+    /// Builds the database, publishes it if requested, and prints a summary.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be built or published.
+    fn run(self) -> Outcome {
+        let TableArgs { json, quiet, out, temp_dir, .. } = self.table();
+        let (json, quiet, temp_dir) = (*json, *quiet, temp_dir.clone());
+        if self.sources().iter().filter(|source| source.as_os_str() == "-").count() > 1 {
+            wrong_usage(Self::NAME, "standard input (`-`) can be read once, it is named twice");
+        }
+        let (built, published) = match out.clone() {
+            Target::Directory(dir) => {
+                if temp_dir.is_some() {
+                    wrong_usage(Self::NAME, "--temp-dir requires a store in --out, found a directory");
+                }
+                (self.build_in(dir, quiet)?, None)
+            }
+            Target::Store(to) => {
+                let staging = Staging::new(to, temp_dir.as_deref(), quiet)?;
+                let built = self.build_in(staging.dir().to_owned(), quiet)?;
+                (built, Some(staging.publish()?))
+            }
+        };
+        report::print(&Done { built, published }, json)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The summaries of a build and of its publication.
+#[derive(Serialize)]
+struct Done<S> {
+    #[serde(flatten)]
+    built: S,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<publish::Report>,
+}
+
+impl<S: fmt::Display> fmt::Display for Done<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.built.fmt(f)?;
+        self.published.as_ref().map_or(Ok(()), |published| published.fmt(f))
+    }
+}
+
+/// The summary of a build of either kind.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Built {
+    /// The summary of a database of evaluations.
+    Evaluations(Box<crate::evaluations::Summary>),
+    /// The summary of a database of games.
+    Games(Box<crate::games::Summary>),
+}
+
+impl Built {
+    /// Returns the hash that pins the manifest.
+    pub fn integrity(&self) -> &Integrity {
+        match self {
+            Built::Evaluations(summary) => &summary.files.integrity,
+            Built::Games(summary) => &summary.files.integrity,
+        }
+    }
+}
+
+impl fmt::Display for Built {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Built::Evaluations(summary) => summary.fmt(f),
+            Built::Games(summary) => summary.fmt(f),
+        }
+    }
+}
+
+/// Reports wrong usage of a command and ends the process with exit code 2.
+fn wrong_usage(command: &'static str, why: &str) -> ! {
+    clap::Command::new(command).error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n")).exit()
+}

@@ -1,0 +1,88 @@
+//! Compressed texts, recognised by their first bytes.
+
+use std::io::{self, Read};
+
+use super::frames;
+
+/// The largest window of a zstd frame that is accepted, as a power of two: the default of `zstd -d`.
+pub(super) const MAX_WINDOW_LOG: u32 = 27;
+
+/// How a text is compressed.
+#[derive(Clone, Copy)]
+pub(super) enum Compression {
+    /// Not at all.
+    None,
+    /// zstd, decoded as a stream.
+    Zstd,
+    /// zstd as `pzstd` writes it, decoded by several threads.
+    Pzstd {
+        /// The number of threads.
+        decoders: usize,
+    },
+    /// gzip.
+    Gzip,
+    /// bzip2.
+    Bzip2,
+}
+
+impl Compression {
+    /// Recognises the compression of a file by its first bytes, and returns the memory that decompression takes.
+    pub fn of(head: &[u8], decoders: usize) -> (Compression, usize) {
+        let is_zstd = matches!(head, [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
+        match head {
+            _ if decoders > 0 && frames::is_pzstd(head) => (Compression::Pzstd { decoders }, frames::memory(decoders)),
+            _ if is_zstd => (Compression::Zstd, zstd_window(head)),
+            [0x1f, 0x8b, ..] => (Compression::Gzip, 0),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => (Compression::Bzip2, 0),
+            _ => (Compression::None, 0),
+        }
+    }
+
+    /// Returns a reader that decompresses on this thread. For [`Compression::Pzstd`], only the beginning can be read.
+    pub fn stream<'a>(self, bytes: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+        Ok(match self {
+            Compression::None => Box::new(bytes),
+            Compression::Zstd | Compression::Pzstd { .. } => {
+                let mut decoder = zstd::Decoder::new(bytes)?;
+                // Frames for several threads are decoded in memory, without a window; here only the beginning is read.
+                let is_beginning = matches!(self, Compression::Pzstd { .. });
+                decoder.window_log_max(if is_beginning { 30 } else { MAX_WINDOW_LOG })?;
+                Box::new(decoder)
+            }
+            Compression::Gzip => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, bytes)))
+            }
+            Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        })
+    }
+}
+
+/// A compressed text whose decoder, which takes memory, is created when it is read.
+pub(super) struct CompressedText {
+    /// The bytes of the file.
+    pub bytes: Box<dyn Read + Send>,
+    /// How the text is compressed.
+    pub compression: Compression,
+}
+
+impl CompressedText {
+    /// Returns a reader of the text.
+    pub fn decode(self) -> io::Result<Box<dyn Read + Send>> {
+        match self.compression {
+            Compression::Pzstd { decoders } => Ok(Box::new(frames::Text::new(self.bytes, decoders))),
+            compression => compression.stream(self.bytes),
+        }
+    }
+}
+
+/// Returns the window of the zstd frame that begins with `head`. Guesses for a single-segment or skippable frame.
+fn zstd_window(head: &[u8]) -> usize {
+    const USUAL: usize = 8 << 20;
+    match head {
+        [0x28, 0xb5, 0x2f, 0xfd, descriptor, window, ..] if descriptor & 0x20 == 0 => {
+            let base = 1usize << (10 + (window >> 3)).min(30);
+            base + base / 8 * usize::from(window & 7)
+        }
+        _ => USUAL,
+    }
+}

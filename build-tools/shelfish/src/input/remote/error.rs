@@ -1,0 +1,96 @@
+//! Errors of downloads.
+
+use std::fmt;
+use std::io;
+
+/// An error that keeps a file on a host from being read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RemoteError {
+    /// The scheme of the URL is not HTTP.
+    Scheme(String),
+    /// The HTTP client cannot be created.
+    Client(String),
+    /// The host answers with another status than success.
+    Status(u16),
+    /// The connection broke too often without progress.
+    Broken {
+        /// The last error.
+        why: String,
+        /// Number of bytes received before.
+        at: u64,
+        /// Number of attempts without progress.
+        times: u32,
+    },
+    /// The file changed since the first request.
+    Changed {
+        /// Number of bytes received before.
+        at: u64,
+    },
+    /// The host sends other bytes than the requested range.
+    Range {
+        /// The first requested byte.
+        at: u64,
+        /// The `Content-Range` of the answer.
+        found: String,
+    },
+    /// The `Content-Encoding` is not supported.
+    Coding(String),
+    /// The list of checksums cannot be read.
+    Sums {
+        /// The URL of the list.
+        url: String,
+        /// The error.
+        error: Box<RemoteError>,
+    },
+    /// The received bytes do not match the published checksum.
+    Checksum {
+        /// The published checksum, in hexadecimal digits.
+        expected: String,
+        /// The checksum of the received bytes.
+        found: String,
+        /// The URL of the list of checksums.
+        sums: String,
+    },
+}
+
+impl fmt::Display for RemoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RemoteError::Scheme(found) => {
+                write!(f, "found {found}://, expected http://, https://, a file, or - for standard input")
+            }
+            RemoteError::Client(why) => write!(f, "no HTTP client: {why}"),
+            RemoteError::Status(status) => write!(f, "the host answered with status {status}, expected 200"),
+            RemoteError::Broken { why, at, times } => {
+                write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {why}")
+            }
+            RemoteError::Changed { at } => write!(
+                f,
+                "the connection broke after {at} bytes, and the file changed on the host since: run the command again"
+            ),
+            RemoteError::Range { at, found } => {
+                write!(
+                    f,
+                    "requested the bytes from {at} on, the host sent {found:?}: download the file first and name that"
+                )
+            }
+            RemoteError::Coding(found) => {
+                write!(f, "found Content-Encoding {found:?}, expected the unchanged file")
+            }
+            RemoteError::Sums { url, error } => write!(f, "cannot read the checksum from {url}: {error}"),
+            RemoteError::Checksum { expected, found, sums } => write!(
+                f,
+                "its SHA-256 is {found}, expected {expected} from {sums}: the file was damaged or replaced during the \
+                 download; run the command again"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RemoteError {}
+
+impl From<RemoteError> for io::Error {
+    fn from(error: RemoteError) -> io::Error {
+        io::Error::other(error)
+    }
+}
