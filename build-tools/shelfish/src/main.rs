@@ -24,42 +24,42 @@ struct Cli {
 enum Command {
     /// Build a database of evaluations from dumps
     Build(Box<build::Args>),
-    /// List the months of games that can be had of Lichess
+    /// List the months of games on a host
     Dumps(dumps::Args),
-    /// Say where a database is cut into parts, to build them on several machines
+    /// Choose the boundaries of parts, to build a database on several machines
     Plan(plan::Args),
-    /// Write the records of dumps as lines that can be sorted, for `shelfish encode`
+    /// Convert dumps to sortable records for `shelfish encode`
     Partition(partition::Args),
-    /// Make the files of one part of a database of its sorted records
+    /// Encode the sorted records of a part of a database
     Encode(encode::Args),
-    /// Make the parts of a database one database, by its manifest
+    /// Merge the parts of a database
     Seal(seal::Args),
-    /// Look positions up
+    /// Look up positions
     Lookup(lookup::Args),
-    /// Say what was played from positions, and how games went on
+    /// Print the moves that were played from positions
     Explore(explore::Args),
-    /// Make a book that learns of games, and choose moves from books
+    /// Build books, learn games, and choose moves from books
     #[command(subcommand)]
     Book(book::Command),
-    /// Report on games: mistakes, accuracy, average centipawn loss
+    /// Report mistakes, accuracy and average centipawn loss of games
     Analyse(analyse::Args),
-    /// Say what a database holds
+    /// Print what a database contains
     Stats(stats::Args),
-    /// Read every byte of a database and check it
+    /// Check every byte of a database
     Verify(verify::Args),
-    /// Write a database as a dump
+    /// Convert a database to JSON lines, Parquet or a Polyglot book
     Export(export::Args),
     /// Make a small database of an opening, a repertoire or games
     Extract(extract::Args),
-    /// Send a database to S3, R2, Google Cloud Storage, Azure or a folder
+    /// Publish a database to S3, R2, Google Cloud Storage, Azure or a folder
     Publish(publish::Args),
-    /// Build of the newest dump, verify, publish and prune, if there is anything new
+    /// Build, verify, publish and prune a database if its sources changed
     Refresh(refresh::command::Args),
-    /// Play and analyse chess, by the UCI protocol
+    /// Play and analyse chess as a UCI engine
     Engine(engine::Args),
-    /// Serve a directory over HTTP, for development
+    /// Serve a directory over HTTP as a static host does
     Serve(serve::Args),
-    /// Measure what lookups and builds cost
+    /// Measure the cost of lookups and builds
     Bench(bench::Args),
     /// Print the completions of a shell
     #[command(after_help = "Examples:
@@ -67,7 +67,7 @@ enum Command {
   shelfish completions zsh > ~/.zfunc/_shelfish
   shelfish completions fish > ~/.config/fish/completions/shelfish.fish")]
     Completions {
-        /// The shell
+        /// Name of the shell
         shell: clap_complete::Shell,
     },
 }
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         }
     };
     outcome.unwrap_or_else(|error| {
-        // Whoever read the output has seen enough of it.
+        // A reader of standard output may stop early.
         let is_pipe = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
         if !error.downcast_ref().is_some_and(is_pipe) {
             eprintln!("shelfish: {}", shown(&error.to_string()));

@@ -1,8 +1,8 @@
-//! A book that learns: a file of SQLite with the moves of games and what came of them.
+//! Learning book: an SQLite file with the moves of games and their results.
 //!
-//! A move belongs to the side that plays it, and so do wins and losses. A game is learned once for each side, by its hash,
-//! and in the transaction in which its moves are counted: a run that is broken off can be run again. Several processes may
-//! write, one after another.
+//! Wins and losses are counted for the side that plays the move. A game is learned once for each side, identified by
+//! its hash. The hash is stored in the same transaction as the moves, so an interrupted run can be repeated. Several
+//! processes may write alternately.
 
 use std::fmt;
 use std::io;
@@ -17,11 +17,11 @@ use shelfish::position::Position;
 use super::choice::Candidate;
 use crate::input::BookFile;
 
-/// By which a book of ours is known among files of SQLite: "SflB".
+/// Application id of learning books in SQLite files: "SflB".
 const APPLICATION: i32 = 0x5366_6c42;
-/// The version of its tables.
+/// Version of the tables.
 const VERSION: i32 = 1;
-/// How long another process that writes is waited for.
+/// Timeout for the lock of another process.
 const BUSY: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
@@ -44,34 +44,34 @@ INSERT INTO moves VALUES (?1, ?2, 1, ?3, ?4, ?5)
 ON CONFLICT DO UPDATE SET frequency = frequency + 1,
   wins = wins + excluded.wins, draws = draws + excluded.draws, losses = losses + excluded.losses";
 
-/// Why a learning book cannot be read or written.
+/// Reasons why a learning book cannot be read or written.
 #[derive(Debug)]
 pub enum LearningError {
-    /// There is a file that is none of SQLite.
+    /// The file is not an SQLite file.
     NotSqlite(PathBuf),
-    /// It is another one of SQLite.
+    /// The SQLite file is not a learning book.
     NotABook(PathBuf),
-    /// A later version wrote it.
+    /// A later version wrote the book.
     Version {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the tables.
         found: i32,
     },
-    /// Another process writes for too long.
+    /// Another process holds the lock for too long.
     Busy(PathBuf),
-    /// It cannot be opened, or SQLite finds it damaged.
+    /// SQLite cannot open the file, or finds damage.
     Sqlite {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Error of SQLite.
         error: rusqlite::Error,
     },
     /// The file cannot be read.
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Error of the system.
         error: io::Error,
     },
 }
@@ -81,22 +81,22 @@ impl fmt::Display for LearningError {
         match self {
             LearningError::NotSqlite(path) => write!(
                 f,
-                "{}: expected a learning book, which is a file of SQLite, found another one: name a new file, or one that \
+                "{}: expected a learning book, which is an SQLite file, found another file: name a new file, or a book that \
                  `shelfish book learn` wrote",
                 path.display()
             ),
             LearningError::NotABook(path) => write!(
                 f,
-                "{}: a file of SQLite, but no learning book: name a new file, or one that `shelfish book learn` wrote",
+                "{}: an SQLite file, but not a learning book: name a new file, or a book that `shelfish book learn` wrote",
                 path.display()
             ),
             LearningError::Version { path, found } => write!(
                 f,
-                "{}: a learning book of version {found}, this program knows {VERSION}: a newer shelfish reads it",
-                path.display()
+                "{}: expected a learning book of version {VERSION}, found version {found}: use a newer shelfish",
+                path.display(),
             ),
             LearningError::Busy(path) => {
-                write!(f, "{}: another program writes to it for more than {} s", path.display(), BUSY.as_secs())
+                write!(f, "{}: another program held the lock for more than {} s", path.display(), BUSY.as_secs())
             }
             LearningError::Sqlite { path, error } => write!(f, "{}: {error}", path.display()),
             LearningError::Read { path, error } => write!(f, "{}: {error}", path.display()),
@@ -106,30 +106,30 @@ impl fmt::Display for LearningError {
 
 impl std::error::Error for LearningError {}
 
-/// What is learned of a game.
+/// Data of a game to learn.
 #[derive(Debug)]
 pub struct GameToLearn {
-    /// By which the game is known again.
+    /// Hash that identifies the game.
     pub hash: [u8; 16],
-    /// Whose moves are learned.
+    /// Sides whose moves are learned.
     pub sides: Sides,
-    /// The positions, each once, with the move that was played.
+    /// Positions without repetitions, with the played move.
     pub moves: Vec<(Position, Move)>,
-    /// Who won, if anybody did; `None` if that is not known.
+    /// Winner, or `Some(None)` for a draw, or `None` if the result is unknown.
     pub winner: Option<Option<Color>>,
 }
 
-/// Sides, as bits.
+/// Set of sides, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides(u8);
 
 impl Sides {
-    /// Of two, whether each is one.
+    /// Creates a set of sides.
     pub fn new(white: bool, black: bool) -> Sides {
         Sides(u8::from(white) | u8::from(black) << 1)
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
@@ -139,37 +139,37 @@ impl Sides {
     }
 }
 
-/// What became of games.
+/// Counts of a call of [`Learning::learn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// Games that were new, for a side at least.
+    /// Number of games that were new for at least one side.
     pub games: u64,
-    /// Moves of them.
+    /// Number of moves learned from these games.
     pub moves: u64,
-    /// Of these games, those without a result.
+    /// Number of these games without a result.
     pub without_result: u64,
 }
 
-/// A row of the book.
+/// Row of the book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Four fields of FEN.
+    /// First four fields of the FEN.
     pub position: String,
-    /// The move in UCI.
+    /// Move in UCI notation.
     pub m: String,
-    /// How often it was played.
+    /// Number of games with the move.
     pub frequency: u64,
-    /// Games that the side that moves won.
+    /// Number of games that the side to move won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Number of draws.
     pub draws: u64,
-    /// Games that it lost.
+    /// Number of games that the side to move lost.
     pub losses: u64,
 }
 
 impl Row {
-    /// What tells it from any other row: position and move, each with a zero byte behind, then frequency, wins, draws and
-    /// losses of eight bytes each, the least significant first.
+    /// Encodes the row unambiguously: position and move, each followed by a zero byte, then frequency, wins, draws and
+    /// losses as little-endian numbers of eight bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Row { position, m, frequency, wins, draws, losses } = self;
         let texts = [position, m].into_iter().flat_map(|text| text.bytes().chain([0]));
@@ -178,18 +178,18 @@ impl Row {
     }
 }
 
-/// An open book.
+/// Open learning book.
 pub struct Learning {
     connection: Connection,
     path: PathBuf,
 }
 
 impl Learning {
-    /// Opens a book to read it.
+    /// Opens a book for reading.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// Returns an error if the file is not a learning book.
     pub fn open(path: &Path) -> Result<Learning, LearningError> {
         match BookFile::of(path) {
             Ok(Some(BookFile::Learning(_))) => {}
@@ -201,11 +201,11 @@ impl Learning {
         Ok(learning)
     }
 
-    /// Opens a book to write to it; where there is no file, one is made.
+    /// Opens a book for writing, and creates it if the file does not exist.
     ///
     /// # Errors
     ///
-    /// There is another file, or it cannot be written.
+    /// Returns an error if the file is not a learning book or cannot be written.
     pub fn create(path: &Path) -> Result<Learning, LearningError> {
         let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         if length > 0 && !matches!(BookFile::of(path), Ok(Some(BookFile::Learning(_)))) {
@@ -226,15 +226,16 @@ impl Learning {
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Learning, LearningError> {
-        let told = |error| fault(path, error);
-        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(told)?;
-        connection.busy_timeout(BUSY).map_err(told)?;
-        // A file of somebody else may have more in its schema than tables.
-        connection.pragma_update(None, "trusted_schema", false).map_err(told)?;
+        let describe = |error| fault(path, error);
+        let connection =
+            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(describe)?;
+        connection.busy_timeout(BUSY).map_err(describe)?;
+        // The schema of an untrusted file may contain functions.
+        connection.pragma_update(None, "trusted_schema", false).map_err(describe)?;
         Ok(Learning { connection, path: path.to_owned() })
     }
 
-    /// Checks that it is a book.
+    /// Checks that the file is a learning book.
     fn check(&self) -> Result<(), LearningError> {
         let number = |pragma: &str| -> Result<i32, LearningError> {
             self.connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|error| fault(&self.path, error))
@@ -251,7 +252,7 @@ impl Learning {
         }
     }
 
-    /// Does something that no other process sees a part of.
+    /// Runs `work` in an exclusive transaction.
     fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T, LearningError> {
         let whole = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -262,11 +263,11 @@ impl Learning {
         whole().map_err(|error| fault(&self.path, error))
     }
 
-    /// Learns games, those aside that are known.
+    /// Learns games that are not known yet.
     ///
     /// # Errors
     ///
-    /// The file cannot be written; then none of them is learned.
+    /// Returns an error if the file cannot be written. In this case, no game is learned.
     pub fn learn(&mut self, games: &[GameToLearn]) -> Result<Learned, LearningError> {
         self.write(|transaction| {
             let mut learned = Learned::default();
@@ -299,11 +300,11 @@ impl Learning {
         })
     }
 
-    /// The moves to a position, in no order. What is not a legal move is passed over.
+    /// Returns the moves of a position in no particular order. Ignores illegal moves.
     ///
     /// # Errors
     ///
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn moves(&self, position: &Position) -> Result<Vec<Candidate>, LearningError> {
         let rows = || {
             let mut query = self
@@ -320,29 +321,29 @@ impl Learning {
         Ok(rows.into_iter().filter_map(candidate).collect())
     }
 
-    /// How many positions, moves and games it has.
+    /// Returns the number of positions, moves and games.
     ///
     /// # Errors
     ///
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn counts(&self) -> Result<[u64; 3], LearningError> {
         let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
         self.connection.query_row(query, [], counts).map_err(|error| fault(&self.path, error))
     }
 
-    /// The first rows behind one, in the order of positions and moves, at most so many.
+    /// Returns at most `max` rows after the given row, in the order of positions and moves.
     ///
     /// # Errors
     ///
-    /// The file cannot be read.
-    pub fn rows_behind(&self, position: &str, m: &str, most: usize) -> Result<Vec<Row>, LearningError> {
+    /// Returns an error if the file cannot be read.
+    pub fn rows_behind(&self, position: &str, m: &str, max: usize) -> Result<Vec<Row>, LearningError> {
         let rows = || {
             let mut query = self.connection.prepare(
                 "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE (position, move) > (?1, ?2)
                  ORDER BY position, move LIMIT ?3",
             )?;
-            let rows = query.query_map(params![position, m, most as u64], row)?;
+            let rows = query.query_map(params![position, m, max as u64], row)?;
             rows.collect::<rusqlite::Result<Vec<Row>>>()
         };
         rows().map_err(|error| fault(&self.path, error))

@@ -1,4 +1,4 @@
-//! Books that an engine plays from: Polyglot's, one that learns, or a static one; and `shelfish book`.
+//! Books that an engine plays from: Polyglot books, learning books and static books.
 
 pub mod choice;
 pub mod learning;
@@ -19,17 +19,17 @@ use crate::system::url::scheme;
 use choice::Candidate;
 use learning::Learning;
 
-/// The most bytes of a book of Polyglot, which is held in memory: 67 million entries.
+/// Maximum size of a Polyglot book, which is loaded into memory: 67 million entries.
 pub const MAX_POLYGLOT: u64 = 1 << 30;
 
-/// Why there is no book of Polyglot.
+/// Reasons why a Polyglot book cannot be opened.
 #[derive(Debug)]
 pub enum PolyglotFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read(io::Error),
-    /// It has more bytes than are held in memory.
+    /// The file is too large for memory.
     Large(u64),
-    /// Its bytes are not those of a Polyglot book.
+    /// The content is not a Polyglot book.
     Content(polyglot::PolyglotError),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for PolyglotFileError {
         match self {
             PolyglotFileError::Read(error) => error.fmt(f),
             PolyglotFileError::Large(bytes) => {
-                write!(f, "it has {bytes} bytes, a Polyglot book of at most {MAX_POLYGLOT} was expected")
+                write!(f, "found {bytes} bytes, expected a Polyglot book of at most {MAX_POLYGLOT} bytes")
             }
             PolyglotFileError::Content(error) => error.fmt(f),
         }
@@ -47,11 +47,11 @@ impl fmt::Display for PolyglotFileError {
 
 impl std::error::Error for PolyglotFileError {}
 
-/// Reads a book of Polyglot.
+/// Reads a Polyglot book.
 ///
 /// # Errors
 ///
-/// There is none.
+/// Returns an error if the file cannot be read or is not a Polyglot book.
 pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, PolyglotFileError> {
     let file = File::open(path).map_err(PolyglotFileError::Read)?;
     let mut bytes = Vec::new();
@@ -62,49 +62,51 @@ pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, Polyglot
     polyglot::PolyglotBook::open(bytes).map_err(PolyglotFileError::Content)
 }
 
-/// A book to play from.
+/// Book to play from.
 pub enum Book {
-    /// In Polyglot's format.
+    /// Polyglot book.
     Polyglot(polyglot::PolyglotBook<Vec<u8>>),
-    /// One that learns.
+    /// Learning book.
     Learning(Learning),
-    /// A database of played moves.
+    /// Database of played moves.
     Static(Box<Database<Played>>),
 }
 
 impl Book {
-    /// Opens a file of either kind, or the directory or URL of a database.
+    /// Opens a Polyglot or learning book, or a database in a directory or at a URL.
     ///
     /// # Errors
     ///
-    /// Why it is no book.
+    /// Returns the reason if the book cannot be opened.
     pub fn open(name: &str) -> Result<Book, String> {
         Book::open_with(name, Database::open)
     }
 
-    /// Opens a file of either kind, or a database in the given way.
+    /// Opens a Polyglot or learning book, or a database with `open`.
     ///
     /// # Errors
     ///
-    /// Why it is no book.
+    /// Returns the reason if the book cannot be opened.
     pub fn open_with(name: &str, open: fn(&str) -> Result<Database<Played>, String>) -> Result<Book, String> {
         let path = Path::new(name);
         let is_manifest = path.file_name().is_some_and(|name| name == shelfish::table::Manifest::FILE);
         if scheme(name).is_some() || path.is_dir() || is_manifest {
             return open(name).map(|database| Book::Static(Box::new(database)));
         }
-        let told = |error: &dyn fmt::Display| format!("{name}: {error}");
-        match BookFile::of(path).map_err(|error| told(&error))? {
-            Some(BookFile::Learning(path)) => Learning::open(&path).map(Book::Learning).map_err(|error| told(&error)),
-            _ => polyglot(path).map(Book::Polyglot).map_err(|error| told(&error)),
+        let describe = |error: &dyn fmt::Display| format!("{name}: {error}");
+        match BookFile::of(path).map_err(|error| describe(&error))? {
+            Some(BookFile::Learning(path)) => {
+                Learning::open(&path).map(Book::Learning).map_err(|error| describe(&error))
+            }
+            _ => polyglot(path).map(Book::Polyglot).map_err(|error| describe(&error)),
         }
     }
 
-    /// The moves to a position, in no order.
+    /// Returns the moves of a position in no particular order.
     ///
     /// # Errors
     ///
-    /// Why the book does not answer.
+    /// Returns the reason if the book cannot be read.
     pub fn candidates(&self, chess: &Chess, deadline: &Deadline) -> Result<Vec<Candidate>, String> {
         match self {
             Book::Polyglot(book) => {
@@ -121,7 +123,7 @@ impl Book {
     }
 }
 
-/// A played move as the side that plays it sees it.
+/// Converts a played move to the point of view of the side that plays it.
 fn candidate(chess: &Chess, played: shelfish::played::PlayedMove) -> Candidate {
     let results = played.results;
     let (wins, losses) = chess.turn().fold_wb((results.white, results.black), (results.black, results.white));

@@ -1,7 +1,7 @@
-//! A database that a build goes on from: one more sorted run, read where it is and never written to the disk.
+//! Base of a build: an existing database as an additional sorted run, which is read in place.
 //!
-//! Workers check and open its blocks, but lines stay coded: what the cutter asks for, keys and weights, stands outside
-//! of them. A block that leaves the cutter as it came is copied; a record is decoded if its block changes.
+//! Workers check and open its blocks, but do not decode the lines: the cutter needs only keys and weights. A block that
+//! is unchanged is copied. A record is decoded only if its block changes.
 
 use std::fmt;
 use std::io;
@@ -17,38 +17,38 @@ use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, Place, PlaceError};
 use crate::system::ordered::{Ordered, ordered};
 
-/// Why a base cannot be used.
+/// Error of a base.
 #[derive(Debug)]
 pub struct BaseError {
-    /// The base, as it was given.
+    /// Address of the base.
     pub base: Arc<str>,
-    /// What is wrong.
+    /// Problem of the base.
     pub fault: Box<BaseFault>,
 }
 
-/// What is wrong with a base.
+/// Problems of a base.
 #[derive(Debug)]
 pub enum BaseFault {
-    /// The system does not let its host be asked.
+    /// The system cannot create a client for the host.
     Client(PlaceError),
-    /// It has no manifest that can be read.
+    /// The manifest is missing or unreadable.
     Manifest(ReadError),
-    /// Its manifest tells of a selection that this program does not know.
+    /// The manifest describes an unknown selection.
     Selection {
-        /// The selection's name.
+        /// Name of the selection.
         name: String,
-        /// What the manifest says of it.
+        /// Value in the manifest.
         value: String,
     },
-    /// What it has cannot be merged with what is built.
+    /// The contents cannot be merged with this build.
     Unlike(String),
-    /// A file is not as the manifest tells.
+    /// A file contradicts the manifest.
     Scan(ScanError),
-    /// A block is not as its page tells.
+    /// A block contradicts its page.
     Table(TableError),
-    /// The keys of a block are not above those of the block before.
+    /// The keys of a block are not above those of the previous block.
     Order(Chunk),
-    /// The system does not give what it takes to read.
+    /// The system cannot start the threads or the runtime.
     Io(io::Error),
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for BaseError {
             BaseFault::Unlike(why) => f.write_str(why),
             BaseFault::Scan(error) => error.fmt(f),
             BaseFault::Table(error) => error.fmt(f),
-            BaseFault::Order(chunk) => write!(f, "{chunk}: its positions are not above those of the block before"),
+            BaseFault::Order(chunk) => write!(f, "{chunk}: the positions are not above those of the previous block"),
             BaseFault::Io(error) => error.fmt(f),
         }
     }
@@ -74,10 +74,10 @@ impl fmt::Display for BaseError {
 
 impl std::error::Error for BaseError {}
 
-/// What is left of a record of a base, and its weight; `None` if nothing is.
+/// Function that reduces a record of a base and returns its new weight, or `None` if nothing remains.
 pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseFault> + Send + Sync>;
 
-/// A database to go on from, its manifest read.
+/// Base with its manifest.
 #[derive(Clone)]
 pub struct Base<R> {
     name: Arc<str>,
@@ -87,11 +87,11 @@ pub struct Base<R> {
 }
 
 impl<R: Record + Clone> Base<R> {
-    /// Opens a database.
+    /// Opens a base.
     ///
     /// # Errors
     ///
-    /// It has no manifest that can be read.
+    /// Returns an error if the manifest cannot be read.
     pub fn open(at: &database::Args) -> Result<Base<R>, BaseError> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
@@ -103,26 +103,26 @@ impl<R: Record + Clone> Base<R> {
         open().map_err(|fault| BaseError { base: name.clone(), fault: Box::new(fault) })
     }
 
-    /// The number of positions in it.
+    /// Returns the number of positions.
     pub fn positions(&self) -> u64 {
         self.manifest.positions
     }
 
-    /// How it was made.
+    /// Returns the values that the build recorded.
     pub fn info(&self) -> &[(String, String)] {
         &self.manifest.info
     }
 
-    /// An error about it.
+    /// Creates an error of this base.
     pub fn error(&self, fault: BaseFault) -> BaseError {
         BaseError { base: self.name.clone(), fault: Box::new(fault) }
     }
 
-    /// Begins to read, at the first of the records of which `narrow` leaves anything.
+    /// Starts to read, at the first record that remains after `narrow`.
     ///
     /// # Errors
     ///
-    /// The beginning cannot be read.
+    /// Returns an error if the first blocks cannot be read.
     pub fn read(self, narrow: Option<Narrow<R>>, threads: usize) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
         let scan = Scan::new(self.place, self.manifest)
@@ -137,7 +137,7 @@ impl<R: Record + Clone> Base<R> {
 type Opened<R> = Result<OpenBlock<R>, BaseError>;
 type Open<R> = Box<dyn Fn(Result<RawBlock, ScanError>) -> Opened<R> + Send + Sync>;
 
-/// A base that is being read, at one of its records.
+/// Reader of a base, positioned at a record.
 pub struct BaseReader<R: Record> {
     blocks: Ordered<Scan, Result<RawBlock, ScanError>, Opened<R>>,
     block: Option<Arc<OpenBlock<R>>>,
@@ -145,16 +145,16 @@ pub struct BaseReader<R: Record> {
 }
 
 impl<R: Record + Clone> BaseReader<R> {
-    /// The key and the weight of the record; `None` behind the last.
+    /// Returns the key and the weight of the current record, or `None` at the end.
     pub fn peek(&self) -> Option<(&Key, usize)> {
         self.block.as_ref()?.record_weights.get(self.next).map(|entry| (&entry.key, entry.weight))
     }
 
-    /// The record; goes to the next.
+    /// Returns the current record and moves to the next record.
     ///
     /// # Errors
     ///
-    /// What follows cannot be read.
+    /// Returns an error if the next block cannot be read.
     pub fn take(&mut self) -> Result<Option<BaseRecord<R>>, BaseError> {
         let record = self.block.clone().map(|block| BaseRecord { block, n: self.next });
         self.next += 1;
@@ -162,7 +162,7 @@ impl<R: Record + Clone> BaseReader<R> {
         Ok(record)
     }
 
-    /// Goes to the next block if this one is used up.
+    /// Moves to the next block if the current block is finished.
     fn fill(&mut self) -> Result<(), BaseError> {
         while self.block.as_ref().is_none_or(|block| self.next >= block.record_weights.len()) {
             let Some(block) = self.blocks.next().transpose()? else { break };
@@ -170,7 +170,7 @@ impl<R: Record + Clone> BaseReader<R> {
             if last.zip(block.record_weights.first()).is_some_and(|(last, first)| last.key >= first.key) {
                 return Err(block.error(BaseFault::Order(block.chunk.clone())));
             }
-            // What a selection empties still says nothing of order, and is passed over.
+            // A block without remaining records is skipped, but its order is still checked.
             if !block.record_weights.is_empty() {
                 (self.block, self.next) = (Some(Arc::new(block)), 0);
             }
@@ -179,19 +179,19 @@ impl<R: Record + Clone> BaseReader<R> {
     }
 }
 
-/// A block of a base.
+/// Block of a base.
 struct OpenBlock<R: Record> {
     base: Arc<str>,
     chunk: Chunk,
-    /// Of its records, keys ascending.
+    /// Keys and weights of the records, ascending.
     record_weights: Vec<RecordWeight>,
     content: Content<R>,
 }
 
 enum Content<R: Record> {
-    /// The block, not all decoded, and its bytes.
+    /// Partly decoded block, with its bytes.
     Whole(Box<Block<R>>, Vec<u8>),
-    /// What is left of the records of which anything is.
+    /// Remaining records after the selection.
     Narrowed(Vec<R>),
 }
 
@@ -215,7 +215,7 @@ impl<R: Record + Clone> OpenBlock<R> {
     }
 }
 
-/// What is left of a block.
+/// Applies the selection to a block.
 fn narrowed<R: Record>(
     block: &Block<R>,
     record_weights: &mut Vec<RecordWeight>,
@@ -233,7 +233,7 @@ fn narrowed<R: Record>(
     Ok(records)
 }
 
-/// A record of a base, still coded.
+/// Encoded record of a base.
 pub struct BaseRecord<R: Record> {
     block: Arc<OpenBlock<R>>,
     n: usize,
@@ -246,16 +246,16 @@ impl<R: Record> Clone for BaseRecord<R> {
 }
 
 impl<R: Record + Clone> BaseRecord<R> {
-    /// The key of its position.
+    /// Returns the key of the position.
     pub fn key(&self) -> &[u8] {
         self.block.record_weights[self.n].key.as_bytes()
     }
 
-    /// The record, decoded.
+    /// Decodes the record.
     ///
     /// # Errors
     ///
-    /// Its moves are not legal.
+    /// Returns an error if a move is illegal.
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
@@ -264,11 +264,11 @@ impl<R: Record + Clone> BaseRecord<R> {
         }
     }
 
-    /// The block that `records` are, if they are all of one block and nothing else is.
+    /// Returns the block that consists of exactly these records.
     ///
     /// # Errors
     ///
-    /// The block is no zstd frame.
+    /// Returns an error if the block is not a zstd frame.
     pub fn whole_block<'a>(
         records: impl IntoIterator<Item = Option<&'a BaseRecord<R>>>,
     ) -> Result<Option<EncodedBlock>, BaseError>

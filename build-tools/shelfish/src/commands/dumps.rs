@@ -1,6 +1,7 @@
-//! `shelfish dumps`: the months of games that a host publishes as Lichess does, and one of them by its name.
+//! `shelfish dumps`: months of games on a host with the layout of Lichess' database.
 //!
-//! A folder has `list.txt`, a URL a line, `sha256sums.txt` and `counts.txt`, each a name and a number of games.
+//! A folder contains `list.txt` with a URL per line, and `sha256sums.txt` and `counts.txt` with a name and a checksum
+//! or number of games per line.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -17,14 +18,14 @@ use crate::input::remote::{Checksum, Patience, Remote, RemoteError, listed, sums
 use crate::terminal::shown::{json, shown};
 use crate::{Failure, Outcome, database};
 
-/// Where Lichess lists its games.
+/// List of the games of Lichess.
 pub const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
-/// No list is longer.
+/// Maximum size of a list, in bytes.
 const MAX_LIST: u64 = 4 << 20;
-/// Sizes that are asked for at a time.
+/// Maximum number of parallel requests for sizes.
 const SIDE_BY_SIDE: usize = 8;
 
-/// List the months of games that can be had.
+/// List the months of games on a host.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish dumps
@@ -32,67 +33,67 @@ const SIDE_BY_SIDE: usize = 8;
   shelfish dumps --list https://database.lichess.org/chess960/list.txt
   shelfish book build --dump 2013-01 -o book
 
-Beside the list the host has sha256sums.txt and counts.txt. Of each dump its size is asked for.
+The host may also provide sha256sums.txt and counts.txt. The size of each dump takes a request.
 
-Exit codes: 0 if the list was read; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the list was read; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// The list
+    /// URL of the list
     #[arg(long, value_name = "URL", default_value = STANDARD)]
     list: String,
-    /// Do not ask for sizes, which takes a request each
+    /// Do not request the sizes of the dumps
     #[arg(long)]
     no_sizes: bool,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
-/// A dump of games.
+/// Dump of games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Month {
-    /// The month, as in `2013-01`.
+    /// Month, for example `2013-01`.
     pub name: String,
-    /// Where it is.
+    /// URL of the dump.
     pub url: String,
-    /// Games, if the host counts them.
+    /// Number of games, if the host publishes it.
     pub games: Option<u64>,
-    /// Bytes, if they were asked for and told.
+    /// Size in bytes, if it was requested and is known.
     pub bytes: Option<u64>,
-    /// The checksum in hexadecimal digits, if the host publishes it.
+    /// Checksum in hexadecimal digits, if the host publishes it.
     pub sha256: Option<String>,
 }
 
-/// Why there is no dump.
+/// Reasons why a dump cannot be found.
 #[derive(Debug)]
 pub enum DumpsError {
     /// A file cannot be read.
     Read {
-        /// Its URL.
+        /// URL of the file.
         url: String,
-        /// What is wrong.
+        /// Error of the request.
         error: io::Error,
     },
-    /// The address of the list is none.
+    /// The address of the list is not an HTTP URL.
     Address(String),
-    /// The list names no dump of its host.
+    /// The list contains no dump of its host.
     Empty {
-        /// Its URL.
+        /// URL of the list.
         list: String,
-        /// Lines that name none.
+        /// Number of other lines.
         lines: usize,
     },
-    /// The list has no such month.
+    /// The list lacks the month.
     Unknown {
-        /// The month.
+        /// Name of the month.
         name: String,
-        /// The list.
+        /// URL of the list.
         list: String,
-        /// The first and the last month that it has.
+        /// First and last month of the list.
         known: (String, String),
     },
-    /// The host publishes no checksum of it.
+    /// The host publishes no checksum of the dump.
     NoChecksum {
-        /// Its URL.
+        /// URL of the dump.
         url: String,
     },
 }
@@ -108,10 +109,10 @@ impl fmt::Display for DumpsError {
                  none of {lines} is one"
             ),
             DumpsError::Unknown { name, list, known: (first, last) } => {
-                write!(f, "{list} has no dump {name:?}: it has {first} to {last}, `shelfish dumps` lists them")
+                write!(f, "{list} has no dump {name:?}, only {first} to {last}; `shelfish dumps` lists them")
             }
             DumpsError::NoChecksum { url } => {
-                write!(f, "the host publishes no checksum of {url}: name it by its URL to read it without")
+                write!(f, "the host publishes no checksum of {url}; use the URL as source to build without a checksum")
             }
         }
     }
@@ -119,11 +120,11 @@ impl fmt::Display for DumpsError {
 
 impl std::error::Error for DumpsError {}
 
-/// The dumps of a list, in the order of their months, sizes aside.
+/// Reads the dumps of a list in the order of their months, without sizes.
 ///
 /// # Errors
 ///
-/// It cannot be read, or names none.
+/// Returns an error if the list cannot be read or contains no dump.
 pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
     let base = Url::parse(list).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
@@ -139,11 +140,11 @@ pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
     Ok(months)
 }
 
-/// A dump by its month.
+/// Finds the dump of a month.
 ///
 /// # Errors
 ///
-/// There is none, or none whose checksum is known.
+/// Returns an error if the dump does not exist or has no checksum.
 pub fn find(name: &str, from: &str, patience: Patience) -> Result<Input, DumpsError> {
     let months = list(from, patience)?;
     let Some(month) = months.iter().find(|month| month.name == name) else {
@@ -158,7 +159,7 @@ pub fn find(name: &str, from: &str, patience: Patience) -> Result<Input, DumpsEr
     }
 }
 
-/// A file of a host; none where it has none.
+/// Reads a file of a host. Returns `None` if an optional file does not exist.
 fn text(url: &Url, patience: Patience) -> io::Result<Option<String>> {
     let read = || {
         let mut bytes = Vec::new();
@@ -175,7 +176,7 @@ fn text(url: &Url, patience: Patience) -> io::Result<Option<String>> {
     }
 }
 
-/// The dumps that lists tell of. What is not of the same host, or has no month in its name, is passed over.
+/// Parses lists of dumps. Ignores URLs of other hosts, and names without a month.
 fn months(base: &Url, names: &str, sums: &str, counts: &str) -> Vec<Month> {
     let dump = |line: &str| {
         let url = base.join(line.trim()).ok().filter(|url| url.origin() == base.origin())?;
@@ -198,7 +199,8 @@ fn months(base: &Url, names: &str, sums: &str, counts: &str) -> Vec<Month> {
     months
 }
 
-/// The month in the name of a file: the last four digits, a hyphen and two digits by themselves.
+/// Returns the month in the name of a file: the last four digits, hyphen and two digits that are not part of longer
+/// numbers.
 fn month(file: &str) -> Option<&str> {
     let is_digit = |c: char| c.is_ascii_digit();
     let mut parts = file.match_indices('-').filter_map(|(hyphen, _)| {
@@ -212,7 +214,7 @@ fn month(file: &str) -> Option<&str> {
     parts.next_back()
 }
 
-/// Asks for the sizes of dumps.
+/// Requests the sizes of dumps.
 fn ask_sizes(months: &mut [Month]) -> Result<(), Failure> {
     let client = reqwest::Client::builder()
         .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
@@ -231,11 +233,11 @@ fn ask_sizes(months: &mut [Month]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists them.
+/// Prints the months.
 ///
 /// # Errors
 ///
-/// The list cannot be read.
+/// Returns an error if the list cannot be read.
 pub fn run(args: &Args) -> Outcome {
     let mut months = list(&args.list, Patience::default())?;
     if !args.no_sizes {
@@ -266,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_month_is_that_of_the_name() {
+    fn the_month_is_parsed_from_the_name() {
         for (file, expected) in [
             ("lichess_db_standard_rated_2013-01.pgn.zst", Some("2013-01")),
             ("lichess_db_broadcast_2020-12.pgn.zst", Some("2020-12")),
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn any_list_is_read_and_dumps_elsewhere_are_none() -> Result<(), Box<dyn std::error::Error>> {
+    fn arbitrary_lists_are_accepted_but_only_dumps_of_the_host_are_found() -> Result<(), Box<dyn std::error::Error>> {
         let base = Url::parse("https://x.org/standard/list.txt")?;
         let sum = "a1".repeat(32);
         let names = "https://x.org/standard/g_2013-02.pgn.zst\r\ng_2013-01.pgn.zst\n\nhttps://y.org/g_2013-03.pgn\n\

@@ -1,4 +1,4 @@
-//! `shelfish encode`: the sorted records of a part to shards and a fragment of the manifest.
+//! `shelfish encode`: encodes the sorted records of a part to shards and a fragment of the manifest.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -28,60 +28,60 @@ use crate::store::{Address, Settings, Store};
 use crate::terminal::progress::{Progress, Work};
 use crate::{Failure, Outcome, database};
 
-/// Make the files of one part of a database of its sorted records.
+/// Encode the sorted records of a part of a database.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   grep ^00003 sorted | shelfish encode --plan plan.json --part 3 -o db
   shelfish encode --plan plan.json --part 3 -o s3://my-bucket/evals part-3
   shelfish encode --plan plan.json --part 3 -o db < part-3
 
-Records are lines of `shelfish partition`, those of this part alone, sorted by their bytes (`LC_ALL=C sort`); those of a
-position become one, as in `shelfish build`. A part without records is encoded, too: `shelfish seal` asks for each. What
-writes to a pipe and may be killed should write an empty line last and give `--ended`: a pipe ends alike in both cases.
+The input contains the lines of `shelfish partition` for this part only, sorted by their bytes (`LC_ALL=C sort`). Records of a
+position are merged as in `shelfish build`. Parts without records must be encoded too, because `shelfish seal` needs all parts.
+If the input is a pipe and its writer may be killed, write an empty line at the end and use `--ended`.
 
-Files are named by their content, and appear whole or not at all; the fragment, in the folder `parts-` and the plan's name,
-comes last. So a part may be encoded twice, even at the same time, and again after a failure. What a killed process left in a
-directory `shelfish seal` removes. Nobody reads a part before `shelfish seal` wrote the manifest. Credentials of buckets come
-from the environment, see `shelfish publish --help`.
+Files are named by their content and appear atomically. The fragment, in the folder `parts-` plus the name of the plan, is
+written last. Therefore a part can be encoded again at any time, even concurrently. `shelfish seal` removes the directories of
+killed processes. Readers use the parts only after `shelfish seal` has written the manifest. Credentials of buckets come from
+the environment (see `shelfish publish --help`).
 
-Exit codes: 0 if the part was made; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the part was encoded; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// The sorted lines of the part; `-` is standard input
+    /// Sorted lines of the part; `-` reads standard input
     #[arg(default_value = "-", value_name = "FILE")]
     lines: PathBuf,
     #[command(flatten)]
     verb: Verb,
-    /// The part, from 0
+    /// Number of the part, from 0
     #[arg(long, value_name = "I")]
     part: u32,
-    /// The database: a directory or a folder of a bucket, the same for all parts
+    /// Database: a directory or a folder of a bucket, the same for all parts
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = Address::parse)]
     out: Address,
-    /// Expect an empty last line; without it the input counts as cut off. For pipes, which end alike when their writer is
-    /// done and when it was killed
+    /// Require an empty last line, otherwise the input is incomplete; necessary for pipes, which do not show whether
+    /// their writer was killed
     #[arg(long)]
     ended: bool,
-    /// Worker threads [default: one a core]
+    /// Number of worker threads [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
 
-/// What was made of a part.
+/// Summary of an encoded part.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Its number.
+    /// Number of the part.
     pub part: usize,
-    /// Lines read.
+    /// Number of lines read.
     pub lines: u64,
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Shards.
+    /// Number of shards.
     pub shards: u64,
-    /// Their bytes.
+    /// Size of the shards in bytes.
     pub bytes: u64,
-    /// What was left out because one position had too much.
+    /// Counts of evaluations that exceeded the limits of a record.
     pub over_limit: OverLimit,
-    /// Seconds taken.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -93,11 +93,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// Encodes a part, and prints a summary.
+/// Encodes a part and prints a summary.
 ///
 /// # Errors
 ///
-/// The records are not as they should be, or nothing can be written.
+/// Returns an error if the records are invalid or writing fails.
 pub fn run(args: Args) -> Outcome {
     args.verb.tell(&encode(&args)?)?;
     Ok(ExitCode::SUCCESS)
@@ -168,11 +168,11 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     })
 }
 
-/// Where the files of a part go. Several processes may write to the same place.
+/// Destination of the files of a part. Several processes may write to the same destination.
 enum Target {
-    /// A directory; files are gathered in one within, and moved.
+    /// Directory. Files are written to a temporary subdirectory and then moved.
     Folder { dir: PathBuf, scratch: tempfile::TempDir },
-    /// A bucket; files are gathered in a temporary directory, and sent.
+    /// Bucket. Files are written to a temporary directory and then sent.
     Bucket { store: Store, scratch: tempfile::TempDir },
 }
 
@@ -195,7 +195,7 @@ impl Target {
         }
     }
 
-    /// Puts shards and then the fragment where they belong, each whole.
+    /// Publishes the shards and then the fragment, each atomically.
     fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), Failure> {
         match self {
             Target::Folder { dir, scratch } => {

@@ -1,4 +1,4 @@
-//! `shelfish partition`: lines of dumps to keyed records, for an engine to sort.
+//! `shelfish partition`: converts lines of dumps to keyed records, which an engine sorts.
 
 use std::fmt;
 use std::io::{BufWriter, Write};
@@ -20,49 +20,50 @@ use crate::input::{Input, InputError};
 use crate::system::ordered::ordered;
 use crate::terminal::shown::json;
 
-/// Lines that are taken together where several share a dump.
+/// Number of consecutive lines of a share.
 const TOGETHER: u64 = 1_000;
 
-/// Write the records of dumps as lines that can be sorted, for `shelfish encode`.
+/// Convert dumps to sortable records for `shelfish encode`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish partition --plan plan.json dump.jsonl.zst | LC_ALL=C sort > sorted
   shelfish partition --plan plan.json --share 3/8 dump.jsonl.zst > records-3
   zstdcat more.jsonl.zst | shelfish partition --plan plan.json - --rejects rejects.tsv > records
 
-A line has the number of the part in five digits, the key in hexadecimal digits and the record with its checksum in
-Base64, with tabs between them. Sorted by their bytes, lines are in the order that `shelfish encode` takes; lines of the same
-key may be in any order. Which lines of a dump cannot be used, and why, is as in `shelfish build --help`.
+A line contains the number of the part in five digits, the key in hexadecimal digits and the record with its checksum in
+Base64, separated by tabs. `shelfish encode` needs the lines sorted by their bytes; lines with the same key can have any order.
+`shelfish build --help` describes rejected lines.
 
-With --share I/N, every Nth thousand of lines is taken, from the Ith on, I from 0 to N - 1: N processes that read the same
-dump write each record once. Each of them decompresses all of it, which takes an eightieth of a build's processor time.
+With --share I/N, the command processes every Nth block of a thousand lines, starting with block I (from 0 to N - 1). N
+processes that read the same dump write each record once. Each process decompresses the whole dump, which takes an eightieth
+of the processor time of a build.
 
-Exit codes: 0 if all was written, whatever lines were rejected; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if all records were written, even with rejected lines; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// Dumps as `shelfish build` reads them, evaluations alone
+    /// Dumps of evaluations, as for `shelfish build`
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// The plan, of `shelfish plan`
+    /// Plan, written by `shelfish plan`
     #[arg(long, value_name = "PLAN")]
     plan: PathBuf,
-    /// Take one of N shares of each source
+    /// Process one of N shares of each source
     #[arg(long, value_name = "I/N", default_value = "0/1")]
     share: Share,
-    /// Worker threads [default: one a core]
+    /// Number of worker threads [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Write what cannot be used to FILE, as `shelfish build` does
+    /// Write rejected lines to FILE, as `shelfish build` does
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    /// Print the summary, on standard error, as JSON
+    /// Print the summary on standard error as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing
+    /// Print nothing
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// One of several equal shares.
+/// Share of the lines of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     n: u64,
@@ -86,17 +87,17 @@ impl fmt::Display for Share {
 }
 
 impl Share {
-    /// Whether a line, numbered from 1, is of this share.
+    /// Returns whether a line, numbered from 1, belongs to this share.
     fn has(self, line: u64) -> bool {
         line.saturating_sub(1) / TOGETHER % self.of == self.n
     }
 }
 
-/// Partitions, and prints a summary on standard error.
+/// Partitions dumps and prints a summary on standard error.
 ///
 /// # Errors
 ///
-/// A source cannot be read, or nothing can be written.
+/// Returns an error if a source cannot be read or writing fails.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.plan)?;
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_is_of_one_share() {
+    fn each_line_belongs_to_one_share() {
         let shares: Vec<Share> = (0..3).filter_map(|n| format!("{n}/3").parse().ok()).collect();
         assert_eq!(shares.len(), 3);
         for line in 1..10_000 {

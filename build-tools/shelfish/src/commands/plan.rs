@@ -1,4 +1,4 @@
-//! `shelfish plan`: where a database is cut into parts that take about the same work.
+//! `shelfish plan`: chooses the boundaries of parts that take about the same work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -25,56 +25,57 @@ use crate::system::ordered::ordered;
 use crate::terminal::progress::{Progress, Work};
 use crate::{Failure, Outcome};
 
-/// Memory for decoding, about.
+/// Approximate memory for decoding, in bytes.
 const MEMORY: usize = 512 << 20;
 
-/// Say where a database is cut into parts, to build them on several machines.
+/// Choose the boundaries of parts, to build a database on several machines.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish plan lichess_db_eval.jsonl.zst --parts 64 -o plan.json
   shelfish plan january.jsonl.zst february.jsonl.zst --parts 8 --best-only --max-pvs 1 -o plan.json
 
-A part after the other, in a shell; on a cluster its own sort and its own machines take their place:
+All steps in a shell; a cluster uses its own sort and its own machines:
   shelfish plan dump.jsonl.zst --parts 4 -o plan.json
   shelfish partition --plan plan.json dump.jsonl.zst | LC_ALL=C sort > sorted
   for i in 0 1 2 3; do grep ^0000$i sorted | shelfish encode --plan plan.json --part $i -o db; done
   shelfish seal --plan plan.json db
 
-The keys of a sample tell where parts begin: those whose hashes are smallest, so that the same sources give the same plan,
-in whatever order. Keep the plan: with it a run can be repeated, in part or whole, byte for byte, and `shelfish build --plan`
-makes the same files on one machine. A plan fits other sources too, as a newer dump, but its parts may be less even.
+The boundaries come from a sample of keys. The sample contains the keys with the smallest hashes, so the plan does not depend
+on the order of the sources. Keep the plan: with it, parts can be encoded again with the same bytes, and `shelfish build
+--plan` makes the same files on one machine. A plan can also be used for other sources, such as a newer dump, but the sizes of
+its parts may differ more.
 
-Exit codes: 0 if the plan was made; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the plan was made; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// Dumps as `shelfish build` reads them; some of them will do, where they are like the others
+    /// Dumps, as for `shelfish build`; a representative part of them suffices
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// DumpOptions many parts
+    /// Number of parts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PARTS as i64))]
     parts: u32,
     /// Write the plan to FILE [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Positions of the sample; each takes some 150 bytes of memory
+    /// Number of positions of the sample; each position takes about 150 bytes of memory
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1..))]
     sample: u32,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
     files: FileArgs,
-    /// Worker threads [default: one a core]
+    /// Number of worker threads [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Say nothing
+    /// Print nothing
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Plans, and writes the plan.
+/// Makes and writes the plan.
 ///
 /// # Errors
 ///
-/// A source cannot be read, or has too few positions.
+/// Returns an error if a source cannot be read or has too few positions.
 pub fn run(args: Args) -> Outcome {
     let selection = args.selection.selection();
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
@@ -84,8 +85,9 @@ pub fn run(args: Args) -> Outcome {
         let (parts, found) = (args.parts, sample.known.len());
         format!("{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts, or --sample more")
     })?;
-    let options =
-        WriterOptions::default().with_shard_bytes(args.files.shard_size).with_inline_page_bytes(args.files.inline_pages as usize);
+    let options = WriterOptions::default()
+        .with_shard_bytes(args.files.shard_size)
+        .with_inline_page_bytes(args.files.inline_pages as usize);
     let plan = Plan::new(boundaries, sample.positions(), selection, &options);
     let text = serde_json::to_string_pretty(&plan)? + "\n";
     match &args.out {
@@ -110,13 +112,13 @@ pub(super) fn open(inputs: &[Input], threads: usize) -> Result<Dumps, Failure> {
     Ok(dumps)
 }
 
-/// The positions whose keys have the smallest hashes.
+/// Sample of the positions whose keys have the smallest hashes.
 struct Sample {
     most: usize,
     hashes: BTreeSet<(u64, Vec<u8>)>,
-    /// The weight of each.
+    /// Weight of each position by its hash and key.
     known: BTreeMap<Vec<u8>, usize>,
-    /// The hash that a key has to be below, once there are enough.
+    /// Upper bound of the hashes of the sample, once the sample is full.
     below: Arc<AtomicU64>,
 }
 
@@ -130,13 +132,13 @@ impl Sample {
         while self.hashes.len() > self.most {
             if let Some((hash, key)) = self.hashes.pop_last() {
                 self.known.remove(&key);
-                // What comes late may be far above.
+                // A late hash may exceed the bound by far.
                 self.below.fetch_min(hash, Relaxed);
             }
         }
     }
 
-    /// An estimate of how many there are: as many as have the hashes, if they are spread evenly.
+    /// Estimates the number of positions, assuming that the hashes are evenly distributed.
     fn positions(&self) -> u64 {
         match self.below.load(Relaxed) {
             u64::MAX => self.known.len() as u64,
@@ -188,7 +190,8 @@ fn sample(
     Ok(sample)
 }
 
-/// Where parts of about the same weight begin, the first aside. `None` if there are fewer keys than parts.
+/// Returns the lower bounds of parts of similar weight, except for the first part. Returns `None` if there are fewer
+/// keys than parts.
 fn boundaries(sample: &[(&[u8], usize)], parts: usize) -> Option<Vec<Vec<u8>>> {
     let total: u64 = sample.iter().map(|(_, weight)| *weight as u64).sum();
     let before = |sum: &mut u64, (_, weight): &(&[u8], usize)| {
@@ -202,10 +205,10 @@ fn boundaries(sample: &[(&[u8], usize)], parts: usize) -> Option<Vec<Vec<u8>>> {
             (u128::from(total) * (10 * part as u128 + u128::from(tenths) - 1) / (10 * parts as u128)) as u64
         };
         let index = |sum: u64| sums.partition_point(|before| *before < sum);
-        // Each of the parts that follow takes a key at least.
+        // Each remaining part needs at least one key.
         let (least, most) = (last + 1, sample.len().checked_sub(parts - part)?);
         let window = index(target(0)).clamp(least, most.max(least))..=index(target(2)).clamp(least, most.max(least));
-        // Where neighbours have least in common games seldom cross, as for blocks.
+        // A boundary between dissimilar neighbours is rarely crossed by games, as in blocks.
         let place = |n: usize| separator(sample[n - 1].0, sample[n].0);
         let best = window.filter(|n| *n <= most && *n < sample.len()).min_by_key(|n| (place(*n).len(), *n))?;
         boundaries.push(place(best));

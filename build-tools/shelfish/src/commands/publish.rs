@@ -1,4 +1,4 @@
-//! The command line of `shelfish publish`.
+//! `shelfish publish`: options and output.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::system::size;
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-/// Send a database to S3, R2, Google Cloud Storage, Azure or a folder.
+/// Publish a database to S3, R2, Google Cloud Storage, Azure or a folder.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "Examples:
   shelfish publish db s3://my-bucket/evals --dry-run
@@ -23,72 +23,73 @@ use crate::terminal::shown::shown;
   shelfish publish db az://my-container/evals
   shelfish publish db ../site/evals --pages
 
-Files that are there already are not sent again: name, length and hash are compared. The manifest goes last, and only if
-it is still the one that was there at the beginning. Whatever breaks, and whenever, readers have the old database or the
-new one; run the same command again to go on. Of two who publish at a time, the second is told.
+Files that the store already has are not sent again; the command compares name, length and hash. The manifest is sent last,
+and only if the published manifest did not change in the meantime. Readers therefore see the old or the new database, even
+after a failure. Run the same command again to continue. If two users publish at the same time, the second command fails.
 
-The manifest that is replaced is kept in the folder `superseded`. With --prune, a file goes when no kept manifest names it
-and it was sent longer ago than --grace, which is best left at some days: browsers may still have an old manifest.
+The replaced manifest is kept in the folder `superseded`. With --prune, a file is removed if no kept manifest names it and if
+it was sent before --grace. Allow some days, because browsers may still have an old manifest.
 
-Files are served as model/mesh, to be kept for a year, the manifest as application/json, to be kept for a minute. A bucket
-has to let the public read it, and pages of other sites, too: see --cors.
+Shards are served as model/mesh and cached for a year; the manifest is served as application/json and cached for a minute.
+The bucket must be readable by the public, and by pages of other sites (see --cors).
 
 Credentials come from the environment:
   S3      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT for MinIO, Garage and others
   R2      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY
   Google  GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_SERVICE_ACCOUNT, the path of a key
   Azure   AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY
-Files of profiles (~/.aws) are not read. Parts of files whose upload was killed stay until the bucket's rules for its
-life cycle remove them.
+Files of profiles (~/.aws) are not read. Parts of an interrupted upload stay until the life-cycle rules of the bucket remove
+them.
 
-Exit codes: 0 if it was published, or there was nothing to do; 1 if not; 2 for wrong usage; 130 and 143 if interrupted.")]
+Exit codes: 0 if the database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
+interrupted.")]
 pub struct Args {
-    /// The directory of the database, as `shelfish build` made it
+    /// Directory of the database
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// The folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, az://CONTAINER/FOLDER, the https:// URL of an R2 or
-    /// Azure bucket, or a directory of this machine
+    /// Folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, az://CONTAINER/FOLDER, the https:// URL of an R2 or
+    /// Azure bucket, or a local directory
     #[arg(value_name = "URL", value_parser = Address::parse)]
     to: Address,
-    /// Look, and say what would be sent and removed, in how many requests, at what cost
+    /// Print the files that would be sent and removed, the number of requests and the cost
     #[arg(long)]
     dry_run: bool,
-    /// Afterwards, remove files that no kept database has
+    /// Remove files that no kept database needs
     #[arg(long)]
     prune: bool,
-    /// Databases that --prune keeps, the new one counted
+    /// Number of databases that --prune keeps, including the new database
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), requires = "prune")]
     keep: u32,
-    /// How long --prune keeps a database after it was replaced, and a file after it was sent: a number with d, h, m or s
+    /// Time that --prune keeps a database after its replacement and a file after its upload: a number with d, h, m or s
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = duration, requires = "prune")]
     grace: Duration,
-    /// Let pages of other sites read the bucket, where the store's API has rules for that; else say what to do
+    /// Allow pages of other sites to read the bucket, or print the necessary steps
     #[arg(long)]
     cors: bool,
-    /// Refuse what GitHub Pages does not take: over 1 GB, or a file over 100 MB
+    /// Fail if the database exceeds the limits of GitHub Pages: 1 GB per site, 100 MB per file
     #[arg(long)]
     pages: bool,
-    /// Replace the manifest whatever it is by now: for stores that know no conditions, where nobody else publishes
+    /// Replace the manifest without a condition, for stores without conditional writes
     #[arg(long)]
     unconditional: bool,
-    /// How often a request that failed is sent again, later each time [default: 8]
+    /// Maximum number of retries of a request, with increasing delays [default: 8]
     #[arg(long, value_name = "N")]
     retries: Option<u8>,
-    /// Files that are sent at a time; each takes the memory of two parts
+    /// Number of files that are sent in parallel; each file takes the memory of two parts
     #[arg(short, long, value_name = "N", default_value_t = crate::publish::JOBS as u16, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// Files that have more are sent in parts of so much, without a unit: MiB; S3 takes 5 MiB at least
+    /// Size of the parts in which larger files are sent, in MiB if SIZE has no unit; S3 needs at least 5 MiB
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size::within(1, 1 << 30))]
     part_size: u64,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing before the summary
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Reads a time such as `7d`.
+/// Parses a duration such as `7d`.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].trim() {
@@ -103,17 +104,17 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Args {
-    /// Whether they send it to this directory.
+    /// Returns whether the destination is this directory.
     pub fn is_to(&self, directory: &Path) -> bool {
         self.to.folder().is_some_and(|to| to == directory)
     }
 
-    /// Whether they ask for nothing but looking.
+    /// Returns whether only the plan is printed.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    /// What they ask for.
+    /// Returns the options of the publication.
     pub fn options(self) -> Options {
         Options {
             dir: self.dir,
@@ -135,11 +136,11 @@ impl Args {
     }
 }
 
-/// Publishes, and prints a summary.
+/// Publishes a database and prints a summary.
 ///
 /// # Errors
 ///
-/// The database was not published.
+/// Returns an error if the database was not published.
 pub fn run(args: Args) -> Outcome {
     let is_json = args.json;
     let report = publish(&args.options())?;

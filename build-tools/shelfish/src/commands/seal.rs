@@ -1,4 +1,4 @@
-//! `shelfish seal`: the fragments of all parts to the manifest of the database.
+//! `shelfish seal`: merges the fragments of all parts into the manifest of the database.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,50 +19,50 @@ use crate::evaluations::parts::{Plan, Verb};
 use crate::store::{Address, Settings, Store};
 use crate::{Failure, Outcome, database, publish};
 
-/// Fragments that are asked for at a time.
+/// Maximum number of fragments that are read in parallel.
 const AT_ONCE: usize = 16;
-/// The most bytes of all fragments: much more than a manifest says of as many shards.
+/// Maximum size of all fragments in bytes. It exceeds the size of a manifest with as many shards.
 const MAX_BYTES: usize = 32 * Manifest::MAX_BYTES;
-/// Parts that an error names.
+/// Maximum number of parts in an error message.
 const NAMED: usize = 20;
 
-/// Make the parts of a database one database, by its manifest.
+/// Merge the parts of a database.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish seal --plan plan.json db
   shelfish seal --plan plan.json s3://my-bucket/evals
 
-All parts of the plan have to be there: each fragment is checked to be whole, of this plan and of its part, and each file
-to be there with its length. What is wrong is said of all parts at once, and the database that was there stays. The manifest
-is replaced in one step; one that was there is kept in `superseded`, for `shelfish publish --prune`. In a directory, what
-killed processes of `shelfish encode` left is removed. `shelfish verify` reads every byte.
+All parts of the plan must exist. The command checks that each fragment is complete and belongs to the plan and its part, and
+that each file exists with the right length. It reports the problems of all parts at once and keeps the old database in this
+case. The manifest is replaced atomically; the old manifest is kept in `superseded` for `shelfish publish --prune`. Directories
+of killed `shelfish encode` processes are removed. Use `shelfish verify` to check every byte.
 
-Exit codes: 0 if the database is there; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the database was sealed; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// Where the parts are: a directory or a folder of a bucket
+    /// Database: the directory or folder of a bucket that contains the parts
     #[arg(value_name = "DIR_OR_URL", value_parser = Address::parse)]
     database: Address,
     #[command(flatten)]
     verb: Verb,
-    /// Replace the manifest whatever it is by now: for stores that know no conditions
+    /// Replace the manifest without a condition, for stores without conditional writes
     #[arg(long)]
     unconditional: bool,
 }
 
-/// What was sealed.
+/// Summary of a sealed database.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Where the manifest is.
+    /// URL or path of the manifest.
     pub manifest: String,
-    /// The hash by which it can be pinned.
+    /// Hash that pins the manifest.
     pub integrity: String,
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
-    /// Bytes of the files.
+    /// Size of the files in bytes.
     pub bytes: u64,
-    /// Parts.
+    /// Number of parts.
     pub parts: usize,
-    /// What was left out because one position had too much.
+    /// Counts of evaluations that exceeded the limits of a record.
     pub over_limit: OverLimit,
 }
 
@@ -74,11 +74,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// Seals, and prints a summary.
+/// Seals a database and prints a summary.
 ///
 /// # Errors
 ///
-/// A part is missing or wrong, or the manifest cannot be written.
+/// Returns an error if a part is missing or invalid, or if the manifest cannot be written.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.verb.plan)?;
     let settings = Settings { unconditional: args.unconditional, ..Settings::default() };
@@ -106,9 +106,7 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
         bytes += found.bytes.len();
         if bytes > MAX_BYTES {
             let at = store.locate(&plan.folder());
-            return Err(
-                format!("{at}: the fragments have more than {MAX_BYTES} bytes, more than a manifest can tell").into()
-            );
+            return Err(format!("{at}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest").into());
         }
         let at = store.locate(&plan.fragment_name(part));
         match Fragment::parse(&found.bytes, plan, part) {
@@ -156,12 +154,12 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
     })
 }
 
-/// Removes the directories of killed processes. Those that are still at work are of no use any more.
+/// Removes the directories of killed processes. The results of running processes are no longer needed.
 fn remove_leftovers(folder: &std::path::Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_left = entry.file_name().to_string_lossy().ends_with(".tmp");
         if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            // They are in nobody's way.
+            // A remaining directory does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -1,9 +1,9 @@
-//! What was read of databases far away, kept on disk between runs.
+//! Disk cache of databases that are read over the network.
 //!
-//! An entry is a file, named by the hash of what it is, in a folder named by the hash of where it came from. What is in it
-//! is checked by the reader like what a host sends, so that processes need no locks: files come whole, by a rename, and
-//! whatever is not as it should be is fetched again. Each run notes how much it wrote; when that comes to an eighth of the
-//! room, the files that were read longest ago go.
+//! An entry is a file in a folder. Hashes of the requested data and of the database name the file and the folder. The
+//! reader verifies cached data like data from a host, so processes need no locks: a rename publishes a complete file,
+//! and invalid entries are fetched again. Each run records the number of bytes that it wrote. When the total reaches an
+//! eighth of the maximum size, the least recently used files are removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -19,33 +19,33 @@ use super::Place;
 use crate::system::size;
 use crate::terminal::shown::hexadecimal;
 
-/// Larger entries are not read: no part of a database is as large.
+/// Maximum size of an entry in bytes. It exceeds every part of a database.
 const MAX_ENTRY: u64 = 9 << 20;
-/// What a file takes on disk, about, beside its bytes.
+/// Approximate disk space of a file in addition to its content, in bytes.
 const BLOCK: u64 = 4096;
-/// Notes of what was written since the room was last looked at.
+/// File with the number of bytes written since the last cleanup.
 const NOTES: &str = "written";
-/// What the names of manifests begin with: they are given up last.
+/// Prefix of the names of manifests, which are removed last.
 const MANIFEST: &str = "m-";
 
-/// What is kept on disk of databases that are read over the network.
+/// Options for the cache of databases that are read over the network.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[group(id = "cache_args")]
 pub struct Args {
-    /// Where to keep what is read of a database over the network [default: shelfish in $XDG_CACHE_HOME or ~/.cache]
+    /// Directory of the cache [default: shelfish in $XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
-    /// The most that is kept there, of all databases, without a unit: MiB; 0: nothing
+    /// Limit the size of the cache for all databases, in MiB if SIZE has no unit; 0 disables the cache
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::zero_or_at_least(1 << 20))]
     cache_size: u64,
 }
 
 impl Args {
-    /// The cache of a database; a directory needs none.
+    /// Opens the cache of a database. Local directories are not cached.
     ///
     /// # Errors
     ///
-    /// The directory that was named cannot be had. Without the usual one there is no cache.
+    /// Returns an error if the given directory cannot be used. An unusable default directory only disables the cache.
     pub fn open(&self, place: &Place) -> io::Result<Option<DiskCache>> {
         if self.cache_size == 0 || place.is_directory() {
             return Ok(None);
@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-/// Where caches are by convention.
+/// Returns the default directory of caches.
 fn usual() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let dir = named("XDG_CACHE_HOME");
@@ -68,31 +68,31 @@ fn usual() -> Option<PathBuf> {
     Some(dir.or_else(|| Some(named("HOME")?.join(".cache")))?.join("shelfish"))
 }
 
-/// The part of a cache that belongs to one database.
+/// Cache of one database.
 #[derive(Debug)]
 pub struct DiskCache {
-    /// The folder of all databases.
+    /// Folder of the caches of all databases.
     root: PathBuf,
-    /// The folder of this one.
+    /// Folder of the cache of this database.
     dir: PathBuf,
     room: u64,
-    /// Bytes written since they were last noted.
+    /// Number of bytes written since the last record.
     written: AtomicU64,
-    /// Numbers temporary files.
+    /// Counter for the names of temporary files.
     next: AtomicU64,
 }
 
 impl DiskCache {
-    /// Opens the part of the cache in `root` that belongs to the database at `source`.
+    /// Opens the cache of the database at `source` in the folder `root`.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub fn open(root: &Path, source: &str, room: u64) -> io::Result<DiskCache> {
         let dir = root.join(hex(source));
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
-        // What somebody looks at is nobody else's business.
+        // The folder is private, because it reveals the positions that a user looked up.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&dir)?;
@@ -109,7 +109,7 @@ impl DiskCache {
         let file = File::open(self.path(name))?;
         let mut bytes = Vec::new();
         (&file).take(MAX_ENTRY + 1).read_to_end(&mut bytes)?;
-        // Whoever has just been read is given up last.
+        // The modification time is the time of the last use.
         let _ = file.set_modified(SystemTime::now());
         Ok(bytes)
     }
@@ -128,7 +128,7 @@ impl DiskCache {
         moved
     }
 
-    /// Notes what was written, and makes room if that is much.
+    /// Records the written bytes, and removes files if necessary.
     fn note(&self) -> io::Result<()> {
         let written = self.written.swap(0, Relaxed);
         if written == 0 {
@@ -161,7 +161,7 @@ impl Cache for DiskCache {
     }
 
     fn put(&self, name: &str, bytes: &[u8], _: Keep) {
-        // A full disk is no reason not to answer.
+        // A full disk only disables the cache.
         let _ = self.write(name, bytes);
     }
 
@@ -170,23 +170,23 @@ impl Cache for DiskCache {
     }
 }
 
-/// What a file takes on disk.
+/// Returns the disk space of a file.
 fn taken(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK)
 }
 
-/// Removes entries, those that were read longest ago first and manifests last, until the rest fits.
+/// Removes entries until the rest fits: the least recently used entries first, manifests last.
 fn make_room(root: &Path, room: u64) -> io::Result<()> {
     let (mut entries, mut sum) = (Vec::new(), 0);
     for dir in fs::read_dir(root)?.flatten() {
-        // Only what this made: folders with the name of a hash.
+        // Ignores everything except for folders that are named by a hash.
         if !dir.file_type()?.is_dir() || !is_hex(&dir.file_name().to_string_lossy()) {
             continue;
         }
         for entry in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let is_ours = name.starts_with("t-") || is_hex(name.trim_start_matches(MANIFEST));
-            // Another process may have removed it.
+            // Another process may have removed the file.
             if let (true, Ok(metadata)) = (is_ours, entry.metadata()) {
                 sum += taken(metadata.len());
                 let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
@@ -206,7 +206,7 @@ fn make_room(root: &Path, room: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The first 32 digits of the SHA-256 of a name.
+/// Returns the first 32 digits of the SHA-256 of a name.
 fn hex(name: &str) -> String {
     hexadecimal(&Sha256::digest(name)[..16])
 }
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_found_again_for_its_own_source_only() -> Test {
+    fn cached_data_is_found_for_the_same_source_only() -> Test {
         let root = tempfile::tempdir()?;
         let open = |source: &str| DiskCache::open(root.path(), source, 1 << 20);
         open("https://a/")?.put("x.silo:0-3", b"abc", Keep::Recent);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_is_kept_to_within_a_run_and_over_many_and_manifests_stay() -> Test {
+    fn the_size_limit_holds_and_manifests_are_removed_last() -> Test {
         let (root, room) = (tempfile::tempdir()?, 1 << 20);
         for run in 0..60 {
             let cache = DiskCache::open(root.path(), &format!("https://{}/", run % 3), room)?;
@@ -268,13 +268,13 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_write_at_a_time_spoil_nothing() -> Test {
+    fn concurrent_processes_do_not_damage_the_cache() -> Test {
         let root = tempfile::tempdir()?;
         let caches: Vec<DiskCache> =
             (0..4).map(|_| DiskCache::open(root.path(), "s3://b/", 1 << 20)).collect::<io::Result<_>>()?;
         std::thread::scope(|scope| {
             for (n, cache) in caches.iter().enumerate() {
-                // As processes have their own numbers.
+                // Each process has its own counter.
                 cache.next.store(n as u64 * 1_000_000, Relaxed);
                 scope.spawn(move || {
                     for round in 0..200u64 {

@@ -1,4 +1,4 @@
-//! A database wherever it is: a directory, a host, or a bucket.
+//! Databases in directories, on hosts and in buckets.
 
 pub mod blocking;
 pub mod cache;
@@ -21,29 +21,29 @@ use crate::store::{Address, AddressError, Objects, Settings, StoreError};
 pub use crate::system::manifest::{Kind, parse_manifest};
 use crate::system::url::{is_http, scheme};
 
-/// Where a database is.
+/// Options for the source of a database.
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
 pub struct Args {
-    /// The database: a directory, or the URL of one: https://, s3://, gs:// or az://
+    /// Database: a directory, or a URL with https://, s3://, gs:// or az://
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
-    /// Seconds that a host has for an answer, and one more for every 16 KiB of it
+    /// Seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
-    /// Take no manifest but the one with this hash: sha256-..., as `shelfish build` and `stats` print it
+    /// Accept only the manifest with this hash: sha256-..., as printed by `shelfish build` and `stats`
     #[arg(long, value_name = "HASH")]
     pub integrity: Option<Integrity>,
 }
 
-/// A text that names no place of a database.
+/// Error of an invalid address of a database.
 #[derive(Debug)]
 pub enum PlaceError {
-    /// The scheme of a URL that no database has.
+    /// The scheme of the URL is unknown.
     Scheme(String),
-    /// The URL of a bucket, but not a whole one.
+    /// The URL of a bucket is incomplete.
     Bucket(AddressError),
-    /// The host cannot be asked.
+    /// The client for the host cannot be created.
     Host(HostError),
     /// The bucket cannot be opened.
     Store(StoreError),
@@ -64,11 +64,11 @@ impl fmt::Display for PlaceError {
 
 impl std::error::Error for PlaceError {}
 
-/// Where a database is, as a person names it.
+/// Parses the address of a database.
 ///
 /// # Errors
 ///
-/// It is a URL, but of no host and no bucket.
+/// Returns an error if the text is a URL of neither a host nor a bucket.
 pub fn address(text: &str) -> Result<String, PlaceError> {
     match scheme(text) {
         Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
@@ -83,16 +83,17 @@ fn is_store(scheme: &str) -> bool {
 }
 
 impl Args {
-    /// A database by its name alone.
+    /// Creates default options for a database.
     pub fn of(database: &str) -> Args {
         Args { database: database.to_owned(), timeout: 20, integrity: None }
     }
 
-    /// The source of its files.
+    /// Opens the source of the files.
     ///
     /// # Errors
     ///
-    /// Its URL is none, the system's certificates cannot be loaded, or the environment does not say what a bucket takes.
+    /// Returns an error if the URL is invalid, the certificates of the system cannot be loaded, or the environment
+    /// lacks settings of a bucket.
     pub fn source(&self) -> Result<Place, PlaceError> {
         let folder = self.database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
@@ -117,7 +118,7 @@ impl Args {
     }
 }
 
-/// The source of a database's files.
+/// Source of the files of a database.
 #[derive(Clone, Debug)]
 pub struct Place {
     files: Files,
@@ -132,7 +133,7 @@ enum Files {
 }
 
 impl Place {
-    /// Whether it is a directory, which tells what else is in it.
+    /// Returns whether the source is a directory, whose files can be listed.
     pub fn is_directory(&self) -> bool {
         matches!(self.files, Files::Directory(_))
     }
@@ -175,32 +176,32 @@ impl Source for Place {
 ///
 /// # Errors
 ///
-/// It is missing, or not a manifest.
+/// Returns an error if the manifest is missing or invalid.
 pub async fn manifest<R: Record>(place: &Place) -> Result<Manifest, ReadError> {
     let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
     Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
 }
 
-/// The kind of a database; that of one that cannot be read is evaluations, and whoever reads it is told what is wrong.
+/// Returns the kind of a database. An unreadable database counts as evaluations; reading it returns the error.
 ///
 /// # Errors
 ///
-/// The system does not give what it takes to wait.
+/// Returns an error if the system cannot start the runtime.
 pub fn kind(place: &Place) -> std::io::Result<Kind> {
     let bytes = wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
     let kind = bytes.ok().and_then(|bytes| parse_manifest(&bytes).ok());
     Ok(kind.map_or(Kind::Evaluations, |(_, kind)| kind))
 }
 
-/// Waits for what a source does.
+/// Blocks until a future is finished.
 ///
 /// # Errors
 ///
-/// The system does not give what it takes to wait.
+/// Returns an error if the system cannot start the runtime.
 pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let output = runtime.block_on(future);
-    // What is given up may still ask for the address of a host; nobody waits for that.
+    // An abandoned future may still resolve the name of a host, which must not block.
     runtime.shutdown_background();
     Ok(output)
 }
@@ -212,7 +213,7 @@ mod tests {
     type Test = Result<(), Box<dyn std::error::Error>>;
 
     #[test]
-    fn schemes_are_known_in_any_case_and_others_are_named() -> Test {
+    fn schemes_ignore_case_and_unknown_schemes_are_reported() -> Test {
         let place = |database: &str| Args { timeout: 1, ..Args::of(database) }.source();
         for (url, base) in [
             ("http://x", "http://x/"),

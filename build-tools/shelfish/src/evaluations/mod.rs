@@ -1,4 +1,4 @@
-//! Databases of evaluations: their records, and the build of a table of them.
+//! Databases of evaluations: their records, and the build of their tables.
 
 pub mod fit;
 pub mod kind;
@@ -33,7 +33,7 @@ use kind::{Evaluations, selection_of};
 pub struct Options {
     /// Options of the table.
     pub table: build::Options,
-    /// What to leave out.
+    /// Selection of evaluations and moves.
     pub selection: Selection,
 }
 
@@ -56,7 +56,7 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
     let workspace = options.open_workspace::<PositionEval>()?;
     let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>()?;
     let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>()?;
-    // What a base lacks must not be in the result: it is left out of the inputs, too.
+    // The result may not contain what a base lacks, so the selection of a base also applies to the inputs.
     let selection = selections.iter().fold(selection.clone(), |all, base| all.and(base));
     let kind = Evaluations { gathered: selection.min_depth, selection: selection.clone() };
     let base_positions = bases.iter().map(Base::positions).sum();

@@ -1,7 +1,7 @@
-//! One line of a dump, or the rows of a position: to a canonical position with legal lines, or the reason why not.
+//! Conversion of a line of a dump, or of the rows of a position, to a canonical position with legal lines.
 //!
-//! Lenient where nothing is lost (unknown fields, `20.0` for `20`, castling as `e1g1` or `e1h1`), strict elsewhere: what
-//! cannot be read as it was meant is rejected, never guessed.
+//! The parser is lenient if nothing is lost (unknown fields, `20.0` for `20`, castling as `e1g1` or `e1h1`). It rejects
+//! ambiguous input instead of guessing.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,51 +19,51 @@ use super::payload::Surplus;
 use crate::input::rows::{Row, Rows};
 use crate::terminal::shown::shown;
 
-/// The most bytes of a PV: some thousand moves.
+/// Maximum length of a PV in bytes, enough for about a thousand moves.
 pub const MAX_PV_BYTES: usize = 5 << 10;
 
-/// What a line gave.
+/// Parsed line.
 #[derive(Debug)]
 pub struct Record {
-    /// The position, canonical.
+    /// Canonical position.
     pub position: Position,
-    /// As in the source, best first, illegal moves cut, as far as a record has room. Never empty.
+    /// Evaluations in the order of the source, best first, without illegal moves, limited to a record. Never empty.
     pub evaluations: Vec<Evaluation>,
-    /// Evaluations for which a record has no room.
+    /// Counts of evaluations that exceed a record.
     pub surplus: Surplus,
-    /// PVs that turned illegal after their first move and were kept up to there.
+    /// Number of PVs that were truncated at an illegal move after the first move.
     pub cut: u64,
-    /// PVs that were dropped because their first move is illegal.
+    /// Number of PVs that were dropped because their first move is illegal.
     pub dropped: u64,
-    /// PVs that were cut because a record does not have room for all moves of their evaluation.
+    /// Number of PVs that were truncated because the moves of their evaluation exceed a record.
     pub shortened: u64,
 }
 
-/// Why a line cannot be used.
+/// Reasons why a line is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reject {
-    /// Not JSON, or not the JSON of an evaluation.
+    /// The line is not JSON, or not an evaluation.
     Json(String),
-    /// Longer than [`super::dump::MAX_LINE`].
+    /// The line is longer than [`super::dump::MAX_LINE`].
     TooLong,
     /// The FEN is malformed.
     Fen(FenError),
-    /// The position has no legal play.
+    /// The position does not allow legal play.
     Unplayable(FenError),
-    /// A score that no database holds.
+    /// The score is outside of the range of a database.
     Score(String),
-    /// A depth or node count that no database holds.
+    /// The depth or node count is outside of the range of a database.
     Effort(String),
-    /// No PV has a legal first move; the first of these moves.
+    /// No PV has a legal first move. Contains the first of these moves.
     IllegalMove(String),
-    /// There is no PV at all.
+    /// There is no PV.
     Empty,
-    /// More of something than a database holds.
+    /// A count exceeds the limits of a database.
     TooMuch(String),
 }
 
 impl Reject {
-    /// The reasons, as they are counted.
+    /// Names of the reasons in summaries.
     pub const REASONS: [&str; 9] = [
         "broken JSON",
         "line over 16 MiB",
@@ -76,7 +76,7 @@ impl Reject {
         "too many evaluations, PVs or moves",
     ];
 
-    /// The place of this reason in [`Reject::REASONS`].
+    /// Returns the index of this reason in [`Reject::REASONS`].
     pub fn reason(&self) -> usize {
         match self {
             Reject::Json(_) => 0,
@@ -92,7 +92,7 @@ impl Reject {
     }
 }
 
-/// The fact behind the reason; may be empty.
+/// Details of the reason; may be empty.
 impl fmt::Display for Reject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,15 +131,15 @@ struct RawPv<'a> {
     line: Cow<'a, str>,
 }
 
-/// An array of which no more than `N` items are kept.
+/// Array that keeps at most `N` items.
 struct AtMost<T, const N: usize> {
     items: Vec<T>,
-    /// How many there are.
+    /// Number of items, including those that were not kept.
     found: usize,
 }
 
 impl<T, const N: usize> AtMost<T, N> {
-    /// The items, if all were kept.
+    /// Returns the items if all of them were kept.
     fn all(&self, what: &str) -> Result<&[T], Reject> {
         match self.found > N {
             true => Err(Reject::TooMuch(format!("{} {what}, expected at most {N}", self.found))),
@@ -170,7 +170,7 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N>
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<AtMost<T, N>, A::Error> {
                 let mut most = AtMost { items: Vec::new(), found: 0 };
-                // What is beyond is read all the same: it, too, has to be what it should be.
+                // Excess items are still parsed, because they must be valid.
                 while let Some(item) = items.next_element()? {
                     most.found += 1;
                     if most.found <= N {
@@ -185,7 +185,7 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N>
     }
 }
 
-/// A whole number of any size, however JSON writes it; beyond 64 bits it saturates, out of every range here.
+/// Integer in any JSON notation. Beyond 64 bits, the value saturates, which is outside of every valid range.
 #[derive(Clone, Copy)]
 struct Int(i128);
 
@@ -217,20 +217,20 @@ impl Visitor<'_> for IntVisitor {
     }
 }
 
-/// Reads a line.
+/// Parses a line.
 ///
 /// # Errors
 ///
-/// The line cannot be used.
+/// Returns the reason if the line is rejected.
 pub fn parse(line: &[u8]) -> Result<Record, Reject> {
     read(&serde_json::from_slice(line).map_err(|error| Reject::Json(error.to_string()))?)
 }
 
-/// Reads the rows of a position.
+/// Parses the rows of a position.
 ///
 /// # Errors
 ///
-/// They cannot be used.
+/// Returns the reason if the rows are rejected.
 pub fn parse_rows(rows: &Rows) -> Result<Record, Reject> {
     let pv = |row: &Row| RawPv { cp: row.cp.map(Int), mate: row.mate.map(Int), line: row.line.clone().into() };
     let evaluation = |rows: &&[Row]| {
@@ -263,7 +263,7 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     }
     let mut illegal = None;
     let all = || ranked.iter().flat_map(|(_, pvs, _)| pvs);
-    // Where there may not be room for all, the best have to be told first, and a PV that is none takes no room.
+    // If not all evaluations fit, the best evaluations come first. Invalid PVs take no space.
     if all().count() > PositionEval::MAX_PVS
         || all().map(|pv| pv.line.len() / 4).sum::<usize>() > PositionEval::SAFE_PLIES
     {
@@ -339,11 +339,11 @@ enum Line<'a> {
     Illegal(&'a str),
 }
 
-/// Plays at most so many moves of a line.
-fn play<'a>(chess: &Chess, text: &'a str, most: usize) -> Line<'a> {
-    let mut line = Vec::with_capacity((text.len() / 5 + 1).min(most));
+/// Plays at most `max` moves of a line.
+fn play<'a>(chess: &Chess, text: &'a str, max: usize) -> Line<'a> {
+    let mut line = Vec::with_capacity((text.len() / 5 + 1).min(max));
     let mut chess = chess.clone();
-    for word in text.split_ascii_whitespace().take(most) {
+    for word in text.split_ascii_whitespace().take(max) {
         match UciMove::from_ascii(word.as_bytes()).ok().and_then(|uci| uci.to_move(&chess).ok()) {
             Some(m) => {
                 chess.play_unchecked(m);
@@ -356,7 +356,7 @@ fn play<'a>(chess: &Chess, text: &'a str, most: usize) -> Line<'a> {
     Line::Legal(line)
 }
 
-/// Enough of a text to recognise it by, on one line.
+/// Returns the beginning of a text on one line, long enough to recognize it.
 pub fn beginning(text: &str) -> String {
     shown(&text.chars().take(100).collect::<String>())
 }
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn castling_is_understood_either_way() {
+    fn both_notations_of_castling_are_accepted() {
         for uci in ["e1g1", "e1h1"] {
             assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1h1 e8e7"]);
         }
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_read_however_they_are_written() {
+    fn integers_are_accepted_in_all_notations() {
         for cp in ["20", "20.0", "2e1", "2.0E+1"] {
             let record = parse(line(START, &format!(r#"{{"cp":{cp},"line":"e2e4"}}"#)).as_bytes()).expect("usable");
             assert_eq!(record.evaluations[0].pvs[0].score, Score::Cp(20));
@@ -432,14 +432,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_null_and_escapes_are_no_hindrance() {
+    fn unknown_fields_null_and_escapes_are_accepted() {
         let text = r#"{"site":{"a":[1,2.5]},"fen":"rnbqkbnr\/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1","evals":
             [{"pvs":[{"cp":null,"mate":3,"line":"e2e4","wdl":[1,2,3]}],"knodes":1,"depth":2,"seldepth":30}],"x":null}"#;
         assert_eq!(lines_of(text), ["e2e4"]);
     }
 
     #[test]
-    fn what_cannot_be_used_is_rejected_by_its_reason() {
+    fn unusable_lines_are_rejected_with_a_reason() {
         let pv = r#"{"cp":1,"line":"e2e4"}"#;
         for broken in [
             "",
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_no_game_reaches_are_used() {
+    fn unreachable_positions_are_accepted() {
         for fen in [
             "QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -",
             "4k3/8/8/8/8/8/8/4K3 w KQkq -",

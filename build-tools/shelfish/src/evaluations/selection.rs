@@ -1,4 +1,4 @@
-//! What a database of evaluations leaves out, by options or because a record has no room.
+//! Selection of the evaluations of a database, by options and by the limits of a record.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use shelfish::eval::{Evaluation, PositionEval};
 use super::payload::Surplus;
 use crate::build::kind::Total;
 
-/// What the options of a build leave out.
+/// Selection by the options of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
@@ -78,7 +78,7 @@ impl Selection {
         Ok(selection)
     }
 
-    /// Combines two selections: leaves out what either of them leaves out.
+    /// Combines two selections to a selection that keeps only what both keep.
     pub fn and(&self, other: &Selection) -> Selection {
         let least = |a: Option<usize>, b| [a, b].into_iter().flatten().min();
         Selection {

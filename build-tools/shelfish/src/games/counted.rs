@@ -1,4 +1,4 @@
-//! Books of engines as sources of a book: their moves are counted already.
+//! Polyglot and learning books as inputs of a build. Their moves are counted already.
 
 use std::fmt;
 use std::io;
@@ -17,29 +17,29 @@ use crate::input::BookFile;
 use crate::terminal::report::write_counts;
 use crate::terminal::shown::hexadecimal;
 
-/// Positions that go to a worker at a time.
+/// Number of positions that a worker processes at a time.
 const CHUNK: usize = 4_096;
 
-/// What became of the moves of books.
+/// Counts of the moves of books.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BookCounts {
-    /// Moves, used or not.
+    /// Number of all moves.
     pub moves: u64,
-    /// Of these, moves of positions that the walk from where it began did not reach.
+    /// Number of moves at positions that the walk did not reach.
     pub unreached: u64,
-    /// Moves that are not legal, or whose position is none.
+    /// Number of illegal moves, and of moves at invalid positions.
     pub illegal: u64,
-    /// Moves that have no weight, or no game with a result.
+    /// Number of moves without a weight or a game with a result.
     pub without_result: u64,
 }
 
 impl BookCounts {
-    /// Whether there was no book.
+    /// Returns whether no book was read.
     pub fn is_empty(&self) -> bool {
         *self == BookCounts::default()
     }
 
-    /// Adds what became of more.
+    /// Adds the counts of another book.
     pub fn add(&mut self, other: BookCounts) {
         self.moves += other.moves;
         self.unreached += other.unreached;
@@ -65,17 +65,17 @@ impl fmt::Display for BookCounts {
 /// Some positions of a book.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// With the moves, none of which was never played.
+    /// Positions with their moves. Each move was played at least once.
     pub positions: Vec<(Position, Vec<PlayedMove>)>,
-    /// What became of the moves that were read for them.
+    /// Counts of the moves that were read for these positions.
     pub counts: BookCounts,
-    /// Games that the book was made of.
+    /// Number of games in the book.
     pub games: u64,
 }
 
 type Chunks = Box<dyn Iterator<Item = io::Result<Counted>>>;
 
-/// The positions of a book. When all are read, the hash of what it holds is added to `hashes`.
+/// Iterates over the positions of a book. At the end, adds the hash of the contents to `hashes`.
 pub fn chunks(book: &BookFile, starts: &[Position], hashes: Arc<Mutex<Vec<String>>>) -> Chunks {
     let push = move |hash: Sha256| {
         if let Ok(mut hashes) = hashes.lock() {
@@ -92,7 +92,7 @@ pub fn chunks(book: &BookFile, starts: &[Position], hashes: Arc<Mutex<Vec<String
     chunks.unwrap_or_else(|error| Box::new(core::iter::once(Err(error))))
 }
 
-/// A book of Polyglot has no results: a weight counts as so many draws.
+/// Walks through a Polyglot book, whose weights count as draws.
 fn walk(book: polyglot::PolyglotBook<Vec<u8>>, starts: &[Position]) -> Chunks {
     let initial = [Position::from_chess(&Chess::default())];
     let mut walk = Some(Walk::new(book, if starts.is_empty() { &initial } else { starts }));
@@ -119,7 +119,7 @@ fn walk(book: polyglot::PolyglotBook<Vec<u8>>, starts: &[Position]) -> Chunks {
     }))
 }
 
-/// The rows of a book that learns; each is as it is when it is read.
+/// Reads the rows of a learning book.
 fn rows(book: Learning, push: impl FnOnce(Sha256) + 'static) -> Chunks {
     let mut at = Some((String::new(), String::new()));
     let (mut hash, mut push) = (Sha256::new(), Some(push));
@@ -148,7 +148,7 @@ fn rows(book: Learning, push: impl FnOnce(Sha256) + 'static) -> Chunks {
     Box::new(core::iter::from_fn(move || next().map_err(io::Error::other).transpose()))
 }
 
-/// What a row counts, from White's point of view.
+/// Converts a row to White's point of view.
 fn played(row: &Row) -> Option<(Position, PlayedMove)> {
     let position: Position = row.position.parse().ok()?;
     let m = row.m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;

@@ -52,7 +52,7 @@ impl Wanted {
         })
     }
 
-    /// Returns the details of games of which only the results are known.
+    /// Returns the details of games with unknown properties.
     pub fn unknown(&self) -> Option<GameDetails> {
         let bucket = self.buckets.as_ref().map_or(0, |buckets| buckets.of(None, None));
         (*self != Wanted::default()).then_some(GameDetails { bucket, rating: None, reference: None })

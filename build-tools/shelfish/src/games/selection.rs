@@ -1,4 +1,4 @@
-//! Which games a book is made of, and how far.
+//! Selection of the games and moves of a book.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,28 +12,28 @@ use shelfish_analysis::pgn::MainLine;
 use super::details::{Wanted, rating};
 use crate::input::Input;
 
-/// What a book is made of.
+/// Selection of the games and moves of a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The first moves of each game.
+    /// Maximum number of moves of each game.
     pub max_plies: usize,
-    /// Positions that so many games reached.
+    /// Minimum number of games of a position.
     pub min_games: u64,
-    /// Games whose players' ratings have such a mean.
+    /// Range of the mean rating of the players.
     pub ratings: Option<Range<u32>>,
-    /// Games of these speeds; all if there are none.
+    /// Speeds of the games; empty for all speeds.
     pub speeds: Vec<Speed>,
-    /// Games played on such dates.
+    /// Range of the dates of the games.
     pub dates: Option<Range<Date>>,
-    /// Games that end so.
+    /// Required end of the games.
     pub ending: Ending,
     /// Whether games of bots are left out.
     pub no_bots: bool,
-    /// Sources whose games are used to their end, whatever they are, with all of their positions.
+    /// Inputs whose games are used to their end with all positions.
     pub whole: Vec<Input>,
-    /// Where walks through books of Polyglot begin; at the initial position if there are none.
+    /// Start positions of walks through Polyglot books; empty for the initial position.
     pub starts: Vec<Position>,
-    /// What is told of them beside results.
+    /// Details in addition to results.
     pub details: Wanted,
 }
 
@@ -54,12 +54,12 @@ impl Default for Selection {
     }
 }
 
-/// A range of which both ends are part and either may be open: `1600-2200`, `2000-`.
+/// Inclusive range with optional bounds: `1600-2200`, `2000-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<T> {
-    /// The least.
+    /// Lower bound.
     pub least: Option<T>,
-    /// The most.
+    /// Upper bound.
     pub most: Option<T>,
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Range<u32> {
     }
 }
 
-/// A year, a month of it, a day of that; 0 where it is not known.
+/// Year, month and day; 0 if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
     year: u16,
@@ -100,7 +100,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// Reads a date as PGN has it, `2013.01.31`, with `??` for what is not known.
+    /// Parses a date of PGN, `2013.01.31`, with `??` for unknown parts.
     fn of_pgn(text: &str) -> Option<Date> {
         let mut parts = text.split('.');
         let mut number = || parts.next().map(|part| part.trim().parse::<u16>().unwrap_or(0)).unwrap_or(0);
@@ -108,7 +108,7 @@ impl Date {
         (year > 0).then(|| Date { year, month: month.min(12) as u8, day: day.min(31) as u8 })
     }
 
-    /// The last date that begins as this one.
+    /// Returns the last date of this year or month.
     pub fn last(self) -> Date {
         let full = |part: u8| if part == 0 { u8::MAX } else { part };
         let day = if self.month == 0 { u8::MAX } else { full(self.day) };
@@ -145,7 +145,7 @@ impl fmt::Display for Date {
     }
 }
 
-/// DumpOptions fast a game was played: base time and 40 increments, cut where Lichess cuts
+/// Speed of a game: base time plus 40 increments, with the limits of Lichess
 /// (<https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Speed.scala>).
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[value(rename_all = "camelCase")]
@@ -173,7 +173,7 @@ impl Speed {
         (21_600, Speed::Classical),
     ];
 
-    /// The speed of a time control such as `180+2`; `-` is none at all.
+    /// Returns the speed of a time control such as `180+2`. `-` has no speed.
     pub fn of(control: &str) -> Option<Speed> {
         if control == "-" {
             return Some(Speed::Correspondence);
@@ -189,40 +189,40 @@ impl Speed {
     }
 }
 
-/// DumpOptions games end on the board.
+/// End of a game on the board.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// However they end
+    /// Any end
     #[default]
     Any,
-    /// In checkmate
+    /// Checkmate
     Mate,
-    /// In stalemate
+    /// Stalemate
     Stalemate,
 }
 
-/// Why a game is not part of a book.
+/// Reasons why a game is left out of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// Its players' ratings, or one is missing.
+    /// The mean rating is outside of the range, or a rating is missing.
     Rating,
-    /// Its speed, or its time control is missing.
+    /// The speed is not selected, or the time control is missing.
     Speed,
-    /// Its date, or that is missing.
+    /// The date is outside of the range or missing.
     Date,
-    /// Its end.
+    /// The game has another end.
     Ending,
     /// A player is a bot.
     Bot,
 }
 
 impl LeftOut {
-    /// What they are called.
+    /// Names of the reasons.
     pub const NAMES: [&'static str; 5] = ["rating", "speed", "date", "ending", "bots"];
 }
 
 impl Selection {
-    /// Why a game is not part of the book, if it is not. `last` is its last position.
+    /// Returns the reason why a game is left out. `last` is its last position.
     pub fn leaves_out(&self, game: &MainLine, last: &Chess) -> Option<LeftOut> {
         let is_bot = |name| game.tag(name).is_some_and(|title| title == "BOT");
         if self.no_bots && (is_bot("WhiteTitle") || is_bot("BlackTitle")) {
@@ -248,7 +248,7 @@ impl Selection {
         (!is_so).then_some(LeftOut::Ending)
     }
 
-    /// Whether it chooses by what games are.
+    /// Returns whether properties of games are selected.
     pub fn chooses_games(&self) -> bool {
         let usual = Selection::default();
         let [own, usual] = [self, &usual].map(|selection| {
@@ -258,7 +258,7 @@ impl Selection {
         own != usual
     }
 
-    /// What the manifest says of the selection.
+    /// Returns the entries of the manifest for the selection.
     pub fn describe(&self) -> BTreeMap<String, String> {
         let mut speeds = self.speeds.clone();
         speeds.sort_unstable();
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn speeds_are_cut_where_lichess_cuts() {
+    fn speeds_have_the_limits_of_lichess() {
         for (control, speed) in [
             ("15+0", Some(Speed::UltraBullet)),
             ("29+0", Some(Speed::UltraBullet)),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_and_dates_that_are_none_are_refused() {
+    fn invalid_ranges_and_dates_are_rejected() {
         for text in ["", "-", "5", "9-1", "a-b", "1-2-3"] {
             assert!(text.parse::<Range<u32>>().is_err(), "{text}");
         }

@@ -1,8 +1,8 @@
-//! Played moves as a kind of record: results by move, which are added up.
+//! Played moves as a kind of record, whose results are added up.
 //!
-//! A payload is a sequence of the codes of moves, each with White's wins, draws and Black's wins. A code of no move counts the
-//! games that end, and another one marks a position that is kept for any number of games. With a bit set in its code, a move
-//! has one entry for each bucket of its games, with their ratings and references. Only builds read this format.
+//! A payload is a sequence of codes of moves, each with White's wins, draws and Black's wins. Two special codes count
+//! the games that end at the position and mark a position that is always kept. If a bit of the code is set, the move
+//! has an entry for each bucket of its games, with ratings and references. Only builds read this format.
 
 use shakmaty::Position as _;
 use shelfish::leb128;
@@ -17,7 +17,7 @@ use crate::build::spool::{SpoolError, move_code, move_of};
 /// The code of games that end here. No move goes from a1 to a1.
 pub const END: [u8; 2] = [0, 0];
 
-/// The code of a position that is kept for any number of games: a promotion from a1 to a1.
+/// Code of a position that is kept for any number of games: a promotion from a1 to a1.
 const KEPT: [u8; 2] = [1 << 6, 0];
 
 /// A bit in the second byte of the code of a move with details.
@@ -26,9 +26,9 @@ const DETAILED: u8 = 1 << 7;
 /// The kind of a build of played moves.
 #[derive(Clone, Debug)]
 pub struct PlayedMoves {
-    /// Positions of fewer games are left out.
+    /// Minimum number of games of a position.
     pub min_games: u64,
-    /// The details in addition to results.
+    /// Details in addition to results.
     pub wanted: Wanted,
 }
 

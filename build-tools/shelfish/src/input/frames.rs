@@ -1,45 +1,45 @@
-//! Files of `pzstd`, decoded by several threads.
+//! Parallel decompression of files that `pzstd` wrote.
 //!
-//! Such a file is a sequence of independent zstd frames, each behind a skippable frame of twelve bytes that holds its
-//! compressed length. Whatever is not as `pzstd` writes it, or larger, is read like any other zstd file.
+//! Such a file is a sequence of independent zstd frames. Before each frame, a skippable frame of twelve bytes contains
+//! its compressed length. Other files, and frames that exceed the limits, are decompressed as a stream.
 
 use std::io::{self, Cursor, Read};
 
 use super::compression::MAX_WINDOW_LOG;
 use crate::system::ordered::{Ordered, ordered};
 
-/// The least threads with which it is worth while: decoding takes an eightieth of what is done with the text.
+/// Minimum number of threads. Decompression takes an eightieth of the time for the text.
 const MIN_THREADS: usize = 4;
-/// A frame's bytes, at most, compressed; those of Lichess have some 5 MB.
+/// Maximum compressed size of a frame in bytes. Frames of Lichess have about 5 MB.
 const MAX_COMPRESSED: usize = 8 << 20;
-/// And decompressed: as many as `pzstd` takes by default.
+/// Maximum decompressed size of a frame in bytes, which is the default of `pzstd`.
 const MAX_TEXT: usize = 32 << 20;
-/// The memory that a frame takes.
+/// Memory for a frame in bytes.
 const FRAME: usize = MAX_COMPRESSED + MAX_TEXT;
 
-/// The length of the skippable frame.
+/// Length of the skippable frame in bytes.
 const HEADER: usize = 12;
-/// What it begins with: the mark of a skippable frame, and that it holds four bytes.
+/// Start of the skippable frame: its magic number and its content size of four bytes.
 const MARK: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
-/// How many threads decode, of those that a build has with so much memory; none if a stream does as well.
+/// Returns the number of threads that decompress, or 0 if a stream is as fast or memory is short.
 pub fn decoders(threads: usize, memory: usize) -> usize {
     let room = (memory / 4).saturating_sub(FRAME) / (2 * FRAME);
     if threads < MIN_THREADS || room < 2 { 0 } else { room.min(threads / 2).min(8) }
 }
 
-/// The memory that so many decoders take.
+/// Returns the memory for `decoders` threads.
 pub fn memory(decoders: usize) -> usize {
-    // Two frames at each, and one that is read.
+    // Two frames per thread, and one frame that is being read.
     (2 * decoders + 1) * FRAME
 }
 
-/// Whether a file begins as `pzstd` writes it.
+/// Returns whether a file begins like a file of `pzstd`.
 pub fn is_pzstd(head: &[u8]) -> bool {
     head.starts_with(&MARK)
 }
 
-/// The text of such a file.
+/// Decompressed text of a file.
 pub struct Text {
     pieces: Ordered<Frames, io::Result<Piece>, io::Result<Reader>>,
     piece: Reader,
@@ -48,7 +48,7 @@ pub struct Text {
 type Reader = Box<dyn Read + Send>;
 
 impl Text {
-    /// Reads a file from its beginning.
+    /// Starts at the beginning of a file.
     pub fn new(file: impl Read + Send + 'static, decoders: usize) -> Text {
         let frames = Frames { file: Some(Box::new(file)), header: None };
         let pieces = ordered(frames, decoders, |piece: io::Result<Piece>| piece?.decode());
@@ -71,11 +71,11 @@ impl Read for Text {
     }
 }
 
-/// A part of a file.
+/// Part of a file.
 enum Piece {
-    /// A frame.
+    /// Single frame.
     Frame(Vec<u8>),
-    /// All that is left, which is not as `pzstd` writes it.
+    /// Rest of the file, which does not consist of frames of `pzstd`.
     Rest(Reader),
 }
 
@@ -86,10 +86,10 @@ impl Piece {
             Piece::Rest(rest) => return stream(rest),
         };
         let mut text = Vec::new();
-        // A frame in memory needs no window, so that one larger than `MAX_WINDOW_LOG`, which a stream refuses, does no harm.
+        // A frame in memory needs no window, so it may exceed `MAX_WINDOW_LOG`, the limit of streams.
         let fits = text.try_reserve_exact(MAX_TEXT).is_ok()
             && zstd::bulk::Decompressor::new()?.decompress_to_buffer(&frame, &mut text).is_ok();
-        // A stream takes what is larger, and says what is wrong with what is damaged.
+        // A stream handles larger frames, and reports damage.
         if fits { Ok(Box::new(Cursor::new(text))) } else { stream(Cursor::new(frame)) }
     }
 }
@@ -100,11 +100,11 @@ fn stream(file: impl Read + Send + 'static) -> io::Result<Reader> {
     Ok(Box::new(decoder))
 }
 
-/// Cuts a file into frames.
+/// Iterator over the frames of a file.
 struct Frames {
-    /// The file from the next header on; `None` at its end.
+    /// File from the next header on; `None` at the end of the file.
     file: Option<Reader>,
-    /// What was read of the next header.
+    /// First bytes of the next header.
     header: Option<Vec<u8>>,
 }
 
@@ -128,7 +128,7 @@ impl Frames {
         }
         let frame = up_to(&mut file, length)?;
         let next = up_to(&mut file, HEADER)?;
-        // What the header says is believed if the next one stands where it says.
+        // A header is trusted only if another header follows the frame.
         if frame.len() < length || !(next.is_empty() || is_pzstd(&next)) {
             return rest([frame, next].concat(), file);
         }
@@ -145,7 +145,7 @@ impl Iterator for Frames {
     }
 }
 
-/// Reads so many bytes, fewer at the end.
+/// Reads `length` bytes, or fewer at the end of the file.
 fn up_to(file: &mut Reader, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length);
     file.take(length as u64).read_to_end(&mut bytes)?;
@@ -160,12 +160,12 @@ mod tests {
 
     type Test = Result<(), Box<dyn std::error::Error>>;
 
-    /// A header that tells so many bytes.
+    /// Builds a header for a frame of `length` bytes.
     fn header(length: usize) -> Vec<u8> {
         [&MARK[..], &(length as u32).to_le_bytes()].concat()
     }
 
-    /// A file as `pzstd` writes it, its frames of the given texts.
+    /// Builds a file of `pzstd` with a frame for each text.
     fn pzstd(texts: &[&[u8]]) -> io::Result<Vec<u8>> {
         let mut file = Vec::new();
         for text in texts {
@@ -175,7 +175,7 @@ mod tests {
         Ok(file)
     }
 
-    /// What is read of a file, and whether it ends well.
+    /// Returns the text that could be read, and whether reading succeeded.
     fn read(mut reader: impl Read) -> (Vec<u8>, bool) {
         let mut text = Vec::new();
         let is_whole = reader.read_to_end(&mut text).is_ok();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_in_their_order_from_however_many_threads() -> Test {
+    fn frames_keep_their_order_for_any_number_of_threads() -> Test {
         let texts = texts();
         let file = pzstd(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         for decoders in [1, 2, 5] {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_as_pzstd_writes_it_is_read_like_any_other() -> Test {
+    fn other_zstd_files_are_read_as_a_stream() -> Test {
         let [one, two] = [&b"one\n"[..], &b"two\n"[..]].map(|text| zstd::encode_all(text, 1));
         let (one, two) = (one?, two?);
         let none = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_more_text_than_memory_is_set_aside_for_is_streamed() -> Test {
+    fn a_frame_that_exceeds_its_memory_is_read_as_a_stream() -> Test {
         let long = vec![b'x'; MAX_TEXT + 5];
         let file = pzstd(&[b"a\n", &long, b"b\n"])?;
         let (text, is_whole) = read(Text::new(Cursor::new(file), 2));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_whose_window_is_too_large_for_a_stream_is_read_as_it_fits_in_memory() -> Test {
+    fn a_frame_with_a_large_window_is_read_in_memory() -> Test {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1)?;
         encoder.window_log(MAX_WINDOW_LOG + 1)?;
         encoder.write_all(b"one\n")?;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error_wherever_a_stream_finds_one_and_nothing_is_lost_otherwise() -> Test {
+    fn damage_is_detected_as_in_a_stream() -> Test {
         let texts = texts();
         let file = pzstd(&texts[..9].iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         let mut random = fastrand::Rng::with_seed(14);
@@ -252,7 +252,7 @@ mod tests {
             }
             let (expected, is_whole) = read(stream(Cursor::new(file.clone()))?);
             let (found, is_found_whole) = read(Text::new(Cursor::new(file), 2));
-            // A stream gives the beginning of a frame whose end is damaged.
+            // A stream returns the beginning of a frame whose end is damaged.
             assert!(is_found_whole == is_whole, "{n}");
             assert!(if is_whole {
                 found == expected
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn few_threads_and_little_memory_get_a_stream() {
+    fn a_stream_is_used_for_few_threads_or_little_memory() {
         for (threads, memory, expected) in
             [(2, 1 << 30, 0), (4, 64 << 20, 0), (4, 1 << 30, 2), (64, 1 << 30, 2), (64, 16 << 30, 8)]
         {

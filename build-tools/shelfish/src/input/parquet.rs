@@ -1,5 +1,5 @@
-//! Dumps in Parquet, one row a PV, as Lichess publishes its database at Hugging Face: read and written row group by row
-//! group, a page of each column at a time.
+//! Dumps in Parquet with a row per PV, as Lichess publishes its database at Hugging Face. Files are read and written by
+//! row groups, one page of each column at a time.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,15 +20,15 @@ use parquet::schema::types::ColumnDescriptor;
 use super::lines::{Chunk, Text};
 use super::rows::{COLUMNS, Row, Rows};
 
-/// Rows that are read at a time: about a chunk of a dump.
+/// Number of rows that are read at a time, similar to a chunk of a dump.
 const BATCH: usize = 4096;
-/// The most rows of a position that are taken together; a line of a dump may have no more.
+/// Maximum number of rows of a position, similar to the limit of a line of a dump.
 const MOST_ROWS: usize = 256 * 256;
-/// The memory that a column is expected to need at most: a page, packed and unpacked, and a dictionary.
+/// Expected maximum memory of a column in bytes: a compressed page, the decompressed page, and a dictionary.
 const COLUMN_MEMORY: usize = 8 << 20;
-/// Rows of a group that is written: some 20 MB before compression.
+/// Number of rows of a written row group, about 20 MB before compression.
 const GROUP: usize = 128 << 10;
-/// As the columns are written; knodes may take all of 64 bits.
+/// Schema of written files. `knodes` may need all 64 bits.
 const SCHEMA: &str = "message schema {
     required binary fen (UTF8);
     required binary line (UTF8);
@@ -42,20 +42,20 @@ fn fault(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// A Parquet file, its columns found.
+/// Open Parquet file.
 pub struct Table {
     reader: SerializedFileReader<File>,
-    /// The place of each of [`COLUMNS`] in the file.
+    /// Index of each of [`COLUMNS`] in the file.
     places: [usize; COLUMNS.len()],
     read: Arc<AtomicU64>,
 }
 
 impl Table {
-    /// Opens a file. `read` counts the bytes that are read of it.
+    /// Opens a file. Counts the bytes read in `read`.
     ///
     /// # Errors
     ///
-    /// It has no footer that can be read, or not the columns of a dump.
+    /// Returns an error if the footer cannot be read, or if a column of a dump is missing.
     pub fn open(file: File, read: Arc<AtomicU64>) -> io::Result<Table> {
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| fault(format!("Parquet: {error}")))?;
         let schema = reader.metadata().file_metadata().schema_descr();
@@ -85,7 +85,7 @@ impl Table {
         Ok(Table { reader, places, read })
     }
 
-    /// Memory that reading takes, about.
+    /// Returns the approximate memory for reading, in bytes.
     pub fn memory(&self) -> usize {
         let most = |place: &usize| {
             let sizes =
@@ -95,13 +95,13 @@ impl Table {
         self.places.iter().map(most).sum()
     }
 
-    /// The positions.
+    /// Returns an iterator over the positions.
     pub fn chunks(self) -> Chunks {
         Chunks { table: self, group: 0, open: None, row: 1, rest: Rows::default(), is_over: false }
     }
 }
 
-/// Whether a column is of the type that its name asks for.
+/// Checks that a column has the expected type.
 fn check(name: &str, column: &ColumnDescriptor) -> io::Result<()> {
     let is_text = matches!(name, "fen" | "line");
     let is_right = match column.physical_type() {
@@ -120,7 +120,7 @@ fn check(name: &str, column: &ColumnDescriptor) -> io::Result<()> {
     )))
 }
 
-/// A column of a row group.
+/// Column of a row group.
 enum Column {
     Text(ColumnReaderImpl<ByteArrayType>),
     Int(ColumnReaderImpl<Int32Type>, bool),
@@ -165,7 +165,7 @@ impl Column {
     }
 }
 
-/// The next `count` values of a column, fewer at its end.
+/// Reads the next `count` values of a column, or fewer at its end.
 fn values<T: DataType>(reader: &mut ColumnReaderImpl<T>, count: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
     let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(count));
     let (rows, found, _) = guarded(|| reader.read_records(count, Some(&mut levels), None, &mut values))?;
@@ -176,21 +176,21 @@ fn values<T: DataType>(reader: &mut ColumnReaderImpl<T>, count: usize) -> Result
     Ok(levels.iter().map(|&level| if level > 0 { values.next() } else { None }).collect())
 }
 
-/// The positions of a file, some at a time.
+/// Iterator over the positions of a file.
 pub struct Chunks {
     table: Table,
-    /// The number of the next row group.
+    /// Index of the next row group.
     group: usize,
-    /// The columns of the one before, and rows that are left in it.
+    /// Columns of the current row group, and its number of remaining rows.
     open: Option<([Column; COLUMNS.len()], usize)>,
-    /// The number of the first row of `rest` in the file, from 1.
+    /// Number of the first row of `rest` in the file, from 1.
     row: u64,
-    /// A position whose last row has perhaps not been read yet.
+    /// Position whose last row may not have been read yet.
     rest: Rows,
     is_over: bool,
 }
 
-/// What `read` gives. The crate panics on some damaged pages; to a build that is an error like others.
+/// Calls `read` and converts panics to errors, because the crate panics on some damaged pages.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     let panicked = |_| Err(ParquetError::General("the page cannot be decoded".to_owned()));
     panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
@@ -222,7 +222,7 @@ impl Chunks {
         Ok(None)
     }
 
-    /// Some rows of the file; `None` behind the last.
+    /// Reads some rows of the file. Returns `None` at the end.
     fn rows(&mut self) -> io::Result<Option<Vec<(ByteArray, Row)>>> {
         while self.open.as_ref().is_none_or(|(_, left)| *left == 0) {
             if self.group == self.table.reader.num_row_groups() {
@@ -276,7 +276,7 @@ impl Chunks {
     }
 }
 
-/// Values, if there are as many as there are rows.
+/// Returns the values if there is a value for each row.
 fn some<T>(values: Result<Vec<T>, ParquetError>, count: usize) -> Result<Vec<T>, String> {
     match values {
         Ok(values) if values.len() == count => Ok(values),
@@ -285,7 +285,7 @@ fn some<T>(values: Result<Vec<T>, ParquetError>, count: usize) -> Result<Vec<T>,
     }
 }
 
-/// Values, if none is null.
+/// Returns the values if no value is null.
 fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, String> {
     let null = |n: usize| format!("expected a value, found null in row {n} of these; leave such rows out");
     values.into_iter().enumerate().map(|(n, value)| value.ok_or_else(|| null(n))).collect()
@@ -299,22 +299,22 @@ impl Iterator for Chunks {
     }
 }
 
-/// Writes positions as a Parquet file.
+/// Writer of positions as a Parquet file.
 pub struct Writer<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     texts: [Vec<ByteArray>; 2],
     depths: Vec<i32>,
     knodes: Vec<i64>,
-    /// Centipawns, then mates: a level for each row, a value where it is 1.
+    /// Values of centipawns and mates. Each row has a level, and a value if the level is 1.
     scores: [(Vec<i16>, Vec<i32>); 2],
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// Returns an error if writing fails.
     pub fn new(out: W) -> Result<Writer<W>, ParquetError> {
         let schema = Arc::new(parse_message_type(SCHEMA)?);
         let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
@@ -327,14 +327,14 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     ///
-    /// A row group is full and cannot be written.
+    /// Returns an error if a full row group cannot be written.
     pub fn push(&mut self, position: Rows) -> Result<(), ParquetError> {
         let fen = ByteArray::from(position.fen.into_bytes());
         for row in position.rows {
             self.texts[0].push(fen.clone());
             self.texts[1].push(ByteArray::from(row.line.into_bytes()));
             self.depths.push(row.depth as i32);
-            // As the column is unsigned, only the bits count.
+            // The column is unsigned, but only the bits matter.
             self.knodes.push(row.knodes as i64);
             for ((levels, values), score) in self.scores.iter_mut().zip([row.cp, row.mate]) {
                 levels.push(score.is_some().into());
@@ -371,11 +371,11 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the footer.
+    /// Writes the remaining rows and the footer.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// Returns an error if writing fails.
     pub fn finish(mut self) -> Result<(), ParquetError> {
         if !self.depths.is_empty() {
             self.flush()?;

@@ -1,8 +1,8 @@
-//! `shelfish publish`: a database from a directory to a store.
+//! Publication of a local database to a store.
 //!
-//! Shards are sent first, those that are there already not at all; the manifest last, and only if it is still the one that
-//! was read at the beginning. So readers have the old database or the new one, wherever it stops, and of two who publish
-//! at the same time one is told. What was replaced stays for as long as readers may still have its manifest.
+//! Shards that the store lacks are sent first. The manifest is replaced last, and only if it did not change since the
+//! beginning. Readers therefore see the old or the new database, even after an interruption. The second of two
+//! concurrent publishers fails. Replaced shards are kept as long as readers may use an old manifest.
 
 mod cors;
 mod cost;
@@ -31,36 +31,36 @@ use crate::terminal::shown::hexadecimal;
 use cost::Cost;
 use plan::{Local, Plan};
 
-/// Names the folder, beside the shards, of the manifests that were replaced.
+/// Name of the folder, next to the shards, for replaced manifests.
 const SUPERSEDED: &str = "superseded";
 
-/// What to publish, where, and how.
+/// Options of a publication.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The database.
+    /// Directory of the database.
     pub dir: PathBuf,
-    /// Where it goes.
+    /// Destination.
     pub to: Address,
-    /// How the store is opened.
+    /// Settings of the store.
     pub settings: Settings,
-    /// Files that are sent at a time.
+    /// Number of files that are sent in parallel.
     pub jobs: usize,
-    /// What is removed afterwards.
+    /// Rules for the removal of old databases.
     pub prune: Option<Prune>,
-    /// Whether only to say what would be done.
+    /// Whether to only print the plan.
     pub dry_run: bool,
-    /// Whether the limits of GitHub Pages hold.
+    /// Whether to check the limits of GitHub Pages.
     pub pages: bool,
-    /// Whether other sites' pages are let in by the store.
+    /// Whether to allow pages of other sites to read the store.
     pub cors: bool,
-    /// What has to be there to be replaced.
+    /// Condition on the published manifest.
     pub replaces: Replaces,
-    /// Whether to keep silent until the end.
+    /// Whether to hide progress.
     pub quiet: bool,
 }
 
 impl Options {
-    /// The database in a directory to a store, in the usual way.
+    /// Creates the default options for a directory and a destination.
     pub fn new(dir: PathBuf, to: Address) -> Options {
         Options {
             dir,
@@ -77,96 +77,96 @@ impl Options {
     }
 }
 
-/// Files that are usually sent at a time.
+/// Default number of files that are sent in parallel.
 pub const JOBS: usize = 4;
 
-/// Which manifest is replaced, beside the one that is there already.
+/// Condition on the manifest that a publication replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replaces {
-    /// Whichever is there at the beginning.
+    /// No condition.
     Any,
-    /// The one with this hash, as [`current`] gave it before; `None`: there was none. Who built on it would lose what
-    /// somebody else published meanwhile.
+    /// The manifest has this hash, as returned by [`current`] before the build; `None` means that nothing was
+    /// published. Otherwise, a build on the old manifest would lose a concurrent publication.
     Only(Option<String>),
 }
 
-/// Which databases of the past are kept.
+/// Rules for the removal of old databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prune {
-    /// How many, the current one counted.
+    /// Number of databases to keep, including the current database.
     pub keep: usize,
-    /// How long each is kept after it was replaced, and files that none names after they were sent.
+    /// Minimum age of replaced manifests and unused files before their removal.
     pub grace: Duration,
 }
 
-/// What was done, or would be.
+/// Results of a publication, or the plan.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Whether nothing was done but looking.
+    /// Whether nothing was changed.
     pub dry_run: bool,
-    /// Where the manifest is.
+    /// URL or path of the manifest.
     pub manifest: String,
-    /// The hash by which the manifest can be pinned.
+    /// Hash that pins the manifest.
     pub integrity: String,
-    /// Whether the manifest was another one before.
+    /// Whether the manifest differs from the previous manifest.
     pub changed: bool,
-    /// Shards of the database.
+    /// Number of shards of the database.
     pub shards: u64,
-    /// Their bytes.
+    /// Size of the database in bytes.
     pub bytes: u64,
-    /// Shards sent.
+    /// Number of shards sent.
     pub sent_shards: u64,
-    /// Their bytes.
+    /// Size of the shards sent, in bytes.
     pub sent_bytes: u64,
-    /// Files removed because no kept database has them.
+    /// Number of files removed, because no kept database uses them.
     pub removed_files: u64,
-    /// Their bytes.
+    /// Size of the files removed, in bytes.
     pub removed_bytes: u64,
-    /// Requests to the store, those aside that were sent again.
+    /// Number of requests to the store, without retries.
     pub requests: u64,
-    /// What the store asks for it, by its list prices.
+    /// Cost by the list prices of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What was done about other sites' pages.
+    /// Message about the permission for pages of other sites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cors: Option<String>,
-    /// Seconds taken.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// Why a database was not published. The one that was there is as it was.
+/// Reasons why a database was not published. The published database is unchanged.
 #[derive(Debug)]
 pub enum PublishError {
-    /// A local file is missing, or not what the manifest says.
+    /// A local file is missing or contradicts the manifest.
     Local {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         why: String,
     },
     /// The store failed.
     Store(StoreError),
-    /// A file in the place of the manifest is none of Shelfish.
+    /// The store contains a manifest that is not a manifest of Shelfish.
     InTheWay {
-        /// Where it is.
+        /// URL or path of the file.
         at: String,
-        /// What is wrong with it.
+        /// Problem of the file.
         why: String,
     },
-    /// It is beyond the limits of GitHub Pages.
+    /// The database exceeds the limits of GitHub Pages.
     Pages(String),
-    /// The directory is to be published into itself.
+    /// Source and destination are the same directory.
     Itself(PathBuf),
-    /// Shards that were sent are not there.
+    /// Shards are missing after they were sent.
     Vanished {
-        /// Where.
+        /// URL or path of the folder.
         at: String,
-        /// How many.
+        /// Number of missing shards.
         shards: usize,
     },
-    /// A signal came; its number.
+    /// The process received the signal with this number.
     Interrupted(u8),
-    /// The system does not give what it takes.
+    /// The system cannot start the runtime.
     System(std::io::Error),
 }
 
@@ -186,12 +186,12 @@ impl fmt::Display for PublishError {
             PublishError::Itself(path) => write!(f, "{} is the database itself; name another folder", path.display()),
             PublishError::Vanished { at, shards } => write!(
                 f,
-                "{at}: {shards} files that were sent are not there, so that the manifest was not replaced; does somebody \
-                 remove files there?"
+                "{at}: {shards} shards are missing after they were sent, so the manifest was not replaced; \
+                 check whether another program removes files there"
             ),
-            PublishError::Interrupted(_) => f.write_str(
-                "interrupted; the database that was there is as it was. Run it again to go on where it stopped",
-            ),
+            PublishError::Interrupted(_) => {
+                f.write_str("interrupted; the published database is unchanged. Run the command again to continue")
+            }
             PublishError::System(error) => error.fmt(f),
         }
     }
@@ -205,15 +205,15 @@ impl From<StoreError> for PublishError {
     }
 }
 
-/// Publishes.
+/// Publishes a database.
 ///
 /// # Errors
 ///
-/// Nothing changed for readers, whatever went wrong; see [`PublishError`].
+/// Returns a [`PublishError`] if anything fails. Readers still see the published database.
 pub fn publish(options: &Options) -> Result<Report, PublishError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(PublishError::System)?;
-    // Signals must not end the process at once: uploads that were begun would stay in the store.
+    // A signal must not end the process at once, because incomplete uploads would stay in the store.
     let _takeover = Takeover::new();
     let done = runtime.block_on(async {
         let (stop, stopped) = watch::channel(false);
@@ -237,14 +237,14 @@ pub fn publish(options: &Options) -> Result<Report, PublishError> {
     done
 }
 
-/// Waits for SIGINT or SIGTERM, stops the work through the channel and returns the signal's number.
+/// Waits for SIGINT or SIGTERM, stops the work through the channel, and returns the number of the signal.
 async fn interruption(stop: watch::Sender<bool>) -> u8 {
     let number = match signals::interruption() {
         Ok(interruption) => interruption.await,
         Err(_) => std::future::pending().await,
     };
     let _ = stop.send(true);
-    // The receivers must find the channel open.
+    // The channel must stay open for its receivers.
     tokio::spawn(async move { stop.closed().await });
     number
 }
@@ -288,7 +288,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     if !options.dry_run {
         send_all(&store, &local, &plan, options, &stop).await?;
         if let (true, Some(before), Some(_)) = (changed, &before, &old) {
-            // It says until when the shards that it names are needed.
+            // The modification time of this file says how long its shards are needed.
             store.write(&superseded(&before.bytes), &before.bytes).await?;
         }
         if changed {
@@ -299,7 +299,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         }
     }
     if let Some(rules) = options.prune {
-        // Without a change yet, what is there stays what readers have.
+        // In a dry run, readers still use the published manifest.
         let replaced = old.as_ref().zip(before.as_ref()).filter(|_| changed && options.dry_run);
         let replaced = replaced.map(|(old, before)| (superseded(&before.bytes), old.clone()));
         let found = prune::find(&store, &local.manifest, replaced, rules, SystemTime::now()).await?;
@@ -314,11 +314,11 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     Ok(report)
 }
 
-/// Replaces the manifest of a store, whose shards are there, and keeps the one that was there.
+/// Replaces the manifest of a store that contains all shards, and keeps the previous manifest.
 ///
 /// # Errors
 ///
-/// What is there is no manifest, or somebody else replaces it at the same time.
+/// Returns an error if the published file is not a manifest, or if another publisher replaces it at the same time.
 pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), PublishError> {
     let before = store.read(Manifest::FILE).await?;
     if let Some(before) = before.as_ref().filter(|before| before.bytes != bytes) {
@@ -328,11 +328,11 @@ pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), Publish
     Ok(store.replace(before.as_ref(), bytes).await?)
 }
 
-/// The hash of the manifest that a place has, if it has one.
+/// Returns the hash of the published manifest.
 ///
 /// # Errors
 ///
-/// The place cannot be read, or what is there is no manifest.
+/// Returns an error if the store cannot be read, or if the published file is not a manifest.
 pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, PublishError> {
     if to.folder().is_some_and(|folder| !folder.join(Manifest::FILE).exists()) {
         return Ok(None);
@@ -342,7 +342,7 @@ pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, Publi
         let current = store.read(Manifest::FILE).await?;
         match &current {
             Some(current) => drop(published(&store, current)?),
-            // Without a manifest there may be no bucket.
+            // Without a manifest, the bucket may be missing too.
             None => drop(store.list("").await?),
         }
         Ok(current.as_ref().map(Current::integrity))
@@ -350,22 +350,22 @@ pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, Publi
     database::wait(read).map_err(PublishError::System)?
 }
 
-/// The manifest that a store has, if it is one of Shelfish.
+/// Parses the published manifest.
 fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError> {
     parse_manifest(&current.bytes).map(|(manifest, _)| manifest).map_err(|error| PublishError::InTheWay {
         at: store.locate(Manifest::FILE),
-        why: format!("it is not a manifest that this Shelfish reads ({error})"),
+        why: format!("this version of Shelfish cannot read it as a manifest ({error})"),
     })
 }
 
-/// Where a manifest that was replaced is kept.
+/// Returns the name under which a replaced manifest is kept.
 fn superseded(manifest: &[u8]) -> String {
     use sha2::Digest;
     let digits = hexadecimal(&sha2::Sha256::digest(manifest)[..16]);
     format!("{SUPERSEDED}/{digits}.json")
 }
 
-/// Sends what is missing until nothing is.
+/// Sends shards until the store has all shards.
 async fn send_all(
     store: &Store,
     local: &Local,
@@ -373,12 +373,12 @@ async fn send_all(
     options: &Options,
     stop: &watch::Receiver<bool>,
 ) -> Result<(), PublishError> {
-    /// Somebody may remove files meanwhile.
+    /// Number of attempts, because another program may remove files.
     const TIMES: usize = 3;
     let mut missing = plan.send.clone();
     for _ in 0..TIMES {
         send(store, &options.dir, &missing, options, stop).await?;
-        // What readers will be told of is there.
+        // The manifest may only name shards that exist.
         let there: BTreeSet<(String, u64)> =
             store.list("").await?.into_iter().map(|entry| (entry.name, entry.bytes)).collect();
         missing = local.manifest.shards().to_vec();
@@ -390,7 +390,7 @@ async fn send_all(
     Err(PublishError::Vanished { at: store.locate(""), shards: missing.len() })
 }
 
-/// Sends shards side by side. After a failure those under way are given up.
+/// Sends shards in parallel. After a failure, pending uploads are abandoned.
 async fn send(
     store: &Store,
     dir: &Path,

@@ -1,46 +1,46 @@
-//! The address of a store, as a person writes it.
+//! Address of a store.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The stores that are known, and what is said of them where they differ.
+/// Kinds of stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Amazon S3, and what speaks its protocol.
+    /// Amazon S3, and stores with the same protocol.
     S3,
-    /// Cloudflare R2, by S3's protocol.
+    /// Cloudflare R2, which uses the protocol of S3.
     R2,
     /// Google Cloud Storage.
     Google,
     /// Azure Blob Storage.
     Azure,
-    /// A folder of this machine.
+    /// Local folder.
     Folder,
 }
 
-/// A folder in a store.
+/// Folder in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Which store.
+    /// Kind of the store.
     pub kind: Kind,
-    /// The URL without a slash at its end, or the path of a folder.
+    /// URL without trailing slash, or path of a folder.
     pub url: String,
-    /// Bucket or container; empty for a folder of this machine.
+    /// Bucket or container; empty for a local folder.
     pub bucket: String,
-    /// The folder within the bucket, without slashes at its ends.
+    /// Folder within the bucket, without leading and trailing slashes.
     pub prefix: String,
 }
 
-/// A text that is no address of a store.
+/// Error of an invalid address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressError {
-    /// A scheme that no store has, or that cannot be written to.
+    /// The scheme is unknown or not writable.
     Scheme(String),
-    /// There is no bucket in it.
+    /// The bucket is missing.
     NoBucket(String),
-    /// A part of the path that stores treat otherwise than it reads.
+    /// A part of the path is ambiguous, such as `..`.
     Part(String),
-    /// A URL of a file that names no folder of this machine.
+    /// A `file:` URL does not name a local folder.
     File(String),
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for AddressError {
             }
             AddressError::NoBucket(url) => write!(f, "found {url}, expected the name of a bucket after ://"),
             AddressError::Part(part) => write!(f, "found {part:?} in the path, expected names of folders"),
-            AddressError::File(url) => write!(f, "found {url}, expected file:/// and the path of a folder here"),
+            AddressError::File(url) => write!(f, "found {url}, expected file:/// and the path of a local folder"),
         }
     }
 }
@@ -60,12 +60,11 @@ impl fmt::Display for AddressError {
 impl std::error::Error for AddressError {}
 
 impl Address {
-    /// Reads an address: `s3://`, `gs://`, `az://`, the URLs of R2 and Azure as their sites show them, or a directory, by its
-    /// path or as `file://`.
+    /// Parses an address: `s3://`, `gs://`, `az://`, the https URLs of R2 and Azure, a directory, or a `file://` URL.
     ///
     /// # Errors
     ///
-    /// It is a URL, but of no store.
+    /// Returns an error if the text is a URL of something other than a store.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
         let Some((scheme, rest)) = crate::system::url::scheme(text).and_then(|_| text.split_once("://")) else {
             return Ok(Address::of_folder(text.to_owned()));
@@ -101,12 +100,12 @@ impl Address {
         Address { kind: Kind::Folder, url: path, bucket: String::new(), prefix: String::new() }
     }
 
-    /// The folder of this machine, if it is one.
+    /// Returns the path of a local folder.
     pub fn folder(&self) -> Option<&Path> {
         (self.kind == Kind::Folder).then(|| Path::new(&self.url))
     }
 
-    /// Where a file in it is, for messages.
+    /// Returns the URL or path of a file, for messages.
     pub fn locate(&self, name: &str) -> String {
         match self.folder() {
             Some(folder) => PathBuf::from(folder).join(name).display().to_string(),
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stores_are_told_by_their_urls() -> Result<(), AddressError> {
+    fn stores_are_recognized_by_their_urls() -> Result<(), AddressError> {
         for (text, kind, bucket, prefix) in [
             ("s3://b", Kind::S3, "b", ""),
             ("S3://b/", Kind::S3, "b", ""),
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn other_urls_are_refused_with_what_was_found() {
+    fn other_urls_are_rejected_with_their_scheme() {
         for (text, words) in [
             ("ftp://x/y", "found ftp://"),
             ("https://example.org/db", "found https://"),
@@ -149,7 +148,7 @@ mod tests {
             ("s3://b/../c", "\"..\""),
             ("s3://b//c", "\"\""),
             ("s3://b/c?d", "c?d"),
-            ("file://far.example.org/db", "a folder here"),
+            ("file://far.example.org/db", "a local folder"),
         ] {
             let error = Address::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(words), "{text}: {error}");

@@ -1,9 +1,7 @@
-//! Where databases are published and read from, beyond a host of HTTP: S3 and what speaks it, Google Cloud Storage, Azure,
-//! or a folder.
+//! Stores for published databases: S3 and compatible stores, Google Cloud Storage, Azure, and folders.
 //!
-//! A shard is named by its content, so that it is never changed, only sent and removed. The manifest is the one file that
-//! changes, and it changes only if it is still the one that was read: a condition that the store checks, or, in a folder, a
-//! lock.
+//! A shard is named by its content, so it is sent or removed but never changed. Only the manifest is replaced, on the
+//! condition that it did not change since it was read. Object stores check this condition; a folder is locked.
 
 mod address;
 mod folder;
@@ -26,12 +24,12 @@ use crate::system::workspace::WorkspaceError;
 use folder::Folder;
 pub use objects::{Objects, S3};
 
-/// The usual size of parts. Stores take 5 MiB at least.
+/// Default size of parts. Stores accept parts from 5 MiB on.
 pub const PART: u64 = 8 << 20;
-/// S3 takes at most 10,000 parts.
+/// Maximum number of parts that S3 accepts.
 const MAX_PARTS: u64 = 9_000;
 
-/// A store's folder, opened to be changed.
+/// Folder of a store, opened for writing.
 pub struct Store(Backend);
 
 enum Backend {
@@ -39,64 +37,64 @@ enum Backend {
     Objects(Objects),
 }
 
-/// A file of a store.
+/// File of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name within its folder.
+    /// Name of the file within its folder.
     pub name: String,
-    /// Its length.
+    /// Size in bytes.
     pub bytes: u64,
-    /// When it was written, by the store's clock.
+    /// Time of the last change, by the clock of the store.
     pub modified: SystemTime,
 }
 
-/// The manifest that a store has, and by what the store knows it again.
+/// Manifest of a store, with its version for conditional writes.
 #[derive(Clone, Debug)]
 pub struct Current {
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
     version: object_store::UpdateVersion,
 }
 
 impl Current {
-    /// Its hash.
+    /// Returns the hash that pins the manifest.
     pub fn integrity(&self) -> String {
         Integrity::of(&self.bytes).to_string()
     }
 }
 
-/// What went wrong with which file.
+/// Error of a file in a store.
 #[derive(Debug)]
 pub struct StoreError {
     /// URL or path of the file.
     pub at: String,
-    /// What went wrong.
+    /// Kind of the error.
     pub fault: StoreFault,
 }
 
-/// What can go wrong in a store.
+/// Kinds of errors of a store.
 #[derive(Debug)]
 pub enum StoreFault {
-    /// There is no such file, or no such bucket.
+    /// The file or bucket does not exist.
     Missing,
-    /// The store does not know who asks, or does not let them.
+    /// The store rejects the credentials, or denies access.
     Denied(Box<object_store::Error>),
-    /// The manifest is no longer the one that was read.
+    /// The manifest changed since it was read.
     Conflict,
-    /// The store has no writing on a condition.
+    /// The store does not support conditional writes.
     Unconditional,
     /// A local file could not be read or written.
     Io(std::io::Error),
-    /// A local file is not the one that it was when it was named.
+    /// The content of a local file does not match its name.
     Content {
-        /// The name that its content has.
+        /// Name that matches the content.
         found: String,
     },
-    /// The folder cannot be had for writing.
+    /// The folder cannot be opened for writing.
     Folder(Box<WorkspaceError>),
     /// The work was stopped.
     Stopped,
-    /// Something else, as the store says it.
+    /// Other error of the store.
     Other(Box<object_store::Error>),
 }
 
@@ -107,23 +105,23 @@ impl fmt::Display for StoreError {
             StoreFault::Missing => write!(f, "{at}: there is no such file or bucket"),
             StoreFault::Denied(error) => write!(
                 f,
-                "{at}: the store refuses ({}); check the credentials in the environment, `shelfish publish --help` names them",
+                "{at}: the store denies access ({}); check the credentials in the environment (see `shelfish publish --help`)",
                 brief(error)
             ),
             StoreFault::Conflict => write!(
                 f,
-                "{at}: somebody else published meanwhile, theirs stays; run again to publish yours in its place"
+                "{at}: somebody else published in the meantime and was not overwritten; run the command again to replace \
+                 that database"
             ),
             StoreFault::Unconditional => write!(
                 f,
-                "{at}: the store cannot replace a file on the condition that it did not change; \
-                 where nobody else publishes, give --unconditional"
+                "{at}: the store cannot replace a file conditionally; if nobody else publishes, use --unconditional"
             ),
             StoreFault::Io(error) => write!(f, "{at}: {error}"),
             StoreFault::Content { found } => write!(
                 f,
-                "{at}: its content is that of {found}, so it was damaged after it was built; nothing was replaced. \
-                 `shelfish verify` says more; build it again"
+                "{at}: the content matches the name {found}, so the file was damaged after the build; nothing was replaced. \
+                 Run `shelfish verify` for details, and build again"
             ),
             StoreFault::Folder(error) => error.fmt(f),
             StoreFault::Stopped => write!(f, "{at}: stopped"),
@@ -134,7 +132,7 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// The last causes of an error, which say most.
+/// Returns the last causes of an error, which contain the details.
 fn brief(error: &object_store::Error) -> String {
     let mut causes = vec![error.to_string()];
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
@@ -142,7 +140,7 @@ fn brief(error: &object_store::Error) -> String {
         causes.push(error.to_string());
         cause = error.source();
     }
-    // A cause repeats those below it; bodies of answers are long.
+    // The text of a cause can contain its own causes, and bodies of answers are long.
     let last = causes.iter().rev().take(2).rev().cloned().collect::<Vec<_>>();
     let whole = causes.first().map(String::as_str).unwrap_or_default();
     let mut text =
@@ -154,17 +152,17 @@ fn brief(error: &object_store::Error) -> String {
     text
 }
 
-/// What a file of a database is, which decides how it is served.
+/// Role of a file in a database, which determines its HTTP headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Named by its content: kept by browsers and networks forever.
+    /// A shard, which caches may keep forever.
     Shard,
-    /// The manifest: asked for again after a minute.
+    /// The manifest, which caches keep for a minute.
     Manifest,
 }
 
 impl Role {
-    /// Its media type.
+    /// Returns the media type.
     pub fn content_type(self) -> &'static str {
         match self {
             Role::Shard => "model/mesh",
@@ -172,7 +170,7 @@ impl Role {
         }
     }
 
-    /// How long it may be kept.
+    /// Returns the value of `Cache-Control`.
     pub fn cache_control(self) -> &'static str {
         match self {
             Role::Shard => "public, max-age=31536000, immutable, no-transform",
@@ -181,26 +179,26 @@ impl Role {
     }
 }
 
-/// How a store is opened.
+/// Settings of a store.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// Larger files are sent in parts of so many bytes; [`PART`] if nothing is said.
+    /// Size of the parts in which larger files are sent, in bytes. The default is [`PART`].
     pub part: Option<u64>,
-    /// Whether the manifest is replaced whatever it is by now.
+    /// Whether to replace the manifest without a condition.
     pub unconditional: bool,
-    /// How long one answer may take, with all that is sent again; minutes if nothing is said.
+    /// Timeout of a request, including retries. The default is several minutes.
     pub timeout: Option<Duration>,
-    /// How often a request is sent again; eight times if nothing is said.
+    /// Maximum number of retries. The default is eight.
     pub retries: Option<usize>,
 }
 
 impl Settings {
-    /// Bytes of each part of a file; a file that has no more is sent in one request.
+    /// Returns the size of the parts of a file. A file that fits into a part is sent in one request.
     pub fn part_bytes(&self, bytes: u64) -> u64 {
         self.part.unwrap_or(PART).max(bytes.div_ceil(MAX_PARTS))
     }
 
-    /// Requests that sending a file takes.
+    /// Returns the number of requests to send a file.
     pub fn requests(&self, bytes: u64) -> u64 {
         let part = self.part_bytes(bytes);
         if bytes <= part { 1 } else { bytes.div_ceil(part) + 2 }
@@ -208,11 +206,11 @@ impl Settings {
 }
 
 impl Store {
-    /// Opens a store for writing. A folder is made if it is not there; nobody else writes to it as long as this lives.
+    /// Opens a store for writing. A missing folder is created. The folder is locked until the store is dropped.
     ///
     /// # Errors
     ///
-    /// What the environment says of the store is not complete, or the folder is not to be had.
+    /// Returns an error if the environment lacks settings of the store, or if the folder cannot be locked.
     pub fn open(address: &Address, settings: Settings) -> Result<Store, StoreError> {
         Ok(Store(match address.folder() {
             Some(folder) => Backend::Folder(Folder::open(folder)?),
@@ -220,7 +218,7 @@ impl Store {
         }))
     }
 
-    /// Where a file is, for messages.
+    /// Returns the URL or path of a file, for messages.
     pub fn locate(&self, name: &str) -> String {
         match &self.0 {
             Backend::Folder(folder) => folder.locate(name),
@@ -228,7 +226,7 @@ impl Store {
         }
     }
 
-    /// The store behind it, unless it is a folder.
+    /// Returns the object store, unless the store is a folder.
     pub fn objects(&self) -> Option<&Objects> {
         match &self.0 {
             Backend::Folder(_) => None,
@@ -236,11 +234,11 @@ impl Store {
         }
     }
 
-    /// The files of a folder within; none if there is no such folder.
+    /// Lists the files of a folder. A missing folder is empty.
     ///
     /// # Errors
     ///
-    /// The store does not answer, or not to us.
+    /// Returns an error if the store does not answer or denies access.
     pub async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.list(folder),
@@ -248,11 +246,11 @@ impl Store {
         }
     }
 
-    /// A small file and what the store knows it by; `None` if there is none.
+    /// Reads a small file and its version. Returns `None` if the file does not exist.
     ///
     /// # Errors
     ///
-    /// It is longer than a manifest, or cannot be read.
+    /// Returns an error if the file cannot be read, or is longer than a manifest.
     pub async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.read(name),
@@ -260,11 +258,11 @@ impl Store {
         }
     }
 
-    /// Whether a shard that is there has the content that its name says.
+    /// Returns whether the content of a shard matches its name.
     ///
     /// # Errors
     ///
-    /// It cannot be asked for.
+    /// Returns an error if the request fails.
     pub async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.holds(shard),
@@ -272,11 +270,11 @@ impl Store {
         }
     }
 
-    /// Sends the shard in a local file, `sent` counting its bytes. It is there whole or not at all.
+    /// Sends a shard from a local file and adds its bytes to `sent`. An incomplete shard never becomes visible.
     ///
     /// # Errors
     ///
-    /// The local file has another content than its name says, it cannot be sent, or `stop` became true.
+    /// Returns an error if the content does not match the name, if sending fails, or if `stop` becomes true.
     pub async fn send(
         &self,
         shard: &str,
@@ -290,11 +288,11 @@ impl Store {
         }
     }
 
-    /// Writes a small file, whatever was there.
+    /// Writes a small file, and overwrites an existing file.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// Returns an error if writing fails.
     pub async fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.write(name, bytes),
@@ -302,18 +300,18 @@ impl Store {
         }
     }
 
-    /// Replaces the manifest, if it is still `before`.
+    /// Replaces the manifest if it is still `before`.
     ///
     /// # Errors
     ///
-    /// [`StoreFault::Conflict`] if it is not; else what the store says.
+    /// Returns [`StoreFault::Conflict`] if the manifest changed, or another error of the store.
     pub async fn replace(&self, before: Option<&Current>, bytes: &[u8]) -> Result<(), StoreError> {
         let done = match &self.0 {
             Backend::Folder(store) => return store.write(Manifest::FILE, bytes),
             Backend::Objects(store) => store.replace(before, bytes).await,
         };
         match done {
-            // A request whose answer was lost is sent again, and then finds what it wrote itself.
+            // A retry after a lost answer conflicts with the manifest that the first attempt wrote.
             Err(error) => match self.read(Manifest::FILE).await {
                 Ok(Some(now)) if now.bytes == bytes => Ok(()),
                 _ => Err(error),
@@ -322,11 +320,11 @@ impl Store {
         }
     }
 
-    /// Removes a file; one that is not there is removed.
+    /// Removes a file. Succeeds if the file does not exist.
     ///
     /// # Errors
     ///
-    /// The store does not let it be removed.
+    /// Returns an error if the store denies the removal.
     pub async fn remove(&self, name: &str) -> Result<(), StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.remove(name),
@@ -345,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_within_what_stores_take() {
+    fn parts_respect_the_limits_of_stores() {
         let usual = Settings::default();
         for bytes in [PART + 1, 64 << 20, 1 << 30, 5 << 40] {
             let part = usual.part_bytes(bytes);

@@ -133,7 +133,7 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
         (&unsorted, ["entry 2", "in order of their keys"]),
         (&empty, ["empty.bin", "without an entry"]),
         (&foreign, ["no position is left", "not reached"]),
-        (&other, ["other.sqlite", "no learning book"]),
+        (&other, ["other.sqlite", "not a learning book"]),
     ] {
         fixture.book_build(&[path], &[]).fails(&words);
         assert_eq!(fixture.files("db"), before, "the old book stays");
@@ -143,7 +143,7 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
     }
     fixture.book_build(&[&torn], &[]).fails(&["torn.sqlite"]);
     learn(&games(), &games(), &[]).fails(&["expected a learning book", "games.pgn"]);
-    learn(&other, &games(), &[]).fails(&["no learning book"]);
+    learn(&other, &games(), &[]).fails(&["not a learning book"]);
     learn(&fixture.path("new.sqlite"), &cut, &[]).fails(&["expected games in PGN, found a book"]);
     shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["moves"]);
     let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));

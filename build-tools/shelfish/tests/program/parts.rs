@@ -196,13 +196,13 @@ fn records_of_another_part_are_reported_by_line_number() {
     };
     fails(
         &[first[0], first[5], first[1]],
-        &["standard input, line 3", "below that of the line before", "LC_ALL=C sort"],
+        &["standard input, line 3", "below the key of the previous line", "LC_ALL=C sort"],
     );
-    fails(&[first[0], second[0]], &["standard input, line 2", "it is of part 1, expected part 0"]);
+    fails(&[first[0], second[0]], &["standard input, line 2", "expected part 0 (--part), found part 1"]);
     let renamed = second[0].replacen("00001", "00000", 1);
-    fails(&[first[0], &renamed], &["line 2", "none of this part: it was partitioned by another plan"]);
+    fails(&[first[0], &renamed], &["line 2", "the key is outside of this part"]);
     let damaged = first[1].replacen(&first[1][100..104], "AbCd", 1);
-    fails(&[first[0], &damaged], &["line 2", "its checksum is wrong"]);
+    fails(&[first[0], &damaged], &["line 2", "wrong checksum"]);
     fails(&[first[0], "a line of something else\n"], &["line 2", "as `shelfish partition` writes them"]);
     // A forged record with a valid checksum.
     let forged = |payload: &[u8]| {
@@ -289,7 +289,7 @@ fn an_incomplete_input_is_not_a_part() {
         parts.verb_with("encode", &args, &(lines.concat() + end))
     };
     for count in [lines.len(), 2, 0] {
-        let line = format!("line {}: the lines break off here", count + 1);
+        let line = format!("line {}: the input is incomplete", count + 1);
         encode("broken", &lines[..count], "").fails(&["standard input", &line]);
     }
     assert!(!parts.fragment("broken", 1).exists() && parts.files("broken").is_empty());

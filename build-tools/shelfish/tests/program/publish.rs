@@ -234,7 +234,8 @@ fn a_build_whose_upload_failed_is_kept_and_can_be_published_later() {
     let is_write = |first: &str| first.starts_with("PUT") && first.contains(".silo");
     let refuse = move |first: &str, _| if is_write(first) { Do::Answer("403 Forbidden") } else { Do::Pass };
     let line = Line::new(store.at, refuse);
-    let output = build_to(&mut store.command_at(line.at), &fixture, &url, &source, &[]).fails(&["refuses", "is kept"]);
+    let output =
+        build_to(&mut store.command_at(line.at), &fixture, &url, &source, &[]).fails(&["denies access", "is kept"]);
     assert_eq!(positions(&store, &url), 1_571);
     let [dir] = &kept(&fixture)[..] else { panic!("{output}") };
     assert!(output.contains(&format!("`shelfish publish {} {url}`", dir.display())), "{output}");

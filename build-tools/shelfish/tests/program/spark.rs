@@ -124,7 +124,7 @@ try:
     list(commands.encode(0, iter([])))
     sys.exit("what broke off was taken for a part")
 except RuntimeError as error:
-    assert "the lines break off here" in str(error), error
+    assert "the input is incomplete" in str(error), error
 list(commands.encode(1, iter([(build.end_of(1), b"")])))
 "#;
 

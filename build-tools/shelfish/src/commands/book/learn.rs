@@ -1,4 +1,4 @@
-//! `shelfish book learn`: games into a book that learns.
+//! `shelfish book learn`: adds games to a learning book.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,12 +24,12 @@ use crate::terminal::report::{self, write_counts};
 use crate::terminal::shown::{beginning, shown};
 use crate::{Failure, Outcome};
 
-/// Games that are learned in one step; another program that writes waits so long.
-const STEP: usize = 500;
-/// Faults, and games of other variants, that are told one by one.
-const TOLD: u64 = 20;
+/// Number of games of a transaction. Other programs wait during a transaction.
+const BATCH: usize = 500;
+/// Maximum number of errors and unusable games that are printed individually.
+const MAX_PRINTED: u64 = 20;
 
-/// Add games to a book that learns; it is made where there is none.
+/// Add games to a learning book, which is created if necessary.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish book learn games.pgn --player Alice --into my.sqlite
@@ -37,24 +37,24 @@ const TOLD: u64 = 20;
   shelfish book learn masters.pgn.bz2 --into masters.sqlite
   tail -n +1 game.pgn | shelfish book learn - --player Shelfish --into my.sqlite --json
 
-With --player the moves of that player are learned, else those of both sides. Wins, draws and losses are those of the side
-that moves. A game counts once for a position, with the last move that it played from it, and is learned once, however
-often it is named: what was learned is never reset. Several runs may write to one book at a time. Of a game with a
-fault, such as an illegal move, what comes before it is learned; one without a result adds to the frequency alone.
+With --player, only moves of that player are learned; otherwise moves of both sides. Wins, draws and losses are counted for
+the side that moves. A game counts once per position, with its last move from there. A game is learned only once, even if it
+is given repeatedly. Several runs may write to a book at the same time. A game with an error, such as an illegal move, is
+learned up to the error. A game without a result only increases the frequency.
 
-The book is a file of SQLite, with a table `moves`: position, move, frequency, wins, draws, losses.
+The book is an SQLite file with a table `moves`: position, move, frequency, wins, draws, losses.
 `shelfish book pick` and the option BookFile of `shelfish engine` play from it, `shelfish build my.sqlite -o DIR` makes a
 static book of it.
 
-Exit codes: 0 if the games were learned, whatever faults they had; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if the games were learned, even with errors in games; 1 otherwise; 2 if the usage is wrong.")]
 pub struct LearnArgs {
     /// Games in PGN, plain or compressed with zstd, gzip or bzip2: files, https:// URLs, or `-` for standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
-    /// The book
+    /// File of the learning book
     #[arg(long, value_name = "FILE")]
     into: PathBuf,
-    /// Learn the moves of this player, as the games name them, in upper or lower case; may be given several times
+    /// Learn the moves of this player, ignoring case; may be given several times
     #[arg(long, value_name = "NAME")]
     player: Vec<String>,
     /// Learn the first N moves of each game
@@ -63,31 +63,31 @@ pub struct LearnArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing before the summary but what is wrong with games
+    /// Print only the summary and errors in games
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// What became of the games.
+/// Summary of the games.
 #[derive(Debug, Default, Serialize)]
 struct Summary {
-    /// Games found.
+    /// Number of games found.
     read: u64,
-    /// Games that were learned.
+    /// Number of games learned.
     learned: u64,
-    /// Games that had been learned before.
+    /// Number of games that were known.
     known: u64,
-    /// Games of others.
+    /// Number of games of other players.
     others: u64,
-    /// Games without a move of chess or Chess960.
+    /// Number of games without a move of chess or Chess960.
     unusable: u64,
-    /// Games with a fault.
+    /// Number of games with an error.
     faults: u64,
-    /// Of the learned ones, games without a result, where none had been learned before.
+    /// Number of learned games without a result that were unknown for both sides.
     without_result: u64,
-    /// Moves that were added up.
+    /// Number of moves learned.
     moves: u64,
-    /// What the book has now.
+    /// Counts of the book after learning.
     book: Holds,
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for Summary {
                 ("games that had been learned before", self.known),
                 ("games of other players", self.others),
                 ("games that cannot be used", self.unusable),
-                ("games with a fault, learned up to there", self.faults),
+                ("games with an error, learned up to there", self.faults),
                 ("games without a result", self.without_result),
             ],
         )?;
@@ -118,11 +118,11 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Learns, and prints a summary.
+/// Learns games and prints a summary.
 ///
 /// # Errors
 ///
-/// A file cannot be read, or the book not written.
+/// Returns an error if a file cannot be read, or if the book cannot be written.
 pub fn learn(args: LearnArgs) -> Outcome {
     let mut book = Learning::create(&args.into)?;
     let mut summary = Summary::default();
@@ -142,7 +142,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
             if let Some(fault) = &game.fault {
                 summary.faults += u64::from(!matches!(fault.fault, Fault::Variant(_)));
                 told += 1;
-                if told <= TOLD {
+                if told <= MAX_PRINTED {
                     eprintln!(
                         "shelfish: {}",
                         shown(&format!("{source}: line {}: {}", fault.line, beginning(&fault.fault.to_string())))
@@ -154,11 +154,11 @@ pub fn learn(args: LearnArgs) -> Outcome {
                 Some(game) => waiting.push(game),
                 None => continue,
             }
-            if waiting.len() == STEP {
+            if waiting.len() == BATCH {
                 step(&mut book, &mut waiting, &mut summary)?;
             }
         }
-        // A pipe that a game is written to now and then shows them at once.
+        // A game that arrives through a pipe is learned at once.
         step(&mut book, &mut waiting, &mut summary)?;
     }
     let [positions, moves, games] = book.counts()?;
@@ -177,7 +177,7 @@ fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summa
     Ok(())
 }
 
-/// What is learned of a game, if anything is.
+/// Returns the data of a game to learn, unless there is nothing to learn.
 fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
     let is_other = matches!(game.fault.as_ref().map(|fault| &fault.fault), Some(Fault::Variant(_)));
     if is_other || game.game.moves().is_empty() {
@@ -201,8 +201,8 @@ fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<
     Some(GameToLearn { hash: hash(game), sides, moves: last_moves(game, args.max_plies), winner })
 }
 
-/// The positions of a game, in their order, each once, with the last move that was played from it; those aside in which it
-/// ends, as in a book that `shelfish build` makes.
+/// Returns the positions of a game in their order without repetitions, each with the last move from there. Omits
+/// positions at which the game ends, as `shelfish book build` does.
 fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
     let mut found: Vec<(Position, Move)> = Vec::new();
     let mut numbers: HashMap<Position, usize> = HashMap::new();
@@ -218,14 +218,14 @@ fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
         }
         chess.play_unchecked(*m);
     }
-    // Where the game came back to a position to end there, that is what it did last.
+    // A final position that occurred before counts as the end of the game there.
     if let Some(number) = numbers.get(&Position::from_chess(&chess)) {
         found.remove(*number);
     }
     found
 }
 
-/// By which a game is known again: its moves, its result, and who played when and where.
+/// Returns the hash that identifies a game: its moves, its result, and the tags for players, time and place.
 fn hash(game: &MainLine) -> [u8; 16] {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {

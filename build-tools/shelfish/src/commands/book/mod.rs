@@ -21,48 +21,49 @@ use crate::database::blocking::Deadline;
 use crate::terminal::answers::Answers;
 use crate::{Failure, Outcome};
 
-/// How long a book on a host has for an answer.
+/// Timeout of a book on a host.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What to do with a book.
+/// Commands for books.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
     /// Build a database of played moves from games or books of engines
     Build(Box<build::Args>),
-    /// Add games to a book that learns
+    /// Add games to a learning book
     Learn(LearnArgs),
-    /// Choose a move from a book, at random by how often it was played and how it went
+    /// Choose a move from a book, at random by frequency and results
     Pick(PickArgs),
 }
 
-/// Choose moves.
+/// Choose a move from a book, at random by frequency and results.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish book pick 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --book my.sqlite
   shelfish book pick FEN --book performance.bin --greedy
   shelfish book pick FEN --book https://example.org/book --min-frequency 5 --seed 1 --json
 
-A move weighs its frequency times its score, (wins + draws/2 + 1) / (wins + draws + losses + 2), of the side that plays it.
-Moves of a Polyglot book weigh as they do there; it has no results. UCI writes castling as e1g1, in Chess960 as e1h1.
+The weight of a move is its frequency times its score, (wins + draws/2 + 1) / (wins + draws + losses + 2), of the side that
+plays the move. Moves of a Polyglot book, which has no results, have the weights of the book. UCI writes castling as e1g1, in
+Chess960 as e1h1.
 
-Exit codes: 0 if every position could be looked up, in the book or not; 1 if not; 2 for wrong usage.")]
+Exit codes: 0 if every position could be looked up, in the book or not; 1 otherwise; 2 if the usage is wrong.")]
 pub struct PickArgs {
-    /// Positions as FEN of four or six fields, each quoted as one argument
+    /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
-    /// The book: one that learns, Polyglot's .bin, or the directory or URL of a book that `shelfish build` made
+    /// Book: a learning book, a Polyglot book (.bin), or the directory or URL of a book from `shelfish book build`
     #[arg(long, value_name = "BOOK", alias = "from")]
     book: String,
-    /// Take the heaviest move
+    /// Choose the move with the largest weight
     #[arg(long)]
     greedy: bool,
-    /// Leave out moves that were played less often
+    /// Leave out moves that were played fewer than N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     min_frequency: u64,
-    /// Choose the same each time
+    /// Seed for a reproducible choice
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
@@ -71,7 +72,7 @@ pub struct PickArgs {
 ///
 /// # Errors
 ///
-/// A book cannot be read or written.
+/// Returns an error if a book cannot be read or written.
 pub fn run(command: Command) -> Outcome {
     match command {
         Command::Build(args) => args.run(),
@@ -80,14 +81,14 @@ pub fn run(command: Command) -> Outcome {
     }
 }
 
-/// A position and the move that was chosen.
+/// Position with the chosen move.
 #[derive(Serialize)]
 struct Picked {
     fen: String,
-    /// The move in UCI; `null` if the book has none.
+    /// Move in UCI notation; `null` if the book has no move.
     uci: Option<String>,
     san: Option<String>,
-    /// What was chosen from, the heaviest first.
+    /// Candidates by descending weight.
     moves: Vec<PickedMove>,
 }
 
@@ -99,7 +100,7 @@ struct PickedMove {
     wins: u64,
     draws: u64,
     losses: u64,
-    /// The chance to be chosen at random, from 0 to 1.
+    /// Probability of the random choice, from 0 to 1.
     chance: f64,
 }
 
@@ -135,7 +136,7 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
     Ok(Picked { fen: position.to_string(), uci, san, moves })
 }
 
-/// The position with its en-passant square also where nothing can take there, as Polyglot's hashes count it.
+/// Parses the position with an en-passant square even if no capture is possible, because Polyglot's hashes include it.
 fn as_written(fen: &str) -> Option<Chess> {
     fen.trim().parse::<Fen>().ok()?.into_position(CastlingMode::Chess960).ok()
 }

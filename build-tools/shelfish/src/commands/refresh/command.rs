@@ -1,4 +1,4 @@
-//! The command line of `shelfish refresh`.
+//! `shelfish refresh`: options and output.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,55 +7,56 @@ use super::{How, Report, refresh};
 use crate::Outcome;
 use crate::terminal::report;
 
-/// Build of the newest dump, verify, publish and prune, if there is anything new.
+/// Build, verify, publish and prune a database if its sources changed.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish refresh refresh.toml
   shelfish refresh refresh.toml --dry-run
   shelfish refresh refresh.toml --quiet --json > report.json
 
-The file has these keys; the first two are needed:
+The file has these keys; the first two are required:
 
   sources = [\"https://database.lichess.org/lichess_db_eval.jsonl.zst\"]   # files or URLs; several are merged
-  to = \"s3://my-bucket/evals\"          # where it is published: as for `shelfish publish`, or a folder
-  directory = \"evals\"                  # where it is built
-  base = \"published\"                   # go on from what is published; without, the sources are all there is
+  to = \"s3://my-bucket/evals\"          # destination, as for `shelfish publish`
+  directory = \"evals\"                  # directory of the build
+  base = \"published\"                   # build on the published database instead of the sources alone
   build = [\"--max-memory\", \"4GiB\"]     # options of `shelfish build`
   book-build = [\"--min-games\", \"2\"]   # instead of `build`: the sources are games, options of `shelfish book build`
   publish = [\"--prune\", \"--keep\", \"3\"] # options of `shelfish publish`
-  state = \"refresh.json\"               # where it is remembered what was built of what
+  state = \"refresh.json\"               # file that records the last build
 
-Paths are relative to the file, those among the options of `build` and `publish` to where the program runs. It is safe to
-run at any time, and again: where neither the sources nor the files of --whole and --plan changed (by the checksum that their
-host publishes, else by its ETag, or by a file's time) and what was built of them is published, nothing is done; a run that
-broke off is gone on with. Keep the file of the state: without it everything is built again.
+Paths are relative to the configuration file, except for paths in options of `build` and `publish`. The command can be run
+and repeated at any time. It does nothing if the sources and the files of --whole and --plan did not change and the database
+built from them is published. It detects changes by the published checksum, the ETag, or the modification time. It continues
+an interrupted run. Keep the file of the state; without it, everything is built again.
 
-Credentials are those of `shelfish publish`. Files for GitHub Actions, systemd and containers are in deploy/.
+Credentials are the same as for `shelfish publish`. Files for GitHub Actions, systemd and containers are in deploy/.
 
-Exit codes: 0 if the newest is published, changed or not; 1 if not; 2 for wrong usage; 130 and 143 if interrupted.")]
+Exit codes: 0 if the newest database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
+interrupted.")]
 pub struct Args {
-    /// The file that says what is refreshed
+    /// Configuration file
     #[arg(value_name = "CONFIG")]
     config: PathBuf,
-    /// Build though nothing changed
+    /// Build even if nothing changed
     #[arg(long)]
     force: bool,
-    /// Look, and say what would be done
+    /// Print what would be done
     #[arg(long)]
     dry_run: bool,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing before the report
+    /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Refreshes, and prints a report.
+/// Refreshes a database and prints a report.
 ///
 /// # Errors
 ///
-/// Nothing new was published.
+/// Returns an error if the newest database was not published.
 pub fn run(args: &Args) -> Outcome {
     let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet };
     let report = refresh(&args.config, how)?;

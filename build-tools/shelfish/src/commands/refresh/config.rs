@@ -1,4 +1,4 @@
-//! The file that says what is refreshed.
+//! Configuration of `shelfish refresh`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::Failure;
 use crate::commands::table_args::{BuildCommand as _, Built};
 use crate::commands::{book, build, publish};
 
-/// What `refresh.toml` says.
+/// Keys of `refresh.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Keys {
@@ -31,67 +31,67 @@ fn directory() -> PathBuf {
     "evals".into()
 }
 
-/// What a build goes on from.
+/// Base of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Base {
     Published,
 }
 
-/// What is refreshed, and how.
+/// Parsed configuration.
 pub struct Config {
-    /// The sources.
+    /// Sources of the build.
     pub sources: Vec<PathBuf>,
-    /// The options of the build.
+    /// Options of the build.
     pub options: Vec<String>,
     /// Whether the sources are games, for `shelfish book build`.
     pub is_book: bool,
-    /// Whether the build goes on from the database that is published.
+    /// Whether the published database is the base of the build.
     pub on_published: bool,
-    /// Where the database is built.
+    /// Directory of the build.
     pub directory: PathBuf,
-    /// Where it is remembered what was done.
+    /// File that records the last build.
     pub state: PathBuf,
-    /// How it is published.
+    /// Options of the publication.
     pub publish: publish::Args,
 }
 
-/// Why a file says nothing of use.
+/// Reasons why a configuration is invalid.
 #[derive(Debug)]
 pub enum ConfigError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(PathBuf, std::io::Error),
-    /// It is not TOML, or not with these keys.
+    /// The file is not TOML, or has unknown or missing keys.
     Toml {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The line that is wrong, if it is one.
+        /// Number of the invalid line, if known.
         line: Option<usize>,
-        /// What is wrong with it.
+        /// Error of the parser.
         error: Box<toml::de::Error>,
     },
     /// There is no source.
     NoSources(PathBuf),
-    /// Standard input is read once.
+    /// Standard input cannot be read again.
     Stdin(PathBuf),
-    /// The database is built where it is published, or not on this machine.
+    /// The directory of the build is the destination, or not local.
     Directory(PathBuf, PathBuf),
-    /// An option does what a key is for, or nothing that a refresh is for.
+    /// An option conflicts with a key, or has no meaning for a refresh.
     Key {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// What to do in place of it.
+        /// Advice.
         instead: &'static str,
     },
     /// Options of a command are invalid.
     Options {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The key.
+        /// Name of the key.
         key: &'static str,
-        /// What the command says.
+        /// Error of the command.
         error: Box<clap::Error>,
     },
 }
@@ -103,18 +103,18 @@ impl fmt::Display for ConfigError {
             ConfigError::Toml { path, line, error } => {
                 write!(f, "{}", path.display())?;
                 line.map_or(Ok(()), |line| write!(f, ", line {line}"))?;
-                // As a whole it has the line as a picture.
+                // The full text of the error would include the line again.
                 write!(f, ": {}", error.message())
             }
             ConfigError::NoSources(path) => {
-                write!(f, "{}: `sources` is empty, expected a dump or more", path.display())
+                write!(f, "{}: `sources` is empty, expected at least one dump", path.display())
             }
             ConfigError::Stdin(path) => {
                 write!(f, "{}: `sources` has \"-\", expected files or URLs, which can be read again", path.display())
             }
             ConfigError::Directory(path, directory) => write!(
                 f,
-                "{}: `directory` is {}, expected a folder of this machine, and another one than `to`",
+                "{}: `directory` is {}, expected a local folder that differs from `to`",
                 path.display(),
                 directory.display()
             ),
@@ -137,7 +137,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The arguments of a command, without its name.
+/// Arguments of a command without its name.
 #[derive(Parser)]
 #[command(no_binary_name = true)]
 struct Command<A: clap::Args> {
@@ -146,11 +146,11 @@ struct Command<A: clap::Args> {
 }
 
 impl Config {
-    /// Reads a file. Paths in it, those among options aside, are relative to where it is.
+    /// Reads a configuration. Paths are relative to the file, except for paths in options.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or says something that is not known.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Io(path.to_owned(), error))?;
         let keys: Keys = toml::from_str(&text).map_err(|error| {
@@ -185,7 +185,7 @@ impl Config {
             directory,
             publish,
         };
-        // What is wrong is told before anything is done.
+        // All options are checked before the first action.
         let is_far = crate::system::url::scheme(&keys.directory.display().to_string()).is_some();
         if is_far || config.publish.is_to(&config.directory) {
             return Err(ConfigError::Directory(path.to_owned(), keys.directory));
@@ -197,8 +197,8 @@ impl Config {
                 "another source",
                 "name it in `sources`, so that its changes are noticed",
             ),
-            (build.has_base(), "--base", "`base = \"published\"` is the one that is looked at"),
-            (publish.is_dry_run(), "--dry-run", "give it to `shelfish refresh`"),
+            (build.has_base(), "--base", "`base = \"published\"` sets the base"),
+            (publish.is_dry_run(), "--dry-run", "use the option of `shelfish refresh`"),
         ];
         match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
             Some((_, option, instead)) => Err(ConfigError::Key { path: path.to_owned(), option, instead }),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_relative_to_the_file_and_urls_are_as_they_are() -> Test {
+    fn paths_are_relative_to_the_file_and_urls_are_unchanged() -> Test {
         let config = read("sources = ['https://x/a.zst', 'b.zst']\nto = 's3://b/x'\nbuild = ['--min-depth', '20']")??;
         assert_eq!(config.sources[0], Path::new("https://x/a.zst"));
         assert!(config.sources[1].is_absolute() && config.directory.ends_with("evals"));
@@ -303,18 +303,18 @@ mod tests {
     }
 
     #[test]
-    fn the_files_that_workflows_use_are_understood() -> Test {
+    fn the_files_of_the_workflows_are_valid() -> Test {
         let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
         for (file, state) in [("refresh.toml", "refresh.json"), ("refresh-pages.toml", "refresh-pages.json")] {
             let config = Config::read(&deploy.join(file))?;
-            // The workflows commit it.
+            // The workflows commit the state.
             assert!(config.state.ends_with(state), "{file}");
         }
         Ok(())
     }
 
     #[test]
-    fn what_is_not_known_is_named() -> Test {
+    fn errors_contain_the_invalid_part() -> Test {
         for (text, words) in [
             ("sources = ['a']", "missing field `to`"),
             ("to = 'x'\nsources = []", "`sources` is empty"),
@@ -325,8 +325,8 @@ mod tests {
             ("to = 'ftp://x'\nsources = ['a']", "`publish`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']", "--min-deph"),
             ("to = 'x'\nsources = ['a']\npublish = ['--keep', '0']", "--keep"),
-            ("to = 'evals'\nsources = ['a']", "another one than `to`"),
-            ("to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'", "a folder of this machine"),
+            ("to = 'evals'\nsources = ['a']", "differs from `to`"),
+            ("to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'", "a local folder"),
             ("to = 'x'\nsources = ['a']\nbuild = ['b.zst']", "name it in `sources`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--dump', '2013-01']", "name it in `sources`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']", "published"),

@@ -1,7 +1,7 @@
-//! `shelfish refresh`: what a site does every month, with one command: build of the newest dump, verify, publish, prune.
+//! `shelfish refresh`: a monthly update of a site with one command: build, verify, publish, prune.
 //!
-//! What was done is remembered in a small file of JSON. Where the sources are as they were and what is published is what
-//! was built of them, nothing is done; what broke off is gone on with.
+//! A JSON file records the last build. If the sources did not change and the database built from them is published,
+//! nothing is done. An interrupted run is continued.
 
 pub mod command;
 mod config;
@@ -24,69 +24,69 @@ use crate::publish::{self, Replaces, publish};
 use crate::{Failure, database};
 use config::{BuildArgs, Config};
 
-/// What is remembered.
+/// Record of the last build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
-    /// What it was built of.
+    /// Inputs of the build.
     recipe: Recipe,
-    /// The hash of the manifest.
+    /// Hash of the manifest.
     integrity: String,
-    /// The hash of the manifest that was published, if it was built on that.
+    /// Hash of the published manifest that was the base of the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base: Option<String>,
 }
 
-/// All that decides what comes of a build, a base aside.
+/// Everything that determines the result of a build, except for its base.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Recipe {
-    /// The version of this program.
+    /// Version of the program.
     program: String,
-    /// What it reads, the sources first, each with what tells its content.
+    /// Files that the build reads, starting with the sources, each with an identifier of its content.
     sources: Vec<(String, Option<String>)>,
     /// Options of the build.
     options: Vec<String>,
 }
 
 impl Recipe {
-    /// Whether a build of the other one makes what a build of this one makes.
+    /// Returns whether both recipes give the same database.
     fn is(&self, other: &Recipe) -> bool {
         self == other && self.sources.iter().all(|(_, version)| version.is_some())
     }
 }
 
-/// What was done.
+/// Results of a refresh.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Whether readers have another database than before.
+    /// Whether the published database changed.
     pub changed: bool,
-    /// The hash by which the manifest can be pinned; empty where nothing is built yet.
+    /// Hash that pins the manifest; empty if there is no database yet.
     pub integrity: String,
-    /// The build, if there was one.
+    /// Summary of the build, if there was a build.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub built: Option<Built>,
-    /// What was verified, if it was built.
+    /// Results of the verification, if there was a build.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<verify::Report>,
-    /// What was published, if there was need.
+    /// Results of the publication, if there was a publication.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<publish::Report>,
-    /// With `--dry-run`, what would be done.
+    /// Action that would be taken, with `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would: Option<&'static str>,
-    /// Seconds taken.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// Why nothing new is published.
+/// Reasons why nothing was published.
 #[derive(Debug)]
 pub enum RefreshError {
-    /// What is remembered is not what this program writes.
+    /// The file of the state is invalid.
     State(PathBuf, String),
-    /// What is done cannot be remembered.
+    /// The file of the state cannot be written.
     Unwritten(PathBuf, io::Error),
-    /// A source is not there.
+    /// A source is missing.
     Source(Input, io::Error),
-    /// The database that was built is not whole.
+    /// The new database is damaged.
     Damaged(PathBuf, Box<verify::Problem>),
 }
 
@@ -96,21 +96,21 @@ impl fmt::Display for RefreshError {
             RefreshError::State(path, why) => {
                 write!(
                     f,
-                    "{}: {why}; expected what `shelfish refresh` wrote there: remove it to build anew",
+                    "{}: {why}; expected a file written by `shelfish refresh`; remove it to build again",
                     path.display()
                 )
             }
             RefreshError::Unwritten(path, error) => {
                 write!(
                     f,
-                    "{}: {error}; expected a place where `shelfish refresh` may write a small file",
+                    "{}: {error}; expected a path at which `shelfish refresh` can write a small file",
                     path.display()
                 )
             }
             RefreshError::Source(source, error) => write!(f, "cannot read {source}: {error}"),
             RefreshError::Damaged(path, problem) => write!(
                 f,
-                "{} is not whole, nothing was published: {}: {}; is the disk well?",
+                "{} is damaged, nothing was published: {}: {}; check the disk",
                 path.display(),
                 problem.file,
                 problem.what
@@ -121,22 +121,22 @@ impl fmt::Display for RefreshError {
 
 impl std::error::Error for RefreshError {}
 
-/// How it is done.
+/// Options of a refresh.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct How {
-    /// Whether it is built though nothing changed.
+    /// Whether to build even if nothing changed.
     pub force: bool,
-    /// Whether nothing is done but looking.
+    /// Whether to only print the action.
     pub dry_run: bool,
-    /// Whether to keep silent until the end.
+    /// Whether to hide progress.
     pub quiet: bool,
 }
 
-/// Refreshes by what the file at `path` says.
+/// Refreshes a database by the configuration at `path`.
 ///
 /// # Errors
 ///
-/// What readers have is as it was, whatever went wrong.
+/// Returns an error if anything fails. The published database is unchanged in this case.
 pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
     let start = Instant::now();
     let say = |what: &str| {
@@ -161,7 +161,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
     };
     let here = fs::read(config.directory.join(Manifest::FILE)).ok().map(|bytes| Integrity::of(&bytes).to_string());
     let is_published = known.as_ref().is_some_and(|known| there.as_ref() == Some(&known.integrity));
-    // What was built on another manifest than the one that is there lacks what was published since.
+    // A build on an older manifest would lose later publications.
     let is_current = |known: &State| !config.on_published || known.base == there;
     let is_built = known.as_ref().is_some_and(|known| here.as_ref() == Some(&known.integrity) && is_current(known));
     if how.dry_run {
@@ -171,18 +171,18 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
             (false, false) => "build, verify and publish",
         });
     } else if is_published {
-        say("the sources are those of the database that is published: nothing to do");
+        say("the sources of the published database did not change: nothing to do");
     } else {
         if is_built {
-            say("it is built already");
+            say("the database is built already");
         } else {
-            // What is here is read sooner than what is far away.
+            // A local base is faster than a remote base.
             let base = match (&there, &here) {
                 (Some(there), Some(here)) if there == here => Some(config.directory.display().to_string()),
                 (Some(_), _) => Some(publishing.to.url.clone()),
                 (None, _) => None,
             };
-            // Hours later would be too late.
+            // An unwritable file should be reported before the build, not hours later.
             State::file(&config.state)?;
             say("building");
             let args = config.build(path, base.as_deref().filter(|_| config.on_published))?;
@@ -210,7 +210,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// What a build would be of by now.
+/// Describes a build from the current inputs.
 fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     let version = |path: &Path| {
         let source = Input::from(path);
@@ -242,7 +242,7 @@ impl State {
         }
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the state atomically.
     fn write(&self, path: &Path) -> Result<(), RefreshError> {
         let fault = |error: io::Error| RefreshError::Unwritten(path.to_owned(), error);
         let mut file = State::file(path)?;
@@ -251,7 +251,7 @@ impl State {
         file.persist(path).map(drop).map_err(|error| fault(error.error))
     }
 
-    /// A file that is to take its place.
+    /// Creates the temporary file for a new state.
     fn file(path: &Path) -> Result<tempfile::NamedTempFile, RefreshError> {
         let folder = path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
         tempfile::NamedTempFile::new_in(folder).map_err(|error| RefreshError::Unwritten(path.to_owned(), error))

@@ -1,6 +1,7 @@
-//! Keyed records as lines of text, which any engine can sort: the number of the part in five digits, the key in hexadecimal
-//! digits, the record in Base64, with tabs between them. The order of the bytes of lines (`LC_ALL=C sort`) is that of parts,
-//! then of keys.
+//! Keyed records as lines of text, which any engine can sort.
+//!
+//! A line contains the number of the part in five digits, the key in hexadecimal digits, and the record in Base64,
+//! separated by tabs. The byte order of lines (`LC_ALL=C sort`) is the order of parts, then of keys.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -18,34 +19,34 @@ use crate::build::spool::SpoolError;
 use crate::evaluations::payload;
 use crate::terminal::shown::shown;
 
-/// The longest line: several times as much as the largest record has.
+/// Maximum length of a line, which is several times the size of the largest record.
 const MAX_LINE: usize = 1 << 20;
-/// Bytes of the checksum that ends a record.
+/// Size of the checksum at the end of a record, in bytes.
 const CHECKSUM: usize = 8;
 
-/// What is wrong with a line.
+/// Problems of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LineError {
-    /// It has not the three fields of a line of `shelfish partition`.
+    /// The line does not have the three fields of a line of `shelfish partition`.
     Fields(String),
-    /// Its checksum is another one.
+    /// The checksum is wrong.
     Damaged,
-    /// It is of another part.
+    /// The line belongs to another part.
     Part {
-        /// The part that is encoded.
+        /// Number of the encoded part.
         expected: usize,
-        /// The part of the line.
+        /// Number of the part of the line.
         found: usize,
     },
-    /// Its key is not one of its part.
+    /// The key is outside of the part.
     Key,
-    /// Its key is below that of the line before.
+    /// The key is below the key of the previous line.
     Order,
-    /// It is longer than any record.
+    /// The line is longer than every record.
     TooLong,
-    /// There is none, and the empty line that ends all was not there.
+    /// The input ends without the empty last line.
     BrokenOff,
-    /// Its record is none.
+    /// The record is invalid.
     Record(SpoolError),
 }
 
@@ -57,21 +58,21 @@ impl fmt::Display for LineError {
                 "expected the number of a part, a key and a record, as `shelfish partition` writes them, found {found:?}"
             ),
             LineError::Damaged => {
-                f.write_str("its checksum is wrong: it was changed after `shelfish partition` wrote it")
+                f.write_str("wrong checksum: the line was changed after `shelfish partition` wrote it")
             }
             LineError::Part { expected, found } => write!(
                 f,
-                "it is of part {found}, expected part {expected} alone, as --part says: \
-                 `grep ^{expected:05}` takes its lines out of all"
+                "expected part {expected} (--part), found part {found}: \
+                 select the lines with `grep ^{expected:05}`"
             ),
-            LineError::Key => f.write_str("its key is none of this part: it was partitioned by another plan"),
+            LineError::Key => f.write_str("the key is outside of this part: partition the dump with this plan"),
             LineError::Order => {
-                f.write_str("its key is below that of the line before: sort the lines by `LC_ALL=C sort`")
+                f.write_str("the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`")
             }
-            LineError::Record(error) => write!(f, "{error}: `shelfish partition` did not write it"),
-            LineError::TooLong => write!(f, "it has more than {MAX_LINE} bytes"),
+            LineError::Record(error) => write!(f, "{error}: expected a record from `shelfish partition`"),
+            LineError::TooLong => write!(f, "the line has more than {MAX_LINE} bytes"),
             LineError::BrokenOff => {
-                f.write_str("the lines break off here: expected more, or the empty line that --ended promises")
+                f.write_str("the input is incomplete: expected more lines, or the empty line that --ended requires")
             }
         }
     }
@@ -96,11 +97,11 @@ pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
     text.push('\n');
 }
 
-/// Reads a line, without its end: part, key and payload.
+/// Parses a line without its line ending: part, key and payload.
 ///
 /// # Errors
 ///
-/// The line does not have these fields, or they are malformed.
+/// Returns an error if a field is missing or malformed.
 pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let fields = || LineError::Fields(shown(&String::from_utf8_lossy(&line[..line.len().min(80)])));
     let mut parts = line.splitn(3, |byte| *byte == b'\t');
@@ -124,7 +125,7 @@ fn checksum(key: &[u8], payload: &[u8]) -> u64 {
     XxHash64::oneshot(XxHash64::oneshot(0, key), payload)
 }
 
-/// Bytes of lowercase hexadecimal digits.
+/// Decodes lowercase hexadecimal digits.
 pub fn from_hexadecimal(digits: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -137,7 +138,7 @@ pub fn from_hexadecimal(digits: &[u8]) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
 }
 
-/// The lines of a part, sorted, as records: those of a key become one.
+/// Iterator over the sorted records of a part. It merges the records of a key.
 pub struct Lines<R, M> {
     reader: R,
     name: String,
@@ -145,23 +146,23 @@ pub struct Lines<R, M> {
     keys: KeyRange,
     ended: bool,
     line: u64,
-    /// As many, for whoever wants to know.
+    /// Number of lines read, for progress.
     read: Arc<AtomicU64>,
     text: Vec<u8>,
-    /// What comes next, read already.
+    /// Next line.
     next: Option<(Vec<u8>, Vec<u8>)>,
-    /// What was given last.
+    /// Key and payload that were returned last.
     given: (Vec<u8>, Vec<u8>),
     merging: PhantomData<M>,
 }
 
 impl<R: BufRead, M: Merging> Lines<R, M> {
-    /// Begins to read the lines of a part, whose keys are in a range, `read` counting them. `name` is where they come from, for
-    /// errors. Those that are `ended` have an empty line at their end, and broke off if they have not.
+    /// Starts to read the lines of a part, whose keys are in `keys`. Counts the lines in `read`. `name` is the name of
+    /// the input for errors. If `ended` is set, the input must end with an empty line.
     ///
     /// # Errors
     ///
-    /// The first line is none of the part, or cannot be read.
+    /// Returns an error if the first line cannot be read or belongs to another part.
     pub fn new(
         reader: R,
         name: String,
@@ -200,7 +201,7 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         if !self.keys.contains(&key) {
             return Err(fault(LineError::Key));
         }
-        // A checksum tells of accidents.
+        // The checksum detects accidental changes only.
         payload::check(&payload).map_err(|error| fault(LineError::Record(error)))?;
         Ok(Some((key, payload)))
     }
@@ -251,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_back_and_sort_as_their_keys_do() {
+    fn lines_survive_a_round_trip_and_sort_like_their_keys() {
         let records: [(usize, &[u8], &[u8]); 5] = [
             (0, b"", b""),
             (0, b"\x00", b"payload"),
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_letter_is_seen() {
+    fn a_changed_letter_is_detected() {
         let mut text = String::new();
         push(&mut text, 12, b"key of a position", b"what is known of it");
         let line = text.trim_end().as_bytes();
