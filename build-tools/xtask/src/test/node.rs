@@ -16,8 +16,9 @@ pub(super) fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Re
     let mut files: Vec<String> = entries.map(|entry| entry.path().display().to_string()).collect();
     files.retain(|path| path.ends_with(".test.mjs"));
     files.sort();
-    // Two files at a time: the tests of slow networks mostly wait.
-    node.args(["--test", "--test-reporter=spec", "--test-concurrency=2"]);
+    // One file more than cores: browsers and slow networks leave a core idle now and then.
+    let files_at_a_time = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    node.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={files_at_a_time}")]);
     node.args(args.filter.iter().map(|filter| format!("--test-name-pattern={filter}"))).args(files);
     // Databases and folders that several files read are built once.
     let fixtures = tempfile::tempdir()?;
