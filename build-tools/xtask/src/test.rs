@@ -60,8 +60,8 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) run: fn(&Args) -> Result<Tally>,
-    /// Whether the step runs in the background of the other steps, most of which wait for browsers. Such a step keeps the processor
-    /// busy and needs no result of another step.
+    /// Whether the step runs in the background. Such a step keeps the processor busy while other steps wait for browsers. It needs no
+    /// result of another step.
     aside: bool,
 }
 

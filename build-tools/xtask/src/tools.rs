@@ -273,7 +273,7 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
         install.env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false").env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
         call(install.arg("--quiet"))
     };
-    // With the locked versions if the registry still has them, else with newer versions.
+    // Takes the locked versions if the registry still has them, else newer versions.
     install(&["--locked"])
         .or_else(|_| install(&[]))
         .with_context(|| format!("{package} {version} could not be installed"))?;

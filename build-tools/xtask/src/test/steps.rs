@@ -138,7 +138,7 @@ fn spark(args: &Args) -> Result<Tally> {
     ignored_tests(args, ["data::"])
 }
 
-/// Runs the ignored tests of the program except those whose names contain one of these texts.
+/// Runs the ignored tests of the program. Leaves out tests whose names contain a text of `except`.
 fn ignored_tests<'a>(args: &Args, except: impl IntoIterator<Item = &'a str>) -> Result<Tally> {
     let mut tests = cargo();
     tests.args(["test", "--package", "shelfish-cli", "--test", "program"]);
@@ -203,7 +203,7 @@ fn browser(args: &Args) -> Result<Tally> {
     let site = deployed::sample(&deployed::default_out())?;
     let app = web_app::build()?;
     if args.all {
-        // Half a gigabyte, of which two files are used.
+        // The package takes half a gigabyte. The tests use two of its files.
         tools::npm_ci("tests/deep")?;
     }
     let mut node = command(tools::node()?);
