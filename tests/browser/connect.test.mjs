@@ -13,7 +13,7 @@ before(async () => {
   shelf = await lab({ own: true });
   const worker = `import { openDatabase } from "${shelf.entry}"; import { serve } from "/pkg/worker.js";`;
   writeFileSync(join(shelf.root, "evals.mjs"), `${worker} serve(openDatabase);`);
-  writeFileSync(join(shelf.root, "shared.mjs"), `${worker} onconnect = ({ ports: [port] }) => serve(open, port);`);
+  writeFileSync(join(shelf.root, "shared.mjs"), `${worker} onconnect = ({ ports: [port] }) => serve(openDatabase, port);`);
 });
 after(() => shelf.close());
 
