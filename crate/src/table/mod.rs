@@ -27,13 +27,17 @@ mod write;
 
 pub use block::Block;
 pub(crate) use block::MAX_TOTAL;
+// Items of the writer that only the program `shelfish` uses. They are not part of the public API.
 #[cfg(feature = "write")]
+#[doc(hidden)]
 pub use block::RecordWeight;
 #[cfg(feature = "write")]
+#[doc(hidden)]
 pub use chunk::seal;
 pub use chunk::{Chunk, ChunkErrorKind, KeyRange, TableError};
 pub use columns::ColumnError;
 #[cfg(feature = "write")]
+#[doc(hidden)]
 pub use manifest::WrittenShard;
 pub use manifest::{Manifest, Shard};
 pub use page::Page;
@@ -41,10 +45,10 @@ pub use record::Record;
 pub(crate) use record::sealed::Sealed;
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
-pub use write::{
-    Cutter, EncodedBlock, PREVIOUS, Part, TableWriter, WriteError, WriterOptions, encode_block, encode_block_of,
-    manifest_in, remove_abandoned, separator,
-};
+pub use write::{Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};
+#[cfg(feature = "write")]
+#[doc(hidden)]
+pub use write::{PREVIOUS, Part, encode_block_of, manifest_in, remove_abandoned, separator};
 
 #[cfg(feature = "write")]
 pub(crate) use columns::BitWriter;
