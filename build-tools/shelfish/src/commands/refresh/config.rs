@@ -328,7 +328,7 @@ mod tests {
             ("to = 'evals'\nsources = ['a']", "differs from `to`"),
             ("to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'", "a local folder"),
             ("to = 'x'\nsources = ['a']\nbuild = ['b.zst']", "name it in `sources`"),
-            ("to = 'x'\nsources = ['a']\nbuild = ['--dump', '2013-01']", "name it in `sources`"),
+            ("to = 'x'\nsources = ['a']\nbook-build = ['--dump', '2013-01']", "name it in `sources`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']", "published"),
             ("to = 'x'\nsources = ['a']\npublish = ['--dry-run']", "--dry-run"),
             ("to = ", "refresh.toml"),
