@@ -33,8 +33,8 @@ let shelf;
 before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-book-"));
   const build = (/** @type {string[]} */ ...words) => execFileSync(SHELFISH, [...words, "--quiet"]);
-  build(FAMOUS, "-o", join(root, "book"), "--max-plies", "500");
-  build(...DUMPS.slice(1), "-o", join(root, "evals"));
+  build("book", "build", FAMOUS, "-o", join(root, "book"), "--max-plies", "500");
+  build("build", ...DUMPS.slice(1), "-o", join(root, "evals"));
   shelf = await host(root);
 });
 after(async () => {

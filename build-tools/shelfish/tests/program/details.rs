@@ -198,12 +198,12 @@ fn explore_shows_buckets_ratings_and_games() {
     assert_eq!((&explored["moves"][1]["games"], &explored["moves"][1]["game"]), (&json!([listed]), &Value::Null));
     assert_eq!(explored["topGames"][1], json!({"uci": "e2e4", "id": "abcdefgh", "winner": "white", "rating": 1500}));
 
-    let table = explore(&["--bucket", "blitz"]).succeeds();
+    let table = explore(&["--buckets", "blitz"]).succeeds();
     assert!(table.contains("all                  2"), "{table}");
     assert!(table.contains("https://lichess.org/ABCDEFGH") && table.contains("games.pgn, game 3"), "{table}");
-    assert!(explore(&["--bucket", "rapid"]).succeeds().contains("no game of these buckets"));
-    explore(&["--bucket", "slow"]).fails(&["slow", "ultraBullet; bullet; blitz"]);
+    assert!(explore(&["--buckets", "rapid"]).succeeds().contains("no game of these buckets"));
+    explore(&["--buckets", "slow"]).fails(&["slow", "ultraBullet; bullet; blitz"]);
     fixture.book_build_to("plain", &[&pgn], &[]).succeeds();
     let plain = fixture.path("plain").to_str().unwrap().to_owned();
-    shelfish(["explore", "-d", &plain, "--bucket", "blitz", START]).fails(&["--buckets"]);
+    shelfish(["explore", "-d", &plain, "--buckets", "blitz", START]).fails(&["--buckets"]);
 }

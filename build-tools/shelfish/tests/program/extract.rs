@@ -70,7 +70,7 @@ fn an_opening_contains_the_positions_of_a_walk_through_the_whole_database() {
     for plies in [0, 1, 4, 60] {
         let expected = all(walk(&fixture, &[SICILIAN], plies));
         let report =
-            extract(&fixture, text(&fixture.path("db")), &["--start", SICILIAN, "--plies", &plies.to_string()]);
+            extract(&fixture, text(&fixture.path("db")), &["--start", SICILIAN, "--max-plies", &plies.to_string()]);
         assert_eq!(fixture.export("part"), expected, "{plies} plies");
         assert_eq!(report["positions"], expected.len());
         fixture.verify("part").succeeds();
@@ -108,7 +108,7 @@ fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_nec
     let bytes: usize = fixture.files("db").iter().map(|(_, bytes)| bytes.len()).sum();
     assert!(report["read_bytes"].as_u64().unwrap() < bytes as u64, "{report}");
     let games = "1. e4 c5 2. Nf3 d6 *";
-    let args = ["extract", "-d", &host.url("db"), "--pgn", "-", "--plies", "2", "-o", text(&out), "-q"];
+    let args = ["extract", "-d", &host.url("db"), "--pgn", "-", "--max-plies", "2", "-o", text(&out), "-q"];
     shelfish_with(args, games.as_bytes()).succeeds();
     assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 2)));
 }

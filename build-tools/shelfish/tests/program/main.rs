@@ -23,6 +23,7 @@ mod parts;
 mod publish;
 mod read;
 mod refresh;
+mod rooms;
 mod serve;
 #[cfg(unix)]
 mod spark;

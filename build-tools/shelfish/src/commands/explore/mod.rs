@@ -21,7 +21,7 @@ use openings::Openings;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish explore -d book 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
-  shelfish explore -d book --bucket 'blitz 1600-1999' 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+  shelfish explore -d book --buckets 'blitz 1600-1999' 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
   shelfish explore -d book --evals https://example.org/evals 'rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -' --json
 
 Shares refer to the games that reached the position. Scores are from the mover's side: wins plus half of the draws. Buckets,
@@ -42,8 +42,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     evals: Option<String>,
     /// Count only the games of this bucket, such as `blitz` or `1600-1999`; may be given several times
-    #[arg(long, value_name = "NAME")]
-    bucket: Vec<String>,
+    #[arg(long, alias = "bucket", value_name = "NAME")]
+    buckets: Vec<String>,
     /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
@@ -70,7 +70,7 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
         None => None,
     };
     let names = names(&book)?;
-    let chosen = chosen(&names, &args.bucket)?;
+    let chosen = chosen(&names, &args.buckets)?;
     if book.manifest().info_of(RESULTS) == Some("unknown") {
         eprintln!("shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights");
     }
@@ -99,7 +99,7 @@ fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Failur
     if wanted.is_empty() {
         return Ok(None);
     }
-    let buckets = names.buckets.as_ref().ok_or("--bucket needs a book that was built with --buckets")?;
+    let buckets = names.buckets.as_ref().ok_or("--buckets needs a book that was built with --buckets")?;
     let all: Vec<String> = (0..buckets.count()).map(|n| buckets.name(n)).collect();
     let number = |name: &String| {
         let found = all.iter().position(|other| other == name);

@@ -33,8 +33,8 @@ use index::{Found, Index, Reads};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish extract -d https://example.org/evals --start 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
-  shelfish extract -d s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --plies 10 -o openings
-  shelfish extract -d db --pgn repertoire.pgn --plies 2 -o repertoire
+  shelfish extract -d s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --max-plies 10 -o openings
+  shelfish extract -d db --pgn repertoire.pgn --max-plies 2 -o repertoire
   shelfish extract -d db --pgn games.pgn -o pack --max-size 20MiB
 
 The new database contains the positions of --start, or all positions of the games, and all positions that legal moves reach
@@ -55,8 +55,8 @@ pub struct Args {
     pgn: Vec<PathBuf>,
     /// Follow moves for N plies (moves of either side) from the start [default: no limit with --start alone, 0 with
     /// --pgn]
-    #[arg(long, value_name = "N")]
-    plies: Option<u32>,
+    #[arg(long, alias = "plies", value_name = "N")]
+    max_plies: Option<u32>,
     /// Limit the total size of the files, a number alone counts MiB; the positions farthest from the start are left
     /// out
     #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = size::at_least(1))]
@@ -180,7 +180,7 @@ fn extract(args: &Args) -> Result<Report, Failure> {
     for path in &args.pgn {
         refused_games += positions_of_games(path, &mut starts)?;
     }
-    let plies = args.plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
+    let plies = args.max_plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
     let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
     let mut workspace = Workspace::open::<PositionEval>(&args.out)?;
