@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use shakmaty::san::SanPlus;
-use shelfish_analysis::pgn::{Fault, Line, Note, PgnGame, Splitter, read, read_main_line};
+use shelfish_analysis::pgn::{Line, Note, PgnErrorKind, PgnGame, Splitter, read, read_main_line};
 use shelfish_analysis::{KnownEval, annotate};
 
 fn moves(game: &PgnGame) -> String {
@@ -101,7 +101,7 @@ fn what_is_no_game_is_refused_by_its_line_and_name() {
         assert_eq!(error.line, line, "{start}: {error}");
         assert!(error.to_string().contains(message.trim_start_matches("found 2. ")), "{start}: {error}");
     }
-    assert_eq!(read(&" ".repeat(5 << 20), 7).unwrap_err().fault, Fault::TooLong);
+    assert_eq!(read(&" ".repeat(5 << 20), 7).unwrap_err().fault, PgnErrorKind::TooLong);
 }
 
 /// Returns the text of each game of a file.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::played::Results;
 use shelfish::position::{Key, Position};
-use shelfish_analysis::pgn::{self, Fault, MainLine, read_main_line};
+use shelfish_analysis::pgn::{self, MainLine, PgnErrorKind, read_main_line};
 
 use super::counted::{self, BookCounts, Counted};
 use super::tally::{self, END, Tally};
@@ -59,13 +59,13 @@ pub struct Counts {
 pub const ERRORS: [&str; 6] =
     ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
 
-fn fault_number(fault: &Fault) -> usize {
+fn fault_number(fault: &PgnErrorKind) -> usize {
     match fault {
-        Fault::Move { .. } => 1,
-        Fault::Tag(_) => 2,
-        Fault::Comment | Fault::Parenthesis | Fault::TooDeep => 3,
-        Fault::Fen(_) => 4,
-        Fault::TooLong | Fault::TooManyMoves => 5,
+        PgnErrorKind::Move { .. } => 1,
+        PgnErrorKind::Tag(_) => 2,
+        PgnErrorKind::Comment | PgnErrorKind::Parenthesis | PgnErrorKind::TooDeep => 3,
+        PgnErrorKind::Fen(_) => 4,
+        PgnErrorKind::TooLong | PgnErrorKind::TooManyMoves => 5,
         _ => 0,
     }
 }
@@ -167,7 +167,7 @@ impl Games {
     /// Returns the result of a game, or `None` if the game is not used. Counts the game.
     fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
         let fault = game.fault.as_ref().map(|fault| &fault.fault);
-        if let Some(Fault::Variant(_)) = fault {
+        if let Some(PgnErrorKind::Variant(_)) = fault {
             counts.other_variants += 1;
             return None;
         }

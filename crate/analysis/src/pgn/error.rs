@@ -12,13 +12,13 @@ pub struct PgnError {
     /// Number of the line, counted from the number of the text's first line.
     pub line: u64,
     /// Kind of the error.
-    pub fault: Fault,
+    pub fault: PgnErrorKind,
 }
 
 /// Kind of an error in PGN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum PgnErrorKind {
     /// The text contains no game.
     Empty,
     /// The text is longer than [`MAX_BYTES`].
@@ -56,25 +56,25 @@ impl fmt::Display for PgnError {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PgnErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Empty => f.write_str("there is no game"),
-            Fault::TooLong => write!(f, "the game is longer than {} MiB", MAX_BYTES >> 20),
-            Fault::TooManyMoves => write!(f, "the game has more than {MAX_MOVES} moves"),
-            Fault::TooDeep => write!(f, "variations are nested more than {MAX_DEPTH} deep"),
-            Fault::Comment => f.write_str("the comment that begins here does not end: expected }"),
-            Fault::Parenthesis => f.write_str("a variation does not begin or end: expected ( and ) in pairs"),
-            Fault::Tag(found) => write!(f, "expected a tag such as [White \"Tal\"], found {}", Shown(found)),
-            Fault::Variant(found) => write!(f, "the variant is {}: expected chess or Chess960", Shown(found)),
-            Fault::Fen(error) => error.fmt(f),
-            Fault::Word(found) => {
+            PgnErrorKind::Empty => f.write_str("there is no game"),
+            PgnErrorKind::TooLong => write!(f, "the game is longer than {} MiB", MAX_BYTES >> 20),
+            PgnErrorKind::TooManyMoves => write!(f, "the game has more than {MAX_MOVES} moves"),
+            PgnErrorKind::TooDeep => write!(f, "variations are nested more than {MAX_DEPTH} deep"),
+            PgnErrorKind::Comment => f.write_str("the comment that begins here does not end: expected }"),
+            PgnErrorKind::Parenthesis => f.write_str("a variation does not begin or end: expected ( and ) in pairs"),
+            PgnErrorKind::Tag(found) => write!(f, "expected a tag such as [White \"Tal\"], found {}", Shown(found)),
+            PgnErrorKind::Variant(found) => write!(f, "the variant is {}: expected chess or Chess960", Shown(found)),
+            PgnErrorKind::Fen(error) => error.fmt(f),
+            PgnErrorKind::Word(found) => {
                 write!(f, "expected a move in English letters, found {}", Shown(found))
             }
-            Fault::Move { ply, found } => {
+            PgnErrorKind::Move { ply, found } => {
                 write!(f, "{} is not a legal move after {ply} moves", Shown(found))
             }
-            Fault::AfterResult(found) => write!(f, "{} follows the result", Shown(found)),
+            PgnErrorKind::AfterResult(found) => write!(f, "{} follows the result", Shown(found)),
         }
     }
 }

@@ -15,7 +15,7 @@ mod write;
 
 pub use comment::evaluation;
 pub(crate) use comment::{value, with_evaluation};
-pub use error::{Fault, PgnError};
+pub use error::{PgnError, PgnErrorKind};
 pub use read::{MainLine, is_chess, read, read_main_line, result};
 pub use split::Splitter;
 

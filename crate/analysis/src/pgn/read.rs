@@ -4,7 +4,7 @@ use shakmaty::san::{San, SanPlus};
 use shakmaty::{Chess, Move, Position as _, Role};
 use shelfish::position::Position;
 
-use super::error::{Fault, PgnError};
+use super::error::{PgnError, PgnErrorKind};
 use super::token::{Token, Tokens};
 use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Step};
 use crate::Game;
@@ -80,7 +80,7 @@ pub fn is_chess(variant: &str) -> bool {
 /// [`MAX_MOVES`] or [`MAX_DEPTH`].
 pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
     if text.len() > MAX_BYTES {
-        return Err(PgnError { line, fault: Fault::TooLong });
+        return Err(PgnError { line, fault: PgnErrorKind::TooLong });
     }
     let mut reading = Reading::default();
     let last = take_all(&mut reading, text, line)?;
@@ -94,7 +94,10 @@ fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnErro
     loop {
         let start = tokens.line();
         let Some(token) = tokens.next() else { return Ok(tokens.line()) };
-        let at = |fault| PgnError { line: if matches!(fault, Fault::Comment) { start } else { tokens.line() }, fault };
+        let at = |fault| PgnError {
+            line: if matches!(fault, PgnErrorKind::Comment) { start } else { tokens.line() },
+            fault,
+        };
         reading.take(token?).map_err(at)?;
     }
 }
@@ -130,7 +133,7 @@ impl MainLine {
 pub fn read_main_line(text: &str, line: u64) -> MainLine {
     let mut reading = Reading { is_bare: true, ..Reading::default() };
     let fault = match text.len() > MAX_BYTES {
-        true => Some(PgnError { line, fault: Fault::TooLong }),
+        true => Some(PgnError { line, fault: PgnErrorKind::TooLong }),
         false => take_all(&mut reading, text, line).err(),
     };
     let begun = reading.begin().err().map(|fault| PgnError { line, fault });
@@ -154,7 +157,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn take(&mut self, token: Token) -> Result<(), Fault> {
+    fn take(&mut self, token: Token) -> Result<(), PgnErrorKind> {
         if let Token::Tag(name, value) = token {
             return self.tag(name, value);
         }
@@ -169,22 +172,22 @@ impl Reading {
                     false => self.lines.last().is_none_or(|line| line.moves.is_empty()),
                 };
                 if is_empty || self.lines.len() > MAX_DEPTH {
-                    return Err(if is_empty { Fault::Parenthesis } else { Fault::TooDeep });
+                    return Err(if is_empty { PgnErrorKind::Parenthesis } else { PgnErrorKind::TooDeep });
                 }
                 self.lines.push(Line::default());
             }
             Token::Close => {
                 let line = if self.lines.len() > 1 { self.lines.pop() } else { None };
-                self.note(Note::Variation(line.ok_or(Fault::Parenthesis)?));
+                self.note(Note::Variation(line.ok_or(PgnErrorKind::Parenthesis)?));
             }
             Token::Word(word) => self.word(word)?,
         }
         Ok(())
     }
 
-    fn tag(&mut self, name: &str, value: &str) -> Result<(), Fault> {
+    fn tag(&mut self, name: &str, value: &str) -> Result<(), PgnErrorKind> {
         if self.position.is_some() {
-            return Err(Fault::Tag(format!("[{name} among the moves")));
+            return Err(PgnErrorKind::Tag(format!("[{name} among the moves")));
         }
         let mut escaped = false;
         let plain = value.chars().filter(|c| {
@@ -198,17 +201,17 @@ impl Reading {
     }
 
     /// Tags are over.
-    fn begin(&mut self) -> Result<(), Fault> {
+    fn begin(&mut self) -> Result<(), PgnErrorKind> {
         if self.position.is_some() {
             return Ok(());
         }
         let tag = |name| super::tag(&self.tags, name);
         if let Some(variant) = tag("Variant").filter(|variant| !is_chess(variant)) {
-            return Err(Fault::Variant(variant.to_owned()));
+            return Err(PgnErrorKind::Variant(variant.to_owned()));
         }
         let fen = tag("FEN").filter(|fen| !fen.trim().is_empty());
         let start = match fen {
-            Some(fen) => fen.parse::<Position>().map_err(Fault::Fen)?.chess().clone(),
+            Some(fen) => fen.parse::<Position>().map_err(PgnErrorKind::Fen)?.chess().clone(),
             None => Chess::default(),
         };
         let counter = fen.and_then(|fen| fen.split_ascii_whitespace().nth(5)?.parse().ok());
@@ -227,7 +230,7 @@ impl Reading {
     }
 
     /// A word: a move number, a move with signs after it, glyphs or the result.
-    fn word(&mut self, word: &str) -> Result<(), Fault> {
+    fn word(&mut self, word: &str) -> Result<(), PgnErrorKind> {
         if self.is_bare && self.lines.len() > 1 {
             return Ok(());
         }
@@ -240,7 +243,7 @@ impl Reading {
             return Ok(());
         }
         if let Some(nag) = word.strip_prefix('$') {
-            self.note(Note::Nag(nag.parse().map_err(|_| Fault::Word(word.to_owned()))?));
+            self.note(Note::Nag(nag.parse().map_err(|_| PgnErrorKind::Word(word.to_owned()))?));
             return Ok(());
         }
         let text = without_number(word).trim_end_matches([',', '.']);
@@ -255,22 +258,22 @@ impl Reading {
             self.note(Note::Nag(nag));
         }
         if !sign.is_empty() {
-            self.note(Note::Nag(sign_of(sign).ok_or_else(|| Fault::Word(word.to_owned()))?));
+            self.note(Note::Nag(sign_of(sign).ok_or_else(|| PgnErrorKind::Word(word.to_owned()))?));
         }
         Ok(())
     }
 
-    fn step(&mut self, text: &str, word: &str) -> Result<(), Fault> {
-        let san = san(text).ok_or_else(|| Fault::Word(word.to_owned()))?;
+    fn step(&mut self, text: &str, word: &str) -> Result<(), PgnErrorKind> {
+        let san = san(text).ok_or_else(|| PgnErrorKind::Word(word.to_owned()))?;
         if self.lines.len() == 1 {
             if self.result.is_some() {
-                return Err(Fault::AfterResult(word.to_owned()));
+                return Err(PgnErrorKind::AfterResult(word.to_owned()));
             }
             if self.moves.len() == MAX_MOVES {
-                return Err(Fault::TooManyMoves);
+                return Err(PgnErrorKind::TooManyMoves);
             }
             let Some((_, position)) = &mut self.position else { return Ok(()) };
-            let illegal = |_| Fault::Move { ply: self.moves.len(), found: text.to_owned() };
+            let illegal = |_| PgnErrorKind::Move { ply: self.moves.len(), found: text.to_owned() };
             let played = san.san.to_move(position).map_err(illegal)?;
             position.play_unchecked(played);
             self.moves.push(played);
@@ -281,9 +284,9 @@ impl Reading {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<PgnGame, Fault> {
+    fn finish(mut self) -> Result<PgnGame, PgnErrorKind> {
         if self.tags.is_empty() && self.position.is_none() {
-            return Err(Fault::Empty);
+            return Err(PgnErrorKind::Empty);
         }
         self.begin()?;
         match (self.position, self.lines.len(), self.lines.pop()) {
@@ -291,7 +294,7 @@ impl Reading {
                 let game = Game::new(start, self.moves);
                 Ok(PgnGame { tags: self.tags, line, result: self.result, game, fullmoves: self.fullmoves })
             }
-            _ => Err(Fault::Parenthesis),
+            _ => Err(PgnErrorKind::Parenthesis),
         }
     }
 }

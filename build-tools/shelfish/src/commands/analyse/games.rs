@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use shelfish_analysis::pgn::{Fault, MAX_BYTES, PgnError, PgnGame, read};
+use shelfish_analysis::pgn::{MAX_BYTES, PgnError, PgnErrorKind, PgnGame, read};
 
 use crate::input::game_texts::{GameText, GameTexts, decoded};
 
@@ -31,7 +31,7 @@ impl<R: Read> Iterator for Games<R> {
     fn next(&mut self) -> Option<io::Result<Entry>> {
         let entry = |GameText { number, line, text }| {
             let game = match text.len() > MAX_BYTES {
-                true => Err(PgnError { line, fault: Fault::TooLong }),
+                true => Err(PgnError { line, fault: PgnErrorKind::TooLong }),
                 false => read(&decoded(&text), line),
             };
             Entry { number, line, game }

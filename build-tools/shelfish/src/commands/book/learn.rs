@@ -13,7 +13,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::{CastlingMode, Color, Move, Position as _};
 use shelfish::position::Position;
-use shelfish_analysis::pgn::{Fault, MainLine, read_main_line};
+use shelfish_analysis::pgn::{MainLine, PgnErrorKind, read_main_line};
 
 use crate::book::learning::{GameToLearn, Learned, Learning, Sides};
 use crate::games::result_of;
@@ -140,7 +140,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
             let text = decoded(&game.text);
             let game = read_main_line(&text, game_line);
             if let Some(fault) = &game.fault {
-                summary.faults += u64::from(!matches!(fault.fault, Fault::Variant(_)));
+                summary.faults += u64::from(!matches!(fault.fault, PgnErrorKind::Variant(_)));
                 told += 1;
                 if told <= MAX_PRINTED {
                     eprintln!(
@@ -179,7 +179,7 @@ fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summa
 
 /// Returns the data of a game to learn, unless there is nothing to learn.
 fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
-    let is_other = matches!(game.fault.as_ref().map(|fault| &fault.fault), Some(Fault::Variant(_)));
+    let is_other = matches!(game.fault.as_ref().map(|fault| &fault.fault), Some(PgnErrorKind::Variant(_)));
     if is_other || game.game.moves().is_empty() {
         summary.unusable += 1;
         return None;
