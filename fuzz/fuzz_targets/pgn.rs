@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
     let line = read_main_line(text, 1);
     let Ok(mut game) = read(text, 1) else { return };
     assert_eq!(
-        (line.tags, line.game, line.result, line.fault),
+        (line.tags, line.game, line.result, line.error),
         (game.tags.clone(), game.game.clone(), game.result, None)
     );
     let written = game.to_string();

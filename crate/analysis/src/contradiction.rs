@@ -8,7 +8,8 @@
 //!   judged, both positions have two estimates. Either estimate may be right, unless one search was clearly deeper. The
 //!   mildest judgment of all pairs of estimates counts. If a pair gives no judgment, the judgment is withheld. The best move
 //!   of an evaluation is therefore never judged by that evaluation, as at Lichess.
-//! - **Different depth.** One search was [`SHALLOW`], and its neighbour at least [`UNLIKE`] plies deeper. The apparent loss
+//! - **Different depth.** One search was shallower than [`RELIABLE_DEPTH`], and its neighbour at least [`CLEARLY_DEEPER`]
+//!   plies deeper. The apparent loss
 //!   of the move may be something that the shallow search missed.
 //!
 //! Withheld moves do not count in averages.
@@ -18,15 +19,11 @@ use shakmaty::Color;
 use crate::judgment::{Judgment, judge};
 use crate::known::Value;
 
-/// Number of plies by which a search is clearly deeper. A ply or two, or several lines, hardly change a search of Stockfish; six
-/// plies take some five times as long.
-pub const UNLIKE: u16 = 6;
+/// Number of plies by which a search is clearly deeper. Six plies take Stockfish about five times as long.
+pub const CLEARLY_DEEPER: u16 = 6;
 
 /// Depth from which an evaluation may be compared with evaluations of any depth.
-pub const DEEP: u16 = 18;
-
-/// Depths below [`DEEP`], which are not compared with a clearly deeper evaluation.
-pub const SHALLOW: core::ops::Range<u16> = 0..DEEP;
+pub const RELIABLE_DEPTH: u16 = 18;
 
 /// Estimate of a position, and the depth of its search, if it is known.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -40,13 +37,13 @@ pub struct Estimate {
 impl Estimate {
     /// Returns whether this search was clearly deeper than another search. Unknown depths are never clearly deeper.
     fn is_clearly_deeper(self, other: Estimate) -> bool {
-        matches!((self.depth, other.depth), (Some(own), Some(other)) if own >= other.saturating_add(UNLIKE))
+        matches!((self.depth, other.depth), (Some(own), Some(other)) if own >= other.saturating_add(CLEARLY_DEEPER))
     }
 
     /// Returns whether the depths of two estimates are too different for a comparison.
-    fn is_unlike(self, other: Estimate) -> bool {
+    fn is_incomparable(self, other: Estimate) -> bool {
         let is_beyond = |deep: Estimate, shallow: Estimate| {
-            deep.is_clearly_deeper(shallow) && shallow.depth.is_some_and(|depth| SHALLOW.contains(&depth))
+            deep.is_clearly_deeper(shallow) && shallow.depth.is_some_and(|depth| depth < RELIABLE_DEPTH)
         };
         is_beyond(self, other) || is_beyond(other, self)
     }
@@ -111,7 +108,7 @@ pub fn verdict(before: &Evidence, after: &Evidence, mover: Color) -> Verdict {
     if judge(before.own.value, after.own.value, mover).is_none() {
         return Verdict::Judged(None);
     }
-    if before.own.is_unlike(after.own) {
+    if before.own.is_incomparable(after.own) {
         return Verdict::Withheld;
     }
     let pairs = before.estimates().flat_map(|before| after.estimates().map(move |after| (before, after)));

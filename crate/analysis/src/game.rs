@@ -4,7 +4,7 @@ use core::fmt;
 
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
-use shelfish::position::{FenError, Position};
+use shelfish::position::{FenError, Key, Position};
 
 /// A position and the legal moves that were played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,4 +87,48 @@ impl Game {
             position.clone()
         }))
     }
+
+    /// Returns each position of the first `max_plies` moves once, in the order of its first occurrence, with the last move
+    /// played from it.
+    ///
+    /// ```
+    /// use shelfish_analysis::Game;
+    /// let game = Game::from_uci(None, "g1f3 g8f6 f3g1 f6g8 e2e4".split(' '))?;
+    /// let moves = game.last_moves(100);
+    /// assert_eq!(moves.len(), 5);
+    /// assert_eq!(moves[0].last_move, game.moves().last().copied());
+    /// # Ok::<(), shelfish_analysis::GameError>(())
+    /// ```
+    pub fn last_moves(&self, max_plies: usize) -> Vec<LastMove> {
+        let mut found: Vec<LastMove> = Vec::new();
+        let mut chess = Position::from_chess(&self.start).chess().clone();
+        // Positions before a capture or pawn move do not occur again.
+        let mut since = 0;
+        let moves = self.moves.iter().take(max_plies).map(|m| Some(*m));
+        for last_move in moves.chain([None]) {
+            let key = Key::of_game(&chess);
+            match found[since..].iter_mut().find(|before| before.key == key) {
+                Some(before) => before.last_move = last_move,
+                None => found.push(LastMove { key, position: chess.clone(), last_move }),
+            }
+            if let Some(m) = last_move {
+                chess.play_unchecked(m);
+                if m.is_zeroing() {
+                    since = found.len();
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A position of a game with the last move played from it.
+#[derive(Clone, Debug)]
+pub struct LastMove {
+    /// The exact code of the position.
+    pub key: Key,
+    /// The position.
+    pub position: Chess,
+    /// The move; `None` if the game ended there.
+    pub last_move: Option<Move>,
 }

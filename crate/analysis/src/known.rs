@@ -58,14 +58,18 @@ impl Value {
         }
     }
 
-    /// Returns White's winning chances for [`Value::centipawns`], from −1 to 1.
+    /// Returns White's winning chances, from −1 to 1. A mate counts as ±1, centipawns as [`Value::centipawns`].
     pub fn chances(self) -> f64 {
-        winning_chances(self.centipawns())
+        match self {
+            Value::Cp(_) => winning_chances(self.centipawns()),
+            Value::Mate(side) | Value::Mated(side) => side.fold_wb(1.0, -1.0),
+        }
     }
 
-    /// Returns White's winning chances in percent (`WinPercent.fromScore` of scalachess).
+    /// Returns White's winning chances in percent for accuracy (`WinPercent.fromScore` of scalachess). A mate counts as
+    /// ±[`CEILING`] there.
     pub fn percent(self) -> f64 {
-        50.0 + 50.0 * self.chances()
+        50.0 + 50.0 * winning_chances(self.centipawns())
     }
 }
 

@@ -34,7 +34,7 @@ mod phases;
 mod report;
 
 pub use annotate::annotate;
-pub use game::{Game, GameError};
+pub use game::{Game, GameError, LastMove};
 pub use judgment::{Judgment, judge};
 pub use known::{KnownEval, Value};
 pub use phases::Phases;

@@ -101,7 +101,7 @@ fn what_is_no_game_is_refused_by_its_line_and_name() {
         assert_eq!(error.line, line, "{start}: {error}");
         assert!(error.to_string().contains(message.trim_start_matches("found 2. ")), "{start}: {error}");
     }
-    assert_eq!(read(&" ".repeat(5 << 20), 7).unwrap_err().fault, PgnErrorKind::TooLong);
+    assert_eq!(read(&" ".repeat(5 << 20), 7).unwrap_err().kind, PgnErrorKind::TooLong);
 }
 
 /// Returns the text of each game of a file.
@@ -254,7 +254,7 @@ proptest! {
         let line = read_main_line(&text, 1);
         if let Ok(game) = read(&text, 1) {
             prop_assert_eq!((&line.tags, &line.game, line.result), (&game.tags, &game.game, game.result));
-            prop_assert_eq!(line.fault, None);
+            prop_assert_eq!(line.error, None);
         }
         for text in split(&text).iter().chain([&text]) {
             match read(text, 1) {

@@ -177,25 +177,25 @@ fn moves_are_judged_as_lichess_did() {
         let known = given(game);
         let report = report(&game.game, &known).unwrap();
         count += 1;
-        for (n, (told, step)) in report.moves.iter().zip(&game.line.moves).enumerate() {
+        for (n, (found, step)) in report.moves.iter().zip(&game.line.moves).enumerate() {
             // The mating move has no evaluation.
             let (before, Some(after)) = (&known[n], &known[n + 1]) else { continue };
             let before = before.as_ref().map_or(Score::Cp(15), |known| known.score);
             let theirs = glyph(&step.notes);
             moves += 1;
             glyphs += usize::from(theirs.is_some());
-            if told.judgment.is_some() != theirs.is_some() {
+            if found.judgment.is_some() != theirs.is_some() {
                 others.push(format!(
                     "{} {}. {} {before} to {}",
                     game.tag("Site").unwrap_or_default(),
                     n / 2 + 1,
-                    told.san,
+                    found.san,
                     after.score
                 ));
             } else if theirs.is_some() {
                 let mover = if n % 2 == 0 { Color::White } else { Color::Black };
-                assert_eq!(exported(before, after.score, mover), theirs, "{told:?}");
-                same_grade += usize::from(told.judgment == theirs);
+                assert_eq!(exported(before, after.score, mover), theirs, "{found:?}");
+                same_grade += usize::from(found.judgment == theirs);
             }
         }
     }
@@ -242,21 +242,21 @@ fn evaluations_that_contradict_each_other_make_no_blunders() {
     let (known, truth) = (evaluations(&shallow), evaluations(&deep));
     let (reports, truths) = (reports(&games, &known), reports(&games, &truth));
     let (mut printed, mut withheld, mut wrong, mut naive) = (0, 0, Vec::new(), 0);
-    for ((game, told), truth) in games.iter().zip(&reports).zip(&truths) {
+    for ((game, found), truth) in games.iter().zip(&reports).zip(&truths) {
         let positions: Vec<Chess> = game.game.positions().collect();
-        for (n, (told, truth)) in told.moves.iter().zip(&truth.moves).enumerate() {
+        for (n, (found, truth)) in found.moves.iter().zip(&truth.moves).enumerate() {
             let is_fine = truth.judgment.is_none() && !truth.withheld;
-            if told.judgment.is_some() {
+            if found.judgment.is_some() {
                 printed += 1;
                 let best =
                     known.get(&Position::from_chess(&positions[n])).and_then(|known| known.line.first().cloned());
                 assert_ne!(best, Some(game.game.moves()[n].to_uci(CastlingMode::Chess960)), "the best move was judged");
-                if is_fine && told.judgment >= Some(Judgment::Mistake) {
-                    wrong.push((game.tag("White").unwrap_or_default().to_owned(), told.clone()));
+                if is_fine && found.judgment >= Some(Judgment::Mistake) {
+                    wrong.push((game.tag("White").unwrap_or_default().to_owned(), found.clone()));
                 }
             }
-            withheld += usize::from(told.withheld);
-            naive += usize::from(told.withheld && is_fine);
+            withheld += usize::from(found.withheld);
+            naive += usize::from(found.withheld && is_fine);
         }
     }
     println!(

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 use indicatif::HumanCount;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
-use shakmaty::{Chess, Move, Position as _};
 use shelfish::played::Results;
-use shelfish::position::{Key, Position};
+use shelfish_analysis::LastMove;
 use shelfish_analysis::pgn::{self, MainLine, PgnErrorKind, read_main_line};
 
 use super::counted::{self, BookCounts, Counted};
@@ -59,8 +58,8 @@ pub struct Counts {
 pub const ERRORS: [&str; 6] =
     ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
 
-fn fault_number(fault: &PgnErrorKind) -> usize {
-    match fault {
+fn fault_number(kind: &PgnErrorKind) -> usize {
+    match kind {
         PgnErrorKind::Move { .. } => 1,
         PgnErrorKind::Tag(_) => 2,
         PgnErrorKind::Comment | PgnErrorKind::Parenthesis | PgnErrorKind::TooDeep => 3,
@@ -166,7 +165,7 @@ impl Games {
 
     /// Returns the result of a game, or `None` if the game is not used. Counts the game.
     fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
-        let fault = game.fault.as_ref().map(|fault| &fault.fault);
+        let fault = game.error.as_ref().map(|error| &error.kind);
         if let Some(PgnErrorKind::Variant(_)) = fault {
             counts.other_variants += 1;
             return None;
@@ -190,30 +189,6 @@ impl Games {
         counts.games += 1;
         counts.cut += u64::from(fault.is_some());
         Some(results)
-    }
-
-    /// Each position of a game's first moves once, with the code of the last move that was played from it.
-    fn positions(game: &MainLine, max_plies: usize) -> Vec<(Key, [u8; 2])> {
-        let mut positions: Vec<(Key, [u8; 2])> = Vec::new();
-        let mut chess: Chess = Position::from_chess(game.game.start()).chess().clone();
-        // Before this no position is the same as one after it.
-        let mut since = 0;
-        let mut visit = |chess: &Chess, m: Option<Move>| {
-            let key = Key::of_game(chess);
-            if let Some(before) = positions[since..].iter().position(|(other, _)| *other == key) {
-                positions.remove(since + before);
-            }
-            positions.push((key, m.map_or(END, move_code)));
-            if m.is_some_and(Move::is_zeroing) {
-                since = positions.len();
-            }
-        };
-        for m in game.game.moves().iter().take(max_plies) {
-            visit(&chess, Some(*m));
-            chess.play_unchecked(*m);
-        }
-        visit(&chess, None);
-        positions
     }
 }
 
@@ -328,13 +303,14 @@ impl Parse for Games {
             counts.read += 1;
             let game = read_main_line(&decoded(&text.text), text.line);
             let used = self.use_of(&game, is_whole, counts);
-            if let Some(fault) = &game.fault {
-                rows.push_str(&rejects::row(source, fault.line, "game", &fault.fault.to_string(), &text.text));
+            if let Some(error) = &game.error {
+                rows.push_str(&rejects::row(source, error.line, "game", &error.kind.to_string(), &text.text));
             }
             let Some(results) = used else { continue };
             let wanted = &self.selection.details;
             let details = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
-            for (key, code) in Games::positions(&game, max_plies) {
+            for LastMove { key, last_move, .. } in game.game.last_moves(max_plies) {
+                let code = last_move.map_or(END, move_code);
                 payload.clear();
                 if is_whole {
                     tally::push_kept(&mut payload);

@@ -303,7 +303,7 @@ fn sound(from: &Path, to: &Path) -> usize {
     let mut splitter = Splitter::default();
     let (mut game, mut faults) = (Vec::new(), 0);
     let mut finish = |game: &mut Vec<u8>| {
-        match read_main_line(&String::from_utf8_lossy(game), 1).fault {
+        match read_main_line(&String::from_utf8_lossy(game), 1).error {
             // pgn-reader skips moves with two check marks.
             None => out.write_all(String::from_utf8_lossy(game).replace("++", "+").as_bytes()).unwrap(),
             Some(_) => faults += 1,

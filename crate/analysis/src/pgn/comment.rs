@@ -55,17 +55,9 @@ pub(crate) fn with_evaluation(comment: &str, value: &str) -> String {
 
 /// Returns a score as text of the command.
 pub(crate) fn value(score: Score, depth: Option<u16>) -> String {
-    let score = match score {
-        Score::Cp(cp) => {
-            let sign = if cp < 0 { "-" } else { "" };
-            format!("{sign}{}.{:02}", cp.unsigned_abs() / 100, cp.unsigned_abs() % 100)
-        }
-        Score::Mate(moves) => format!("#{moves}"),
-    };
-    match depth {
-        Some(depth) => format!("{score},{depth}"),
-        None => score,
-    }
+    let score = score.to_string();
+    let score = score.trim_start_matches('+');
+    depth.map_or_else(|| score.to_owned(), |depth| format!("{score},{depth}"))
 }
 
 #[cfg(test)]

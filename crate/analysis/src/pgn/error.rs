@@ -12,7 +12,7 @@ pub struct PgnError {
     /// Number of the line, counted from the number of the text's first line.
     pub line: u64,
     /// Kind of the error.
-    pub fault: PgnErrorKind,
+    pub kind: PgnErrorKind,
 }
 
 /// Kind of an error in PGN.
@@ -52,7 +52,7 @@ pub enum PgnErrorKind {
 
 impl fmt::Display for PgnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.fault)
+        write!(f, "line {}: {}", self.line, self.kind)
     }
 }
 

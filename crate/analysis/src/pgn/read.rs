@@ -80,11 +80,11 @@ pub fn is_chess(variant: &str) -> bool {
 /// [`MAX_MOVES`] or [`MAX_DEPTH`].
 pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
     if text.len() > MAX_BYTES {
-        return Err(PgnError { line, fault: PgnErrorKind::TooLong });
+        return Err(PgnError { line, kind: PgnErrorKind::TooLong });
     }
     let mut reading = Reading::default();
     let last = take_all(&mut reading, text, line)?;
-    reading.finish().map_err(|fault| PgnError { line: last, fault })
+    reading.finish().map_err(|kind| PgnError { line: last, kind })
 }
 
 /// Reads all tokens of a text. Returns the number of its last line.
@@ -94,10 +94,8 @@ fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnErro
     loop {
         let start = tokens.line();
         let Some(token) = tokens.next() else { return Ok(tokens.line()) };
-        let at = |fault| PgnError {
-            line: if matches!(fault, PgnErrorKind::Comment) { start } else { tokens.line() },
-            fault,
-        };
+        let at =
+            |kind| PgnError { line: if matches!(kind, PgnErrorKind::Comment) { start } else { tokens.line() }, kind };
         reading.take(token?).map_err(at)?;
     }
 }
@@ -112,7 +110,7 @@ pub struct MainLine {
     /// The result at the end, if present: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: Option<&'static str>,
     /// The error that ends the line. After an error in a tag, a FEN or a variant there are no moves.
-    pub fault: Option<PgnError>,
+    pub error: Option<PgnError>,
 }
 
 impl MainLine {
@@ -128,18 +126,18 @@ impl MainLine {
 /// use shelfish_analysis::pgn;
 /// let line = pgn::read_main_line("[White \"Tal\"]\n\n1. e4 {good} e5 (1... c5)\n2. Sf3 Nc6", 1);
 /// assert_eq!((line.tag("White"), line.game.moves().len()), (Some("Tal"), 2));
-/// assert_eq!(line.fault.map(|fault| fault.line), Some(4));
+/// assert_eq!(line.error.map(|error| error.line), Some(4));
 /// ```
 pub fn read_main_line(text: &str, line: u64) -> MainLine {
     let mut reading = Reading { is_bare: true, ..Reading::default() };
-    let fault = match text.len() > MAX_BYTES {
-        true => Some(PgnError { line, fault: PgnErrorKind::TooLong }),
+    let error = match text.len() > MAX_BYTES {
+        true => Some(PgnError { line, kind: PgnErrorKind::TooLong }),
         false => take_all(&mut reading, text, line).err(),
     };
-    let begun = reading.begin().err().map(|fault| PgnError { line, fault });
+    let begun = reading.begin().err().map(|kind| PgnError { line, kind });
     let start = reading.position.map_or_else(Chess::default, |(start, _)| start);
     let game = Game::new(start, reading.moves);
-    MainLine { tags: reading.tags, game, result: reading.result, fault: fault.or(begun) }
+    MainLine { tags: reading.tags, game, result: reading.result, error: error.or(begun) }
 }
 
 #[derive(Default)]

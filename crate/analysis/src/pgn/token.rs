@@ -72,8 +72,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn fault(&self, fault: PgnErrorKind) -> PgnError {
-        PgnError { line: self.line, fault }
+    fn error(&self, kind: PgnErrorKind) -> PgnError {
+        PgnError { line: self.line, kind }
     }
 
     fn tag(&mut self) -> Result<Token<'a>, PgnError> {
@@ -93,7 +93,7 @@ impl<'a> Tokens<'a> {
             // Some programs omit the bracket.
             (is_name && matches!(rest[1..].trim(), "]" | "")).then_some(Token::Tag(name, value))
         };
-        parts().ok_or_else(|| PgnError { line, fault: PgnErrorKind::Tag(text.to_owned()) })
+        parts().ok_or_else(|| PgnError { line, kind: PgnErrorKind::Tag(text.to_owned()) })
     }
 
     fn next_token(&mut self) -> Result<Option<Token<'a>>, PgnError> {
@@ -103,7 +103,7 @@ impl<'a> Tokens<'a> {
         let token = match c {
             '[' if is_line_start => self.tag()?,
             '{' => {
-                let end = self.rest.find('}').ok_or_else(|| self.fault(PgnErrorKind::Comment))?;
+                let end = self.rest.find('}').ok_or_else(|| self.error(PgnErrorKind::Comment))?;
                 let comment = &self.take(end + 1)[1..end];
                 Token::Comment(comment)
             }

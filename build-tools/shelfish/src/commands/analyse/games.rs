@@ -31,7 +31,7 @@ impl<R: Read> Iterator for Games<R> {
     fn next(&mut self) -> Option<io::Result<Entry>> {
         let entry = |GameText { number, line, text }| {
             let game = match text.len() > MAX_BYTES {
-                true => Err(PgnError { line, fault: PgnErrorKind::TooLong }),
+                true => Err(PgnError { line, kind: PgnErrorKind::TooLong }),
                 false => read(&decoded(&text), line),
             };
             Entry { number, line, game }

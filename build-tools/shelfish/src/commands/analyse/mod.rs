@@ -195,7 +195,7 @@ async fn analyse_batch(
                 totals.refused += 1;
                 eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
                 if args.json {
-                    json::refused(out, number, error.line, &error.fault.to_string())?;
+                    json::refused(out, number, error.line, &error.kind.to_string())?;
                 }
                 continue;
             }

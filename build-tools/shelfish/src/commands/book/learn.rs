@@ -1,6 +1,5 @@
 //! `shelfish book learn`: adds games to a learning book.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use indicatif::HumanCount;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use shakmaty::{CastlingMode, Color, Move, Position as _};
+use shakmaty::{CastlingMode, Color, Move};
 use shelfish::position::Position;
 use shelfish_analysis::pgn::{MainLine, PgnErrorKind, read_main_line};
 
@@ -139,13 +138,13 @@ pub fn learn(args: LearnArgs) -> Outcome {
             let game_line = game.line;
             let text = decoded(&game.text);
             let game = read_main_line(&text, game_line);
-            if let Some(fault) = &game.fault {
-                summary.faults += u64::from(!matches!(fault.fault, PgnErrorKind::Variant(_)));
+            if let Some(error) = &game.error {
+                summary.faults += u64::from(!matches!(error.kind, PgnErrorKind::Variant(_)));
                 told += 1;
                 if told <= MAX_PRINTED {
                     eprintln!(
                         "shelfish: {}",
-                        shown(&format!("{source}: line {}: {}", fault.line, beginning(&fault.fault.to_string())))
+                        shown(&format!("{source}: line {}: {}", error.line, beginning(&error.kind.to_string())))
                     );
                 }
             }
@@ -179,7 +178,7 @@ fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summa
 
 /// Returns the data of a game to learn, unless there is nothing to learn.
 fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
-    let is_other = matches!(game.fault.as_ref().map(|fault| &fault.fault), Some(PgnErrorKind::Variant(_)));
+    let is_other = matches!(game.error.as_ref().map(|error| &error.kind), Some(PgnErrorKind::Variant(_)));
     if is_other || game.game.moves().is_empty() {
         summary.unusable += 1;
         return None;
@@ -201,28 +200,11 @@ fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<
     Some(GameToLearn { hash: hash(game), sides, moves: last_moves(game, args.max_plies), winner })
 }
 
-/// Returns the positions of a game in their order without repetitions, each with the last move from there. Omits
-/// positions at which the game ends, as `shelfish book build` does.
+/// Returns each position of a game with the last move played from it, without the position in which the game ends, as in a
+/// book that `shelfish book build` makes.
 fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
-    let mut found: Vec<(Position, Move)> = Vec::new();
-    let mut numbers: HashMap<Position, usize> = HashMap::new();
-    let mut chess = game.game.start().clone();
-    for m in game.game.moves().iter().take(max_plies) {
-        let position = Position::from_chess(&chess);
-        match numbers.get(&position) {
-            Some(number) => found[*number].1 = *m,
-            None => {
-                numbers.insert(position.clone(), found.len());
-                found.push((position, *m));
-            }
-        }
-        chess.play_unchecked(*m);
-    }
-    // A final position that occurred before counts as the end of the game there.
-    if let Some(number) = numbers.get(&Position::from_chess(&chess)) {
-        found.remove(*number);
-    }
-    found
+    let visited = game.game.last_moves(max_plies).into_iter();
+    visited.filter_map(|visit| Some((Position::from_chess(&visit.position), visit.last_move?))).collect()
 }
 
 /// Returns the hash that identifies a game: its moves, its result, and the tags for players, time and place.
