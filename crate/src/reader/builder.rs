@@ -29,6 +29,7 @@ setters! { Options { with_memory => memory: usize, with_concurrency => concurren
 /// A reader that is not open yet.
 ///
 /// ```no_run
+/// use shelfish::eval::PositionEval;
 /// use shelfish::reader::{Options, Reader};
 /// use shelfish::source::file::Directory;
 ///
@@ -37,10 +38,9 @@ setters! { Options { with_memory => memory: usize, with_concurrency => concurren
 ///     .options(Options::default().with_memory(64 << 20))
 ///     .pin("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?)
 ///     .observer(Box::new(|fetched| println!("{} {:?}", fetched.at, fetched.range)))
-///     .open()
+///     .open::<PositionEval>()
 ///     .await?;
 /// let eval = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
-/// # let _: Option<shelfish::eval::PositionEval> = eval;
 /// # Ok(())
 /// # }
 /// ```
