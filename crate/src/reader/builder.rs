@@ -30,14 +30,17 @@ setters! { Options { with_memory => memory: usize, with_concurrency => concurren
 ///
 /// ```no_run
 /// use shelfish::eval::PositionEval;
-/// use shelfish::reader::{Options, Reader};
+/// use shelfish::reader::{Observer, Options, Reader};
 /// use shelfish::source::file::Directory;
+/// use shelfish::source::integrity::Pin;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let pin: Pin = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?;
+/// let observer: Observer = Box::new(|fetched| println!("{} {:?}", fetched.at, fetched.range));
 /// let reader = Reader::builder(Directory::new("evals"))
 ///     .options(Options::default().with_memory(64 << 20))
-///     .pin("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?)
-///     .observer(Box::new(|fetched| println!("{} {:?}", fetched.at, fetched.range)))
+///     .pin(pin)
+///     .observer(observer)
 ///     .open::<PositionEval>()
 ///     .await?;
 /// let eval = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
