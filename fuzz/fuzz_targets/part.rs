@@ -5,12 +5,15 @@
 use libfuzzer_sys::fuzz_target;
 use shelfish::table::{Block, Chunk, KeyRange, encode_block};
 
+#[path = "program/build.rs"]
 mod build;
-#[allow(dead_code)]
-#[path = "../../build-tools/shelfish/src/shown.rs"]
-mod shown;
+#[path = "program/evaluations.rs"]
+mod evaluations;
+#[path = "program/terminal.rs"]
+mod terminal;
 
-use build::{lines, spool};
+use evaluations::parts::lines;
+use evaluations::payload;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = lines::parse(bytes);
@@ -20,10 +23,10 @@ fuzz_target!(|bytes: &[u8]| {
     let mut line = String::new();
     lines::push(&mut line, 7, key, payload);
     assert_eq!(lines::parse(line.trim_end().as_bytes()), Ok((7, key.to_vec(), payload.to_vec())));
-    if spool::check(payload).is_err() {
+    if payload::check(payload).is_err() {
         return;
     }
-    let Ok((eval, _)) = spool::decode(key, payload) else { return };
+    let Ok((eval, _)) = payload::decode(key, payload) else { return };
     let Ok(block) = encode_block(std::slice::from_ref(&eval)) else { return };
     let at = Chunk { file: "fuzz".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
     let block = Block::open(&block.bytes, &at).expect("what was written is read");

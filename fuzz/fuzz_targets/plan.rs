@@ -6,14 +6,16 @@ use libfuzzer_sys::fuzz_target;
 use shelfish::eval::PositionEval;
 use shelfish::table::{Manifest, Part, WriterOptions};
 
+#[path = "program/build.rs"]
 mod build;
-#[allow(dead_code)]
-#[path = "../../build-tools/shelfish/src/shown.rs"]
-mod shown;
+#[path = "program/evaluations.rs"]
+mod evaluations;
+#[path = "program/terminal.rs"]
+mod terminal;
 
-use build::fragment::Fragment;
-use build::plan_file::MAX_PARTS;
-use build::{OverLimit, Plan};
+use evaluations::OverLimit;
+use evaluations::parts::fragment::Fragment;
+use evaluations::parts::plan::{MAX_PARTS, Plan};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut texts = bytes.splitn(2, |byte| *byte == 0);

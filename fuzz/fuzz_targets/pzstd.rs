@@ -5,18 +5,12 @@ use std::io::{Cursor, Read};
 
 use libfuzzer_sys::fuzz_target;
 
-// The program is too large to build with coverage, so only the decoder of frames is included.
-#[allow(dead_code)]
-#[path = "../../build-tools/shelfish/src/build/frames.rs"]
-mod frames;
-#[allow(dead_code)]
-#[path = "../../build-tools/shelfish/src/ordered.rs"]
-mod ordered;
+#[path = "program/input.rs"]
+mod input;
+#[path = "program/system.rs"]
+mod system;
 
-mod dump {
-    /// Same as in the program.
-    pub const MAX_WINDOW_LOG: u32 = 27;
-}
+use input::{compression, frames};
 
 /// Maximum length of the compared texts.
 const MOST: u64 = 1 << 20;
@@ -34,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     let file = [&MARK, bytes].concat();
     let (found, is_found_whole) = read(frames::Text::new(Cursor::new(file.clone()), 2));
     let mut decoder = zstd::Decoder::new(Cursor::new(file.clone())).expect("a decoder");
-    decoder.window_log_max(dump::MAX_WINDOW_LOG).expect("a window");
+    decoder.window_log_max(compression::MAX_WINDOW_LOG).expect("a window");
     let (text, is_whole) = read(decoder);
     if is_whole {
         // A file that ends after a header lacks a frame. zstd does not read headers and misses this.

@@ -1,0 +1,12 @@
+//! Files of the program's room `evaluations` that read lines of parts, plans and fragments.
+#![allow(dead_code)]
+
+#[path = "../../../build-tools/shelfish/src/evaluations/payload.rs"]
+pub mod payload;
+#[path = "../../../build-tools/shelfish/src/evaluations/selection.rs"]
+pub mod selection;
+
+#[path = "parts.rs"]
+pub mod parts;
+
+pub use selection::{OverLimit, Selection};

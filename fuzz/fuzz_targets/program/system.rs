@@ -1,0 +1,5 @@
+//! Files of the program's room `system`.
+#![allow(dead_code)]
+
+#[path = "../../../build-tools/shelfish/src/system/ordered.rs"]
+pub mod ordered;

@@ -1,0 +1,5 @@
+//! Files of the program's room `terminal`.
+#![allow(dead_code)]
+
+#[path = "../../../build-tools/shelfish/src/terminal/shown.rs"]
+pub mod shown;
