@@ -102,7 +102,8 @@ impl Fixture {
 
     /// Copies a fixture that `build` fills once per run, because many tests need the same databases.
     pub fn shared(name: &'static str, build: fn(&Fixture)) -> Fixture {
-        static SHARED: Mutex<Vec<(&str, Arc<OnceLock<Fixture>>)>> = Mutex::new(Vec::new());
+        type Named = (&'static str, Arc<OnceLock<Fixture>>);
+        static SHARED: Mutex<Vec<Named>> = Mutex::new(Vec::new());
         let original = {
             let mut shared = SHARED.lock().unwrap();
             if shared.is_empty() {
