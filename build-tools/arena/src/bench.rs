@@ -47,10 +47,6 @@ pub struct Bench {
 }
 
 /// Searches all positions to a depth, each with an empty table.
-///
-/// # Errors
-///
-/// A position is not valid.
 pub fn bench(depth: usize) -> Result<Bench, Box<dyn std::error::Error>> {
     let limits = Limits::to_depth(depth);
     let (mut nodes, mut hash) = (0, Sha256::new());
@@ -70,10 +66,6 @@ fn written(line: &Line) -> String {
 }
 
 /// Returns the signature of this engine at full strength.
-///
-/// # Errors
-///
-/// Those of [`bench`].
 pub fn signature() -> Result<String, Box<dyn std::error::Error>> {
     Ok(bench(DEPTH)?.signature)
 }

@@ -143,10 +143,6 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
 
 /// Plays pairs of games in as many threads as the rules allow. Calls `seen` after each pair, and stops when `seen`
 /// returns `false`.
-///
-/// # Errors
-///
-/// Returns an error if an engine does not answer or no opening is left.
 pub fn play_pairs(
     engines: &[Setup; 2],
     rules: &Rules,

@@ -6,10 +6,6 @@ use crate::game::Game;
 
 /// Reads one opening per line: a FEN, or PGN moves in the last of several columns, as in the list of Lichess
 /// (`eco\tname\tpgn`). Skips openings that end the game, such as the fool's mate.
-///
-/// # Errors
-///
-/// Returns an error with the number of a line that cannot be parsed.
 pub fn read(text: &str) -> Result<Vec<Game>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| {
         let line = line.trim();

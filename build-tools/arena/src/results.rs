@@ -17,10 +17,6 @@ use crate::{contest::Pair, game::Outcome, stats::Pairs, uci::Setup};
 
 /// Returns the key of the results of a match: a hash of the engines, their options and the conditions. An engine counts by
 /// its signature, or by the bytes of its program if it has no signature.
-///
-/// # Errors
-///
-/// A program cannot be read.
 pub fn key(engines: [(&Setup, Option<&str>); 2], conditions: &str) -> Result<String, String> {
     let mut hash = Sha256::new();
     for (setup, signature) in engines {
@@ -45,10 +41,6 @@ pub struct Results {
 
 impl Results {
     /// Opens or creates a file. Ignores invalid lines, because the last line may be incomplete.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file can be neither read nor written.
     pub fn open(path: &Path) -> Result<Results, String> {
         let named = |error: io::Error| format!("{}: {error}", path.display());
         if let Some(folder) = path.parent() {
@@ -77,10 +69,6 @@ impl Results {
     }
 
     /// Adds a pair and appends it to the file.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be written.
     pub fn add(&mut self, key: &str, opponent: &str, pair: &Pair) -> Result<(), String> {
         let [white, black] = pair.outcomes;
         let line = format!("{key}\t{opponent}\t{}\t{}\t{}\n", pair.number, white.as_str(), black.as_str());

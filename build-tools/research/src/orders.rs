@@ -200,10 +200,6 @@ struct Figure {
 }
 
 /// Counts blocks and prints the results.
-///
-/// # Errors
-///
-/// Returns an error if the positions or the games cannot be read.
 pub fn run(args: Args) -> Outcome {
     if let Some(path) = args.sources.iter().find(|path| path.as_os_str() == "-" || path.is_dir()) {
         return Err(format!("{}: expected a file, which is read once for each order", path.display()).into());

@@ -56,10 +56,6 @@ struct Scale {
 }
 
 /// Generates games, builds and measures databases, and prints the results.
-///
-/// # Errors
-///
-/// Returns an error if the sample cannot be read or a database cannot be built.
 pub fn run(args: &Args) -> Outcome {
     if !args.positions.is_sorted() {
         return Err("--positions: expected ascending numbers".into());

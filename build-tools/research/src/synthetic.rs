@@ -43,10 +43,6 @@ pub struct Generator {
 
 impl Generator {
     /// Reads the sample, a dump compressed with zstd.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or is not a dump.
     pub fn new(sample: &Path, seed: u64) -> io::Result<Generator> {
         #[derive(Deserialize)]
         struct Line {
@@ -77,10 +73,6 @@ impl Generator {
     }
 
     /// Writes `count` new positions of further games as lines of a dump.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if writing fails.
     pub fn write(&mut self, count: usize, out: &mut impl Write) -> io::Result<()> {
         let mut left = count;
         let mut line = Vec::new();

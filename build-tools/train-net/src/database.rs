@@ -20,10 +20,6 @@ const HELD_OUT: u64 = 20;
 const MATE: i32 = 3_000;
 
 /// Reads the samples of a database, which is a directory or a URL.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be read.
 pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
     let place = database::Args::of(name).source()?;
     let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);

@@ -16,10 +16,6 @@ use crate::{BoxError, sample::Sample};
 const HELD_OUT: usize = 20;
 
 /// Reads the samples of a file of games, plain or compressed with zstd.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be read or a line is not a game.
 pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let input: Box<dyn Read> = if path.extension().is_some_and(|ending| ending == "zst") {

@@ -186,10 +186,6 @@ pub struct Learning {
 
 impl Learning {
     /// Opens a book for reading.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file is not a learning book.
     pub fn open(path: &Path) -> Result<Learning, LearningError> {
         match BookFile::of(path) {
             Ok(Some(BookFile::Learning(_))) => {}
@@ -202,10 +198,6 @@ impl Learning {
     }
 
     /// Opens a book for writing, and creates it if the file does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file is not a learning book or cannot be written.
     pub fn create(path: &Path) -> Result<Learning, LearningError> {
         let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         if length > 0 && !matches!(BookFile::of(path), Ok(Some(BookFile::Learning(_)))) {
@@ -265,9 +257,7 @@ impl Learning {
 
     /// Learns games that are not known yet.
     ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be written. In this case, no game is learned.
+    /// No game is learned if the file cannot be written.
     pub fn learn(&mut self, games: &[GameToLearn]) -> Result<Learned, LearningError> {
         self.write(|transaction| {
             let mut learned = Learned::default();
@@ -301,10 +291,6 @@ impl Learning {
     }
 
     /// Returns the moves of a position in no particular order. Ignores illegal moves.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read.
     pub fn moves(&self, position: &Position) -> Result<Vec<Candidate>, LearningError> {
         let rows = || {
             let mut query = self
@@ -322,10 +308,6 @@ impl Learning {
     }
 
     /// Returns the number of positions, moves and games.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read.
     pub fn counts(&self) -> Result<[u64; 3], LearningError> {
         let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
@@ -333,10 +315,6 @@ impl Learning {
     }
 
     /// Returns at most `max` rows after the given row, in the order of positions and moves.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read.
     pub fn rows_behind(&self, position: &str, m: &str, max: usize) -> Result<Vec<Row>, LearningError> {
         let rows = || {
             let mut query = self.connection.prepare(

@@ -48,10 +48,6 @@ impl fmt::Display for PolyglotFileError {
 impl std::error::Error for PolyglotFileError {}
 
 /// Reads a Polyglot book.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be read or is not a Polyglot book.
 pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, PolyglotFileError> {
     let file = File::open(path).map_err(PolyglotFileError::Read)?;
     let mut bytes = Vec::new();
@@ -74,19 +70,11 @@ pub enum Book {
 
 impl Book {
     /// Opens a Polyglot or learning book, or a database in a directory or at a URL.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the book cannot be opened.
     pub fn open(name: &str) -> Result<Book, String> {
         Book::open_with(name, Database::open)
     }
 
     /// Opens a Polyglot or learning book, or a database with `open`.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the book cannot be opened.
     pub fn open_with(name: &str, open: fn(&str) -> Result<Database<Played>, String>) -> Result<Book, String> {
         let path = Path::new(name);
         let is_manifest = path.file_name().is_some_and(|name| name == shelfish::table::Manifest::FILE);
@@ -103,10 +91,6 @@ impl Book {
     }
 
     /// Returns the moves of a position in no particular order.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the book cannot be read.
     pub fn candidates(&self, chess: &Chess, deadline: &Deadline) -> Result<Vec<Candidate>, String> {
         match self {
             Book::Polyglot(book) => {

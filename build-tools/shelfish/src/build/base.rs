@@ -88,10 +88,6 @@ pub struct Base<R> {
 
 impl<R: Record + Clone> Base<R> {
     /// Opens a base.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the manifest cannot be read.
     pub fn open(at: &database::Args) -> Result<Base<R>, BaseError> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
@@ -119,10 +115,6 @@ impl<R: Record + Clone> Base<R> {
     }
 
     /// Starts to read, at the first record that remains after `narrow`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the first blocks cannot be read.
     pub fn read(self, narrow: Option<Narrow<R>>, threads: usize) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
         let scan = Scan::new(self.place, self.manifest)
@@ -151,10 +143,6 @@ impl<R: Record + Clone> BaseReader<R> {
     }
 
     /// Returns the current record and moves to the next record.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the next block cannot be read.
     pub fn take(&mut self) -> Result<Option<BaseRecord<R>>, BaseError> {
         let record = self.block.clone().map(|block| BaseRecord { block, n: self.next });
         self.next += 1;
@@ -252,10 +240,6 @@ impl<R: Record + Clone> BaseRecord<R> {
     }
 
     /// Decodes the record.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a move is illegal.
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
@@ -265,10 +249,6 @@ impl<R: Record + Clone> BaseRecord<R> {
     }
 
     /// Returns the block that consists of exactly these records.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the block is not a zstd frame.
     pub fn whole_block<'a>(
         records: impl IntoIterator<Item = Option<&'a BaseRecord<R>>>,
     ) -> Result<Option<EncodedBlock>, BaseError>

@@ -18,10 +18,6 @@ impl Disk {
     }
 
     /// Counts bytes that were written.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the total exceeds the limit.
     pub fn take(&self, bytes: u64) -> io::Result<()> {
         let used = self.used.fetch_add(bytes, Relaxed) + bytes;
         if used <= self.most {
@@ -41,10 +37,6 @@ impl Disk {
     }
 
     /// Checks the free space on the disk of a directory, which may not exist yet.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if less than `most` bytes are free.
     pub fn check_room(directory: &Path, most: u64) -> io::Result<()> {
         let absolute = std::path::absolute(directory)?;
         let there = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);

@@ -40,10 +40,6 @@ pub struct Files {
 
 impl Files {
     /// Describes the written files.
-    ///
-    /// # Errors
-    ///
-    /// The manifest cannot be encoded.
     pub fn of<R: Record, S>(
         written: &Written<S>,
         base_positions: u64,

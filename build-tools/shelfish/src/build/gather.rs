@@ -31,10 +31,6 @@ pub trait Parse: Sync {
     fn bytes(chunk: &Self::Chunk) -> usize;
 
     /// Pushes the records of a part to `sorter`, and the rows of its rejects to `rows`. Returns the number of positions.
-    ///
-    /// # Errors
-    ///
-    /// The sorter cannot write.
     fn parse(
         &self,
         input: &Input,
@@ -77,10 +73,6 @@ struct Numbered<C> {
 const LARGE: usize = 4 << 20;
 
 /// Reads all inputs into sorted runs, and returns the runs and the total counts.
-///
-/// # Errors
-///
-/// An input cannot be read, or a temporary file cannot be written.
 pub fn gather<P: Parse>(
     parser: &P,
     options: &Options,

@@ -73,10 +73,6 @@ pub trait Sorted {
     fn peek(&self) -> Option<&[u8]>;
 
     /// Returns the next key and its payload.
-    ///
-    /// # Errors
-    ///
-    /// The record cannot be read.
     fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>>;
 }
 
@@ -106,10 +102,6 @@ pub struct Join<K: Kind> {
 
 impl<K: Kind> Join<K> {
     /// Returns the next record and its weight.
-    ///
-    /// # Errors
-    ///
-    /// See [`JoinError`].
     pub fn next_record(&mut self) -> Result<Option<(Draft<K>, usize)>, JoinError> {
         loop {
             let least = self.bases.iter().filter_map(BaseReader::peek).min_by_key(|(key, _)| *key);

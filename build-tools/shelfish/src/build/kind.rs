@@ -37,28 +37,16 @@ pub trait Kind: Clone + Send + Sync + 'static {
     fn payload(&self, record: &Self::Record) -> Vec<u8>;
 
     /// Shortens a payload to what a record has room for.
-    ///
-    /// # Errors
-    ///
-    /// The payload is malformed.
     fn fitting<'a>(&self, _key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
         Ok(payload)
     }
 
     /// Returns the weight of the record that a payload becomes, or `None` if the position is left out.
-    ///
-    /// # Errors
-    ///
-    /// The payload is malformed.
     fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError>;
 
     /// Decodes the complete payload of a position.
     ///
     /// Adds what the record had no room for to `surplus`, and its row in the file of rejects to `rows`.
-    ///
-    /// # Errors
-    ///
-    /// The payload is malformed.
     fn decode(
         &self,
         key: &[u8],

@@ -21,10 +21,6 @@ pub struct Merge<M> {
 
 impl<M: Merging> Merge<M> {
     /// Merges any number of runs with at most `memory` bytes, in several passes if necessary.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot be read or written.
     pub fn new(mut runs: Vec<Run>, run_files: &RunFiles, memory: usize) -> io::Result<Merge<M>> {
         let fan_in = (memory / MERGE_MEMORY).max(2);
         while runs.len() > fan_in {
@@ -54,10 +50,6 @@ impl<M: Merging> Merge<M> {
     }
 
     /// Returns the next key and its payload, in ascending order without duplicates.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot be read.
     pub fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
         let Some(mut top) = self.heap.peek_mut() else { return Ok(None) };
         self.key.clone_from(&top.key);

@@ -96,10 +96,6 @@ impl Options {
     }
 
     /// Opens the inputs and checks that they are of a kind.
-    ///
-    /// # Errors
-    ///
-    /// An input cannot be opened, or is of the other kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
         let decoders = frames::decoders(self.threads, self.max_memory);
         let dumps = Dumps::open(&self.inputs, DumpOptions { patience: self.patience, decoders })?;
@@ -108,10 +104,6 @@ impl Options {
     }
 
     /// Creates the workspace of the database.
-    ///
-    /// # Errors
-    ///
-    /// The disk has too little room, or the directory cannot be used.
     pub fn open_workspace<R: Record>(&self) -> Result<Workspace, BuildError> {
         if let Some(most) = self.max_disk {
             Disk::check_room(&self.out, most).map_err(|error| BuildError::Disk(self.out.clone(), error))?;
@@ -126,10 +118,6 @@ impl Options {
     }
 
     /// Creates the file of rejected lines, if it was requested.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be created.
     pub fn create_rejects(&self) -> Result<Option<RejectFile>, BuildError> {
         self.rejects.as_deref().map(|path| RejectFile::create(path, &self.inputs)).transpose()
     }

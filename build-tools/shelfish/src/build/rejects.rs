@@ -28,10 +28,6 @@ struct State {
 
 impl RejectFile {
     /// Creates the file and writes its header.
-    ///
-    /// # Errors
-    ///
-    /// The file is one of `inputs` or belongs to a database, or it cannot be written.
     pub fn create(path: &Path, inputs: &[Input]) -> Result<RejectFile, BuildError> {
         let create = || {
             output::check(path, inputs.iter().filter_map(Input::path))?;
@@ -44,10 +40,6 @@ impl RejectFile {
     }
 
     /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
     pub fn put(&self, chunk: u64, rows: String) -> Result<(), BuildError> {
         self.with(|State { file, next, waiting }| {
             waiting.insert(chunk, rows);
@@ -60,28 +52,16 @@ impl RejectFile {
     }
 
     /// Appends rows after those of all chunks.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
     pub fn append(&self, rows: &str) -> Result<(), BuildError> {
         self.with(|state| state.file.write_all(rows.as_bytes()))
     }
 
     /// DumpOptions far it is written.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
     pub fn mark(&self) -> Result<u64, BuildError> {
         self.with(|state| state.file.stream_position())
     }
 
     /// Removes everything after a mark.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
     pub fn rewind(&self, mark: u64) -> Result<(), BuildError> {
         self.with(|state| {
             state.file.seek(SeekFrom::Start(mark))?;
@@ -90,10 +70,6 @@ impl RejectFile {
     }
 
     /// Flushes the buffer.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
     pub fn flush(&self) -> Result<(), BuildError> {
         self.with(|state| state.file.flush())
     }

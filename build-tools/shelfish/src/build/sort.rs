@@ -22,17 +22,9 @@ pub trait Merging: Default {
     type Start: KeyStart;
 
     /// Adds a payload.
-    ///
-    /// # Errors
-    ///
-    /// The payload is malformed.
     fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError>;
 
     /// Returns the merged payload.
-    ///
-    /// # Errors
-    ///
-    /// A payload that was added is malformed.
     fn finish(self) -> Result<Vec<u8>, SpoolError>;
 }
 
@@ -71,10 +63,6 @@ struct Entry<S> {
 
 impl<'a, M: Merging> Sorter<'a, M> {
     /// Creates a sorter that uses `memory` bytes, at most about 5 GiB.
-    ///
-    /// # Errors
-    ///
-    /// The memory cannot be allocated.
     pub fn new(run_files: &'a RunFiles, memory: usize) -> Result<Sorter<'a, M>, TryReserveError> {
         let (records, index) = (Vec::new(), Vec::new());
         let (scratch, runs) = (Vec::new(), Vec::new());
@@ -93,10 +81,6 @@ impl<'a, M: Merging> Sorter<'a, M> {
     }
 
     /// Writes the arena and releases its memory until the next record.
-    ///
-    /// # Errors
-    ///
-    /// The arena cannot be written.
     pub fn make_room(&mut self) -> io::Result<()> {
         self.spill()?;
         (self.records, self.index) = (Vec::new(), Vec::new());
@@ -104,10 +88,6 @@ impl<'a, M: Merging> Sorter<'a, M> {
     }
 
     /// Adds a record.
-    ///
-    /// # Errors
-    ///
-    /// The arena is full and cannot be written.
     pub fn push(&mut self, key: &Key, payload: &[u8]) -> io::Result<()> {
         let mut record = std::mem::take(&mut self.scratch);
         record.clear();
@@ -127,10 +107,6 @@ impl<'a, M: Merging> Sorter<'a, M> {
     }
 
     /// Writes the arena and returns all runs.
-    ///
-    /// # Errors
-    ///
-    /// The arena cannot be written.
     pub fn finish(mut self) -> io::Result<Vec<Run>> {
         self.spill()?;
         Ok(self.runs)

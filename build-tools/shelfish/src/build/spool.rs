@@ -49,10 +49,6 @@ pub fn push_parts(record: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
 }
 
 /// Removes the first record from `bytes` and returns its key and payload.
-///
-/// # Errors
-///
-/// The bytes end inside a record.
 pub fn take_parts<'a>(bytes: &mut &'a [u8]) -> Result<(&'a [u8], &'a [u8]), SpoolError> {
     Ok((take_bytes(bytes)?, take_bytes(bytes)?))
 }
@@ -74,10 +70,6 @@ pub fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
 }
 
 /// Removes the first byte.
-///
-/// # Errors
-///
-/// There is none.
 pub fn take_byte(bytes: &mut &[u8]) -> Result<u8, SpoolError> {
     let (&first, rest) = bytes.split_first().ok_or(SpoolError::Short)?;
     *bytes = rest;
@@ -85,28 +77,16 @@ pub fn take_byte(bytes: &mut &[u8]) -> Result<u8, SpoolError> {
 }
 
 /// Removes a number.
-///
-/// # Errors
-///
-/// The number has no end.
 pub fn take_number(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
     leb128::take(bytes).ok_or(SpoolError::Short)
 }
 
 /// Removes a number of items, each of at least one byte.
-///
-/// # Errors
-///
-/// The number has no end, or exceeds the remaining bytes.
 pub fn take_count(bytes: &mut &[u8]) -> Result<usize, SpoolError> {
     usize::try_from(take_number(bytes)?).ok().filter(|&count| count <= bytes.len()).ok_or(SpoolError::Short)
 }
 
 /// Removes bytes after their length.
-///
-/// # Errors
-///
-/// The bytes end too early.
 pub fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], SpoolError> {
     let length = take_count(bytes)?;
     let (head, rest) = bytes.split_at(length);

@@ -54,10 +54,6 @@ pub struct Content<K: Kind> {
 }
 
 /// Merges the runs and the bases and writes the database.
-///
-/// # Errors
-///
-/// [`BuildError::TooLarge`] if the files exceed the maximum size; otherwise see [`BuildError`].
 pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
@@ -116,10 +112,6 @@ pub fn write<K: Kind>(
 }
 
 /// Joins the runs and the bases.
-///
-/// # Errors
-///
-/// Runs cannot be read or written.
 pub fn join<K: Kind>(
     options: &Options,
     workspace: &Workspace,

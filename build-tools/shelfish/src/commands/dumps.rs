@@ -121,10 +121,6 @@ impl fmt::Display for DumpsError {
 impl std::error::Error for DumpsError {}
 
 /// Reads the dumps of a list in the order of their months, without sizes.
-///
-/// # Errors
-///
-/// Returns an error if the list cannot be read or contains no dump.
 pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
     let base = Url::parse(list).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
@@ -141,10 +137,6 @@ pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
 }
 
 /// Finds the dump of a month.
-///
-/// # Errors
-///
-/// Returns an error if the dump does not exist or has no checksum.
 pub fn find(name: &str, from: &str, patience: Patience) -> Result<Input, DumpsError> {
     let months = list(from, patience)?;
     let Some(month) = months.iter().find(|month| month.name == name) else {
@@ -234,10 +226,6 @@ fn ask_sizes(months: &mut [Month]) -> Result<(), Failure> {
 }
 
 /// Prints the months.
-///
-/// # Errors
-///
-/// Returns an error if the list cannot be read.
 pub fn run(args: &Args) -> Outcome {
     let mut months = list(&args.list, Patience::default())?;
     if !args.no_sizes {

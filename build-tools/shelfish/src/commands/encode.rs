@@ -94,10 +94,6 @@ impl fmt::Display for Report {
 }
 
 /// Encodes a part and prints a summary.
-///
-/// # Errors
-///
-/// Returns an error if the records are invalid or writing fails.
 pub fn run(args: Args) -> Outcome {
     args.verb.tell(&encode(&args)?)?;
     Ok(ExitCode::SUCCESS)

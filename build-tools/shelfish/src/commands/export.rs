@@ -77,10 +77,6 @@ enum Format {
 }
 
 /// Exports a database.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be read or the output cannot be written.
 pub fn run(args: Args) -> Outcome {
     if (args.weights.is_some() || args.min_games.is_some()) && !matches!(args.format, Format::Polyglot) {
         let why = "--weights and --min-games are options of --format polyglot\n";

@@ -134,10 +134,6 @@ struct AnswerPv {
 }
 
 /// Looks up positions and prints the answers.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be opened, or if standard input or output fails.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     database::wait(look_up(place, &args))?

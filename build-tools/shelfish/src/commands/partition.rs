@@ -94,10 +94,6 @@ impl Share {
 }
 
 /// Partitions dumps and prints a summary on standard error.
-///
-/// # Errors
-///
-/// Returns an error if a source cannot be read or writing fails.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.plan)?;
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();

@@ -72,10 +72,6 @@ pub struct Args {
 }
 
 /// Makes and writes the plan.
-///
-/// # Errors
-///
-/// Returns an error if a source cannot be read or has too few positions.
 pub fn run(args: Args) -> Outcome {
     let selection = args.selection.selection();
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();

@@ -137,10 +137,6 @@ impl Args {
 }
 
 /// Publishes a database and prints a summary.
-///
-/// # Errors
-///
-/// Returns an error if the database was not published.
 pub fn run(args: Args) -> Outcome {
     let is_json = args.json;
     let report = publish(&args.options())?;

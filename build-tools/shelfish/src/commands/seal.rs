@@ -75,10 +75,6 @@ impl fmt::Display for Report {
 }
 
 /// Seals a database and prints a summary.
-///
-/// # Errors
-///
-/// Returns an error if a part is missing or invalid, or if the manifest cannot be written.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.verb.plan)?;
     let settings = Settings { unconditional: args.unconditional, ..Settings::default() };

@@ -120,10 +120,6 @@ struct Stats {
 }
 
 /// Scans a database and prints the results.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be read.
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let place = args.database.source()?;

@@ -138,17 +138,9 @@ pub trait BuildCommand: Sized {
     fn sources(&self) -> &[PathBuf];
 
     /// Builds in the directory `out`, regardless of `--out`.
-    ///
-    /// # Errors
-    ///
-    /// The database cannot be built.
     fn build_in(self, out: PathBuf, quiet: bool) -> Result<Self::Summary, Failure>;
 
     /// Builds the database, publishes it if requested, and prints a summary.
-    ///
-    /// # Errors
-    ///
-    /// The database cannot be built or published.
     fn run(self) -> Outcome {
         let TableArgs { json, quiet, out, temp_dir, .. } = self.table();
         let (json, quiet, temp_dir) = (*json, *quiet, temp_dir.clone());

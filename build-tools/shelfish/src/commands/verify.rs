@@ -85,9 +85,7 @@ pub struct Report {
 
 /// Verifies a database and prints the results.
 ///
-/// # Errors
-///
-/// Returns an error if standard output fails. Problems of the database are results, not errors.
+/// Problems of the database are results, not errors.
 pub fn run(args: Args) -> Outcome {
     let report = verify(&args.database.source()?, args.quiet)?;
     report::print(&report, args.json)?;
@@ -118,10 +116,6 @@ impl fmt::Display for Report {
 }
 
 /// Reads and checks a whole database.
-///
-/// # Errors
-///
-/// Returns an error if the system cannot start the threads or the runtime.
 pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
     let start = Instant::now();
     let mut report = Report::default();
@@ -140,10 +134,6 @@ trait Checked: Record {
     type Facts: Send + Sync + 'static;
 
     /// Reads the facts from the manifest.
-    ///
-    /// # Errors
-    ///
-    /// Returns a description of the problem if the manifest is invalid.
     fn facts(manifest: &Manifest) -> Result<Self::Facts, InfoError>;
 
     /// Returns the problem of a record.

@@ -65,10 +65,6 @@ pub struct Database<R: Record> {
 
 impl<R: Record> Database<R> {
     /// Opens a database in a directory or at a URL, and waits for the result.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the database cannot be opened.
     pub fn open(name: &str) -> Result<Database<R>, String> {
         let database = Database::begin(name)?;
         database.runtime.block_on(database.reader.clone())?;
@@ -77,9 +73,7 @@ impl<R: Record> Database<R> {
 
     /// Starts to open a URL, so that only the first lookup waits. Opens a directory at once.
     ///
-    /// # Errors
-    ///
-    /// Returns the reason if the database cannot be opened. The error of a host is returned by lookups.
+    /// Lookups return the errors of a host.
     pub fn begin(name: &str) -> Result<Database<R>, String> {
         let name = address(name).map_err(|error| error.to_string())?;
         let place = Args::of(&name).source().map_err(|error| error.to_string())?;
@@ -102,10 +96,6 @@ impl<R: Record> Database<R> {
     }
 
     /// Looks up a position. Returns `None` if the database lacks the position, or after the signal of the deadline.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the database does not answer.
     pub fn lookup(&self, chess: &Chess, deadline: &Deadline) -> Result<Option<R>, String> {
         let position = Position::from_chess(chess);
         let lookup = async {

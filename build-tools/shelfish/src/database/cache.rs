@@ -43,9 +43,7 @@ pub struct Args {
 impl Args {
     /// Opens the cache of a database. Local directories are not cached.
     ///
-    /// # Errors
-    ///
-    /// Returns an error if the given directory cannot be used. An unusable default directory only disables the cache.
+    /// An unusable default directory only disables the cache.
     pub fn open(&self, place: &Place) -> io::Result<Option<DiskCache>> {
         if self.cache_size == 0 || place.is_directory() {
             return Ok(None);
@@ -84,10 +82,6 @@ pub struct DiskCache {
 
 impl DiskCache {
     /// Opens the cache of the database at `source` in the folder `root`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder cannot be created.
     pub fn open(root: &Path, source: &str, room: u64) -> io::Result<DiskCache> {
         let dir = root.join(hex(source));
         let mut builder = fs::DirBuilder::new();

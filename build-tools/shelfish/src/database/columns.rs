@@ -16,10 +16,6 @@ struct ZstdBlock {
 /// Returns the compressed size of each of the `count` columns of a block, then of the rest of the frame.
 ///
 /// A block may lack the last columns. Each column ends a zstd block.
-///
-/// # Errors
-///
-/// The bytes are not a frame of a block.
 pub fn column_bytes(frame: &[u8], count: usize) -> io::Result<Vec<u64>> {
     let (content, blocks) = zstd_blocks(frame)?;
     // The content begins with the number and the lengths of the columns.

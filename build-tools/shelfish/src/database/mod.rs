@@ -65,10 +65,6 @@ impl fmt::Display for PlaceError {
 impl std::error::Error for PlaceError {}
 
 /// Parses the address of a database.
-///
-/// # Errors
-///
-/// Returns an error if the text is a URL of neither a host nor a bucket.
 pub fn address(text: &str) -> Result<String, PlaceError> {
     match scheme(text) {
         Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
@@ -89,11 +85,6 @@ impl Args {
     }
 
     /// Opens the source of the files.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the URL is invalid, the certificates of the system cannot be loaded, or the environment
-    /// lacks settings of a bucket.
     pub fn source(&self) -> Result<Place, PlaceError> {
         let folder = self.database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
@@ -173,20 +164,12 @@ impl Source for Place {
 }
 
 /// Reads the manifest of a database.
-///
-/// # Errors
-///
-/// Returns an error if the manifest is missing or invalid.
 pub async fn manifest<R: Record>(place: &Place) -> Result<Manifest, ReadError> {
     let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
     Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
 }
 
 /// Returns the kind of a database. An unreadable database counts as evaluations; reading it returns the error.
-///
-/// # Errors
-///
-/// Returns an error if the system cannot start the runtime.
 pub fn kind(place: &Place) -> std::io::Result<Kind> {
     let bytes = wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
     let kind = bytes.ok().and_then(|bytes| parse_manifest(&bytes).ok());
@@ -194,10 +177,6 @@ pub fn kind(place: &Place) -> std::io::Result<Kind> {
 }
 
 /// Blocks until a future is finished.
-///
-/// # Errors
-///
-/// Returns an error if the system cannot start the runtime.
 pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let output = runtime.block_on(future);

@@ -97,10 +97,6 @@ struct OpenShard {
 
 impl Scan {
     /// Starts with the first shard.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system cannot start the runtime.
     pub fn new(place: Place, manifest: Arc<Manifest>) -> io::Result<Scan> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Scan { place, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })

@@ -56,10 +56,6 @@ pub struct Depths {
 
 impl Depths {
     /// Counts all evaluations.
-    ///
-    /// # Errors
-    ///
-    /// A run or a base cannot be read.
     pub fn count(join: &mut Join<Evaluations>) -> Result<Depths, JoinError> {
         let mut depths = Depths::default();
         while let Some((draft, _)) = join.next_record()? {
@@ -104,10 +100,6 @@ impl Depths {
     }
 
     /// Writes as many depths as fit. `write` writes a database with a minimum depth; `least` is the depth that keeps all.
-    ///
-    /// # Errors
-    ///
-    /// The greatest depth alone does not fit, or `write` fails.
     pub fn fit(
         &self,
         least: u16,

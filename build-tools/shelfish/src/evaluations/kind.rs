@@ -44,10 +44,6 @@ impl Evaluations {
     }
 
     /// Returns the sizes of the evaluations that the selection keeps of a payload.
-    ///
-    /// # Errors
-    ///
-    /// The payload is malformed.
     pub fn sizes(&self, payload: &[u8]) -> Result<Vec<EvaluationSize>, SpoolError> {
         let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
         let best;
@@ -62,10 +58,6 @@ impl Evaluations {
 }
 
 /// Returns what was left out of a base.
-///
-/// # Errors
-///
-/// The manifest names an unknown selection.
 pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
     Selection::parse(base.info())
         .map_err(|(name, value)| base.error(BaseFault::Selection { name: name.to_owned(), value: value.to_owned() }))
@@ -140,10 +132,6 @@ fn over_limit_row(eval: &PositionEval, Surplus { evaluations, pvs }: Surplus) ->
 impl Evaluations {
     /// Pushes the records of a chunk to `push`, and the rows of its rejects to `rows`. Skips lines whose number is not
     /// `wanted`.
-    ///
-    /// # Errors
-    ///
-    /// `push` fails.
     pub fn parse_lines(
         &self,
         (input, chunk): (&Input, &Chunk),

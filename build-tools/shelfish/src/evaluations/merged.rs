@@ -88,10 +88,6 @@ fn rank(evaluation: &[u8]) -> Result<Rank, SpoolError> {
 }
 
 /// Returns a payload with only the best evaluation of `payload`.
-///
-/// # Errors
-///
-/// The payload is malformed.
 pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
     let (evaluations, _) = items(payload)?;
     let mut best = None;

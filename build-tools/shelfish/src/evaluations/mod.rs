@@ -46,9 +46,7 @@ impl Options {
 
 /// Builds a database of evaluations.
 ///
-/// # Errors
-///
-/// See [`BuildError`]. The previous database is unchanged then.
+/// The previous database stays intact if the build fails.
 pub fn build(Options { table: options, selection }: &Options) -> Result<Summary, BuildError> {
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Evaluations)?;

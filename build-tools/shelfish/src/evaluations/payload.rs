@@ -44,10 +44,6 @@ pub fn encode(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
 }
 
 /// Removes the evaluations below `min_depth` from a payload.
-///
-/// # Errors
-///
-/// The payload is malformed.
 pub fn from_depth(payload: &[u8], min_depth: u16) -> Result<Vec<u8>, SpoolError> {
     let (evaluations, surplus) = items(payload)?;
     let mut left = Vec::new();
@@ -65,10 +61,6 @@ fn depth(mut evaluation: &[u8]) -> Result<u16, SpoolError> {
 }
 
 /// Decodes the payload of a key.
-///
-/// # Errors
-///
-/// The key or the payload is malformed.
 pub fn decode(key: &[u8], payload: &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
     let position = Key::decode(key).map_err(SpoolError::Key)?;
     let (coded, surplus) = items(payload)?;
@@ -97,10 +89,6 @@ pub(super) fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolEr
 }
 
 /// Checks the numbers of a payload of unknown origin. Its moves are checked when it is decoded and when a block is encoded.
-///
-/// # Errors
-///
-/// A number is outside the limits of records.
 pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
     let within = |what, number: usize, range: RangeInclusive<usize>| {
         if range.contains(&number) { Ok(()) } else { Err(SpoolError::Number(what)) }
@@ -141,10 +129,6 @@ pub struct EvaluationSize {
 }
 
 /// Returns the sizes of the evaluations in a payload. Counts at most `max_pvs` PVs, and at most `max_plies` moves of each PV.
-///
-/// # Errors
-///
-/// The payload is malformed.
 pub fn evaluation_sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<EvaluationSize>, SpoolError> {
     items(payload)?.0.into_iter().map(|evaluation| evaluation_size(evaluation, max_pvs, max_plies)).collect()
 }

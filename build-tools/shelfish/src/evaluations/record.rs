@@ -218,19 +218,11 @@ impl Visitor<'_> for IntVisitor {
 }
 
 /// Parses a line.
-///
-/// # Errors
-///
-/// Returns the reason if the line is rejected.
 pub fn parse(line: &[u8]) -> Result<Record, Reject> {
     read(&serde_json::from_slice(line).map_err(|error| Reject::Json(error.to_string()))?)
 }
 
 /// Parses the rows of a position.
-///
-/// # Errors
-///
-/// Returns the reason if the rows are rejected.
 pub fn parse_rows(rows: &Rows) -> Result<Record, Reject> {
     let pv = |row: &Row| RawPv { cp: row.cp.map(Int), mate: row.mate.map(Int), line: row.line.clone().into() };
     let evaluation = |rows: &&[Row]| {

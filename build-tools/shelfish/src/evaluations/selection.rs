@@ -59,10 +59,6 @@ impl Selection {
     }
 
     /// Parses the entries that [`Selection::describe`] returned.
-    ///
-    /// # Errors
-    ///
-    /// Returns the name and the value of an unknown entry.
     pub fn parse(info: &[(String, String)]) -> Result<Selection, (&str, &str)> {
         let mut selection = Selection::default();
         for (name, value) in info {

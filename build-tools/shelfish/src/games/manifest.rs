@@ -41,10 +41,6 @@ pub struct DetailFacts {
 
 impl DetailFacts {
     /// Reads the facts.
-    ///
-    /// # Errors
-    ///
-    /// An entry of the manifest is malformed.
     pub fn of(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
         let wrong = |name, why: String| InfoError { name, value: manifest.info_of(name).unwrap_or("").to_owned(), why };
         let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();

@@ -67,9 +67,7 @@ pub struct Summary {
 
 /// Builds a book.
 ///
-/// # Errors
-///
-/// See [`GamesError`]. The previous database is unchanged then.
+/// The previous database stays intact if the build fails.
 pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Summary, GamesError> {
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Games)?;

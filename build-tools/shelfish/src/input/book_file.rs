@@ -18,10 +18,6 @@ pub enum BookFile {
 
 impl BookFile {
     /// Recognises a book by its first bytes or its name. Returns `None` for other files.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn of(path: &Path) -> io::Result<Option<BookFile>> {
         let mut head = Vec::with_capacity(SQLITE.len());
         File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut head)?;

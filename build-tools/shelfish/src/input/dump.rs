@@ -73,10 +73,6 @@ pub enum DumpKind {
 
 impl Dumps {
     /// Opens all inputs.
-    ///
-    /// # Errors
-    ///
-    /// An input cannot be opened.
     pub fn open(inputs: &[Input], options: DumpOptions) -> Result<Dumps, InputError> {
         let read = Arc::new(AtomicU64::new(0));
         let open = |input: &Input| {
@@ -91,10 +87,6 @@ impl Dumps {
     }
 
     /// Checks that all dumps are of a kind.
-    ///
-    /// # Errors
-    ///
-    /// A dump is of the other kind.
     pub fn expect(&self, inputs: &[Input], kind: DumpKind) -> Result<(), InputError> {
         let is_other = |(input, dump): &(&Input, &Dump)| dump.kind(input) != kind;
         match inputs.iter().zip(&self.dumps).find(is_other) {
@@ -139,10 +131,6 @@ impl<R: Read> Read for Keeping<'_, R> {
 
 impl Dump {
     /// Opens a dump. `read` counts the bytes that are read of it.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be opened or read.
     pub fn open(input: &Input, read: Arc<AtomicU64>, options: DumpOptions) -> io::Result<Dump> {
         let mut download = None;
         if input.path().is_none() && input.file_name().is_some_and(|name| is_polyglot_name(name.as_ref())) {
@@ -213,10 +201,6 @@ impl Dump {
     }
 
     /// Returns the decompressed text.
-    ///
-    /// # Errors
-    ///
-    /// The dump is in Parquet, or a book of an engine.
     pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
         let found = match self.content {
             Content::Text(text) => return text.decode(),

@@ -52,10 +52,6 @@ pub struct Table {
 
 impl Table {
     /// Opens a file. Counts the bytes read in `read`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the footer cannot be read, or if a column of a dump is missing.
     pub fn open(file: File, read: Arc<AtomicU64>) -> io::Result<Table> {
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| fault(format!("Parquet: {error}")))?;
         let schema = reader.metadata().file_metadata().schema_descr();
@@ -311,10 +307,6 @@ pub struct Writer<W: Write + Send> {
 
 impl<W: Write + Send> Writer<W> {
     /// Creates a file.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if writing fails.
     pub fn new(out: W) -> Result<Writer<W>, ParquetError> {
         let schema = Arc::new(parse_message_type(SCHEMA)?);
         let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
@@ -324,10 +316,6 @@ impl<W: Write + Send> Writer<W> {
     }
 
     /// Appends a position.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a full row group cannot be written.
     pub fn push(&mut self, position: Rows) -> Result<(), ParquetError> {
         let fen = ByteArray::from(position.fen.into_bytes());
         for row in position.rows {
@@ -372,10 +360,6 @@ impl<W: Write + Send> Writer<W> {
     }
 
     /// Writes the remaining rows and the footer.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if writing fails.
     pub fn finish(mut self) -> Result<(), ParquetError> {
         if !self.depths.is_empty() {
             self.flush()?;

@@ -207,9 +207,7 @@ impl From<StoreError> for PublishError {
 
 /// Publishes a database.
 ///
-/// # Errors
-///
-/// Returns a [`PublishError`] if anything fails. Readers still see the published database.
+/// Readers see the published database until the last step succeeds.
 pub fn publish(options: &Options) -> Result<Report, PublishError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(PublishError::System)?;
@@ -315,10 +313,6 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
 }
 
 /// Replaces the manifest of a store that contains all shards, and keeps the previous manifest.
-///
-/// # Errors
-///
-/// Returns an error if the published file is not a manifest, or if another publisher replaces it at the same time.
 pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), PublishError> {
     let before = store.read(Manifest::FILE).await?;
     if let Some(before) = before.as_ref().filter(|before| before.bytes != bytes) {
@@ -329,10 +323,6 @@ pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), Publish
 }
 
 /// Returns the hash of the published manifest.
-///
-/// # Errors
-///
-/// Returns an error if the store cannot be read, or if the published file is not a manifest.
 pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, PublishError> {
     if to.folder().is_some_and(|folder| !folder.join(Manifest::FILE).exists()) {
         return Ok(None);

@@ -54,10 +54,6 @@ impl std::error::Error for NotPublished {}
 
 impl Staging {
     /// Checks the destination before the build, and chooses a directory. The build creates the directory.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store cannot be reached, denies access, or contains something other than a database.
     pub fn new(to: Address, parent: Option<&Path>, quiet: bool) -> Result<Staging, PublishError> {
         let before = publish::current(&to, Settings::default())?;
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
@@ -80,9 +76,7 @@ impl Staging {
 
     /// Publishes the database and removes the directory.
     ///
-    /// # Errors
-    ///
-    /// Returns an error if the database was not published. The directory is kept.
+    /// The directory is kept if the database was not published.
     pub fn publish(self) -> Result<publish::Report, NotPublished> {
         let Staging { dir, to, quiet, before } = self;
         let options = publish::Options {

@@ -61,10 +61,6 @@ impl std::error::Error for AddressError {}
 
 impl Address {
     /// Parses an address: `s3://`, `gs://`, `az://`, the https URLs of R2 and Azure, a directory, or a `file://` URL.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the text is a URL of something other than a store.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
         let Some((scheme, rest)) = crate::system::url::scheme(text).and_then(|_| text.split_once("://")) else {
             return Ok(Address::of_folder(text.to_owned()));

@@ -207,10 +207,6 @@ impl Settings {
 
 impl Store {
     /// Opens a store for writing. A missing folder is created. The folder is locked until the store is dropped.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the environment lacks settings of the store, or if the folder cannot be locked.
     pub fn open(address: &Address, settings: Settings) -> Result<Store, StoreError> {
         Ok(Store(match address.folder() {
             Some(folder) => Backend::Folder(Folder::open(folder)?),
@@ -235,10 +231,6 @@ impl Store {
     }
 
     /// Lists the files of a folder. A missing folder is empty.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store does not answer or denies access.
     pub async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.list(folder),
@@ -247,10 +239,6 @@ impl Store {
     }
 
     /// Reads a small file and its version. Returns `None` if the file does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, or is longer than a manifest.
     pub async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.read(name),
@@ -259,10 +247,6 @@ impl Store {
     }
 
     /// Returns whether the content of a shard matches its name.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the request fails.
     pub async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.holds(shard),
@@ -271,10 +255,6 @@ impl Store {
     }
 
     /// Sends a shard from a local file and adds its bytes to `sent`. An incomplete shard never becomes visible.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the content does not match the name, if sending fails, or if `stop` becomes true.
     pub async fn send(
         &self,
         shard: &str,
@@ -289,10 +269,6 @@ impl Store {
     }
 
     /// Writes a small file, and overwrites an existing file.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if writing fails.
     pub async fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.write(name, bytes),
@@ -301,10 +277,6 @@ impl Store {
     }
 
     /// Replaces the manifest if it is still `before`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StoreFault::Conflict`] if the manifest changed, or another error of the store.
     pub async fn replace(&self, before: Option<&Current>, bytes: &[u8]) -> Result<(), StoreError> {
         let done = match &self.0 {
             Backend::Folder(store) => return store.write(Manifest::FILE, bytes),
@@ -321,10 +293,6 @@ impl Store {
     }
 
     /// Removes a file. Succeeds if the file does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store denies the removal.
     pub async fn remove(&self, name: &str) -> Result<(), StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.remove(name),

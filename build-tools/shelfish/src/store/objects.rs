@@ -54,10 +54,6 @@ pub struct S3 {
 
 impl Objects {
     /// Opens a folder of a bucket with settings from the environment. Sends no request.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the environment is incomplete.
     pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
         // The call fails if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();

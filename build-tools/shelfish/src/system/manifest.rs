@@ -14,10 +14,6 @@ pub enum Kind {
 }
 
 /// Reads a manifest of either kind.
-///
-/// # Errors
-///
-/// The bytes are not a manifest of Shelfish.
 pub fn parse_manifest(bytes: &[u8]) -> Result<(Manifest, Kind), TableError> {
     match Manifest::parse::<PositionEval>(bytes) {
         Err(TableError::Kind { found, .. }) if found == Played::KIND => {

@@ -13,10 +13,6 @@ fn refused(path: &Path, why: &str) -> io::Error {
 }
 
 /// Checks that `path` is neither a file of a database nor one of the files in `read`.
-///
-/// # Errors
-///
-/// The file would be overwritten.
 pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
@@ -30,10 +26,6 @@ pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::R
 /// Writes a file by `write`. An existing file is replaced once the new file is complete.
 ///
 /// A path that is not a plain file, such as a pipe, is written to directly.
-///
-/// # Errors
-///
-/// The file belongs to a database or cannot be written, or `write` fails.
 pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
     check(path, [])?;
     let named = |error| name(path, &error);

@@ -37,10 +37,6 @@ impl Drop for Cleanup {
 /// Registers `cleanup`. If a signal arrives, all cleanups run, and the process exits with 128 plus the signal's number.
 ///
 /// On other systems than Unix, `cleanup` never runs.
-///
-/// # Errors
-///
-/// The system does not allow signals to be handled.
 pub fn on_interruption(cleanup: impl Fn() + Send + 'static) -> io::Result<Cleanup> {
     let mut cleanups = CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner);
     #[cfg(unix)]
@@ -88,10 +84,6 @@ impl Drop for Takeover {
 }
 
 /// Returns a future that resolves to the number of the next signal. Signals count from this call on.
-///
-/// # Errors
-///
-/// The system does not allow signals to be handled.
 #[cfg(unix)]
 pub fn interruption() -> io::Result<impl Future<Output = u8>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -106,10 +98,6 @@ pub fn interruption() -> io::Result<impl Future<Output = u8>> {
 }
 
 /// Returns a future that resolves to 2 at the next Ctrl-C. Signals count from this call on.
-///
-/// # Errors
-///
-/// The system does not allow signals to be handled.
 #[cfg(windows)]
 pub fn interruption() -> io::Result<impl Future<Output = u8>> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;

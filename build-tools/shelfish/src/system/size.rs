@@ -37,10 +37,6 @@ impl std::error::Error for SizeError {}
 ///
 /// `KiB`, `MiB`, `GiB` and `K`, `M`, `G` are powers of 1,024; `kB`, `MB` and `GB` are powers of 1,000; `B` is a byte. The
 /// case of the letters does not matter. A number without a unit counts MiB.
-///
-/// # Errors
-///
-/// The text is not a size.
 pub fn parse(text: &str) -> Result<u64, SizeError> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {

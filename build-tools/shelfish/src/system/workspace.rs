@@ -64,20 +64,11 @@ pub struct Workspace {
 
 impl Workspace {
     /// Creates the workspace of the database in the directory `database`, and the directory if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Another build uses the directory, a file that no build created is in the way ([`WriteError::InTheWay`]), or the file
-    /// system reports an error.
     pub fn open<R: Record>(database: &Path) -> Result<Workspace, WorkspaceError> {
         Workspace::open_with(database, manifest_in::<R>)
     }
 
     /// Creates the workspace of a database of either kind.
-    ///
-    /// # Errors
-    ///
-    /// See [`Workspace::open`].
     pub fn open_any(database: &Path) -> Result<Workspace, WorkspaceError> {
         Workspace::open_with(database, |dir| match manifest_in::<Played>(dir) {
             Err(WriteError::InTheWay { .. }) => manifest_in::<PositionEval>(dir),
@@ -147,10 +138,6 @@ impl Workspace {
     }
 
     /// Removes this directory if SIGINT or SIGTERM ends the process.
-    ///
-    /// # Errors
-    ///
-    /// The system does not allow signals to be handled.
     pub fn clean_up_on_signals(&mut self) -> io::Result<()> {
         let (dir, lock, created) = (self.dir.clone(), self.lock.try_clone()?, self.created.clone());
         self.cleanup = Some(signals::on_interruption(move || remove(&dir, &lock, created.as_deref()))?);

@@ -34,10 +34,6 @@ impl Answers {
     }
 
     /// Prints the answer about a position. `print` formats text.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if standard output fails.
     pub fn give<T: Serialize, E: Display>(
         &mut self,
         fen: &str,
@@ -61,10 +57,6 @@ impl Answers {
     }
 
     /// Returns the exit code, which is a failure if a position could not be looked up.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if standard output fails.
     pub fn finish(mut self) -> io::Result<ExitCode> {
         self.out.flush()?;
         Ok(if self.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

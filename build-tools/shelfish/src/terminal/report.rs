@@ -9,20 +9,12 @@ use serde::{Serialize, Serializer};
 use super::shown::json;
 
 /// Prints a report on standard output: as JSON on one line, or as text.
-///
-/// # Errors
-///
-/// Standard output cannot be written to, or the report has no form in JSON.
 pub fn print(report: &(impl Serialize + fmt::Display), is_json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if is_json { writeln!(out, "{}", json(report)?) } else { write!(out, "{report}") }
 }
 
 /// Writes a line for each count that is not zero.
-///
-/// # Errors
-///
-/// The formatter fails.
 pub fn write_counts<'a>(f: &mut fmt::Formatter<'_>, counts: impl IntoIterator<Item = (&'a str, u64)>) -> fmt::Result {
     let mut counts = counts.into_iter().filter(|(_, n)| *n > 0);
     counts.try_for_each(|(what, n)| writeln!(f, "{what}: {}", HumanCount(n)))
@@ -34,19 +26,11 @@ pub fn named<'a>(names: &'a [&'static str], counts: &'a [u64]) -> impl Iterator<
 }
 
 /// Serializes a value as its text.
-///
-/// # Errors
-///
-/// The serializer fails.
 pub fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
 /// Serializes named numbers as an object in their order.
-///
-/// # Errors
-///
-/// The serializer fails.
 pub fn as_map<S: Serializer>(numbers: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(numbers.iter().copied())
 }

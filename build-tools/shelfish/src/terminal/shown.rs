@@ -28,10 +28,6 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// Encodes a value as JSON on one line without control characters. `serde_json` does not escape those from DEL on.
-///
-/// # Errors
-///
-/// The value cannot be encoded as JSON.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let json = serde_json::to_string(value)?;
     if !json.contains(char::is_control) {

@@ -106,10 +106,6 @@ struct Totals {
 }
 
 /// Analyses games and prints the reports.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be opened, a file of games cannot be read, or the output cannot be written.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     let totals = match &args.out {

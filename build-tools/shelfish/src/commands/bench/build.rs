@@ -90,10 +90,6 @@ struct Summary {
 }
 
 /// Runs the build and prints the results.
-///
-/// # Errors
-///
-/// Returns an error if the build fails.
 pub fn run(args: Args) -> Outcome {
     let dir = match &args.dir {
         Some(dir) => tempfile::tempdir_in(dir),

@@ -66,10 +66,6 @@ impl std::fmt::Display for Games {
 
 impl Args {
     /// Reads the games.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or contains no usable game.
     pub fn read(&self) -> io::Result<Games> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
         let dump = Dump::open(&Input::from(self.games.as_path()), Default::default(), DumpOptions::default());

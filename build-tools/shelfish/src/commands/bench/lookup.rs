@@ -82,10 +82,6 @@ struct Lookup {
 }
 
 /// Measures lookups and prints the results.
-///
-/// # Errors
-///
-/// Returns an error if the positions or the database cannot be read.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     let finding = database::wait(measure(&place, &args))??;

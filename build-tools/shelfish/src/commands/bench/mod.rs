@@ -39,10 +39,6 @@ enum Command {
 }
 
 /// Measures and prints a report.
-///
-/// # Errors
-///
-/// Returns an error if the measurement fails.
 pub fn run(args: Args) -> Outcome {
     match args.command {
         Command::Traffic(args) => traffic::run(args),

@@ -26,10 +26,6 @@ pub trait Finding: Serialize {
 
 impl Style {
     /// Prints results to standard output.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if standard output fails.
     pub fn print(&self, finding: &impl Finding) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if self.json {

@@ -212,10 +212,6 @@ impl Tally {
 }
 
 /// Replays games and prints the results.
-///
-/// # Errors
-///
-/// Returns an error if the games or the database cannot be read.
 pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
     let place = args.database.source()?;
@@ -229,10 +225,6 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// Replays `games` in each of `modes` with the given options of the reader.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be read.
 pub async fn measure(
     place: Place,
     games: Games,

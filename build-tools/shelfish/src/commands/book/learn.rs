@@ -118,10 +118,6 @@ impl fmt::Display for Summary {
 }
 
 /// Learns games and prints a summary.
-///
-/// # Errors
-///
-/// Returns an error if a file cannot be read, or if the book cannot be written.
 pub fn learn(args: LearnArgs) -> Outcome {
     let mut book = Learning::create(&args.into)?;
     let mut summary = Summary::default();

@@ -69,10 +69,6 @@ pub struct PickArgs {
 }
 
 /// Runs a command.
-///
-/// # Errors
-///
-/// Returns an error if a book cannot be read or written.
 pub fn run(command: Command) -> Outcome {
     match command {
         Command::Build(args) => args.run(),

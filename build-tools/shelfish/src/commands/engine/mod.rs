@@ -43,10 +43,6 @@ pub struct Args {
 const MAX_LINE: u64 = 1 << 20;
 
 /// Runs the engine on standard input and output.
-///
-/// # Errors
-///
-/// Returns an error if standard input or output fails.
 pub fn run(args: &Args) -> Outcome {
     let out: worker::Output = Arc::new(Mutex::new(Box::new(std::io::stdout())));
     serve(&args.commands, BufReader::new(std::io::stdin()), out)?;

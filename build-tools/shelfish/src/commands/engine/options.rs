@@ -90,10 +90,6 @@ impl Options {
     }
 
     /// Sets an option.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the option does not exist or the value is invalid.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Change, String> {
         let spin = |min: u64, max: u64| {
             let number = value.parse::<u64>().ok().filter(|number| (min..=max).contains(number));

@@ -53,10 +53,6 @@ pub struct Args {
 }
 
 /// Looks up positions and prints their moves.
-///
-/// # Errors
-///
-/// Returns an error if a database cannot be opened, or if standard output fails.
 pub fn run(args: Args) -> Outcome {
     let place = args.database.source()?;
     let evals = args.evals.as_deref().map(|evals| database::Args::of(evals).source()).transpose()?;

@@ -154,11 +154,6 @@ impl fmt::Display for ExtractError {
 impl std::error::Error for ExtractError {}
 
 /// Extracts a database and prints a summary.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be read or contains no start position, or if the new database cannot be
-/// written.
 pub fn run(args: Args) -> Outcome {
     let report = extract(&args)?;
     report::print(&report, args.json)?;

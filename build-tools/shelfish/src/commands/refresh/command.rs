@@ -53,10 +53,6 @@ pub struct Args {
 }
 
 /// Refreshes a database and prints a report.
-///
-/// # Errors
-///
-/// Returns an error if the newest database was not published.
 pub fn run(args: &Args) -> Outcome {
     let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet };
     let report = refresh(&args.config, how)?;

@@ -147,10 +147,6 @@ struct Command<A: clap::Args> {
 
 impl Config {
     /// Reads a configuration. Paths are relative to the file, except for paths in options.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Io(path.to_owned(), error))?;
         let keys: Keys = toml::from_str(&text).map_err(|error| {
@@ -207,10 +203,6 @@ impl Config {
     }
 
     /// Returns the build, with a base if there is one.
-    ///
-    /// # Errors
-    ///
-    /// The options are not those of a build.
     pub fn build(&self, path: &Path, base: Option<&str>) -> Result<BuildArgs, ConfigError> {
         let sources = self.sources.iter().map(|source| source.display().to_string());
         let out = ["-o".to_owned(), self.directory.display().to_string()];
@@ -257,10 +249,6 @@ impl BuildArgs {
     }
 
     /// Builds in the directory `out`.
-    ///
-    /// # Errors
-    ///
-    /// The database cannot be built.
     pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
         Ok(match self {
             BuildArgs::Evaluations(args) => Built::Evaluations(Box::new(args.build_in(out, quiet)?)),

@@ -134,9 +134,7 @@ pub struct How {
 
 /// Refreshes a database by the configuration at `path`.
 ///
-/// # Errors
-///
-/// Returns an error if anything fails. The published database is unchanged in this case.
+/// The published database stays intact if a step fails.
 pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
     let start = Instant::now();
     let say = |what: &str| {

@@ -120,10 +120,6 @@ impl fmt::Display for ServeError {
 impl std::error::Error for ServeError {}
 
 /// Prints the URL on a separate line and serves until interrupted.
-///
-/// # Errors
-///
-/// Returns an error if the directory does not exist, the address cannot be used, or an option is invalid.
 pub fn run(args: Args) -> Outcome {
     Runtime::new()?.block_on(async {
         let app = app(&args).await?;

@@ -75,10 +75,6 @@ impl Fragment {
     }
 
     /// Encodes the fragment with its checksum.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the fragment cannot be encoded as JSON.
     pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let fragment = serde_json::value::to_raw_value(self)?;
         let checksum = checksum(fragment.get());
@@ -86,10 +82,6 @@ impl Fragment {
     }
 
     /// Decodes and checks the fragment of a part.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the bytes are not the fragment of this part.
     pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
         let damaged = |error: serde_json::Error| FragmentError::Damaged(error.to_string());
         let Sealed { fragment, checksum: expected } = serde_json::from_slice(bytes).map_err(damaged)?;

@@ -98,10 +98,6 @@ pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
 }
 
 /// Parses a line without its line ending: part, key and payload.
-///
-/// # Errors
-///
-/// Returns an error if a field is missing or malformed.
 pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let fields = || LineError::Fields(shown(&String::from_utf8_lossy(&line[..line.len().min(80)])));
     let mut parts = line.splitn(3, |byte| *byte == b'\t');
@@ -159,10 +155,6 @@ pub struct Lines<R, M> {
 impl<R: BufRead, M: Merging> Lines<R, M> {
     /// Starts to read the lines of a part, whose keys are in `keys`. Counts the lines in `read`. `name` is the name of
     /// the input for errors. If `ended` is set, the input must end with an empty line.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the first line cannot be read or belongs to another part.
     pub fn new(
         reader: R,
         name: String,

@@ -95,10 +95,6 @@ impl Plan {
     }
 
     /// Reads a plan from a file.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or is not a plan of this version.
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
         let read = || {
             let mut bytes = Vec::new();
@@ -109,10 +105,6 @@ impl Plan {
     }
 
     /// Parses a plan.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the bytes are not a plan of this version.
     pub fn parse(bytes: &[u8]) -> Result<Plan, PlanFault> {
         let plan: Plan = serde_json::from_slice(bytes).map_err(PlanFault::Json)?;
         if plan.format != FORMAT {

@@ -135,10 +135,6 @@ impl From<RemoteError> for AttemptError {
 
 impl Remote {
     /// Requests a file, and its checksum unless that is `known`.
-    ///
-    /// # Errors
-    ///
-    /// The host does not deliver the file.
     pub fn open(url: &str, known: Option<&Checksum>, patience: Patience) -> io::Result<Remote> {
         if !scheme(url).is_some_and(is_http) {
             return Err(RemoteError::Scheme(url.split("://").next().unwrap_or_default().to_owned()).into());

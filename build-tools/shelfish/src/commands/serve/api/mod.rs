@@ -72,10 +72,6 @@ struct Api {
 }
 
 /// Opens the database and builds the routes of the API.
-///
-/// # Errors
-///
-/// Returns an error if the database cannot be opened or contains no evaluations.
 pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
     let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&place)?;
