@@ -101,11 +101,11 @@ fn a_failed_download_is_an_error_and_keeps_the_old_database() {
     let half = zstd(&sample()).len() / 2;
     let cut = || Behaviour { breaks_after: half, ..Behaviour::default() };
     for (behaviour, words) in [
-        (Behaviour { changes: true, ..cut() }, ["another file", "run it again"]),
-        (Behaviour { shift: 1, ..cut() }, ["was asked for", "bytes"]),
-        (Behaviour { failures: vec![404], ..cut() }, ["status 404", "expected the file"]),
-        (Behaviour { failures: vec![503; 9], ..cut() }, ["status 503", "3 times"]),
-        (Behaviour { breaks_after: 0, ..cut() }, ["after 0 bytes", "3 times"]),
+        (Behaviour { changes: true, ..cut() }, ["the file changed", "run the command again"]),
+        (Behaviour { shift: 1, ..cut() }, ["requested the bytes", "the host sent"]),
+        (Behaviour { failures: vec![404], ..cut() }, ["status 404", "expected 200"]),
+        (Behaviour { failures: vec![503; 9], ..cut() }, ["status 503", "3 attempts"]),
+        (Behaviour { breaks_after: 0, ..cut() }, ["0 bytes were received", "3 attempts"]),
         (Behaviour { sends_length: false, ..cut() }, ["a.zst", ""]),
     ] {
         let host = BreakingHost::new(zstd(&sample()), behaviour.clone());
@@ -113,7 +113,7 @@ fn a_failed_download_is_an_error_and_keeps_the_old_database() {
         assert_eq!(fixture.files("db"), before, "{behaviour:?}");
     }
     let host = BreakingHost::new(zstd(&sample()), Behaviour { fails_sums: true, ..Behaviour::default() });
-    let sums = format!("{}, where its checksum", host.url("sha256sums.txt"));
+    let sums = format!("cannot read the checksum from {}", host.url("sha256sums.txt"));
     build(&fixture, &host, "a.zst", &["--retries", "0"]).fails(&[&sums, "status 503"]);
     fixture.build(&[Path::new("ftp://x/a.zst")], &[]).fails(&["ftp://", "expected http"]);
     fixture.build(&[Path::new("http://127.0.0.1:1/a")], &["--retries", "0"]).fails(&["127.0.0.1:1"]);

@@ -51,10 +51,10 @@ fn a_database_that_fits_is_complete_and_has_no_minimum_depth() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", dump());
     fixture.build_to("all", &[&dump], &[]).succeeds();
-    let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MB"]));
+    let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MiB"]));
     assert_eq!(summary.to_string(), r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#);
     assert_eq!(fixture.files("db"), fixture.files("all"));
-    let text = fixture.build(&[&dump], &["--max-size", "10MB"]).succeeds();
+    let text = fixture.build(&[&dump], &["--max-size", "10MiB"]).succeeds();
     assert!(text.contains("all of it fits in 10.00 MiB"), "{text}");
 }
 
@@ -111,7 +111,7 @@ fn if_nothing_fits_the_build_fails_and_keeps_the_old_database() {
     fixture.build(&[&sample], &["--max-size", "6000B"]).fails(&["--max-size", "6000 bytes", "--best-only"]);
     assert_eq!(fixture.files("db"), before);
     let games = fixture.file("games.pgn", "1. e4 e5 1-0");
-    assert_eq!(fixture.build(&[&games], &["--max-size", "1MB"]).code, 2);
+    assert_eq!(fixture.book_build(&[&games], &["--max-size", "1MB"]).code, 2);
     let small = fixture.build(&[&sample], &["--max-size", "1KiB"]);
     assert!(small.code == 2 && small.err.contains("expected at least 4.00 KiB"), "{}", small.err);
 }

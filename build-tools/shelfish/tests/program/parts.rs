@@ -214,7 +214,7 @@ fn records_of_another_part_are_reported_by_line_number() {
     };
     fails(&[&forged(b"")], &["line 1", "a number of evaluations outside the limits"]);
     fails(&[&forged(&[3, 7, 7, 0])], &["line 1", "a number of PVs"]);
-    fails(&[&forged(&[7, 7, 7, 1, 4, 1, 0, 0])], &["spooled move", "cannot be played"]);
+    fails(&[&forged(&[7, 7, 7, 1, 4, 1, 0, 0])], &["the move", "cannot be played"]);
     fails(&[&forged(&[1; 1 << 20])], &["line 1", "more than 1048576 bytes"]);
     parts.verb("encode", &["--part", "3", "-o", text(&out)]).fails(&["the plan has 3 parts, from 0 on"]);
     // No files are left.

@@ -28,7 +28,7 @@ fn rooms(src: &Path) -> Rooms {
 fn read(path: &Path, text: &mut String) {
     if path.is_dir() {
         fs::read_dir(path).unwrap().for_each(|entry| read(&entry.unwrap().path(), text));
-    } else if path.file_name().unwrap() != "tests.rs" {
+    } else if path.extension().is_some_and(|ending| ending == "rs") && path.file_name().unwrap() != "tests.rs" {
         let code = fs::read_to_string(path).unwrap();
         text.push_str(code.split("#[cfg(test)]").next().unwrap());
     }
