@@ -5,7 +5,8 @@ use anyhow::{Result, bail};
 use crate::{
     npm,
     shell::{build_for_tests, cargo},
-    test::{self, Step, Summary, Tally, cargo_tests, clippy, clippy_wasm, fmt, site_types, test_types},
+    tally::{Tally, cargo_tests},
+    test::{self, Step, Summary, clippy, clippy_wasm, fmt, site_types, test_types},
     tools,
 };
 

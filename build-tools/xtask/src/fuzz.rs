@@ -5,7 +5,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::{
     shell::{build_for_tests, call, cargo, command, output, program, programs, root, target_dir, which},
-    test::Tally,
+    tally::Tally,
     tools,
 };
 

@@ -13,6 +13,7 @@ mod shell;
 mod shrink;
 mod site;
 mod stamp;
+mod tally;
 mod test;
 mod tools;
 mod train_net;

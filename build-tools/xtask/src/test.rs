@@ -3,7 +3,6 @@
 mod aside;
 mod node;
 mod steps;
-mod tally;
 
 use std::{
     io::Write,
@@ -15,10 +14,10 @@ use anyhow::{Result, bail};
 use aside::Aside;
 use steps::STEPS;
 pub(crate) use steps::{clippy, clippy_wasm, fmt, site_types, test_types};
-pub(crate) use tally::{Tally, cargo_tests, check};
 
 use crate::{
     shell::{build_for_tests, say},
+    tally::Tally,
     tools,
 };
 

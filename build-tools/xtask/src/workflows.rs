@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     shell::{call, command, output, root, which},
-    test::{Tally, check},
+    tally::{Tally, check},
     tools,
 };
 

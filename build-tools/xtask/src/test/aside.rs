@@ -10,11 +10,11 @@ use std::{
 
 use anyhow::Result;
 
-use super::{
-    Args, STEPS,
+use super::{Args, STEPS};
+use crate::{
+    shell::{command, say, which},
     tally::{Tally, our_counts},
 };
-use crate::shell::{command, say, which};
 
 /// A process with a lower priority that runs the background steps.
 pub(super) struct Aside {

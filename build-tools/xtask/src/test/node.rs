@@ -4,11 +4,11 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{
-    Args,
+use super::Args;
+use crate::{
+    shell::{program, root},
     tally::{Tally, counted, node_counts},
 };
-use crate::shell::{program, root};
 
 /// Runs the `*.test.mjs` files of a directory by Node's own test runner.
 pub(super) fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {

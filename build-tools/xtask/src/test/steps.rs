@@ -2,15 +2,13 @@
 
 use anyhow::{Result, bail};
 
-use super::{
-    Args, Step,
-    node::node_tests,
-    tally::{Tally, cargo_tests, check, counted, vitest_counts},
-};
+use super::{Args, Step, node::node_tests};
 use crate::{
     fuzz, npm, release,
     shell::{call, cargo, command, npm as npm_command, programs, root, target_dir, which},
-    site as deployed, tools, web_app, workflows,
+    site as deployed,
+    tally::{Tally, cargo_tests, check, counted, vitest_counts},
+    tools, web_app, workflows,
 };
 
 pub(super) const STEPS: &[Step] = &[

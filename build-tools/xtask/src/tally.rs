@@ -30,7 +30,7 @@ impl Tally {
     }
 
     /// Adds a failure if the command failed without a failed test.
-    pub(super) fn unless_broken(self, is_fine: bool) -> Tally {
+    pub fn unless_broken(self, is_fine: bool) -> Tally {
         if is_fine || self.failed > 0 { self } else { Tally { failed: 1, ..self } }
     }
 
@@ -109,7 +109,7 @@ fn cargo_counts(line: &str) -> Tally {
 }
 
 /// `1593 passed, 0 failed, 2 skipped`
-pub(super) fn our_counts(line: &str) -> Option<Tally> {
+pub fn our_counts(line: &str) -> Option<Tally> {
     let mut parts = line.split(", ").zip(["passed", "failed", "skipped"]).map(|(part, word)| {
         let (number, found) = part.split_once(' ')?;
         number.parse().ok().filter(|_| found == word)
@@ -119,7 +119,7 @@ pub(super) fn our_counts(line: &str) -> Option<Tally> {
 }
 
 /// `ℹ pass 12`, `ℹ fail 0`, and `﹣ a name # a reason` for each skipped test or suite. `ℹ skipped` does not count suites.
-pub(super) fn node_counts(line: &str) -> Tally {
+pub fn node_counts(line: &str) -> Tally {
     let number = |word: &str| line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse().ok();
     match line.trim_start().chars().next() {
         Some('ℹ' | '#') if !line.starts_with(' ') => {
