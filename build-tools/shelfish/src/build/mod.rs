@@ -27,7 +27,7 @@ pub use files::Files;
 pub use runs::RunFiles;
 
 use crate::database;
-use crate::input::remote::Patience;
+use crate::input::remote::DownloadPolicy;
 use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
@@ -57,7 +57,7 @@ pub struct Options {
     /// Number of workers.
     pub threads: usize,
     /// Timeout and retries of downloads.
-    pub patience: Patience,
+    pub download_policy: DownloadPolicy,
     /// Keys at which the table is cut into parts, as if the parts were built separately.
     pub boundaries: Vec<Vec<u8>>,
     /// Maximum size of all files, in bytes.
@@ -85,7 +85,7 @@ impl Options {
             shard_bytes: defaults.shard_bytes,
             inline_page_bytes: defaults.inline_page_bytes,
             threads: cores(),
-            patience: Patience::default(),
+            download_policy: DownloadPolicy::default(),
             boundaries: Vec::new(),
             max_bytes: None,
             max_disk: None,
@@ -98,7 +98,7 @@ impl Options {
     /// Opens the inputs and checks that they are of a kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
         let decoders = frames::decoders(self.threads, self.max_memory);
-        let dumps = Dumps::open(&self.inputs, DumpOptions { patience: self.patience, decoders })?;
+        let dumps = Dumps::open(&self.inputs, DumpOptions { download_policy: self.download_policy, decoders })?;
         dumps.expect(&self.inputs, kind)?;
         Ok(dumps)
     }

@@ -14,7 +14,7 @@ use reqwest::Url;
 use serde::Serialize;
 
 use crate::input::Input;
-use crate::input::remote::{Checksum, Patience, Remote, RemoteError, listed, sums_url};
+use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, listed, sums_url};
 use crate::terminal::shown::{json, shown};
 use crate::{Failure, Outcome, database};
 
@@ -121,11 +121,11 @@ impl fmt::Display for DumpsError {
 impl std::error::Error for DumpsError {}
 
 /// Reads the dumps of a list in the order of their months, without sizes.
-pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
+pub fn list(list: &str, download_policy: DownloadPolicy) -> Result<Vec<Month>, DumpsError> {
     let base = Url::parse(list).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
     let beside = |name: &str| base.join(name).map_err(|_| DumpsError::Address(list.to_owned()));
-    let text = |url: &Url| text(url, patience).map_err(|error| DumpsError::Read { url: url.to_string(), error });
+    let text = |url: &Url| text(url, download_policy).map_err(|error| DumpsError::Read { url: url.to_string(), error });
     let names = text(&base)?.unwrap_or_default();
     let sums = text(&beside("sha256sums.txt")?)?.unwrap_or_default();
     let counts = text(&beside("counts.txt")?)?.unwrap_or_default();
@@ -137,8 +137,8 @@ pub fn list(list: &str, patience: Patience) -> Result<Vec<Month>, DumpsError> {
 }
 
 /// Finds the dump of a month.
-pub fn find(name: &str, from: &str, patience: Patience) -> Result<Input, DumpsError> {
-    let months = list(from, patience)?;
+pub fn find(name: &str, from: &str, download_policy: DownloadPolicy) -> Result<Input, DumpsError> {
+    let months = list(from, download_policy)?;
     let Some(month) = months.iter().find(|month| month.name == name) else {
         let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
         let known = (end(months.first()), end(months.last()));
@@ -152,10 +152,10 @@ pub fn find(name: &str, from: &str, patience: Patience) -> Result<Input, DumpsEr
 }
 
 /// Reads a file of a host. Returns `None` if an optional file does not exist.
-fn text(url: &Url, patience: Patience) -> io::Result<Option<String>> {
+fn text(url: &Url, download_policy: DownloadPolicy) -> io::Result<Option<String>> {
     let read = || {
         let mut bytes = Vec::new();
-        Remote::open(url.as_str(), None, patience)?.take(MAX_LIST).read_to_end(&mut bytes)?;
+        Remote::open(url.as_str(), None, download_policy)?.take(MAX_LIST).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let is_missing = |error: &io::Error| {
@@ -227,7 +227,7 @@ fn ask_sizes(months: &mut [Month]) -> Result<(), Failure> {
 
 /// Prints the months.
 pub fn run(args: &Args) -> Outcome {
-    let mut months = list(&args.list, Patience::default())?;
+    let mut months = list(&args.list, DownloadPolicy::default())?;
     if !args.no_sizes {
         ask_sizes(&mut months)?;
     }

@@ -12,7 +12,7 @@ use shelfish::source::integrity::Integrity;
 
 use crate::build::{MIN_MEMORY, Options};
 use crate::input::Input;
-use crate::input::remote::Patience;
+use crate::input::remote::DownloadPolicy;
 use crate::publish::staging::Staging;
 use crate::store::{Address, AddressError};
 use crate::system::ordered::cores;
@@ -101,8 +101,8 @@ impl TableArgs {
     }
 
     /// Returns the timeout and retries of downloads.
-    pub fn patience(&self) -> Patience {
-        Patience { timeout: Duration::from_secs(self.timeout), retries: self.retries.into() }
+    pub fn download_policy(&self) -> DownloadPolicy {
+        DownloadPolicy { timeout: Duration::from_secs(self.timeout), retries: self.retries.into() }
     }
 
     /// Returns the options of the table for a build of `inputs` in the directory `out`.
@@ -113,7 +113,7 @@ impl TableArgs {
             shard_bytes: self.files.shard_size,
             inline_page_bytes: self.files.inline_pages as usize,
             threads: self.threads.map_or_else(cores, usize::from),
-            patience: self.patience(),
+            download_policy: self.download_policy(),
             max_disk: self.max_disk,
             rejects: self.rejects.clone(),
             quiet,

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{Args, Place, address};
 
 /// Timeout if no other limit applies.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Common deadline of several lookups.
 pub struct Deadline {
@@ -81,9 +81,9 @@ impl<R: Record> Database<R> {
         let runtime = runtime.map_err(|error| error.to_string())?;
         let is_near = place.is_directory();
         let reader = async move {
-            match tokio::time::timeout(PATIENCE, Reader::open(place, Options::default())).await {
+            match tokio::time::timeout(TIMEOUT, Reader::open(place, Options::default())).await {
                 Ok(reader) => reader.map(Arc::new).map_err(|error| error.to_string()),
-                Err(_) => Err(format!("{name}: no answer within {} s", PATIENCE.as_secs())),
+                Err(_) => Err(format!("{name}: no answer within {} s", TIMEOUT.as_secs())),
             }
         };
         let reader = reader.boxed().shared();

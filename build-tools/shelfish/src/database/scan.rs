@@ -7,16 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use shelfish::reader::ReadError;
+use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
 use shelfish::table::{Chunk, Manifest, Page};
 use tokio::runtime::{Builder, Runtime};
 
 use super::Place;
 use crate::terminal::shown::hexadecimal;
-
-/// Maximum number of bytes of a request. A single larger block is read whole.
-const REQUEST: u64 = 1 << 20;
 
 /// Block in encoded form.
 #[derive(Clone, Debug)]
@@ -166,12 +163,13 @@ impl Scan {
         };
         let start = first.range.start;
         let mut end = start;
-        let mut some = Vec::new();
-        while let Some(Chunk { range, .. }) = shard.blocks.front() {
-            if !some.is_empty() && (range.start != end || range.end - start > REQUEST) {
+        let limits = RequestLimits { max_gap: 0, ..RequestLimits::default() };
+        let mut some: Vec<Chunk> = Vec::new();
+        while let Some(next) = shard.blocks.front() {
+            if some.last().is_some_and(|last| !limits.fits(&some[0], last, next)) {
                 break;
             }
-            end = range.end;
+            end = next.range.end;
             some.extend(shard.blocks.pop_front());
         }
         match self.range(&shard.file, start..end) {

@@ -1,6 +1,7 @@
 //! Databases of evaluations: their records, and the build of their tables.
 
 pub mod fit;
+mod json;
 pub mod kind;
 pub mod merged;
 pub mod parts;

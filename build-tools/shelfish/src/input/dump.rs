@@ -9,7 +9,7 @@ use super::compression::{CompressedText, Compression};
 use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::remote::{Download, Patience, Remote};
+use super::remote::{Download, DownloadPolicy, Remote};
 use super::{BookFile, Input, InputError, is_polyglot_name};
 
 /// Bytes of a file that decide its compression and the window of zstd.
@@ -36,7 +36,7 @@ const BOOKS_FROM_FILES_ONLY: &str =
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DumpOptions {
     /// Timeout and retries of downloads.
-    pub patience: Patience,
+    pub download_policy: DownloadPolicy,
     /// Number of threads that decode a file of `pzstd`, see [`frames::decoders`].
     pub decoders: usize,
 }
@@ -139,7 +139,7 @@ impl Dump {
         let (reader, size): (Box<dyn Read + Send>, _) = match input {
             Input::Stdin => (Box::new(io::stdin()), None),
             Input::Url(url) | Input::Listed { url, .. } => {
-                let remote = Remote::open(url, input.checksum(), options.patience)?;
+                let remote = Remote::open(url, input.checksum(), options.download_policy)?;
                 download = Some(remote.download());
                 let size = remote.size();
                 (Box::new(remote), size)

@@ -154,7 +154,7 @@ impl BuildCommand for Args {
     fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, Failure> {
         let mut inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
         for month in &self.dump {
-            inputs.push(dumps::find(month, &self.dump_list, self.table.patience())?);
+            inputs.push(dumps::find(month, &self.dump_list, self.table.download_policy())?);
         }
         let selection = self.selection();
         inputs.extend(selection.whole.iter().cloned());

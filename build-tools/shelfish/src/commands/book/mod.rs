@@ -22,7 +22,7 @@ use crate::terminal::answers::Answers;
 use crate::{Failure, Outcome};
 
 /// Timeout of a book on a host.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Commands for books.
 #[derive(clap::Subcommand, Debug)]
@@ -115,7 +115,7 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
     let position: Position = fen.trim().parse()?;
     let chess = as_written(fen).unwrap_or_else(|| position.chess().clone());
     let mode = CastlingMode::detect(&shakmaty::Position::to_setup(&chess, shakmaty::EnPassantMode::Legal));
-    let candidates = sorted(book.candidates(&chess, &Deadline::new(PATIENCE))?, min_frequency);
+    let candidates = sorted(book.candidates(&chess, &Deadline::new(TIMEOUT))?, min_frequency);
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
     let told = |candidate: &Candidate| PickedMove {
         uci: candidate.m.to_uci(mode).to_string(),

@@ -16,7 +16,7 @@ use super::database::lines;
 use super::{output, print};
 use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
-use crate::database::blocking::{Database, Deadline, PATIENCE};
+use crate::database::blocking::{Database, Deadline, TIMEOUT};
 
 /// Destination of answers.
 pub type Output = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -187,7 +187,7 @@ fn repeats_position(task: &Task, m: Move) -> bool {
 
 /// Returns the time limit for book and database.
 fn lookup_time(limits: &Limits) -> Duration {
-    limits.target.or(limits.deadline).map_or(PATIENCE, |time| (time / 2).min(PATIENCE))
+    limits.target.or(limits.deadline).map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT))
 }
 
 /// Prints the evaluation of the database. Returns its best line if the evaluation makes a search unnecessary.

@@ -14,7 +14,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use serde::Serialize;
 use shelfish::eval::PositionEval;
 use shelfish::position::Key;
-use shelfish::reader::ReadError;
+use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
 use shelfish::table::{Block, Chunk, Manifest, Page, RecordWeight, TableError};
 
@@ -22,10 +22,6 @@ use crate::Failure;
 use crate::database::Place;
 use crate::system::ordered::{cores, ordered};
 
-/// Maximum gap in bytes between two blocks that share a request to a host.
-const GAP: u64 = 16 << 10;
-/// Maximum number of bytes of a request. A single larger block is read whole.
-const REQUEST: u64 = 1 << 20;
 /// Maximum number of parallel requests.
 const AT_ONCE: usize = 8;
 /// Maximum number of bytes in memory at a time. A single larger block is read whole.
@@ -215,14 +211,9 @@ impl Index {
 
     /// Reads chunks in the order of their offsets. Chunks that are close together share a request.
     async fn fetch(&mut self, chunks: Vec<Chunk>) -> Result<Vec<(Vec<u8>, Chunk)>, ReadError> {
-        let gap = if self.place.is_directory() { 0 } else { GAP };
-        let mut runs: Vec<Vec<Chunk>> = Vec::new();
-        for chunk in chunks {
-            match runs.last_mut() {
-                Some(run) if joins(run, &chunk, gap) => run.push(chunk),
-                _ => runs.push(vec![chunk]),
-            }
-        }
+        let default = RequestLimits::default();
+        let limits = if self.place.is_directory() { RequestLimits { max_gap: 0, ..default } } else { default };
+        let runs = limits.group(chunks);
         let place = &self.place;
         let read = |run: Vec<Chunk>| async move {
             let (file, range) = (run[0].file.clone(), run[0].range.start..run[run.len() - 1].range.end);
@@ -350,13 +341,4 @@ fn read_at(file: &mut File, at: u64, length: usize) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Returns whether a chunk shares a request with the chunks of `run`.
-fn joins(run: &[Chunk], chunk: &Chunk, gap: u64) -> bool {
-    let (Some(first), Some(last)) = (run.first(), run.last()) else { return false };
-    last.file == chunk.file
-        && chunk.range.start >= last.range.end
-        && chunk.range.start - last.range.end <= gap
-        && chunk.range.end.saturating_sub(first.range.start) <= REQUEST
 }

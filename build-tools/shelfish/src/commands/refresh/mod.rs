@@ -19,7 +19,7 @@ use shelfish::table::Manifest;
 use super::table_args::Built;
 use super::verify;
 use crate::input::Input;
-use crate::input::remote::{Patience, Remote};
+use crate::input::remote::{DownloadPolicy, Remote};
 use crate::publish::{self, Replaces, publish};
 use crate::{Failure, database};
 use config::{BuildArgs, Config};
@@ -213,7 +213,7 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     let version = |path: &Path| {
         let source = Input::from(path);
         let version = match &source {
-            Input::Url(url) => Remote::open(url, None, Patience::default()).map(|remote| remote.version()),
+            Input::Url(url) => Remote::open(url, None, DownloadPolicy::default()).map(|remote| remote.version()),
             _ => fs::metadata(path).map(|metadata| {
                 let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
                 Some(format!("{} bytes of {}", metadata.len(), modified.as_nanos()))

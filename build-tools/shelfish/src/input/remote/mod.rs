@@ -18,7 +18,8 @@ use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{innermost, pause_of};
+use shelfish::source::host::{TokioClock, innermost, pause_of};
+use shelfish::source::retry::{RetryPolicy, Retryable};
 use tokio::runtime::Runtime;
 
 pub use checksum::{Checksum, listed, sums_url};
@@ -30,25 +31,27 @@ use crate::terminal::shown::{beginning, hexadecimal, shown};
 
 /// Maximum size of a list of checksums, in bytes.
 const MAX_SUMS: usize = 4 << 20;
-/// First delay of a retry. The delay doubles after each attempt without progress.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Maximum delay, unless the host requests a longer delay.
-const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Maximum delay that a host may request.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
 /// Timeout and retries of downloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct DownloadPolicy {
     /// Maximum time without a byte.
     pub timeout: Duration,
     /// Maximum number of retries in a row without progress.
     pub retries: u32,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience { timeout: Duration::from_secs(60), retries: 8 }
+impl Default for DownloadPolicy {
+    fn default() -> DownloadPolicy {
+        DownloadPolicy { timeout: Duration::from_secs(60), retries: 8 }
+    }
+}
+
+impl DownloadPolicy {
+    fn retry(&self) -> RetryPolicy {
+        RetryPolicy::default().with_max_retries(self.retries).with_max_retry_after(MAX_RETRY_AFTER)
     }
 }
 
@@ -80,7 +83,7 @@ impl fmt::Display for Download {
 pub struct Remote {
     runtime: Runtime,
     client: reqwest::Client,
-    patience: Patience,
+    download_policy: DownloadPolicy,
     url: String,
     response: Option<Response>,
     /// Received bytes that were not read yet.
@@ -127,6 +130,19 @@ enum AttemptError {
     Permanent(RemoteError),
 }
 
+impl Retryable for AttemptError {
+    fn is_transient(&self) -> bool {
+        matches!(self, AttemptError::Transient { .. })
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            AttemptError::Transient { delay, .. } => *delay,
+            AttemptError::Permanent(_) => None,
+        }
+    }
+}
+
 impl From<RemoteError> for AttemptError {
     fn from(error: RemoteError) -> AttemptError {
         AttemptError::Permanent(error)
@@ -135,7 +151,7 @@ impl From<RemoteError> for AttemptError {
 
 impl Remote {
     /// Requests a file, and its checksum unless that is `known`.
-    pub fn open(url: &str, known: Option<&Checksum>, patience: Patience) -> io::Result<Remote> {
+    pub fn open(url: &str, known: Option<&Checksum>, download_policy: DownloadPolicy) -> io::Result<Remote> {
         if !scheme(url).is_some_and(is_http) {
             return Err(RemoteError::Scheme(url.split("://").next().unwrap_or_default().to_owned()).into());
         }
@@ -143,7 +159,7 @@ impl Remote {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(patience.timeout)
+            .connect_timeout(download_policy.timeout)
             .build()
             .map_err(|error| RemoteError::Client(innermost(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -151,7 +167,7 @@ impl Remote {
         let mut remote = Remote {
             runtime,
             client,
-            patience,
+            download_policy,
             url: url.to_owned(),
             response: None,
             chunk: Bytes::new(),
@@ -271,10 +287,10 @@ impl Remote {
 
     /// Waits for a step of a response, no longer than the timeout.
     async fn in_time<T>(&self, step: impl Future<Output = reqwest::Result<T>>) -> Result<T, AttemptError> {
-        match tokio::time::timeout(self.patience.timeout, step).await {
+        match tokio::time::timeout(self.download_policy.timeout, step).await {
             Ok(done) => done.map_err(|error| AttemptError::Transient { why: innermost(&error), delay: None }),
             Err(_) => {
-                let why = format!("no byte arrived for {} seconds", self.patience.timeout.as_secs_f32());
+                let why = format!("no byte arrived for {} seconds", self.download_policy.timeout.as_secs_f32());
                 Err(AttemptError::Transient { why, delay: None })
             }
         }
@@ -285,22 +301,17 @@ impl Remote {
     where
         F: Future<Output = Result<T, AttemptError>>,
     {
-        self.runtime.block_on(async {
-            let mut times = 0;
-            loop {
-                let (why, asked) = match attempt().await {
-                    Ok(done) => return Ok(done),
-                    Err(AttemptError::Permanent(error)) => return Err(error),
-                    Err(AttemptError::Transient { why, delay }) => (why, delay),
-                };
-                times += 1;
-                if times > self.patience.retries {
-                    return Err(RemoteError::Broken { why, at: self.at, times });
-                }
-                let pause = PAUSE.saturating_mul(1 << times.min(16)).min(MAX_PAUSE);
-                tokio::time::sleep(pause.max(asked.unwrap_or_default().min(MAX_RETRY_AFTER))).await;
-            }
-        })
+        let clock = TokioClock(Instant::now());
+        let done = self.runtime.block_on(self.download_policy.retry().run(&clock, attempt));
+        done.map_err(|error| self.broken(error, self.download_policy.retries + 1))
+    }
+
+    /// Returns the error after `times` attempts without progress.
+    fn broken(&self, error: AttemptError, times: u32) -> RemoteError {
+        match error {
+            AttemptError::Permanent(error) => error,
+            AttemptError::Transient { why, .. } => RemoteError::Broken { why, at: self.at, times },
+        }
     }
 
     /// Returns the next bytes; none at the end.
@@ -311,7 +322,7 @@ impl Remote {
                 self.connect()?;
                 continue;
             };
-            let why = match self.runtime.block_on(self.in_time(answer.chunk())) {
+            let error = match self.runtime.block_on(self.in_time(answer.chunk())) {
                 Ok(Some(bytes)) => {
                     self.response = Some(answer);
                     let known = self.skip.min(bytes.len() as u64);
@@ -324,20 +335,18 @@ impl Remote {
                 }
                 // Without a known size, the end of the response is the end of the file.
                 Ok(None) if self.skip == 0 && self.size.is_none_or(|size| size == self.at) => return Ok(Bytes::new()),
-                Ok(None) => "the response ended early".to_owned(),
-                Err(AttemptError::Permanent(error)) => return Err(error.into()),
-                Err(AttemptError::Transient { why, .. }) => why,
+                Ok(None) => AttemptError::Transient { why: "the response ended early".to_owned(), delay: None },
+                Err(error) => error,
             };
             times += 1;
-            if times > self.patience.retries {
-                return Err(RemoteError::Broken { why, at: self.at, times }.into());
-            }
+            let Some(delay) = self.download_policy.retry().delay(times, &error, fastrand::f64()) else {
+                return Err(self.broken(error, times).into());
+            };
             if let Ok(mut download) = self.download.lock() {
                 download.resumed += 1;
             }
-            let pause = PAUSE.saturating_mul(1 << (times - 1).min(16)).min(MAX_PAUSE);
             // The time without a byte counts as a part of the delay.
-            std::thread::sleep(pause.saturating_sub(start.elapsed()));
+            std::thread::sleep(delay.saturating_sub(start.elapsed()));
             start = Instant::now();
         }
     }

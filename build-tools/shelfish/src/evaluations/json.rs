@@ -1,0 +1,121 @@
+//! Lines of dumps, as JSON.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use shelfish::eval::PositionEval;
+
+use super::record::Reject;
+
+#[derive(Deserialize)]
+pub(super) struct RawRecord<'a> {
+    #[serde(borrow)]
+    pub fen: Cow<'a, str>,
+    #[serde(borrow)]
+    pub evals: AtMost<RawEvaluation<'a>, { PositionEval::MAX_EVALUATIONS }>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawEvaluation<'a> {
+    #[serde(borrow)]
+    pub pvs: AtMost<RawPv<'a>, { PositionEval::MAX_EVALUATION_PVS }>,
+    pub knodes: Int,
+    pub depth: Int,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawPv<'a> {
+    pub cp: Option<Int>,
+    pub mate: Option<Int>,
+    #[serde(borrow)]
+    pub line: Cow<'a, str>,
+}
+
+/// Array that keeps at most `N` items.
+pub(super) struct AtMost<T, const N: usize> {
+    pub items: Vec<T>,
+    /// Number of items, including those that were not kept.
+    pub found: usize,
+}
+
+impl<T, const N: usize> AtMost<T, N> {
+    /// Returns the items if all of them were kept.
+    pub fn all(&self, what: &str) -> Result<&[T], Reject> {
+        match self.found > N {
+            true => Err(Reject::TooMuch(format!("{} {what}, expected at most {N}", self.found))),
+            false => Ok(&self.items),
+        }
+    }
+}
+
+impl<T, const N: usize> FromIterator<T> for AtMost<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> AtMost<T, N> {
+        let mut all = items.into_iter();
+        let items: Vec<T> = all.by_ref().take(N).collect();
+        let found = items.len() + all.count();
+        AtMost { items, found }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AtMost<T, N>, D::Error> {
+        struct Items<T, const N: usize>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Items<T, N> {
+            type Value = AtMost<T, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<AtMost<T, N>, A::Error> {
+                let mut most = AtMost { items: Vec::new(), found: 0 };
+                // Excess items are still parsed, because they must be valid.
+                while let Some(item) = items.next_element()? {
+                    most.found += 1;
+                    if most.found <= N {
+                        most.items.push(item);
+                    }
+                }
+                Ok(most)
+            }
+        }
+
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+/// Integer in any JSON notation. Beyond 64 bits, the value saturates, which is outside of every valid range.
+#[derive(Clone, Copy)]
+pub(super) struct Int(pub i128);
+
+impl<'de> Deserialize<'de> for Int {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Int, D::Error> {
+        deserializer.deserialize_any(IntVisitor)
+    }
+}
+
+struct IntVisitor;
+
+impl Visitor<'_> for IntVisitor {
+    type Value = Int;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number")
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Int, E> {
+        Ok(Int(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Int, E> {
+        Ok(Int(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Int, E> {
+        if value.fract() == 0.0 { Ok(Int(value as i128)) } else { Err(E::custom(format!("{value} is not whole"))) }
+    }
+}
