@@ -27,29 +27,28 @@ The same input gives the same bytes for any number of threads and any memory. If
 unchanged.
 
 With -o s3://, gs:// or az://, the database is built in --temp-dir, published as by `shelfish publish`, and then removed
-here. Readers have the old database until the new one is complete. If somebody else publishes during the build, theirs
-stays. If publishing fails, the new database is kept, and the error shows the command that publishes it. The disk needs
+here. Readers have the old database until the new one is complete. A database that another
+process publishes during the build stays. If publishing fails, the new database is kept, and the error shows the command that publishes it. The disk needs
 about 2.2 times the size of the result; --max-disk limits the disk space and is checked at the start. `shelfish publish
 --help` lists the credentials.
 
 With --base, the result is byte for byte that of a build from all inputs at once. Blocks without new positions are copied.
-Whatever a base leaves out (--min-depth and so on) is left out of the inputs, too. The result can differ from a build at
-once in two cases: --best-only with --max-pvs or --max-plies ranks a base's evaluations by what is left of them; and
-evaluations that a base left out because a record had no room are missing even if --max-pvs or --max-plies would have made
-room.
+The selection of a base (--min-depth and so on) also applies to the inputs. The result can differ from a build at once in two
+cases. --best-only with --max-pvs or --max-plies ranks the shortened evaluations of a base. And evaluations that a base left
+out for lack of room stay missing, even if --max-pvs or --max-plies would have made room.
 
 A dump on a host is read as a stream, without a copy on the disk. If the connection breaks, the rest is requested, provided
 that the file is unchanged. The SHA-256 is compared with the one in `sha256sums.txt` next to the file, if the host has that.
 
-Parquet does not mark where an evaluation ends. A new evaluation begins when the position, the depth or the nodes change,
+Parquet does not mark the end of an evaluation. A new evaluation begins when the position, the depth or the nodes change,
 or when a first move is repeated.
 
 A record has room for 256 evaluations, 4,096 PVs and 4,096 moves (fewer if its positions have very many legal moves), so
 that every record is fast to read. The best evaluations are kept. A single evaluation with too many moves is cut to the
 first moves of each PV.
 
-The summary counts every rejected line by reason (among them lines over 16 MiB, with more than 256 evaluations, with more
-than 256 PVs in one evaluation, or with a PV of more than 5 KiB). It also counts PVs that were cut or dropped at an illegal
+The summary counts every rejected line by reason. Lines over 16 MiB, with more than 256 evaluations, with more than 256 PVs
+in one evaluation or with a PV of more than 5 KiB are rejected, too. It also counts PVs that were cut or dropped at an illegal
 move, PVs that were cut for lack of room, and positions with too many evaluations.
 
 Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.

@@ -54,7 +54,7 @@ fn zstd_blocks(frame: &[u8]) -> io::Result<(Vec<u8>, Vec<ZstdBlock>)> {
     loop {
         let &[low, middle, high] = frame.get(end..).and_then(<[u8]>::first_chunk).ok_or_else(short)?;
         let header = u32::from_le_bytes([low, middle, high, 0]);
-        // A run of one byte is told as its length and that byte.
+        // A run of one byte is stored as its length and that byte.
         let length = if header >> 1 & 3 == 1 { 1 } else { (header >> 3) as usize };
         let (at, start) = (output.pos(), end);
         end += 3 + length;

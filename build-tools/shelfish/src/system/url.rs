@@ -1,4 +1,4 @@
-//! URLs and paths, told apart by their scheme.
+//! The scheme distinguishes URLs from paths.
 
 use std::path::Path;
 
