@@ -18,9 +18,9 @@ pub mod system;
 pub mod terminal;
 
 /// Why a command failed, as it is printed.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.
 ///
 /// 0 is success, 1 a failure or a problem found, 2 wrong usage, 130 and 143 an interruption by SIGINT and SIGTERM.
-pub type Outcome = Result<std::process::ExitCode, Failure>;
+pub type Outcome = Result<std::process::ExitCode, BoxError>;

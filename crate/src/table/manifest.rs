@@ -65,12 +65,12 @@ pub struct WrittenShard {
 struct Pages {
     /// All separators, one after another.
     separators: Vec<u8>,
-    places: Vec<Place>,
+    locations: Vec<PageLocation>,
 }
 
 /// The location of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct PageLocation {
     /// End of its separator in `separators`.
     separator: u32,
     /// The number of its shard.
@@ -81,18 +81,18 @@ struct Place {
 
 impl Pages {
     fn separator(&self, n: usize) -> &[u8] {
-        let end = |n: usize| self.places[n].separator as usize;
+        let end = |n: usize| self.locations[n].separator as usize;
         &self.separators[n.checked_sub(1).map_or(0, end)..end(n)]
     }
 
     /// Adds a page. Its start is set when the length of its shard is known.
     fn push(&mut self, shard: usize, separator: &[u8]) -> Result<(), String> {
-        let last = self.places.len().checked_sub(1).map(|last| self.separator(last));
+        let last = self.locations.len().checked_sub(1).map(|last| self.separator(last));
         if last.map_or(!separator.is_empty(), |last| last >= separator) {
-            return Err(format!("the separator of page {} stands out of order", self.places.len()));
+            return Err(format!("the separator of page {} stands out of order", self.locations.len()));
         }
         self.separators.extend_from_slice(separator);
-        self.places.push(Place { separator: self.separators.len() as u32, shard: shard as u32, start: 0 });
+        self.locations.push(PageLocation { separator: self.separators.len() as u32, shard: shard as u32, start: 0 });
         Ok(())
     }
 }
@@ -240,9 +240,9 @@ impl Manifest {
         if !inline_pages.is_empty() && inline_pages.len() as u64 != page_bytes {
             return Err(format!("{} bytes of inline pages of {file}, expected {page_bytes}", inline_pages.len()));
         }
-        let pages = self.pages.places.len() - lengths.len()..self.pages.places.len();
-        for (place, &length) in self.pages.places[pages.clone()].iter_mut().zip(lengths) {
-            place.start = start;
+        let pages = self.pages.locations.len() - lengths.len()..self.pages.locations.len();
+        for (location, &length) in self.pages.locations[pages.clone()].iter_mut().zip(lengths) {
+            location.start = start;
             start += u64::from(length);
         }
         self.shards.push(Shard { file, bytes, positions, inline_pages, pages });
@@ -309,7 +309,7 @@ impl Manifest {
 
     /// The number of the last page whose separator is not above `key`.
     fn number_of(&self, key: &[u8]) -> Option<usize> {
-        let (mut low, mut high) = (0, self.pages.places.len());
+        let (mut low, mut high) = (0, self.pages.locations.len());
         while low < high {
             let middle = low.midpoint(high);
             if self.pages.separator(middle) <= key { low = middle + 1 } else { high = middle }
@@ -318,9 +318,9 @@ impl Manifest {
     }
 
     fn page(&self, n: usize) -> Chunk {
-        let Place { shard, start, .. } = self.pages.places[n];
+        let PageLocation { shard, start, .. } = self.pages.locations[n];
         let shard = &self.shards[shard as usize];
-        let next = self.pages.places.get(n + 1);
+        let next = self.pages.locations.get(n + 1);
         let end = if n + 1 < shard.pages.end { next.map_or(shard.bytes, |next| next.start) } else { shard.bytes };
         let keys = KeyRange {
             from: self.pages.separator(n).to_vec(),
@@ -331,7 +331,7 @@ impl Manifest {
 
     /// All pages in ascending order of keys.
     pub fn pages(&self) -> impl ExactSizeIterator<Item = Chunk> + '_ {
-        (0..self.pages.places.len()).map(|n| self.page(n))
+        (0..self.pages.locations.len()).map(|n| self.page(n))
     }
 
     /// The pages of the shard with this number.
@@ -341,8 +341,8 @@ impl Manifest {
 
     /// The bytes of an inline page, not checked; `None` if there are no inline pages.
     pub fn inline_page(&self, page: &Chunk) -> Option<&[u8]> {
-        let place = self.pages.places.get(self.number_of(&page.keys.from)?)?;
-        let shard = self.shards.get(place.shard as usize)?;
+        let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
+        let shard = self.shards.get(location.shard as usize)?;
         let is_inline = shard.file == page.file && !shard.inline_pages.is_empty();
         is_inline.then(|| page.within(&shard.inline_pages, shard.bytes.saturating_sub(shard.inline_pages.len() as u64)))
     }

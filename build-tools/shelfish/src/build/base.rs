@@ -14,7 +14,7 @@ use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight
 
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, Place, PlaceError};
+use crate::database::{self, DatabaseSource, DatabaseSourceError};
 use crate::system::ordered::{Ordered, ordered};
 
 /// Error of a base.
@@ -30,7 +30,7 @@ pub struct BaseError {
 #[derive(Debug)]
 pub enum BaseFault {
     /// The system cannot create a client for the host.
-    Client(PlaceError),
+    Client(DatabaseSourceError),
     /// The manifest is missing or unreadable.
     Manifest(ReadError),
     /// The manifest describes an unknown selection.
@@ -81,7 +81,7 @@ pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseFault> + Se
 #[derive(Clone)]
 pub struct Base<R> {
     name: Arc<str>,
-    place: Place,
+    source: DatabaseSource,
     manifest: Arc<Manifest>,
     kind: PhantomData<R>,
 }
@@ -91,10 +91,10 @@ impl<R: Record + Clone> Base<R> {
     pub fn open(at: &database::Args) -> Result<Base<R>, BaseError> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
-            let place = at.source().map_err(BaseFault::Client)?;
-            let manifest = database::wait(database::manifest::<R>(&place)).map_err(BaseFault::Io)?;
+            let source = at.source().map_err(BaseFault::Client)?;
+            let manifest = database::wait(database::manifest::<R>(&source)).map_err(BaseFault::Io)?;
             let manifest = Arc::new(manifest.map_err(BaseFault::Manifest)?);
-            Ok(Base { name: name.clone(), place, manifest, kind: PhantomData })
+            Ok(Base { name: name.clone(), source, manifest, kind: PhantomData })
         };
         open().map_err(|fault| BaseError { base: name.clone(), fault: Box::new(fault) })
     }
@@ -117,7 +117,7 @@ impl<R: Record + Clone> Base<R> {
     /// Starts to read, at the first record that remains after `narrow`.
     pub fn read(self, narrow: Option<Narrow<R>>, threads: usize) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
-        let scan = Scan::new(self.place, self.manifest)
+        let scan = Scan::new(self.source, self.manifest)
             .map_err(|error| BaseError { base: base.clone(), fault: Box::new(BaseFault::Io(error)) })?;
         let open: Open<R> = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
         let mut reader = BaseReader { blocks: ordered(scan, threads, open), block: None, next: 0 };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::table_args::{BuildCommand, TableArgs};
-use crate::Failure;
+use crate::BoxError;
 use crate::evaluations::parts::Plan;
 use crate::evaluations::{self, Selection, Summary};
 use crate::input::Input;
@@ -125,7 +125,7 @@ impl BuildCommand for Args {
         &self.sources
     }
 
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, Failure> {
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, BoxError> {
         let inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
         let mut table = self.table.options(inputs, out, quiet);
         table.replace = self.replace;

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::input::Input;
 use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, listed, sums_url};
 use crate::terminal::shown::{json, shown};
-use crate::{Failure, Outcome, database};
+use crate::{BoxError, Outcome, database};
 
 /// List of the games of Lichess.
 pub const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
@@ -207,7 +207,7 @@ fn month(file: &str) -> Option<&str> {
 }
 
 /// Requests the sizes of dumps.
-fn ask_sizes(months: &mut [Month]) -> Result<(), Failure> {
+fn ask_sizes(months: &mut [Month]) -> Result<(), BoxError> {
     let client = reqwest::Client::builder()
         .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
         .timeout(Duration::from_secs(30))

@@ -26,7 +26,7 @@ use crate::evaluations::parts::lines::Lines;
 use crate::evaluations::parts::{Plan, Verb};
 use crate::store::{Address, Settings, Store};
 use crate::terminal::progress::{Progress, Work};
-use crate::{Failure, Outcome, database};
+use crate::{BoxError, Outcome, database};
 
 /// Encode the sorted records of a part of a database.
 #[derive(clap::Args, Debug)]
@@ -95,11 +95,11 @@ impl fmt::Display for Report {
 
 /// Encodes a part and prints a summary.
 pub fn run(args: Args) -> Outcome {
-    args.verb.tell(&encode(&args)?)?;
+    args.verb.print_report(&encode(&args)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn encode(args: &Args) -> Result<Report, Failure> {
+fn encode(args: &Args) -> Result<Report, BoxError> {
     let start = std::time::Instant::now();
     let plan = Plan::read(&args.verb.plan)?;
     let part = args.part as usize;
@@ -133,7 +133,7 @@ fn encode(args: &Args) -> Result<Report, Failure> {
     }
     let (blocks, left_out) = encoded(join, &[], threads, kind);
     for block in blocks {
-        let Encoded { block, surplus, .. } = block.map_err(|error| -> Failure {
+        let Encoded { block, surplus, .. } = block.map_err(|error| -> BoxError {
             match error {
                 EncodeError::Join(JoinError::Run(error)) => error.into(),
                 EncodeError::Join(JoinError::Base(error)) => error.into(),
@@ -173,7 +173,7 @@ enum Target {
 }
 
 impl Target {
-    fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, Failure> {
+    fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
         let Some(dir) = address.folder() else {
             let store = Store::open(address, Settings::default())?;
             return Ok(Target::Bucket { store, scratch: tempfile::tempdir()? });
@@ -192,7 +192,7 @@ impl Target {
     }
 
     /// Publishes the shards and then the fragment, each atomically.
-    fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), Failure> {
+    fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), BoxError> {
         match self {
             Target::Folder { dir, scratch } => {
                 let fault = |path: &Path, error: io::Error| format!("{}: {error}", path.display());

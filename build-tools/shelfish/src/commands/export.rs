@@ -18,7 +18,7 @@ use crate::database::{self, Kind};
 use crate::system::ordered::{cores, ordered};
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
-use crate::{Failure, Outcome, lichess};
+use crate::{BoxError, Outcome, lichess};
 
 /// Convert a database to JSON lines, Parquet or a Polyglot book.
 #[derive(clap::Args, Debug)]
@@ -89,7 +89,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
     match args.format {
         Format::Jsonl => match database::kind(&args.database.source()?)? {
             Kind::Evaluations => write_lines(blocks(args, eval_lines)?, out)?,
@@ -106,7 +106,7 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, Failure>>, out: &mut impl Write) -> Result<(), Failure> {
+fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, BoxError>>, out: &mut impl Write) -> Result<(), BoxError> {
     for lines in lines {
         out.write_all(&lines?)?;
     }
@@ -117,14 +117,14 @@ fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, Failure>>, out: &mut 
 fn blocks<K: Record, R: Send + 'static>(
     args: &Args,
     map: fn(&[K]) -> R,
-) -> Result<impl Iterator<Item = Result<R, Failure>> + use<K, R>, Failure> {
+) -> Result<impl Iterator<Item = Result<R, BoxError>> + use<K, R>, BoxError> {
     let place = args.database.source()?;
     let manifest = Arc::new(database::wait(database::manifest::<K>(&place))??);
     let open = move |block: Result<RawBlock, ScanError>| {
         let block = block.map_err(Box::new)?;
         let records = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<K>, TableError>>();
         let mapped = records().map(|records| (records.len() as u64, map(&records)));
-        mapped.map_err(|error| -> Failure { Box::new(error) })
+        mapped.map_err(|error| -> BoxError { Box::new(error) })
     };
     let done = Arc::new(AtomicU64::new(0));
     // On a terminal, the exported lines show the progress, and a bar would interrupt them.
@@ -141,10 +141,10 @@ struct Reported<I> {
     _progress: Progress,
 }
 
-impl<R, I: Iterator<Item = Result<(u64, R), Failure>>> Iterator for Reported<I> {
-    type Item = Result<R, Failure>;
+impl<R, I: Iterator<Item = Result<(u64, R), BoxError>>> Iterator for Reported<I> {
+    type Item = Result<R, BoxError>;
 
-    fn next(&mut self) -> Option<Result<R, Failure>> {
+    fn next(&mut self) -> Option<Result<R, BoxError>> {
         let block = self.blocks.next()?;
         Some(block.map(|(positions, mapped)| {
             self.done.fetch_add(positions, Relaxed);
@@ -208,12 +208,12 @@ mod parquet {
     use shakmaty::CastlingMode;
     use shelfish::eval::{Evaluation, PositionEval, Pv};
 
-    use super::{Args, Failure, blocks};
+    use super::{Args, BoxError, blocks};
     use crate::input::parquet::Writer;
     use crate::input::rows::{Row, Rows};
     use crate::lichess::{score, uci};
 
-    pub fn write(args: &Args, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    pub fn write(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
         let mut writer = Writer::new(out)?;
         let mut ambiguous = 0u64;
         for block in blocks(args, |evals| evals.iter().map(rows).collect::<Vec<_>>())? {

@@ -13,7 +13,7 @@ use shelfish::reader::{Reader, Stats};
 
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
-use crate::database::{self, Place};
+use crate::database::{self, DatabaseSource};
 use crate::lichess::{score, uci};
 use crate::terminal::shown::{self, beginning, shown};
 
@@ -135,14 +135,14 @@ struct AnswerPv {
 
 /// Looks up positions and prints the answers.
 pub fn run(args: Args) -> Outcome {
-    let place = args.database.source()?;
-    database::wait(look_up(place, &args))?
+    let source = args.database.source()?;
+    database::wait(look_up(source, &args))?
 }
 
-async fn look_up(place: Place, args: &Args) -> Outcome {
+async fn look_up(source: DatabaseSource, args: &Args) -> Outcome {
     let started = Instant::now();
-    let cache = args.cache.open(&place)?;
-    let reader = Reader::builder(place).cache(cache).open().await?;
+    let cache = args.cache.open(&source)?;
+    let reader = Reader::builder(source).cache(cache).open().await?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
     if args.timing && !args.json {
@@ -181,7 +181,7 @@ async fn look_up(place: Place, args: &Args) -> Outcome {
 
 struct Session<'a, W: Write> {
     args: &'a Args,
-    reader: Reader<Place, PositionEval, Option<DiskCache>>,
+    reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
     out: W,
     failed: bool,
     seen: Stats,

@@ -23,7 +23,7 @@ use crate::input::lines::Chunk;
 use crate::input::{DumpKind, DumpOptions, Dumps, Input, InputError};
 use crate::system::ordered::ordered;
 use crate::terminal::progress::{Progress, Work};
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 
 /// Approximate memory for decoding, in bytes.
 const MEMORY: usize = 512 << 20;
@@ -101,7 +101,7 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// Opens inputs, which must contain evaluations.
-pub(super) fn open(inputs: &[Input], threads: usize) -> Result<Dumps, Failure> {
+pub(super) fn open(inputs: &[Input], threads: usize) -> Result<Dumps, BoxError> {
     let options = DumpOptions { decoders: frames::decoders(threads, MEMORY), ..DumpOptions::default() };
     let dumps = Dumps::open(inputs, options)?;
     dumps.expect(inputs, DumpKind::Evaluations)?;
@@ -153,7 +153,7 @@ fn sample(
     most: usize,
     threads: usize,
     quiet: bool,
-) -> Result<Sample, Failure> {
+) -> Result<Sample, BoxError> {
     let below = Arc::new(AtomicU64::new(u64::MAX));
     let mut sample = Sample { most, hashes: BTreeSet::new(), known: BTreeMap::new(), below };
     let dumps = open(sources, threads)?;

@@ -17,7 +17,7 @@ use crate::evaluations::OverLimit;
 use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::{Plan, Verb};
 use crate::store::{Address, Settings, Store};
-use crate::{Failure, Outcome, database, publish};
+use crate::{BoxError, Outcome, database, publish};
 
 /// Maximum number of fragments that are read in parallel.
 const AT_ONCE: usize = 16;
@@ -83,11 +83,11 @@ pub fn run(args: Args) -> Outcome {
     if let Some(dir) = args.database.folder() {
         remove_leftovers(&dir.join(plan.folder()));
     }
-    args.verb.tell(&report)?;
+    args.verb.print_report(&report)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn seal(store: &Store, plan: &Plan) -> Result<Report, Failure> {
+async fn seal(store: &Store, plan: &Plan) -> Result<Report, BoxError> {
     let there: BTreeMap<String, u64> =
         store.list("").await?.into_iter().map(|entry| (entry.name, entry.bytes)).collect();
     let read = |part: usize| async move { store.read(&plan.fragment_name(part)).await };

@@ -20,7 +20,7 @@ use shelfish::table::{Block, Manifest, Record};
 use crate::Outcome;
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, Kind, Place};
+use crate::database::{self, DatabaseSource, Kind};
 use crate::statistics::Summary;
 use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
@@ -122,10 +122,10 @@ struct Stats {
 /// Scans a database and prints the results.
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
-    let place = args.database.source()?;
-    let bytes = database::wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))??;
+    let source = args.database.source()?;
+    let bytes = database::wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))??;
     let manifest = database::parse_manifest(&bytes);
-    let (manifest, kind) = manifest.map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })?;
+    let (manifest, kind) = manifest.map_err(|error| ReadError::Table { at: source.locate(Manifest::FILE), error })?;
     let manifest = Arc::new(manifest);
     let known = ManifestFacts {
         format: Manifest::FORMAT,
@@ -140,8 +140,8 @@ pub fn run(args: Args) -> Outcome {
     };
     let scan = match kind {
         _ if args.manifest => None,
-        Kind::Moves => Some(scan::<Played>(place, manifest, args.quiet)?),
-        Kind::Evaluations => Some(scan::<PositionEval>(place, manifest, args.quiet)?),
+        Kind::Moves => Some(scan::<Played>(source, manifest, args.quiet)?),
+        Kind::Evaluations => Some(scan::<PositionEval>(source, manifest, args.quiet)?),
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     let stats = Stats { manifest: known, scan, seconds };
@@ -198,7 +198,7 @@ struct EvaluationCounts {
 }
 
 fn scan<R: Counted>(
-    place: Place,
+    source: DatabaseSource,
     manifest: Arc<Manifest>,
     quiet: bool,
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
@@ -209,7 +209,7 @@ fn scan<R: Counted>(
         ..Scanned::default()
     };
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-    for part in ordered(Scan::new(place, manifest)?, cores(), read::<R>) {
+    for part in ordered(Scan::new(source, manifest)?, cores(), read::<R>) {
         let part = part?;
         bytes.push(part.bytes as f64);
         let count = part.positions.len() as u64;

@@ -18,7 +18,7 @@ use crate::store::{Address, AddressError};
 use crate::system::ordered::cores;
 use crate::system::size;
 use crate::terminal::report;
-use crate::{Failure, Outcome, database, publish};
+use crate::{BoxError, Outcome, database, publish};
 
 /// Minimum size of a shard, about 200 blocks.
 const MIN_SHARD: u64 = 1 << 20;
@@ -138,7 +138,7 @@ pub trait BuildCommand: Sized {
     fn sources(&self) -> &[PathBuf];
 
     /// Builds in the directory `out`, regardless of `--out`.
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Self::Summary, Failure>;
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Self::Summary, BoxError>;
 
     /// Builds the database, publishes it if requested, and prints a summary.
     fn run(self) -> Outcome {

@@ -20,7 +20,7 @@ use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 
 use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, Kind, Place};
+use crate::database::{self, DatabaseSource, Kind};
 use crate::games::{DetailFacts, InfoError};
 use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
@@ -116,12 +116,12 @@ impl fmt::Display for Report {
 }
 
 /// Reads and checks a whole database.
-pub fn verify(place: &Place, quiet: bool) -> io::Result<Report> {
+pub fn verify(source: &DatabaseSource, quiet: bool) -> io::Result<Report> {
     let start = Instant::now();
     let mut report = Report::default();
-    match database::kind(place)? {
-        Kind::Evaluations => verify_as::<PositionEval>(place, &mut report, quiet)?,
-        Kind::Moves => verify_as::<Played>(place, &mut report, quiet)?,
+    match database::kind(source)? {
+        Kind::Evaluations => verify_as::<PositionEval>(source, &mut report, quiet)?,
+        Kind::Moves => verify_as::<Played>(source, &mut report, quiet)?,
     }
     report.ok = report.problems.is_empty();
     report.seconds = start.elapsed().as_secs_f64();
@@ -168,9 +168,9 @@ impl Checked for Played {
     }
 }
 
-fn verify_as<R: Checked>(place: &Place, report: &mut Report, quiet: bool) -> io::Result<()> {
-    match database::wait(database::manifest::<R>(place))? {
-        Ok(manifest) => read_all::<R>(place, Arc::new(manifest), report, quiet),
+fn verify_as<R: Checked>(source: &DatabaseSource, report: &mut Report, quiet: bool) -> io::Result<()> {
+    match database::wait(database::manifest::<R>(source))? {
+        Ok(manifest) => read_all::<R>(source, Arc::new(manifest), report, quiet),
         Err(error) => {
             report.problems.push(read_problem(&error, Manifest::FILE));
             Ok(())
@@ -178,7 +178,12 @@ fn verify_as<R: Checked>(place: &Place, report: &mut Report, quiet: bool) -> io:
     }
 }
 
-fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Report, quiet: bool) -> io::Result<()> {
+fn read_all<R: Checked>(
+    source: &DatabaseSource,
+    manifest: Arc<Manifest>,
+    report: &mut Report,
+    quiet: bool,
+) -> io::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
     let progress = Progress::start(Work::positions("verifying", &done, Some(manifest.positions)), quiet);
     report.shards = manifest.shards().len() as u64;
@@ -193,7 +198,7 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
     let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &facts));
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
-    for checked in ordered(Scan::new(place.clone(), manifest.clone())?, cores(), check) {
+    for checked in ordered(Scan::new(source.clone(), manifest.clone())?, cores(), check) {
         let checked = match checked {
             Ok(checked) => checked,
             Err(error) => {
@@ -238,15 +243,15 @@ fn read_all<R: Checked>(place: &Place, manifest: Arc<Manifest>, report: &mut Rep
         }
     }
     for shard in manifest.shards() {
-        let behind = database::wait(place.range(&shard.file, shard.bytes..shard.bytes + 1))?;
+        let behind = database::wait(source.range(&shard.file, shard.bytes..shard.bytes + 1))?;
         if behind.is_ok() {
             let what = format!("longer than the {} bytes in the manifest", shard.bytes);
             report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
         }
     }
     // A host does not list its files.
-    if place.is_directory() {
-        report.problems.extend(foreign(Path::new(&place.locate("")), &manifest)?);
+    if source.is_directory() {
+        report.problems.extend(foreign(Path::new(&source.locate("")), &manifest)?);
     }
     Ok(())
 }
@@ -286,7 +291,7 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> Chec
             let key = record.position().key();
             let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
-                return Err(problem(&at, &format!("no lookup can find {} at this place", record.position())));
+                return Err(problem(&at, &format!("no lookup can find {} at this source", record.position())));
             }
             if let Some(fault) = record.problem(facts) {
                 return Err(problem(&at, &format!("{}: {fault}", record.position())));

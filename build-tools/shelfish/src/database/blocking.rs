@@ -12,7 +12,7 @@ use shelfish::table::Record;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-use super::{Args, Place, address};
+use super::{Args, DatabaseSource, address};
 
 /// Timeout if no other limit applies.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
@@ -55,7 +55,7 @@ impl Deadline {
 }
 
 /// Reader that may still be opening, or the reason why it cannot be opened.
-type Opening<R> = Shared<BoxFuture<'static, Result<Arc<Reader<Place, R>>, String>>>;
+type Opening<R> = Shared<BoxFuture<'static, Result<Arc<Reader<DatabaseSource, R>>, String>>>;
 
 /// Database that is open or opening.
 pub struct Database<R: Record> {
@@ -76,12 +76,12 @@ impl<R: Record> Database<R> {
     /// Lookups return the errors of a host.
     pub fn begin(name: &str) -> Result<Database<R>, String> {
         let name = address(name).map_err(|error| error.to_string())?;
-        let place = Args::of(&name).source().map_err(|error| error.to_string())?;
+        let source = Args::of(&name).source().map_err(|error| error.to_string())?;
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let is_near = place.is_directory();
+        let is_near = source.is_directory();
         let reader = async move {
-            match tokio::time::timeout(TIMEOUT, Reader::open(place, Options::default())).await {
+            match tokio::time::timeout(TIMEOUT, Reader::open(source, Options::default())).await {
                 Ok(reader) => reader.map(Arc::new).map_err(|error| error.to_string()),
                 Err(_) => Err(format!("{name}: no answer within {} s", TIMEOUT.as_secs())),
             }

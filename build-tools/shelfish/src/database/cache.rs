@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use shelfish::reader::{Cache, Keep};
 use shelfish::source::Source as _;
 
-use super::Place;
+use super::DatabaseSource;
 use crate::system::size;
 use crate::terminal::shown::hexadecimal;
 
@@ -44,7 +44,7 @@ impl Args {
     /// Opens the cache of a database. Local directories are not cached.
     ///
     /// An unusable default directory only disables the cache.
-    pub fn open(&self, place: &Place) -> io::Result<Option<DiskCache>> {
+    pub fn open(&self, place: &DatabaseSource) -> io::Result<Option<DiskCache>> {
         if self.cache_size == 0 || place.is_directory() {
             return Ok(None);
         }

@@ -38,7 +38,7 @@ pub struct Args {
 
 /// Error of an invalid address of a database.
 #[derive(Debug)]
-pub enum PlaceError {
+pub enum DatabaseSourceError {
     /// The scheme of the URL is unknown.
     Scheme(String),
     /// The URL of a bucket is incomplete.
@@ -49,26 +49,26 @@ pub enum PlaceError {
     Store(StoreError),
 }
 
-impl fmt::Display for PlaceError {
+impl fmt::Display for DatabaseSourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlaceError::Scheme(found) => {
+            DatabaseSourceError::Scheme(found) => {
                 write!(f, "found {found}://, expected http://, https://, s3://, gs://, az:// or a directory")
             }
-            PlaceError::Bucket(error) => error.fmt(f),
-            PlaceError::Host(error) => error.fmt(f),
-            PlaceError::Store(error) => error.fmt(f),
+            DatabaseSourceError::Bucket(error) => error.fmt(f),
+            DatabaseSourceError::Host(error) => error.fmt(f),
+            DatabaseSourceError::Store(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for PlaceError {}
+impl std::error::Error for DatabaseSourceError {}
 
 /// Parses the address of a database.
-pub fn address(text: &str) -> Result<String, PlaceError> {
+pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
     match scheme(text) {
-        Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(PlaceError::Bucket)?,
-        Some(found) if !is_http(found) => return Err(PlaceError::Scheme(found.to_owned())),
+        Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(DatabaseSourceError::Bucket)?,
+        Some(found) if !is_http(found) => return Err(DatabaseSourceError::Scheme(found.to_owned())),
         _ => {}
     }
     Ok(text.to_owned())
@@ -85,33 +85,33 @@ impl Args {
     }
 
     /// Opens the source of the files.
-    pub fn source(&self) -> Result<Place, PlaceError> {
+    pub fn source(&self) -> Result<DatabaseSource, DatabaseSourceError> {
         let folder = self.database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
         let text = folder.unwrap_or(&self.database);
         let timeout = Duration::from_secs(self.timeout);
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
-                let address = Address::parse(text).map_err(PlaceError::Bucket)?;
+                let address = Address::parse(text).map_err(DatabaseSourceError::Bucket)?;
                 let settings = Settings { timeout: Some(timeout), ..Settings::default() };
                 match address.folder() {
                     Some(folder) => Files::Directory(Directory::new(folder)),
-                    None => Files::Bucket(Objects::open(&address, settings).map_err(PlaceError::Store)?),
+                    None => Files::Bucket(Objects::open(&address, settings).map_err(DatabaseSourceError::Store)?),
                 }
             }
             Some(_) => {
                 let options = host::Options::default().with_timeout(timeout);
-                Files::Host(Host::new(text, options).map_err(PlaceError::Host)?)
+                Files::Host(Host::new(text, options).map_err(DatabaseSourceError::Host)?)
             }
             None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
         };
-        Ok(Place { files, integrity: self.integrity })
+        Ok(DatabaseSource { files, integrity: self.integrity })
     }
 }
 
 /// Source of the files of a database.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct DatabaseSource {
     files: Files,
     integrity: Option<Integrity>,
 }
@@ -123,14 +123,14 @@ enum Files {
     Bucket(Objects),
 }
 
-impl Place {
+impl DatabaseSource {
     /// Returns whether the source is a directory, whose files can be listed.
     pub fn is_directory(&self) -> bool {
         matches!(self.files, Files::Directory(_))
     }
 }
 
-impl Source for Place {
+impl Source for DatabaseSource {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         match &self.files {
             Files::Directory(directory) => directory.range(file, range).await,
@@ -164,13 +164,13 @@ impl Source for Place {
 }
 
 /// Reads the manifest of a database.
-pub async fn manifest<R: Record>(place: &Place) -> Result<Manifest, ReadError> {
+pub async fn manifest<R: Record>(place: &DatabaseSource) -> Result<Manifest, ReadError> {
     let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
     Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
 }
 
 /// Returns the kind of a database. An unreadable database counts as evaluations; reading it returns the error.
-pub fn kind(place: &Place) -> std::io::Result<Kind> {
+pub fn kind(place: &DatabaseSource) -> std::io::Result<Kind> {
     let bytes = wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
     let kind = bytes.ok().and_then(|bytes| parse_manifest(&bytes).ok());
     Ok(kind.map_or(Kind::Evaluations, |(_, kind)| kind))

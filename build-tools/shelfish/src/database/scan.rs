@@ -9,11 +9,10 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
-use shelfish::table::{Chunk, Manifest, Page};
+use shelfish::table::{Chunk, Manifest, Page, SHARD_ENDING, shard_name};
 use tokio::runtime::{Builder, Runtime};
 
-use super::Place;
-use crate::terminal::shown::hexadecimal;
+use super::DatabaseSource;
 
 /// Block in encoded form.
 #[derive(Clone, Debug)]
@@ -72,7 +71,7 @@ impl std::error::Error for ScanError {}
 /// Iterator over blocks in ascending order of keys. After an error, the iterator continues with the next readable
 /// blocks.
 pub struct Scan {
-    place: Place,
+    source: DatabaseSource,
     manifest: Arc<Manifest>,
     runtime: Runtime,
     /// Index of the next shard.
@@ -94,17 +93,17 @@ struct OpenShard {
 
 impl Scan {
     /// Starts with the first shard.
-    pub fn new(place: Place, manifest: Arc<Manifest>) -> io::Result<Scan> {
+    pub fn new(source: DatabaseSource, manifest: Arc<Manifest>) -> io::Result<Scan> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        Ok(Scan { place, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })
+        Ok(Scan { source, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })
     }
 
     fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, ScanError> {
-        self.runtime.block_on(self.place.range(file, range)).map_err(|error| ScanError::Read(error.into()))
+        self.runtime.block_on(self.source.range(file, range)).map_err(|error| ScanError::Read(error.into()))
     }
 
     fn read_error(&self, chunk: &Chunk, error: shelfish::table::TableError) -> ScanError {
-        ScanError::Read(ReadError::Table { at: self.place.locate(&chunk.file), error })
+        ScanError::Read(ReadError::Table { at: self.source.locate(&chunk.file), error })
     }
 
     /// Reads the pages of shard `n`.
@@ -143,7 +142,7 @@ impl Scan {
     }
 
     fn layout_error(&mut self, file: &str, range: Range<u64>) {
-        let at = self.place.locate(file);
+        let at = self.source.locate(file);
         self.ready.push_back(Err(ScanError::Layout { at, range }));
     }
 
@@ -152,11 +151,10 @@ impl Scan {
         let Some(first) = shard.blocks.front() else {
             if let Some(mut hash) = shard.hash {
                 hash.update(&shard.pages);
-                let digits = shard.file.trim_end_matches(shelfish::table::SHARD_ENDING);
-                let found = hexadecimal(&hash.finalize());
-                if !found.starts_with(digits) {
-                    let (at, found) = (self.place.locate(&shard.file), found[..digits.len()].to_owned());
-                    self.ready.push_back(Err(ScanError::Name { at, found }));
+                let found = shard_name(&hash.finalize());
+                if found != shard.file {
+                    let found = found.trim_end_matches(SHARD_ENDING).to_owned();
+                    self.ready.push_back(Err(ScanError::Name { at: self.source.locate(&shard.file), found }));
                 }
             }
             return;

@@ -24,7 +24,7 @@ use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
-use crate::store::{Address, Current, Settings, Store, StoreError, StoreFault};
+use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind};
 use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::hexadecimal;
@@ -223,7 +223,7 @@ pub fn publish(options: &Options) -> Result<Report, PublishError> {
             tokio::select! {
                 signal = &mut signal, if caught.is_none() => caught = Some(signal),
                 done = &mut work => break match (done, caught) {
-                    (Err(PublishError::Store(StoreError { fault: StoreFault::Stopped, .. })), Some(signal)) => {
+                    (Err(PublishError::Store(StoreError { fault: StoreErrorKind::Stopped, .. })), Some(signal)) => {
                         Err(PublishError::Interrupted(signal))
                     }
                     (done, _) => done,
@@ -268,7 +268,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         && changed
         && *expected != before.as_ref().map(Current::integrity)
     {
-        return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreFault::Conflict }.into());
+        return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreErrorKind::Conflict }.into());
     }
     let mut report = Report {
         dry_run: options.dry_run,

@@ -11,7 +11,7 @@ use indicatif::HumanBytes;
 
 use super::{PublishError, Replaces, publish};
 use crate::publish;
-use crate::store::{Address, Settings, StoreError, StoreFault};
+use crate::store::{Address, Settings, StoreError, StoreErrorKind};
 
 /// Local directory of a build for a store.
 pub struct Staging {
@@ -36,7 +36,7 @@ impl fmt::Display for NotPublished {
         let NotPublished { dir, to, error } = self;
         let dir = dir.display();
         match error {
-            PublishError::Store(StoreError { at, fault: StoreFault::Conflict }) => {
+            PublishError::Store(StoreError { at, fault: StoreErrorKind::Conflict }) => {
                 return write!(
                     f,
                     "{at}: somebody else published in the meantime; the new database does not contain that, and is kept in \
@@ -106,9 +106,9 @@ mod tests {
             let error = PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), fault });
             NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
         };
-        let conflict = message(StoreFault::Conflict);
+        let conflict = message(StoreErrorKind::Conflict);
         assert!(conflict.contains("Build again") && !conflict.contains("send it"), "{conflict}");
         let end = "send it with `shelfish publish here s3://b/x`, then remove here";
-        assert!(message(StoreFault::Missing).ends_with(end));
+        assert!(message(StoreErrorKind::Missing).ends_with(end));
     }
 }

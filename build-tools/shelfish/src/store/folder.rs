@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use super::{Current, Entry, StoreError, StoreFault, name_of};
+use super::{Current, Entry, StoreError, StoreErrorKind, name_of};
 use crate::system::workspace::Workspace;
 
 /// Folder with an exclusive lock.
@@ -20,7 +20,8 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(dir: &Path) -> Result<Folder, StoreError> {
-        let fault = |error| StoreError { at: dir.display().to_string(), fault: StoreFault::Folder(Box::new(error)) };
+        let fault =
+            |error| StoreError { at: dir.display().to_string(), fault: StoreErrorKind::Folder(Box::new(error)) };
         let workspace = Workspace::open_any(dir).map_err(fault)?;
         Ok(Folder { dir: dir.to_owned(), workspace })
     }
@@ -31,7 +32,7 @@ impl Folder {
 
     fn fault(&self, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
         let at = self.locate(name);
-        move |error| StoreError { at: at.clone(), fault: StoreFault::Io(error) }
+        move |error| StoreError { at: at.clone(), fault: StoreErrorKind::Io(error) }
     }
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
@@ -88,13 +89,13 @@ impl Folder {
         sent: &AtomicU64,
         stop: &watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let here = |error| StoreError { at: from.display().to_string(), fault: StoreFault::Io(error) };
+        let here = |error| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Io(error) };
         let scratch = self.workspace.dir().join(shard);
         let (mut file, mut out) = (File::open(from).map_err(here)?, File::create(&scratch).map_err(self.fault(shard))?);
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             if *stop.borrow() {
-                return Err(StoreError { at: self.locate(shard), fault: StoreFault::Stopped });
+                return Err(StoreError { at: self.locate(shard), fault: StoreErrorKind::Stopped });
             }
             let length = file.read(&mut buffer).map_err(here)?;
             if length == 0 {
@@ -106,7 +107,7 @@ impl Folder {
         }
         let found = name_of(hash);
         if found != shard {
-            return Err(StoreError { at: from.display().to_string(), fault: StoreFault::Content { found } });
+            return Err(StoreError { at: from.display().to_string(), fault: StoreErrorKind::Content { found } });
         }
         out.sync_all().map_err(self.fault(shard))?;
         self.place(&scratch, shard)

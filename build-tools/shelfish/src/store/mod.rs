@@ -69,12 +69,12 @@ pub struct StoreError {
     /// URL or path of the file.
     pub at: String,
     /// Kind of the error.
-    pub fault: StoreFault,
+    pub fault: StoreErrorKind,
 }
 
 /// Kinds of errors of a store.
 #[derive(Debug)]
-pub enum StoreFault {
+pub enum StoreErrorKind {
     /// The file or bucket does not exist.
     Missing,
     /// The store rejects the credentials, or denies access.
@@ -102,30 +102,30 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = &self.at;
         match &self.fault {
-            StoreFault::Missing => write!(f, "{at}: there is no such file or bucket"),
-            StoreFault::Denied(error) => write!(
+            StoreErrorKind::Missing => write!(f, "{at}: there is no such file or bucket"),
+            StoreErrorKind::Denied(error) => write!(
                 f,
                 "{at}: the store denies access ({}); check the credentials in the environment (see `shelfish publish --help`)",
                 brief(error)
             ),
-            StoreFault::Conflict => write!(
+            StoreErrorKind::Conflict => write!(
                 f,
                 "{at}: somebody else published in the meantime and was not overwritten; run the command again to replace \
                  that database"
             ),
-            StoreFault::Unconditional => write!(
+            StoreErrorKind::Unconditional => write!(
                 f,
                 "{at}: the store cannot replace a file conditionally; if nobody else publishes, use --unconditional"
             ),
-            StoreFault::Io(error) => write!(f, "{at}: {error}"),
-            StoreFault::Content { found } => write!(
+            StoreErrorKind::Io(error) => write!(f, "{at}: {error}"),
+            StoreErrorKind::Content { found } => write!(
                 f,
                 "{at}: the content matches the name {found}, so the file was damaged after the build; nothing was replaced. \
                  Run `shelfish verify` for details, and build again"
             ),
-            StoreFault::Folder(error) => error.fmt(f),
-            StoreFault::Stopped => write!(f, "{at}: stopped"),
-            StoreFault::Other(error) => write!(f, "{at}: {}", brief(error)),
+            StoreErrorKind::Folder(error) => error.fmt(f),
+            StoreErrorKind::Stopped => write!(f, "{at}: stopped"),
+            StoreErrorKind::Other(error) => write!(f, "{at}: {}", brief(error)),
         }
     }
 }

@@ -25,7 +25,7 @@ use shelfish::source::{Source, SourceError, SourceErrorKind};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreFault, brief, name_of};
+use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
 
 /// Maximum number of parts of a file that are sent in parallel.
 const PARTS_AT_ONCE: usize = 2;
@@ -57,7 +57,7 @@ impl Objects {
     pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
         // The call fails if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let fault = |error| StoreError { at: address.url.clone(), fault: StoreFault::Other(Box::new(error)) };
+        let fault = |error| StoreError { at: address.url.clone(), fault: StoreErrorKind::Other(Box::new(error)) };
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(15), ..Default::default() },
             max_retries: settings.retries.unwrap_or(8),
@@ -123,7 +123,7 @@ impl Objects {
                 let builder = builder.with_client_options(client).with_retry(retry);
                 Arc::new(builder.with_container_name(&address.bucket).build().map_err(fault)?)
             }
-            Kind::Folder => return Err(StoreError { at: address.url.clone(), fault: StoreFault::Missing }),
+            Kind::Folder => return Err(StoreError { at: address.url.clone(), fault: StoreErrorKind::Missing }),
         };
         Ok(Objects { store, address: address.clone(), settings, s3 })
     }
@@ -160,14 +160,16 @@ impl Objects {
         let at = self.locate(name);
         move |error| {
             let fault = match error {
-                Error::NotFound { .. } => StoreFault::Missing,
-                Error::Generic { .. } if is_no_bucket(&error) => StoreFault::Missing,
-                Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => StoreFault::Denied(Box::new(error)),
-                Error::Precondition { .. } | Error::AlreadyExists { .. } | Error::NotModified { .. } => {
-                    StoreFault::Conflict
+                Error::NotFound { .. } => StoreErrorKind::Missing,
+                Error::Generic { .. } if is_no_bucket(&error) => StoreErrorKind::Missing,
+                Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                    StoreErrorKind::Denied(Box::new(error))
                 }
-                Error::NotImplemented { .. } | Error::NotSupported { .. } => StoreFault::Unconditional,
-                error => StoreFault::Other(Box::new(error)),
+                Error::Precondition { .. } | Error::AlreadyExists { .. } | Error::NotModified { .. } => {
+                    StoreErrorKind::Conflict
+                }
+                Error::NotImplemented { .. } | Error::NotSupported { .. } => StoreErrorKind::Unconditional,
+                error => StoreErrorKind::Other(Box::new(error)),
             };
             StoreError { at: at.clone(), fault }
         }
@@ -197,7 +199,7 @@ impl Objects {
 
     pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         match self.get(name, Manifest::MAX_BYTES as u64).await {
-            Err(StoreError { fault: StoreFault::Missing, .. }) => Ok(None),
+            Err(StoreError { fault: StoreErrorKind::Missing, .. }) => Ok(None),
             Err(error) => Err(error),
             Ok(Some((bytes, version))) => Ok(Some(Current { bytes: bytes.to_vec(), version })),
             // The file is too long for a manifest. The caller rejects the empty content.
@@ -222,9 +224,9 @@ impl Objects {
         sent: &AtomicU64,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let here = |error| StoreError { at: from.display().to_string(), fault: StoreFault::Io(error) };
-        let stopped = || StoreError { at: self.locate(shard), fault: StoreFault::Stopped };
-        let wrong = |found| StoreError { at: from.display().to_string(), fault: StoreFault::Content { found } };
+        let here = |error| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Io(error) };
+        let stopped = || StoreError { at: self.locate(shard), fault: StoreErrorKind::Stopped };
+        let wrong = |found| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Content { found } };
         let mut file = File::open(from).map_err(here)?;
         let bytes = file.metadata().map_err(here)?.len();
         let mut attributes = attributes(Role::Shard);
@@ -308,7 +310,7 @@ impl Objects {
 
     pub(super) async fn remove(&self, name: &str) -> Result<(), StoreError> {
         match self.store.delete(&self.path(name)).await.map_err(self.fault(name)) {
-            Err(StoreError { fault: StoreFault::Missing, .. }) => Ok(()),
+            Err(StoreError { fault: StoreErrorKind::Missing, .. }) => Ok(()),
             removed => removed,
         }
     }

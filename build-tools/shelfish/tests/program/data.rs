@@ -122,11 +122,11 @@ fn threads_and_memory_change_no_byte() {
 /// Location of each block by the checksum of its bytes.
 struct Layout {
     shards: HashMap<String, u64>,
-    blocks: Vec<(Place, u64)>,
+    blocks: Vec<(Location, u64)>,
 }
 
 /// File, start and end, which identify a block in the cache of a browser.
-type Place = (String, u64, u64);
+type Location = (String, u64, u64);
 
 fn layout(dir: &Path) -> Layout {
     let bytes = fs::read(dir.join(Manifest::FILE)).unwrap();
@@ -149,7 +149,7 @@ fn layout(dir: &Path) -> Layout {
 fn print_change(what: &str, old: &Layout, new: &Layout) {
     let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
     let uploaded: u64 = new.shards.iter().filter(|(file, _)| !old.shards.contains_key(*file)).map(|(_, n)| n).sum();
-    let places: HashSet<&Place> = old.blocks.iter().map(|(place, _)| place).collect();
+    let places: HashSet<&Location> = old.blocks.iter().map(|(place, _)| place).collect();
     let contents: HashSet<u64> = old.blocks.iter().map(|(_, checksum)| *checksum).collect();
     let blocks = new.blocks.len() as u64;
     let moved = new.blocks.iter().filter(|(place, _)| !places.contains(place)).count() as u64;

@@ -21,12 +21,12 @@ use shelfish_analysis::{KnownEval, annotate, report};
 
 use self::games::{Entry, Games};
 use crate::database::cache::{self, DiskCache};
-use crate::database::{self, Place};
+use crate::database::{self, DatabaseSource};
 use crate::input::{Dump, DumpOptions, Input};
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::shown;
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 
 /// Number of games whose positions are looked up together. Batches reduce the effect of the latency of a host.
 const BATCH: usize = 16;
@@ -112,7 +112,7 @@ pub fn run(args: Args) -> Outcome {
         Some(path) => {
             output::check(path, args.games.iter().map(PathBuf::as_path))?;
             let mut totals = Totals::default();
-            output::whole(path, |out| -> Result<(), Failure> {
+            output::whole(path, |out| -> Result<(), BoxError> {
                 totals = database::wait(analyse(&args, place, out, false))??;
                 Ok(())
             })?;
@@ -127,7 +127,12 @@ pub fn run(args: Args) -> Outcome {
     Ok(if totals.refused + totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: bool) -> Result<Totals, Failure> {
+async fn analyse(
+    args: &Args,
+    place: DatabaseSource,
+    out: &mut impl Write,
+    is_terminal: bool,
+) -> Result<Totals, BoxError> {
     let started = Instant::now();
     let cache = args.cache.open(&place)?;
     let reader = Reader::builder(place).cache(cache).open().await?;
@@ -171,12 +176,12 @@ async fn analyse(args: &Args, place: Place, out: &mut impl Write, is_terminal: b
 /// Looks up the positions of some games and writes a report of each game.
 async fn analyse_batch(
     args: &Args,
-    reader: &Reader<Place, PositionEval, Option<DiskCache>>,
+    reader: &Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
     source: &Input,
     batch: Vec<Entry>,
     totals: &mut Totals,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<(), BoxError> {
     let positions = |entry: &Entry| {
         let game = entry.game.as_ref().ok();
         game.map_or_else(Vec::new, |game| game.game.positions().map(|chess| Position::from_chess(&chess)).collect())

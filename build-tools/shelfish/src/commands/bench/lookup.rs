@@ -21,9 +21,9 @@ use shelfish::table::{Block, Chunk, Manifest, Page};
 
 use super::games::{Args as GamesArgs, Sample};
 use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
-use crate::database::{self, Place};
+use crate::database::{self, DatabaseSource};
 use crate::statistics::Summary;
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 
 /// Number of warm lookups that are timed together, because a single lookup is too short for the clock.
 const REPETITIONS: u32 = 16;
@@ -83,18 +83,18 @@ struct Lookup {
 
 /// Measures lookups and prints the results.
 pub fn run(args: Args) -> Outcome {
-    let place = args.database.source()?;
-    let finding = database::wait(measure(&place, &args))??;
+    let source = args.database.source()?;
+    let finding = database::wait(measure(&source, &args))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
-    let manifest = database::manifest::<PositionEval>(place).await?;
+async fn measure(source: &DatabaseSource, args: &Args) -> Result<Lookup, BoxError> {
+    let manifest = database::manifest::<PositionEval>(source).await?;
     let mut positions = match (&args.games, &args.fens) {
         (Some(games), _) => args.games(games)?,
         (_, Some(fens)) => parse(fens)?,
-        _ => sample(place, &manifest, args.count as usize).await?,
+        _ => sample(source, &manifest, args.count as usize).await?,
     };
     positions.truncate(args.count as usize);
     if positions.is_empty() {
@@ -106,7 +106,7 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
     let mut records: HashMap<Position, PositionEval> = HashMap::new();
     for position in &positions {
         let started = Instant::now();
-        let reader = Reader::<_, PositionEval>::open(place.clone(), Options::default()).await?;
+        let reader = Reader::<_, PositionEval>::open(source.clone(), Options::default()).await?;
         open.push(microseconds(started));
         let started = Instant::now();
         let found = black_box(reader.lookup(position).await?);
@@ -116,8 +116,8 @@ async fn measure(place: &Place, args: &Args) -> Result<Lookup, Failure> {
             black_box(reader.lookup(black_box(position)).await?);
         }
         warm.push(microseconds(started) / f64::from(REPETITIONS));
-        if let Some(at) = block_of(place, &manifest, position).await? {
-            cold_baseline.push(decompress(place, &manifest, position, &at).await?);
+        if let Some(at) = block_of(source, &manifest, position).await? {
+            cold_baseline.push(decompress(source, &manifest, position, &at).await?);
         }
         records.extend(found.map(|record| (position.clone(), record)));
     }
@@ -146,7 +146,7 @@ impl Args {
 }
 
 /// Reads the positions of a file with one FEN per line.
-fn parse(path: &Path) -> Result<Vec<Position>, Failure> {
+fn parse(path: &Path) -> Result<Vec<Position>, BoxError> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let positions =
@@ -155,17 +155,17 @@ fn parse(path: &Path) -> Result<Vec<Position>, Failure> {
 }
 
 /// Returns positions from evenly spaced blocks, and evenly spaced positions of each block.
-async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<Position>, Failure> {
+async fn sample(source: &DatabaseSource, manifest: &Manifest, count: usize) -> Result<Vec<Position>, BoxError> {
     let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
-        let bytes = place.range(&at.file, at.range.clone()).await?;
+        let bytes = source.range(&at.file, at.range.clone()).await?;
         blocks.extend(Page::parse(&bytes, &at)?.blocks());
     }
     let each = count.div_ceil(blocks.len().max(1));
     let some = count.div_ceil(each);
     let mut positions = Vec::new();
     for at in (0..some).map(|n| &blocks[n * blocks.len() / some]) {
-        let bytes = place.range(&at.file, at.range.clone()).await?;
+        let bytes = source.range(&at.file, at.range.clone()).await?;
         let block = Block::<PositionEval>::open(&bytes, at)?;
         let step = (block.len() / each).max(1);
         for position in block.positions().skip(step / 2).step_by(step).take(each) {
@@ -176,18 +176,27 @@ async fn sample(place: &Place, manifest: &Manifest, count: usize) -> Result<Vec<
 }
 
 /// Returns the block that can contain a position.
-async fn block_of(place: &Place, manifest: &Manifest, position: &Position) -> Result<Option<Chunk>, Failure> {
+async fn block_of(
+    source: &DatabaseSource,
+    manifest: &Manifest,
+    position: &Position,
+) -> Result<Option<Chunk>, BoxError> {
     let key = position.key();
     let Some(at) = manifest.page_of(&key) else { return Ok(None) };
-    let bytes = place.range(&at.file, at.range.clone()).await?;
+    let bytes = source.range(&at.file, at.range.clone()).await?;
     Ok(Page::parse(&bytes, &at)?.block_of(&key))
 }
 
 /// Measures reading and decompressing the page and the block of a position, in microseconds.
-async fn decompress(place: &Place, manifest: &Manifest, position: &Position, block: &Chunk) -> Result<f64, Failure> {
+async fn decompress(
+    source: &DatabaseSource,
+    manifest: &Manifest,
+    position: &Position,
+    block: &Chunk,
+) -> Result<f64, BoxError> {
     let started = Instant::now();
     for chunk in manifest.page_of(&position.key()).iter().chain([block]) {
-        let bytes = place.range(&chunk.file, chunk.range.clone()).await?;
+        let bytes = source.range(&chunk.file, chunk.range.clone()).await?;
         black_box(zstd::decode_all(&bytes[..])?);
     }
     Ok(microseconds(started))

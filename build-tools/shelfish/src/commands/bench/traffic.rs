@@ -20,7 +20,7 @@ use super::link::Link;
 use super::meter::{Kind, Meter, Request};
 use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
 use crate::Outcome;
-use crate::database::{self, Place};
+use crate::database::{self, DatabaseSource};
 use crate::statistics::Summary;
 use crate::terminal::progress::{Progress, Work};
 
@@ -214,26 +214,26 @@ impl Tally {
 /// Replays games and prints the results.
 pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
-    let place = args.database.source()?;
+    let source = args.database.source()?;
     let options = Options::default()
         .with_memory((args.memory as usize) << 20)
         .with_concurrency(args.concurrency as usize)
         .with_gap(u64::from(args.gap) << 10);
-    let finding = database::wait(measure(place, games, &Mode::ALL, options, args.quiet))??;
+    let finding = database::wait(measure(source, games, &Mode::ALL, options, args.quiet))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Replays `games` in each of `modes` with the given options of the reader.
 pub async fn measure(
-    place: Place,
+    source: DatabaseSource,
     games: Games,
     modes: &[Mode],
     options: Options,
     quiet: bool,
 ) -> Result<Traffic, ReadError> {
-    let manifest = database::manifest::<PositionEval>(&place).await?;
-    let meter = Meter::new(place, &manifest);
+    let manifest = database::manifest::<PositionEval>(&source).await?;
+    let meter = Meter::new(source, &manifest);
     let Options { memory, gap, concurrency, .. } = options;
     let replayer = Replayer { meter, memory, gap, concurrency };
     let opened = replayer.open().await?.1;
@@ -263,13 +263,13 @@ pub async fn measure(
 
 /// Opens readers and replays games.
 struct Replayer {
-    meter: Meter<Place>,
+    meter: Meter<DatabaseSource>,
     memory: usize,
     gap: u64,
     concurrency: usize,
 }
 
-type Open = Reader<Meter<Place>, PositionEval>;
+type Open = Reader<Meter<DatabaseSource>, PositionEval>;
 
 impl Replayer {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {

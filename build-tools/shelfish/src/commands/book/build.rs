@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use shelfish::played::Bucketing;
 use shelfish::position::Position;
 
-use crate::Failure;
+use crate::BoxError;
 use crate::commands::dumps;
 use crate::commands::table_args::{BuildCommand, TableArgs};
 use crate::games::{self, Date, Ending, Range, Selection, Speed, Summary, Wanted};
@@ -151,7 +151,7 @@ impl BuildCommand for Args {
         &self.sources
     }
 
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, Failure> {
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, BoxError> {
         let mut inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
         for month in &self.dump {
             inputs.push(dumps::find(month, &self.dump_list, self.table.download_policy())?);

@@ -21,7 +21,7 @@ use crate::input::{Dump, DumpOptions, Input};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report::{self, write_counts};
 use crate::terminal::shown::{beginning, shown};
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 
 /// Number of games of a transaction. Other programs wait during a transaction.
 const BATCH: usize = 500;
@@ -124,7 +124,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
     let (mut waiting, mut told) = (Vec::new(), 0);
     for path in &args.games {
         let source = Input::from(path.as_path());
-        let failed = |error: io::Error| -> Failure { format!("cannot read {source}: {error}").into() };
+        let failed = |error: io::Error| -> BoxError { format!("cannot read {source}: {error}").into() };
         let read = Arc::new(AtomicU64::new(0));
         let dump = Dump::open(&source, read.clone(), DumpOptions::default()).map_err(failed)?;
         let work = Work { phase: "learning", done: read, total: dump.size, is_bytes: true, positions: None };
@@ -162,7 +162,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summary) -> Result<(), Failure> {
+fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summary) -> Result<(), BoxError> {
     let Learned { games, moves, without_result } = book.learn(waiting)?;
     summary.learned += games;
     summary.known += waiting.len() as u64 - games;

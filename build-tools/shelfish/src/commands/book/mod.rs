@@ -19,7 +19,7 @@ use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
 use crate::database::blocking::Deadline;
 use crate::terminal::answers::Answers;
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 
 /// Timeout of a book on a host.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -111,7 +111,7 @@ fn pick(args: &PickArgs) -> Outcome {
     Ok(answers.finish()?)
 }
 
-fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Picked, Failure> {
+fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Picked, BoxError> {
     let position: Position = fen.trim().parse()?;
     let chess = as_written(fen).unwrap_or_else(|| position.chess().clone());
     let mode = CastlingMode::detect(&shakmaty::Position::to_setup(&chess, shakmaty::EnPassantMode::Legal));

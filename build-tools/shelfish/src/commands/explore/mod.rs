@@ -10,10 +10,10 @@ use shelfish::played::{Bucketing, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
-use crate::database::{self, Place};
+use crate::database::{self, DatabaseSource};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::terminal::answers::Answers;
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 use explored::{Evaluation, Explored, Names};
 use openings::Openings;
 
@@ -54,15 +54,15 @@ pub struct Args {
 
 /// Looks up positions and prints their moves.
 pub fn run(args: Args) -> Outcome {
-    let place = args.database.source()?;
+    let source = args.database.source()?;
     let evals = args.evals.as_deref().map(|evals| database::Args::of(evals).source()).transpose()?;
-    database::wait(explore(place, evals, &args))?
+    database::wait(explore(source, evals, &args))?
 }
 
-async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
-    let book = Reader::<_, Played>::open(place, Options::default()).await?;
+async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
+    let book = Reader::<_, Played>::open(source, Options::default()).await?;
     let evals = match evals {
-        Some(place) => Some(Reader::<_, PositionEval>::open(place, Options::default()).await?),
+        Some(source) => Some(Reader::<_, PositionEval>::open(source, Options::default()).await?),
         None => None,
     };
     let names = names(&book)?;
@@ -79,7 +79,7 @@ async fn explore(place: Place, evals: Option<Place>, args: &Args) -> Outcome {
 }
 
 /// Collects the names of openings, and the names of buckets and sources from the manifest of the book.
-fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
+fn names(book: &Reader<DatabaseSource, Played>) -> Result<Names, BoxError> {
     let manifest = book.manifest();
     let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
     let buckets = buckets.map_err(|why| format!("the manifest of the book names invalid buckets: {why}"))?;
@@ -91,7 +91,7 @@ fn names(book: &Reader<Place, Played>) -> Result<Names, Failure> {
 }
 
 /// Returns the numbers of the wanted buckets, or `None` if all buckets are wanted.
-fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Failure> {
+fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, BoxError> {
     if wanted.is_empty() {
         return Ok(None);
     }
@@ -101,16 +101,16 @@ fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Failur
         let found = all.iter().position(|other| other == name);
         found.ok_or_else(|| format!("{name:?} is not a bucket of the book, which has: {}", all.join("; ")).into())
     };
-    wanted.iter().map(number).collect::<Result<_, Failure>>().map(Some)
+    wanted.iter().map(number).collect::<Result<_, BoxError>>().map(Some)
 }
 
 async fn explored(
-    book: &Reader<Place, Played>,
-    evals: Option<&Reader<Place, PositionEval>>,
+    book: &Reader<DatabaseSource, Played>,
+    evals: Option<&Reader<DatabaseSource, PositionEval>>,
     fen: &str,
     chosen: Option<&[usize]>,
     names: &Names,
-) -> Result<Explored, Failure> {
+) -> Result<Explored, BoxError> {
     let position: Position = fen.trim().parse()?;
     let Some(mut played) = book.lookup(&position).await? else { return Ok(Explored::none(&position, names)) };
     let buckets = played.buckets();
@@ -131,7 +131,7 @@ async fn explored(
 
 /// Looks up the best evaluation after each move in one batch.
 async fn evaluations(
-    evals: &Reader<Place, PositionEval>,
+    evals: &Reader<DatabaseSource, PositionEval>,
     chess: &Chess,
     moves: &[PlayedMove],
 ) -> Result<Vec<Option<Evaluation>>, ReadError> {

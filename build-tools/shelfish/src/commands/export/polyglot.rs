@@ -8,7 +8,7 @@ use shakmaty::Position as _;
 use shelfish::played::Played;
 use shelfish::polyglot::{Entry, code, keys};
 
-use super::{Args, Failure, blocks};
+use super::{Args, BoxError, blocks};
 use crate::database::{self, Kind};
 
 /// Meaning of the weights of moves.
@@ -35,7 +35,7 @@ struct MoveCounts {
 }
 
 /// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
-pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), Failure> {
+pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(
             "the database contains evaluations; --format polyglot needs a book, which `shelfish build` makes of games"

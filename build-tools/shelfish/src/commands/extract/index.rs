@@ -18,8 +18,8 @@ use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
 use shelfish::table::{Block, Chunk, Manifest, Page, RecordWeight, TableError};
 
-use crate::Failure;
-use crate::database::Place;
+use crate::BoxError;
+use crate::database::DatabaseSource;
 use crate::system::ordered::{cores, ordered};
 
 /// Maximum number of parallel requests.
@@ -60,7 +60,7 @@ struct IndexedBlock {
 
 /// Pages and blocks that were read so far.
 pub(super) struct Index {
-    place: Place,
+    source: DatabaseSource,
     manifest: Arc<Manifest>,
     /// Pages by their first separator.
     pages: BTreeMap<Vec<u8>, (Chunk, Page)>,
@@ -78,9 +78,9 @@ pub(super) struct Index {
 
 impl Index {
     /// Creates an empty index that keeps blocks in a temporary file.
-    pub(super) fn new(place: Place, manifest: Arc<Manifest>, kept: File) -> Index {
+    pub(super) fn new(source: DatabaseSource, manifest: Arc<Manifest>, kept: File) -> Index {
         Index {
-            place,
+            source,
             manifest,
             pages: BTreeMap::new(),
             blocks: BTreeMap::new(),
@@ -130,7 +130,7 @@ impl Index {
 
     /// Visits the positions of `keys` that the database contains, and returns those that were not visited before. The
     /// keys must be ascending.
-    pub(super) async fn meet(&mut self, keys: &[Key], ply: u32) -> Result<Vec<Key>, Failure> {
+    pub(super) async fn meet(&mut self, keys: &[Key], ply: u32) -> Result<Vec<Key>, BoxError> {
         self.load(keys).await?;
         // More distant positions share one distance. When space runs out, they are left out by key alone.
         let ply = ply.min(u32::from(NEVER - 1)) as u16;
@@ -156,7 +156,7 @@ impl Index {
     }
 
     /// Reads the blocks that can contain the positions of `keys`, which must be ascending.
-    async fn load(&mut self, keys: &[Key]) -> Result<(), Failure> {
+    async fn load(&mut self, keys: &[Key]) -> Result<(), BoxError> {
         let manifest = self.manifest.clone();
         let page_of = |key: &Key| manifest.page_of(key);
         let pages = missing(keys, page_of, |from| self.pages.contains_key(from));
@@ -184,7 +184,7 @@ impl Index {
     }
 
     /// Indexes the positions of blocks and stores their bytes in the temporary file.
-    fn keep(&mut self, read: Vec<(Vec<u8>, Chunk)>) -> Result<(), Failure> {
+    fn keep(&mut self, read: Vec<(Vec<u8>, Chunk)>) -> Result<(), BoxError> {
         let fingerprints = self.fingerprints.clone();
         let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<PositionEval>::open(&bytes, &at) {
             Ok(block) => {
@@ -206,18 +206,18 @@ impl Index {
     }
 
     fn error(&self, at: &Chunk, error: TableError) -> ReadError {
-        ReadError::Table { at: self.place.locate(&at.file), error }
+        ReadError::Table { at: self.source.locate(&at.file), error }
     }
 
     /// Reads chunks in the order of their offsets. Chunks that are close together share a request.
     async fn fetch(&mut self, chunks: Vec<Chunk>) -> Result<Vec<(Vec<u8>, Chunk)>, ReadError> {
         let default = RequestLimits::default();
-        let limits = if self.place.is_directory() { RequestLimits { max_gap: 0, ..default } } else { default };
+        let limits = if self.source.is_directory() { RequestLimits { max_gap: 0, ..default } } else { default };
         let runs = limits.group(chunks);
-        let place = &self.place;
+        let source = &self.source;
         let read = |run: Vec<Chunk>| async move {
             let (file, range) = (run[0].file.clone(), run[0].range.start..run[run.len() - 1].range.end);
-            let bytes = place.range(&file, range.clone()).await?;
+            let bytes = source.range(&file, range.clone()).await?;
             let parts =
                 run.into_iter().map(|chunk| (chunk.within(&bytes, range.start).to_vec(), chunk)).collect::<Vec<_>>();
             Ok::<_, ReadError>((bytes.len() as u64, parts))
@@ -230,9 +230,9 @@ impl Index {
 
     /// Returns the records of the `count` nearest positions in the order of their keys. If several positions are
     /// equally near, those with the lowest keys come first.
-    pub(super) fn records(&mut self, count: u64) -> impl Iterator<Item = Result<Found, Failure>> + '_ {
+    pub(super) fn records(&mut self, count: u64) -> impl Iterator<Item = Result<Found, BoxError>> + '_ {
         let (last, mut left) = self.last_of(count);
-        let (place, fingerprints, kept) = (&self.place, self.fingerprints.clone(), &mut self.kept);
+        let (source, fingerprints, kept) = (&self.source, self.fingerprints.clone(), &mut self.kept);
         let wanted = self.blocks.values().filter_map(move |block| {
             let plies = block.positions.iter().zip(&block.plies).filter(|(_, ply)| **ply <= last);
             let wanted: Vec<(u64, u16)> = plies.map(|(position, ply)| (*position, *ply)).collect();
@@ -256,9 +256,9 @@ impl Index {
         let found = ordered(wanted, cores(), open).flat_map(move |opened| {
             let opened = opened.map_err(|error| match error {
                 OpenError::Kept(error) => error.into(),
-                OpenError::Block(fault) => ReadError::Table { at: place.locate(&fault.0.file), error: fault.1 }.into(),
+                OpenError::Block(fault) => ReadError::Table { at: source.locate(&fault.0.file), error: fault.1 }.into(),
             });
-            let (found, error): (Vec<_>, Option<Failure>) =
+            let (found, error): (Vec<_>, Option<BoxError>) =
                 opened.map_or_else(|error| (Vec::new(), Some(error)), |found| (found, None));
             error.map(Err).into_iter().chain(found.into_iter().map(Ok))
         });

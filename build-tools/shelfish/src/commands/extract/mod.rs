@@ -26,7 +26,7 @@ use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
-use crate::{Failure, Outcome, database};
+use crate::{BoxError, Outcome, database};
 use index::{Found, Index, Reads};
 
 /// Make a small database of an opening, a repertoire or games.
@@ -160,7 +160,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(if report.refused_games == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn extract(args: &Args) -> Result<Report, Failure> {
+fn extract(args: &Args) -> Result<Report, BoxError> {
     let start = Instant::now();
     let place = args.database.source()?;
     if place.is_directory() {
@@ -208,7 +208,7 @@ fn extract(args: &Args) -> Result<Report, Failure> {
 const GATHERED: usize = 1 << 16;
 
 /// Adds the positions of the games of a file to `keys`. Returns the number of games that cannot be read.
-fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> {
+fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError> {
     let source = Input::from(path);
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
     let text =
@@ -236,7 +236,7 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, Failure> 
 const BATCH: usize = 1 << 14;
 
 /// Visits all positions that legal moves reach from the starts.
-async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), Failure> {
+async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), BoxError> {
     let done = Arc::new(AtomicU64::new(0));
     let _progress = Progress::start(Work::positions("extracting", &done, None), quiet);
     starts.sort_unstable();
@@ -261,7 +261,7 @@ async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) 
 }
 
 /// Returns the positions that legal moves reach, ascending.
-fn children(keys: &[Key]) -> Result<Vec<Key>, Failure> {
+fn children(keys: &[Key]) -> Result<Vec<Key>, BoxError> {
     let of_some = |keys: &[Key]| -> Result<Vec<Key>, KeyError> {
         let mut children = Vec::new();
         for key in keys {
@@ -282,7 +282,7 @@ fn children(keys: &[Key]) -> Result<Vec<Key>, Failure> {
         let workers: Vec<_> = keys.chunks(share).map(|some| scope.spawn(move || of_some(some))).collect();
         workers.into_iter().try_for_each(|worker| {
             children.extend(worker.join().expect("a worker died").map_err(|error| error.to_string())?);
-            Ok::<_, Failure>(())
+            Ok::<_, BoxError>(())
         })
     })?;
     // A stable sort detects the sorted runs.
@@ -298,7 +298,7 @@ fn write(
     manifest: &Manifest,
     index: &mut Index,
     found: u64,
-) -> Result<(Manifest, u64), Failure> {
+) -> Result<(Manifest, u64), BoxError> {
     // The new database inherits the filters of the source database.
     let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
     let mut count = found;
@@ -339,8 +339,8 @@ impl<I> Blocks<I> {
     }
 }
 
-impl<I: Iterator<Item = Result<Found, Failure>>> Iterator for Blocks<I> {
-    type Item = Result<Vec<Found>, Failure>;
+impl<I: Iterator<Item = Result<Found, BoxError>>> Iterator for Blocks<I> {
+    type Item = Result<Vec<Found>, BoxError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -359,7 +359,7 @@ impl<I: Iterator<Item = Result<Found, Failure>>> Iterator for Blocks<I> {
     }
 }
 
-fn encode(found: Vec<Found>) -> Result<EncodedBlock, Failure> {
+fn encode(found: Vec<Found>) -> Result<EncodedBlock, BoxError> {
     let evals = found.iter().map(Found::record).collect::<Result<Vec<PositionEval>, TableError>>()?;
     Ok(encode_block(&evals)?)
 }

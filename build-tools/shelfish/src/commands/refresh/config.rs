@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use serde::Deserialize;
 
-use crate::Failure;
+use crate::BoxError;
 use crate::commands::table_args::{BuildCommand as _, Built};
 use crate::commands::{book, build, publish};
 
@@ -249,7 +249,7 @@ impl BuildArgs {
     }
 
     /// Builds in the directory `out`.
-    pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, Failure> {
+    pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
         Ok(match self {
             BuildArgs::Evaluations(args) => Built::Evaluations(Box::new(args.build_in(out, quiet)?)),
             BuildArgs::Games(args) => Built::Games(Box::new(args.build_in(out, quiet)?)),

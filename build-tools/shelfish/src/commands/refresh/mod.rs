@@ -21,7 +21,7 @@ use super::verify;
 use crate::input::Input;
 use crate::input::remote::{DownloadPolicy, Remote};
 use crate::publish::{self, Replaces, publish};
-use crate::{Failure, database};
+use crate::{BoxError, database};
 use config::{BuildArgs, Config};
 
 /// Record of the last build.
@@ -135,7 +135,7 @@ pub struct How {
 /// Refreshes a database by the configuration at `path`.
 ///
 /// The published database stays intact if a step fails.
-pub fn refresh(path: &Path, how: How) -> Result<Report, Failure> {
+pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     let start = Instant::now();
     let say = |what: &str| {
         if !how.quiet {

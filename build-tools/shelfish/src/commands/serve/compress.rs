@@ -25,7 +25,7 @@ use axum::{
 use flate2::{Compression, write::GzEncoder};
 use tokio::task::spawn_blocking;
 
-use crate::Failure;
+use crate::BoxError;
 
 const VARIES: HeaderValue = HeaderValue::from_static("accept-encoding");
 
@@ -121,7 +121,7 @@ pub(super) struct Compressor {
 }
 
 impl Compressor {
-    async fn encode(&self, key: String, coding: Coding, body: Body) -> Result<Bytes, Failure> {
+    async fn encode(&self, key: String, coding: Coding, body: Body) -> Result<Bytes, BoxError> {
         if let Some((_, bytes)) = self.kept().iter().find(|(kept, _)| *kept == key) {
             return Ok(bytes.clone());
         }
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cache_is_bounded_including_names() -> Result<(), Failure> {
+    fn the_cache_is_bounded_including_names() -> Result<(), BoxError> {
         let runtime = tokio::runtime::Runtime::new()?;
         let compressor = Compressor::default();
         let long = "x".repeat(MAX_KEPT / 4);

@@ -32,7 +32,7 @@ use self::network::Network;
 use self::site::{base_path, router};
 use crate::system::signals;
 use crate::terminal::shown::shown;
-use crate::{Failure, Outcome};
+use crate::{BoxError, Outcome};
 
 /// Time for pending answers after the server was stopped.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -159,7 +159,7 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// Builds the routes: files, and the API with `--api`.
-async fn app(args: &Args) -> Result<Router, Failure> {
+async fn app(args: &Args) -> Result<Router, BoxError> {
     if !args.api.api {
         return Ok(observed(args, router(args)?)?);
     }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-pub use plan::{MAX_PARTS, Plan, PlanError, PlanFault};
+pub use plan::{MAX_PARTS, Plan, PlanError, PlanErrorKind};
 
 use crate::terminal::shown::json;
 
@@ -37,7 +37,7 @@ pub struct Verb {
 
 impl Verb {
     /// Prints a summary.
-    pub fn tell(&self, report: &(impl Serialize + fmt::Display)) -> io::Result<()> {
+    pub fn print_report(&self, report: &(impl Serialize + fmt::Display)) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if self.json { writeln!(out, "{}", json(report)?) } else { writeln!(out, "{report}") }
     }

@@ -43,12 +43,12 @@ pub struct PlanError {
     /// Path of the plan.
     pub path: PathBuf,
     /// Problem of the plan.
-    pub fault: PlanFault,
+    pub fault: PlanErrorKind,
 }
 
 /// Problems of a plan.
 #[derive(Debug)]
-pub enum PlanFault {
+pub enum PlanErrorKind {
     /// The file cannot be read.
     Io(io::Error),
     /// The file is not JSON, or lacks a field.
@@ -65,16 +65,18 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;
         match &self.fault {
-            PlanFault::Io(error) => error.fmt(f),
-            PlanFault::Json(error) => write!(f, "expected a plan from `shelfish plan`: {error}"),
-            PlanFault::Format(found) => {
+            PlanErrorKind::Io(error) => error.fmt(f),
+            PlanErrorKind::Json(error) => write!(f, "expected a plan from `shelfish plan`: {error}"),
+            PlanErrorKind::Format(found) => {
                 write!(
                     f,
                     "expected format {FORMAT:?}, found {found:?}: make the plan with `shelfish plan` of this version"
                 )
             }
-            PlanFault::Order(n) => write!(f, "boundary {n} is not above the previous boundary: make the plan again"),
-            PlanFault::Parts(found) => write!(f, "expected at most {MAX_PARTS} parts, found {found}"),
+            PlanErrorKind::Order(n) => {
+                write!(f, "boundary {n} is not above the previous boundary: make the plan again")
+            }
+            PlanErrorKind::Parts(found) => write!(f, "expected at most {MAX_PARTS} parts, found {found}"),
         }
     }
 }
@@ -100,24 +102,24 @@ impl Plan {
             let mut bytes = Vec::new();
             File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes).map(|_| bytes)
         };
-        let plan = read().map_err(PlanFault::Io).and_then(|bytes| Plan::parse(&bytes));
+        let plan = read().map_err(PlanErrorKind::Io).and_then(|bytes| Plan::parse(&bytes));
         plan.map_err(|fault| PlanError { path: path.to_owned(), fault })
     }
 
     /// Parses a plan.
-    pub fn parse(bytes: &[u8]) -> Result<Plan, PlanFault> {
-        let plan: Plan = serde_json::from_slice(bytes).map_err(PlanFault::Json)?;
+    pub fn parse(bytes: &[u8]) -> Result<Plan, PlanErrorKind> {
+        let plan: Plan = serde_json::from_slice(bytes).map_err(PlanErrorKind::Json)?;
         if plan.format != FORMAT {
-            return Err(PlanFault::Format(plan.format));
+            return Err(PlanErrorKind::Format(plan.format));
         }
         if plan.parts() > MAX_PARTS {
-            return Err(PlanFault::Parts(plan.parts()));
+            return Err(PlanErrorKind::Parts(plan.parts()));
         }
         let is_above = |n: usize| {
             if n == 0 { !plan.boundaries[0].is_empty() } else { plan.boundaries[n - 1] < plan.boundaries[n] }
         };
         match (0..plan.boundaries.len()).find(|n| !is_above(*n)) {
-            Some(n) => Err(PlanFault::Order(n + 1)),
+            Some(n) => Err(PlanErrorKind::Order(n + 1)),
             None => Ok(plan),
         }
     }

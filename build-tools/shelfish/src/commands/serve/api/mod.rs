@@ -27,9 +27,9 @@ use tower_http::cors::{Any, CorsLayer};
 
 use self::answers::Answers;
 use self::metrics::{Metrics, Outcome};
-use crate::Failure;
+use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
-use crate::database::{self, Place};
+use crate::database::{self, DatabaseSource};
 use crate::lichess::uci;
 use crate::system::size;
 use crate::terminal::shown::{beginning, shown};
@@ -65,18 +65,18 @@ pub struct Args {
 
 /// State of the API.
 struct Api {
-    reader: Reader<Place, PositionEval, Option<DiskCache>>,
+    reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
     answers: Answers,
     permits: Semaphore,
     metrics: Metrics,
 }
 
 /// Opens the database and builds the routes of the API.
-pub async fn router(args: &Args, database: &str) -> Result<Router, Failure> {
-    let place = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
-    let cache = args.cache.open(&place)?;
+pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
+    let source = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
+    let cache = args.cache.open(&source)?;
     let options = Options::default().with_memory(args.memory as usize);
-    let reader = Reader::builder(place).options(options).cache(cache).open().await?;
+    let reader = Reader::builder(source).options(options).cache(cache).open().await?;
     let api = Arc::new(Api {
         reader,
         answers: Answers::new(args.answers as usize),
