@@ -343,7 +343,7 @@ fn an_interrupted_upload_can_be_continued() {
     std::io::Read::read_to_string(&mut child.lock().unwrap().as_mut().unwrap().stderr.take().unwrap(), &mut output)
         .unwrap();
     assert_eq!(status.code(), Some(130), "{output}");
-    assert!(output.contains("Run it again to go on"), "{output}");
+    assert!(output.contains("Run the command again to continue"), "{output}");
     let rest = report(&store.run(&["publish", text(&db), &url, "-q", "--json"]).succeeds());
     let (sent, all) = (rest["sent_shards"].as_u64().unwrap(), rest["shards"].as_u64().unwrap());
     assert!(sent > 0 && sent < all, "sent shards are not sent again: {rest}");
