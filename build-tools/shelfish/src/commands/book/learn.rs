@@ -121,7 +121,7 @@ impl fmt::Display for Summary {
 pub fn learn(args: LearnArgs) -> Outcome {
     let mut book = Learning::create(&args.into)?;
     let mut summary = Summary::default();
-    let (mut waiting, mut told) = (Vec::new(), 0);
+    let (mut waiting, mut failures) = (Vec::new(), 0);
     for path in &args.games {
         let source = Input::from(path.as_path());
         let failed = |error: io::Error| -> BoxError { format!("cannot read {source}: {error}").into() };
@@ -136,8 +136,8 @@ pub fn learn(args: LearnArgs) -> Outcome {
             let game = read_main_line(&text, game_line);
             if let Some(error) = &game.error {
                 summary.faults += u64::from(!matches!(error.kind, PgnErrorKind::Variant(_)));
-                told += 1;
-                if told <= MAX_PRINTED {
+                failures += 1;
+                if failures <= MAX_PRINTED {
                     eprintln!(
                         "shelfish: {}",
                         shown(&format!("{source}: line {}: {}", error.line, beginning(&error.kind.to_string())))

@@ -117,7 +117,7 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
     let mode = CastlingMode::detect(&shakmaty::Position::to_setup(&chess, shakmaty::EnPassantMode::Legal));
     let candidates = sorted(book.candidates(&chess, &Deadline::new(TIMEOUT))?, min_frequency);
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
-    let told = |candidate: &Candidate| PickedMove {
+    let picked_move = |candidate: &Candidate| PickedMove {
         uci: candidate.m.to_uci(mode).to_string(),
         san: SanPlus::from_move(chess.clone(), candidate.m).to_string(),
         frequency: candidate.frequency,
@@ -126,7 +126,7 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
         losses: candidate.losses,
         chance: candidate.weight() / total,
     };
-    let moves: Vec<PickedMove> = candidates.iter().map(told).collect();
+    let moves: Vec<PickedMove> = candidates.iter().map(picked_move).collect();
     let chosen = choose(&candidates, random).map(|index| &moves[index]);
     let (uci, san) = (chosen.map(|chosen| chosen.uci.clone()), chosen.map(|chosen| chosen.san.clone()));
     Ok(Picked { fen: position.to_string(), uci, san, moves })
