@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { FLAGS } from "./support/lab.mjs";
 import { CHROMIUM, SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
-import { withLimit } from "./support/until.mjs";
+import { until, withLimit } from "./support/until.mjs";
 
 /** Lighthouse's phone and desktop. */
 const DEVICES = {
@@ -60,8 +60,13 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
             shifts.push(`${value.toFixed(4)} at ${Math.round(startTime)} ms: ${sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${named(node)} from ${box(previousRect)} to ${box(currentRect)}`).join("; ")}`);
         }).observe({ type: "layout-shift", buffered: true });
       });
-      await page.goto(new URL(name, server.url).href, { waitUntil: "networkidle" });
+      /** Requests without an answer. @type {Set<import("playwright-core").Request>} */
+      const open = new Set();
+      page.on("request", (request) => open.add(request));
+      for (const end of /** @type {const} */ (["requestfinished", "requestfailed"])) page.on(end, (request) => open.delete(request));
+      await page.goto(new URL(name, server.url).href);
       await page.locator(/** @type {Record<string, string>} */ (READY)[name] ?? "h1").first().waitFor({ state: "attached" });
+      await until(() => open.size === 0, () => `all requests end: ${[...open].map((request) => request.url())}`);
       // The browser reports entries in a task after their frame.
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
       assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
