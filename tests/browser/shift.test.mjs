@@ -63,7 +63,8 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
       /** Requests without an answer. @type {Set<import("playwright-core").Request>} */
       const open = new Set();
       page.on("request", (request) => open.add(request));
-      for (const end of /** @type {const} */ (["requestfinished", "requestfailed"])) page.on(end, (request) => open.delete(request));
+      page.on("requestfinished", (request) => open.delete(request));
+      page.on("requestfailed", (request) => open.delete(request));
       await page.goto(new URL(name, server.url).href);
       await page.locator(/** @type {Record<string, string>} */ (READY)[name] ?? "h1").first().waitFor({ state: "attached" });
       await until(() => open.size === 0, () => `all requests end: ${[...open].map((request) => request.url())}`);
