@@ -2,7 +2,7 @@
 //!
 //! Chunks of the inputs go to workers, which parse them into records ([`gather`]) and sort the records in a compact form
 //! ([`spool`]) into runs on disk ([`sort`]). The runs are merged with bases ([`join`]) and cut into blocks, which workers
-//! encode and the table writes in order ([`write`]). A [`kind::Kind`] says what a record is.
+//! encode and the table writes in order ([`mod@write`]). A [`kind::Kind`] says what a record is.
 
 pub mod base;
 pub mod disk;

@@ -42,7 +42,7 @@ pub struct Record {
 pub enum Reject {
     /// The line is not JSON, or not an evaluation.
     Json(String),
-    /// The line is longer than [`super::dump::MAX_LINE`].
+    /// The line is longer than [`crate::input::lines::MAX_LINE`].
     TooLong,
     /// The FEN is malformed.
     Fen(FenError),

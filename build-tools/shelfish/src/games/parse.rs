@@ -46,7 +46,7 @@ pub struct Counts {
     /// Numbers of games that the selection left out, in the order of [`LeftOut::NAMES`].
     #[serde(serialize_with = "left_out")]
     pub left_out: [u64; LeftOut::NAMES.len()],
-    /// Numbers of games with an error, in the order of [`ERRORS`].
+    /// Numbers of games with an error, in the order of `ERRORS`.
     #[serde(serialize_with = "faults")]
     pub faults: [u64; ERRORS.len()],
     /// Counts of the moves of books of engines.

@@ -37,7 +37,7 @@ const BOOKS_FROM_FILES_ONLY: &str =
 pub struct DumpOptions {
     /// Timeout and retries of downloads.
     pub download_policy: DownloadPolicy,
-    /// Number of threads that decode a file of `pzstd`, see [`frames::decoders`].
+    /// Number of threads that decode a file of `pzstd`, see [`super::frames::decoders`].
     pub decoders: usize,
 }
 
