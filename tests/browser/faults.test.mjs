@@ -71,11 +71,13 @@ for (const [name, says, codes] of RANGE_FAULTS) {
       globalThis.database = await shelfish.openDatabase(url, { timeout, indexedDB: false });
       return true;
     };
-    await until(() => page.evaluate(open, /** @type {const} */ ([`${bad.url}manifest.json`, timeout])));
+    // A busy machine may exceed the short timeout.
+    const once = codes.includes("timeout") ? until : (/** @type {() => Promise<any>} */ work) => work();
+    await once(() => page.evaluate(open, /** @type {const} */ ([`${bad.url}manifest.json`, timeout])));
     const before = await page.evaluate((fen) => database.lookup(fen).catch((/** @type {any} */ error) => error.code), START);
     assert.ok(codes.includes(before), before);
     bad.fault = undefined;
-    const after = await until(() => page.evaluate((fen) => database.lookup(fen), START));
+    const after = await once(() => page.evaluate((fen) => database.lookup(fen), START));
     assert.equal(after?.fen, START);
   });
 }

@@ -2,6 +2,7 @@
 
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{PositionEval, Score};
+use shelfish::position;
 
 /// Appends a record as a line. Castling is the king's move to the square of the rook; scores are from White's point of
 /// view.
@@ -40,5 +41,5 @@ pub(crate) fn score(score: Score) -> (Option<i32>, Option<i32>) {
 
 /// Formats a line in UCI notation.
 pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
-    line.iter().map(|m| m.to_uci(mode).to_string()).collect::<Vec<_>>().join(" ")
+    line.iter().map(|m| position::uci(*m, mode).to_string()).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! Counts of tests, read from the output of the programs that run the tests.
 
-use std::{fmt, ops::AddAssign, process::Command};
+use std::{collections::BTreeSet, fmt, ops::AddAssign, process::Command};
 
 use anyhow::Result;
 
@@ -70,8 +70,8 @@ pub(crate) fn counted(command: &mut Command, mut count: impl FnMut(&str) -> Tall
     Ok(tally.unless_broken(is_fine))
 }
 
-/// Runs `cargo test` and counts its tests. A test that cannot run prints a line that begins with `SKIPPED: ` or `NOT TESTED`; cargo
-/// counts it as passed. `options` are for the tests, not for cargo.
+/// Runs `cargo test` and counts its tests. A test that cannot run prints `SKIPPED: `, its name and the reason, or a
+/// line that begins with `NOT TESTED`; cargo counts it as passed. `options` are for the tests, not for cargo.
 pub(crate) fn cargo_tests<'a>(command: &mut Command, options: impl IntoIterator<Item = &'a str>) -> Result<Tally> {
     let mut counter = CargoCounter::default();
     // Also shows the output of tests that pass.
@@ -83,19 +83,35 @@ pub(crate) fn cargo_tests<'a>(command: &mut Command, options: impl IntoIterator<
 /// State between the lines of `cargo test -- --show-output`.
 #[derive(Default)]
 struct CargoCounter {
-    /// Whether the test whose output is being read has been counted as skipped.
-    is_skipped: bool,
+    /// Whether the lines are the captured output of a test, and whether that test has been counted as skipped.
+    captured: Option<bool>,
+    /// Names of the tests that have been counted as skipped while they ran.
+    names: BTreeSet<String>,
 }
 
 impl CargoCounter {
     fn count(&mut self, line: &str) -> Tally {
         if line.starts_with("---- ") {
-            self.is_skipped = false;
-        } else if (line.starts_with("SKIPPED: ") || line.starts_with("NOT TESTED")) && !self.is_skipped {
-            self.is_skipped = true;
-            return Tally { skipped: 1, ..Tally::default() };
+            self.captured = Some(false);
+        } else if line.starts_with("running ") {
+            self.captured = None;
         }
-        cargo_counts(line)
+        if self.is_new(line) { Tally { skipped: 1, ..Tally::default() } } else { cargo_counts(line) }
+    }
+
+    /// Whether a line reports a skipped test that has not been counted.
+    fn is_new(&mut self, line: &str) -> bool {
+        if let Some(is_counted) = &mut self.captured {
+            let is_skipped = line.starts_with("SKIPPED: ") || line.starts_with("NOT TESTED");
+            return is_skipped && !std::mem::replace(is_counted, true);
+        }
+        // A test that bypasses the capture names itself, and its line may follow other text.
+        match line.split_once("SKIPPED: ").map(|(_, rest)| rest.split_once(": ").map_or(rest, |(name, _)| name)) {
+            // One test at a time runs on the main thread, whose name is not the name of the test.
+            Some("main") => true,
+            Some(name) => self.names.insert(name.to_owned()),
+            None => false,
+        }
     }
 }
 
@@ -161,12 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_reports_two_missing_files_is_skipped_once() {
-        let mut counter = CargoCounter::default();
-        let mut tally = Tally::default();
-        for line in ["---- a stdout ----", "SKIPPED: x", "SKIPPED: y", "---- b stdout ----", "NOT TESTED with S3: z"] {
-            tally += counter.count(line);
-        }
-        assert_eq!(tally.skipped, 2);
+    fn each_skipped_test_counts_once() {
+        let skipped = |lines: &[&str]| {
+            let mut counter = CargoCounter::default();
+            lines.iter().map(|line| counter.count(line)).fold(Tally::default(), Tally::and).skipped
+        };
+        assert_eq!(skipped(&["SKIPPED: a::b: no file x", "SKIPPED: a::b: no file y", "SKIPPED: c: no server"]), 2);
+        assert_eq!(skipped(&["test a::b ... SKIPPED: main: no file", "test c ... SKIPPED: main: no file"]), 2);
+        assert_eq!(
+            skipped(&["---- a stdout ----", "NOT TESTED: x", "NOT TESTED: y", "---- b ----", "NOT TESTED: z"]),
+            2
+        );
     }
 }

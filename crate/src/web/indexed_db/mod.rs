@@ -25,9 +25,9 @@ use crate::reader::{Cache, Keep};
 use crate::sync::OnceCell;
 
 /// Time after which what IndexedDB did not answer is not there.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// Time after which a change that has not ended stops all further ones: no lookup waits for them, and disks are slow.
-const WRITE_PATIENCE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that a write waits for the lookup that caused it to go on.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Writes that may wait; further ones are dropped.
@@ -220,7 +220,7 @@ impl IndexedDb {
                     }
                     Kept::new()
                 };
-                if let Either::Right((_, changing)) = select(changing.boxed_local(), pause(WRITE_PATIENCE)).await {
+                if let Either::Right((_, changing)) = select(changing.boxed_local(), pause(WRITE_TIMEOUT)).await {
                     self.0.queue.borrow_mut().clear();
                     self.stuck(changing, |state| &state.is_write_stuck);
                 }
@@ -279,7 +279,7 @@ impl Cache for IndexedDb {
         let keys: Vec<String> = names.iter().map(|name| key(&self.0.folder, name)).collect();
         let (cache, asked) = (self.clone(), keys.clone());
         let reading = async move { cache.read(&asked).await }.boxed_local();
-        match select(reading, pause(PATIENCE)).await {
+        match select(reading, pause(TIMEOUT)).await {
             Either::Left((found, _)) => {
                 for (key, _) in keys.into_iter().zip(&found).filter(|(_, found)| found.is_some()) {
                     self.later(Change::Touch(key));

@@ -11,7 +11,7 @@ use serde::Serialize;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess};
-use shelfish::position::Position;
+use shelfish::position::{self, Position};
 
 use self::learn::{LearnArgs, learn};
 use super::table_args::BuildCommand as _;
@@ -118,7 +118,7 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
     let candidates = sorted(book.candidates(&chess, &Deadline::new(TIMEOUT))?, min_frequency);
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
     let picked_move = |candidate: &Candidate| PickedMove {
-        uci: candidate.m.to_uci(mode).to_string(),
+        uci: position::uci(candidate.m, mode).to_string(),
         san: SanPlus::from_move(chess.clone(), candidate.m).to_string(),
         frequency: candidate.frequency,
         wins: candidate.wins,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use shakmaty::{CastlingMode, Move};
+use shelfish::position::uci;
 use shelfish_engine::{Bound, Line};
 
 /// Returns the notation of castling that the GUI expects.
@@ -33,7 +34,7 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
         time.as_millis(),
     );
     for m in &line.moves {
-        let _ = write!(text, " {}", m.to_uci(mode));
+        let _ = write!(text, " {}", uci(*m, mode));
     }
     text.push('\n');
     text
@@ -42,6 +43,6 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
 /// Formats the best move and the expected reply. Without a legal move, the best move is `(none)`.
 pub fn best_move(moves: &[Move], mode: CastlingMode) -> String {
     let Some(best) = moves.first() else { return "bestmove (none)\n".to_owned() };
-    let ponder = moves.get(1).map(|m| format!(" ponder {}", m.to_uci(mode))).unwrap_or_default();
-    format!("bestmove {}{ponder}\n", best.to_uci(mode))
+    let ponder = moves.get(1).map(|m| format!(" ponder {}", uci(*m, mode))).unwrap_or_default();
+    format!("bestmove {}{ponder}\n", uci(*best, mode))
 }

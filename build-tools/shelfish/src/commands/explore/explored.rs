@@ -5,7 +5,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Position as _};
 use shelfish::eval::{PositionEval, Score};
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
-use shelfish::position::Position;
+use shelfish::position::{self, Position};
 
 use super::after;
 use super::openings::{Opening, Openings};
@@ -217,7 +217,7 @@ impl Explored {
 }
 
 fn uci(played: &PlayedMove) -> String {
-    played.m.to_uci(CastlingMode::Standard).to_string()
+    position::uci(played.m, CastlingMode::Standard).to_string()
 }
 
 fn explored_move(
