@@ -3,18 +3,23 @@ import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const src = fileURLToPath(new URL("../src/", import.meta.url));
-const files = readdirSync(src, { recursive: true }).map(String).filter((name) => name.endsWith(".ts")).map(normalize);
+type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Returns the modules of the site that a file imports, also by `import type` and `import()`. */
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(src, file), "utf8");
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"?]*)"/g)].map(([, specifier = ""]) => specifier);
-  return specifiers.map((specifier) => `${join(dirname(file), specifier)}.ts`).filter((name) => files.includes(name));
+/** Reads the imports between the modules of a folder, also by `import type` and `import()`. */
+function importsIn(path: string): Graph {
+  const root = fileURLToPath(new URL(path, import.meta.url));
+  const isModule = (name: string) => name.endsWith(".ts") && !/(^|[\\/])(node_modules|examples)[\\/]/.test(name);
+  const files = readdirSync(root, { recursive: true }).map(String).filter(isModule).map(normalize);
+  const importsOf = (file: string) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"?]*)"/g)].map(([, specifier = ""]) => specifier);
+    return specifiers.map((specifier) => `${join(dirname(file), specifier.replace(/\.js$/, ""))}.ts`).filter((name) => files.includes(name));
+  };
+  return new Map(files.map((file) => [file, new Set(importsOf(file))]));
 }
 
 /** Returns a path from a node of the graph back to the node, if the graph has one. */
-function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+function circleIn(graph: Graph): string[] | undefined {
   const done = new Set<string>();
   const visit = (node: string, path: string[]): string[] | undefined => {
     if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
@@ -33,11 +38,14 @@ function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | u
   return undefined;
 }
 
-describe("imports of the site", () => {
-  const imports = new Map(files.map((file) => [file, new Set(importsOf(file))]));
+describe.each([
+  ["the site", "../src/", join("analysis", "main.ts"), 20],
+  ["the package", "../../crate/js/", join("evaluator", "evaluator.ts"), 4],
+] as const)("imports of %s", (_, path, file, count) => {
+  const imports = importsIn(path);
 
   it("are found", () => {
-    expect(imports.get(join("analysis", "main.ts"))?.size).toBeGreaterThan(20);
+    expect(imports.get(file)?.size).toBeGreaterThan(count);
     expect(circleIn(new Map([["a", new Set(["b"])], ["b", new Set(["c"])], ["c", new Set(["b"])]]))).toEqual(["b", "c", "b"]);
   });
 
@@ -53,8 +61,10 @@ describe("imports of the site", () => {
     }
     expect(circleIn(folders)).toBeUndefined();
   });
+});
 
-  it("leave no module in the source folder itself", () => {
-    expect(files.filter((file) => dirname(file) === ".")).toEqual([]);
+describe("the site", () => {
+  it("has no module in the source folder itself", () => {
+    expect([...importsIn("../src/").keys()].filter((file) => dirname(file) === ".")).toEqual([]);
   });
 });
