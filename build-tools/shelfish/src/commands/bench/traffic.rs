@@ -22,13 +22,14 @@ use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summ
 use crate::Outcome;
 use crate::database::{self, DatabaseSource};
 use crate::statistics::Summary;
+use crate::system::size;
 use crate::terminal::progress::{Progress, Work};
 
 /// Measure requests, bytes, blocks and cache hits of replayed games, and their time on several networks.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish bench traffic -d db --games games.pgn.zst
-  shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64 --markdown
+  shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64MiB --markdown
   shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
 
 A round is a set of simultaneous requests. A game whose positions are looked up together takes three rounds: manifest, pages
@@ -44,12 +45,12 @@ pub struct Args {
     database: database::Args,
     #[command(flatten)]
     games: games::Args,
-    /// Memory of the reader for decoded pages and blocks, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = (Options::default().memory >> 20) as u32)]
-    memory: u32,
-    /// Fetch two blocks with one request if the gap between them is at most this many KiB
-    #[arg(long, value_name = "KIB", default_value_t = (Options::default().gap >> 10) as u32)]
-    gap: u32,
+    /// Memory of the reader for decoded pages and blocks
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size::at_least(0))]
+    memory: u64,
+    /// Fetch two blocks with one request if the gap between them is at most this large
+    #[arg(long, value_name = "SIZE", default_value = "16KiB", value_parser = size::at_least(0))]
+    gap: u64,
     /// Limit of requests in flight for computed times; browsers send six with HTTP/1.1
     #[arg(long, value_name = "N", default_value_t = Options::default().concurrency as u32,
         value_parser = clap::value_parser!(u32).range(1..))]
@@ -216,9 +217,9 @@ pub fn run(args: Args) -> Outcome {
     let games = args.games.read()?;
     let source = args.database.source()?;
     let options = Options::default()
-        .with_memory((args.memory as usize) << 20)
+        .with_memory(args.memory as usize)
         .with_concurrency(args.concurrency as usize)
-        .with_gap(u64::from(args.gap) << 10);
+        .with_gap(args.gap);
     let finding = database::wait(measure(source, games, &Mode::ALL, options, args.quiet))??;
     args.style.print(&finding)?;
     Ok(ExitCode::SUCCESS)
