@@ -5,15 +5,13 @@
 //! games with an illegal move. Variations are ignored.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
 use serde::Serialize;
-use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
-use shelfish_analysis::pgn::is_chess;
+use shelfish_analysis::pgn;
 
+use crate::input::game_texts::{GameText, GameTexts, decoded};
 use crate::input::{Dump, DumpOptions, Input};
 
 /// Options for games.
@@ -88,78 +86,44 @@ impl Games {
 
 impl Sample {
     fn read(&self, pgn: impl io::Read) -> io::Result<Games> {
-        let mut reader = Reader::new(pgn);
         let mut games = Games::default();
-        let mut skipped = self.skip;
-        while games.count < self.limit as usize {
-            for _ in 0..skipped {
-                if !reader.skip_game()? {
-                    break;
-                }
+        for text in GameTexts::new(pgn) {
+            let text = text?;
+            let number = text.number - 1;
+            if number < self.skip || !(number - self.skip).is_multiple_of(self.every.into()) {
+                continue;
             }
-            skipped = u64::from(self.every) - 1;
-            match reader.read_game(&mut Replay)? {
-                Some(Some(positions)) => {
+            match positions(&text) {
+                Some(positions) => {
                     games.count += 1;
                     games.positions += positions.len();
                     games.games.push(positions);
                 }
-                Some(None) => games.unusable += 1,
-                None => break,
+                None => games.unusable += 1,
+            }
+            if games.count == self.limit as usize {
+                break;
             }
         }
         Ok(games)
     }
 }
 
-/// Replays a game. Returns `None` if the game cannot be played.
-struct Replay;
-
-impl Visitor for Replay {
-    type Tags = Chess;
-    type Movetext = (Chess, Vec<Position>);
-    type Output = Option<Vec<Position>>;
-
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Chess> {
-        ControlFlow::Continue(Chess::default())
+/// Replays a game. Returns `None` if the game is unusable.
+fn positions(GameText { line, text, .. }: &GameText) -> Option<Vec<Position>> {
+    let main_line = pgn::read_main_line(&decoded(text), *line);
+    if main_line.error.is_some() {
+        return None;
     }
-
-    fn tag(&mut self, start: &mut Chess, name: &[u8], value: RawTag<'_>) -> ControlFlow<Self::Output> {
-        match name {
-            b"FEN" => match value.decode_utf8_lossy().parse::<Position>() {
-                Ok(position) => *start = position.chess().clone(),
-                Err(_) => return ControlFlow::Break(None),
-            },
-            b"Variant" if !is_chess(&value.decode_utf8_lossy()) => return ControlFlow::Break(None),
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn begin_movetext(&mut self, start: Chess) -> ControlFlow<Self::Output, Self::Movetext> {
-        let first = Position::from_chess(&start);
-        ControlFlow::Continue((start, vec![first]))
-    }
-
-    fn san(&mut self, (chess, positions): &mut Self::Movetext, san: SanPlus) -> ControlFlow<Self::Output> {
-        let Ok(m) = san.san.to_move(chess) else { return ControlFlow::Break(None) };
-        chess.play_unchecked(m);
-        positions.push(Position::from_chess(chess));
-        ControlFlow::Continue(())
-    }
-
-    fn begin_variation(&mut self, _: &mut Self::Movetext) -> ControlFlow<Self::Output, Skip> {
-        ControlFlow::Continue(Skip(true))
-    }
-
-    fn end_game(&mut self, (_, positions): Self::Movetext) -> Self::Output {
-        (positions.len() > 1).then_some(positions)
-    }
+    let positions: Vec<_> = main_line.game.positions().map(|chess| Position::from_chess(&chess)).collect();
+    (positions.len() > 1).then_some(positions)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use shakmaty::Chess;
+
     use super::*;
 
     const PGN: &str = r#"[Event "one"]
