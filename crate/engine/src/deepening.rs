@@ -87,6 +87,7 @@ impl Candidate {
 }
 
 /// Searches the last position of a game. Returns the best lines, best first, or an empty list if there is no legal move.
+/// Begins a new search of the table.
 ///
 /// ```
 /// use shelfish_engine::{Game, Histories, Limits, Silent, Table, UciScore, search};
@@ -102,13 +103,25 @@ pub fn search(
     limits: &Limits,
     control: &mut dyn Control,
 ) -> Vec<Line> {
+    table.next_search();
+    search_thread(game, table, histories, limits, control)
+}
+
+/// Searches like [`search`], as one of several threads that share a table. Their caller calls [`Table::next_search`] once,
+/// before the threads start.
+pub fn search_thread(
+    game: &Game,
+    table: &Table,
+    histories: &mut Histories,
+    limits: &Limits,
+    control: &mut dyn Control,
+) -> Vec<Line> {
     let position = game.position();
     let mut moves: Vec<Move> = position.legal_moves().into_iter().collect();
-    if !limits.moves.is_empty() {
+    if moves.iter().any(|m| limits.moves.contains(m)) {
         moves.retain(|m| limits.moves.contains(m));
     }
     let Some(&first) = moves.first() else { return Vec::new() };
-    table.next_search();
     let count = limits.lines.clamp(1, moves.len());
     let mut best: Vec<Candidate> = Vec::new();
     let mut search = Search::new(game.keys.clone(), table, histories, limits, control);

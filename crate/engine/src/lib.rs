@@ -19,7 +19,7 @@ mod see;
 mod tt;
 mod zobrist;
 
-pub use deepening::{Game, Line, search};
+pub use deepening::{Game, Line, search, search_thread};
 pub use history::Histories;
 pub use level::{Level, STRONGEST, WEAKEST, play};
 pub use limits::{Control, Limits, Remaining, Silent};

@@ -18,7 +18,7 @@ pub struct Limits {
     pub deadline: Option<Duration>,
     /// The search stops after it found a mate in this many moves.
     pub mate: Option<u32>,
-    /// Moves to search. All legal moves if empty.
+    /// Moves to search. Illegal moves are ignored. All legal moves if no move of the list is legal.
     pub moves: Vec<Move>,
     /// Number of best lines. 0 means 1.
     pub lines: usize,

@@ -139,6 +139,15 @@ fn only_the_moves_in_the_limits_are_searched() {
     assert_eq!((lines.len(), Some(lines[0].moves[0])), (1, rook_move));
 }
 
+#[test]
+fn illegal_moves_in_the_limits_are_ignored() {
+    let illegal = Move::Put { role: shakmaty::Role::Pawn, to: shakmaty::Square::A1 };
+    let king_move = legal(&game(KIWIPETE), "e1f1");
+    let lines = find(KIWIPETE, &Limits { moves: vec![illegal, king_move], ..depth(3) });
+    assert_eq!(lines[0].moves[0], king_move);
+    assert_eq!(find(KIWIPETE, &Limits { moves: vec![illegal], ..depth(3) }), find(KIWIPETE, &depth(3)));
+}
+
 /// Legal positions that no game reaches, with limits that stop the search at any point.
 #[test]
 fn odd_positions_are_searched_without_panic() {

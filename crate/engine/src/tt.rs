@@ -88,7 +88,8 @@ impl Table {
         self.age.store(0, Relaxed);
     }
 
-    /// Begins a new search: entries of earlier searches are replaced first.
+    /// Begins a new search: entries of earlier searches are replaced first. Called once per search, not once per thread,
+    /// because ages repeat after 32 searches.
     pub fn next_search(&self) {
         self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
     }

@@ -292,13 +292,27 @@ fn illegal_moves_are_reported_and_not_searched() {
     let lines = gui.until("bestmove");
     assert!(lines[0].starts_with("info string") && lines[0].contains("e2e5"), "{lines:?}");
     assert_eq!(best(&lines), "a2a3");
-    gui.say("go depth 3 searchmoves e2e5");
+    gui.say("go searchmoves e9e5 hello a2a3 depth 3");
     let lines = gui.until("bestmove");
-    assert!(lines.len() == 2 && lines[0].contains("e2e5") && best(&lines) == "(none)", "{lines:?}");
+    assert!(lines[0].contains("e9e5") && lines[1].contains("hello"), "{lines:?}");
+    assert_eq!(best(&lines), "a2a3");
+    gui.quit();
+}
+
+#[test]
+fn the_engine_returns_a_move_that_can_be_played_even_if_all_moves_to_search_are_illegal() {
+    let mut gui = Gui::new();
+    for strength in ["false", "true"] {
+        gui.say(&format!("setoption name UCI_LimitStrength value {strength}\ngo depth 3 searchmoves e2e5"));
+        let lines = gui.until("bestmove");
+        assert!(lines[0].starts_with("info string") && lines[0].contains("e2e5"), "{lines:?}");
+        gui.say(&format!("position startpos moves {}\nisready\nposition startpos", best(&lines)));
+        assert_eq!(gui.until("readyok"), ["readyok"], "{lines:?}");
+    }
     gui.say("go infinite searchmoves e2e5\nisready");
     assert!(gui.until("readyok").iter().all(|line| !line.starts_with("bestmove")));
     gui.say("stop");
-    assert_eq!(best(&gui.until("bestmove")), "(none)");
+    assert_ne!(best(&gui.until("bestmove")), "(none)");
     gui.quit();
 }
 

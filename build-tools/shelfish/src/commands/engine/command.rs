@@ -56,7 +56,7 @@ pub struct Go {
     pub increment: [Duration; 2],
     /// Number of moves until the next time control.
     pub moves_to_go: Option<u32>,
-    /// Root moves to search, or all moves if empty.
+    /// Root moves to search, which may be illegal. All moves if no move of the list is legal.
     pub search_moves: Vec<String>,
 }
 
@@ -101,6 +101,22 @@ fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Command> {
     Some(Command::Position { fen, moves: words.map(str::to_owned).collect() })
 }
 
+/// Words that end the list of `searchmoves`.
+const PARAMETERS: [&str; 12] = [
+    "searchmoves",
+    "ponder",
+    "wtime",
+    "btime",
+    "winc",
+    "binc",
+    "movestogo",
+    "depth",
+    "nodes",
+    "mate",
+    "movetime",
+    "infinite",
+];
+
 fn go<'a>(words: impl Iterator<Item = &'a str>) -> Go {
     let mut go = Go::default();
     let mut words = words.peekable();
@@ -121,8 +137,7 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Go {
             "binc" => go.increment[1] = Duration::from_millis(count().unwrap_or(0)),
             "movestogo" => go.moves_to_go = count().map(|moves| moves.min(1_000) as u32),
             "searchmoves" => {
-                let is_move = |word: &&str| word.parse::<shakmaty::uci::UciMove>().is_ok();
-                while let Some(word) = words.next_if(is_move) {
+                while let Some(word) = words.next_if(|word| !PARAMETERS.contains(word)) {
                     go.search_moves.push(word.to_owned());
                 }
             }
@@ -174,6 +189,9 @@ mod tests {
             ..Go::default()
         };
         assert_eq!(parsed, Some(Command::Go(expected)));
+        let parsed = Command::parse("go searchmoves e9e5 hello infinite");
+        let search_moves = vec!["e9e5".to_owned(), "hello".to_owned()];
+        assert_eq!(parsed, Some(Command::Go(Go { search_moves, infinite: true, ..Go::default() })));
         let parsed = Command::parse("go depth x nodes 99999999999999999999 infinite mate 3 movetime 50");
         let expected = Go { infinite: true, mate: Some(3), move_time: Some(MS(50)), ..Go::default() };
         assert_eq!(parsed, Some(Command::Go(expected)));

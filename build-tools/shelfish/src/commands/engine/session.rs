@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shakmaty::fen::Fen;
-use shakmaty::{EnPassantMode, Move, Role, Square};
+use shakmaty::EnPassantMode;
 use shelfish::eval::PositionEval;
 use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
@@ -120,12 +120,12 @@ impl Session {
         let position = self.game.position();
         let white = position.turn().is_white();
         let side = usize::from(!white);
-        let moves = go.search_moves.iter().map(|text| {
-            position.legal_move(text).unwrap_or_else(|| {
+        let moves = go.search_moves.iter().filter_map(|text| {
+            let legal = position.legal_move(text);
+            if legal.is_none() {
                 self.report_error(&format!("searchmoves: expected a legal move, found \"{text}\""));
-                // An empty list would mean all moves. This move is never legal.
-                Move::Put { role: Role::Pawn, to: Square::A1 }
-            })
+            }
+            legal
         });
         let moves = moves.collect();
         let mut limits = Limits::default();

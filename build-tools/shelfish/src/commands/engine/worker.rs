@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::PositionEval;
-use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search};
+use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search_thread};
 use tokio::sync::watch;
 
 use super::database::lines;
@@ -87,6 +87,7 @@ impl Worker {
                 print(&out, &output::best_move(&best, task.mode));
                 return histories;
             }
+            table.next_search();
             let (lines, chosen) = thread::scope(|scope| {
                 let Some((own, helpers)) = histories.split_first_mut() else { return (Vec::new(), 0) };
                 // A weaker player searches with a single thread.
@@ -96,13 +97,13 @@ impl Worker {
                     scope.spawn(move || {
                         let mut limits = Limits::default();
                         limits.moves.clone_from(&task.limits.moves);
-                        search(&task.game, table, histories, &limits, &mut Helper { index, signals })
+                        search_thread(&task.game, table, histories, &limits, &mut Helper { index, signals })
                     });
                 }
                 let mut main = Main { start: Instant::now(), task: &task, out: &out, signals: &shared };
                 let found = match task.level {
                     Some(level) => play(&task.game, level, random_seed(), &task.limits, &mut main),
-                    None => (search(&task.game, &table, own, &task.limits, &mut main), 0),
+                    None => (search_thread(&task.game, &table, own, &task.limits, &mut main), 0),
                 };
                 let mut held = locked(&shared.held);
                 while *held {
@@ -251,5 +252,40 @@ impl Control for Helper<'_> {
             count.store(nodes, Relaxed);
         }
         self.signals.stop.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    /// Searches a position to a depth, and waits for the end.
+    fn search_to(fen: &str, depth: usize, table: &Arc<Table>, threads: usize) {
+        let task = Task {
+            game: Game::new(fen.parse().unwrap()),
+            limits: Limits::to_depth(depth),
+            hold: false,
+            mode: CastlingMode::Standard,
+            database: None,
+            book: None,
+            level: None,
+        };
+        let histories = (0..threads).map(|_| Histories::default()).collect();
+        Worker::start(task, Arc::clone(table), histories, Arc::new(Mutex::new(Box::new(std::io::sink())))).join();
+    }
+
+    #[test]
+    fn entries_of_an_earlier_search_are_old_for_any_number_of_threads() {
+        for threads in [1, 16, 32] {
+            let table = Arc::new(Table::new(1 << 16));
+            search_to("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", 7, &table, threads);
+            assert!(table.hashfull() > 100, "{threads} threads: {}", table.hashfull());
+            for _ in 0..2 {
+                // Neither side can mate, so that this search stores almost nothing.
+                search_to("8/8/8/4k3/8/8/8/4K3 w - - 0 1", 1, &table, threads);
+                assert!(table.hashfull() < 10, "{threads} threads: {}", table.hashfull());
+            }
+        }
     }
 }

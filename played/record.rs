@@ -1,0 +1,128 @@
+//! Played moves as records of a table.
+
+use shakmaty::{Color, Position as _, Square};
+
+use super::block_columns::{BlockColumns, is_step};
+#[cfg(feature = "write")]
+use super::block_games::BlockGames;
+#[cfg(feature = "write")]
+use super::columns::ColumnWriter;
+use super::columns::{ColumnReader, LAYOUT, NAMES};
+use super::layout::Layout;
+use super::results::{Played, PlayedMove};
+use super::traversal::Traversal;
+use crate::moves::Ranking;
+use crate::position::Position;
+use crate::table::{ColumnError, Columns, Record};
+
+impl Record for Played {
+    const KIND: &'static str = "moves";
+    const COLUMNS: &'static [&'static str] = NAMES;
+    const OPTIONAL_COLUMNS: usize = NAMES.len() - LAYOUT;
+    const TOTALS: &'static [&'static str] = &["moves"];
+    type BlockColumns = BlockColumns;
+
+    fn position(&self) -> &Position {
+        &self.position
+    }
+
+    #[cfg(feature = "write")]
+    fn has_step(&self, from: Square, to: Square) -> bool {
+        self.moves.iter().any(|played| is_step(played.m, from, to))
+    }
+
+    #[cfg(feature = "write")]
+    fn encode(
+        records: &[&Played],
+        parents: &[Option<u32>],
+        step: &dyn Fn(usize) -> (Square, Square),
+        columns: &mut [Vec<u8>],
+    ) -> Result<(), ColumnError> {
+        let first = crate::table::Block::<Played>::FIRST;
+        let layout = Layout::of(records);
+        let games = BlockGames::new(records, layout, parents, step)
+            .map_err(|(column, found)| ColumnError::Value { column: first + column, found })?;
+        layout.write(&mut columns[LAYOUT]);
+        let mut traversal = Traversal::new(ColumnWriter::new(columns, first), layout, parents, Some(&games))?;
+        traversal.run()?;
+        traversal.numbers.finish();
+        Ok(())
+    }
+
+    #[cfg(feature = "write")]
+    fn count(&self, totals: &mut [u64]) {
+        totals[0] += self.moves.len() as u64;
+    }
+
+    fn decode_columns(
+        columns: &Columns,
+        first: usize,
+        _: &[Color],
+        parents: &[Option<u32>],
+    ) -> Result<BlockColumns, ColumnError> {
+        let layout = Layout::read(columns, first + LAYOUT)?;
+        let mut traversal = Traversal::new(ColumnReader::new(columns, first), layout, parents, None)?;
+        traversal.run()?;
+        traversal.numbers.finish()?;
+        Ok(traversal.output)
+    }
+
+    fn memory(decoded: &BlockColumns) -> usize {
+        decoded.memory()
+    }
+
+    #[cfg(feature = "write")]
+    fn weights(decoded: &BlockColumns, _: &Columns, _: usize, totals: &mut [u64]) -> Result<Vec<usize>, ColumnError> {
+        totals[0] += decoded.moves as u64;
+        let weight = |n: usize| {
+            let steps = decoded.children(n).iter().map(|&child| child as usize);
+            let others = decoded.others[n].clone().map(|other| decoded.other(other));
+            let moves = steps.filter(|&child| decoded.games.count(child) > 0).chain(others);
+            let (mut count, mut references) = (0, decoded.games.references(decoded.ended(n)).len());
+            for games in moves {
+                count += 1;
+                references += decoded.games.references(games).len();
+            }
+            Played::weight(count, decoded.layout.buckets, references)
+        };
+        Ok((0..decoded.others.len()).map(weight).collect())
+    }
+
+    fn decode(
+        decoded: &BlockColumns,
+        _: &Columns,
+        _: usize,
+        n: usize,
+        position: Position,
+        step: &dyn Fn(usize) -> (Square, Square),
+    ) -> Result<Played, String> {
+        let others = decoded.others.get(n).ok_or("no such record")?.clone();
+        let details = |games| decoded.games.details(games, decoded.layout);
+        let legal = position.chess().legal_moves();
+        let mut moves: Vec<PlayedMove> = Vec::new();
+        for &child in decoded.children(n) {
+            let (results, details) = details(child as usize);
+            if results.games() > 0 {
+                let (from, to) = step(child as usize);
+                let m = legal.iter().copied().find(|m| is_step(*m, from, to));
+                let m = m.ok_or_else(|| format!("the step from {from} to {to} is not a legal move"))?;
+                moves.push(PlayedMove { m, results, details });
+            }
+        }
+        if !others.is_empty() {
+            let ranking = Ranking::new(position.chess());
+            for other in others {
+                let rank = decoded.ranks[other];
+                let m = ranking.pick(rank as usize).map_err(|count| format!("rank {rank} of {count} legal moves"))?;
+                if moves.iter().any(|played| played.m == m) {
+                    return Err(format!("the move of rank {rank} occurs twice"));
+                }
+                let (results, details) = details(decoded.other(other));
+                moves.push(PlayedMove { m, results, details });
+            }
+        }
+        Played::sort(&mut moves);
+        let (ended, ended_details) = details(decoded.ended(n));
+        Ok(Played { position, ended, ended_details, moves })
+    }
+}
