@@ -139,7 +139,7 @@ export class Engine {
       chess960: castling === "chess960",
       san: san === true,
       elo: limit("elo", options.elo, 9999) ?? 0,
-      seed: limit("seed", options.seed, 2 ** 53 - 1) ?? Math.floor(Math.random() * 2 ** 53),
+      seed: limit("seed", options.seed, 2 ** 53 - 1, 0) ?? Math.floor(Math.random() * 2 ** 53),
       reports: !!onInfo,
     };
     throwIfAborted(signal, "the search");

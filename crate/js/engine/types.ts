@@ -41,7 +41,7 @@ export interface AnalyseOptions extends Limits {
    * positions, and `chosen` is its move: a random choice among moves that it considers about equal. Other limits also apply.
    */
   elo?: number | undefined;
-  /** Seed of the random choice with `elo`. Default: a new seed each time. */
+  /** Seed of the random choice with `elo`, a whole number from 0. Default: a new seed each time. */
   seed?: number | undefined;
   /** Ends the search within about 20 ms. */
   signal?: AbortSignal | undefined;

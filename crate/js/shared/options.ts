@@ -9,12 +9,12 @@ export interface Limits {
   movetime?: number | undefined;
 }
 
-/** Returns a limit, or `undefined` if it is omitted. Throws if it is 0, too large or no whole number. */
-export function limit(name: string, value: unknown, maximum: number): number | undefined {
+/** Returns a limit, or `undefined` if it is omitted. Throws if it is too small, too large or no whole number. */
+export function limit(name: string, value: unknown, maximum: number, minimum = 1): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= maximum) return value as number;
+  if (Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum) return value as number;
   const found = String(value).slice(0, 20);
-  throw new ShelfishError({ code: "usage", message: `${name}: expected a whole number from 1 to ${maximum}, found ${found}` });
+  throw new ShelfishError({ code: "usage", message: `${name}: expected a whole number from ${minimum} to ${maximum}, found ${found}` });
 }
 
 /** Returns the checked limits of a search. If all are omitted, the depth is `defaultDepth`. */
