@@ -24,7 +24,7 @@ const header = (page: string) => `<header class="site-head">
       </a>
       <nav aria-label="Site">
         ${links(page)}
-        <button type="button" class="icon" id="theme" title="Light or dark">
+        <button type="button" class="icon" id="theme" data-testid="theme" title="Light or dark">
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 4a8 8 0 1 0 0 16Z" class="solid" /><circle cx="12" cy="12" r="8" /></svg><span class="hidden">Light or dark</span>
         </button>
       </nav>
@@ -56,7 +56,7 @@ const controls = (key: string) => `<div class="controls" role="group" aria-label
         </div>
       </div>`;
 
-/** Replaces `<!-- masthead -->` with the header, `<!-- links -->` with the links, and `<!-- controls: KEY -->` with the controls. */
+/** Replaces `<!-- masthead -->` with the header, and `<!-- controls: KEY -->` with the controls. */
 export const sharedHtml: Plugin = {
   name: "shelfish-shared-html",
   transformIndexHtml: {
@@ -64,7 +64,6 @@ export const sharedHtml: Plugin = {
     handler: (html, { path }) =>
       html
         .replace("<!-- masthead -->", header(basename(path)))
-        .replace("<!-- links -->", links(basename(path)))
         .replace(/<!-- controls: (\w+) -->/, (_, key: string) => controls(key)),
   },
 };
