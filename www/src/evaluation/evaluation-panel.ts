@@ -2,7 +2,7 @@
 import type { Evaluation, PositionEval } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
-import { byId, make } from "../shell/dom";
+import { byId, make, redraw } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
 import { bestScore, isShallow, type KnownScore } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
@@ -25,6 +25,7 @@ export class EvaluationPanel {
   readonly #facts = byId("facts");
   readonly #others = byId("others");
   readonly #lines = byId("lines");
+  readonly #rows = make("ol", { "aria-label": "Lines, best first" });
   readonly #cost = byId("cost");
   readonly #live = byId("live");
   #speaking = 0;
@@ -181,19 +182,14 @@ export class EvaluationPanel {
   #list(node: Node, lines: { score: string; line: readonly Step[] }[], above: readonly HTMLElement[] = []): void {
     this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
     const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
-    const items = lines.map(({ score, line }) => lineItem(score, node.position, line, actions));
-    const rows = () => [...this.#lines.querySelectorAll("ol > li")].map((row) => [...row.querySelectorAll("button")]);
-    const focused = this.#listed === node ? rows().map((row) => row.indexOf(document.activeElement as HTMLButtonElement)) : [];
+    // A focused move keeps the focus when the engine goes deeper, but not in another position.
+    if (this.#listed !== node) this.#rows.replaceChildren();
     this.#listed = node;
-    if (above.length === 0 || above.some((element, index) => this.#lines.children[index] !== element)) this.#lines.replaceChildren(...above);
-    while (this.#lines.childElementCount > above.length) this.#lines.lastElementChild?.remove();
-    if (items.length > 0) this.#lines.append(make("ol", { "aria-label": "Lines, best first" }, ...items));
-    // A focused move keeps the focus when the engine goes deeper.
-    const line = focused.findIndex((move) => move >= 0);
-    const buttons = rows()[line] ?? [];
-    const kept = buttons[focused[line] ?? 0] ?? buttons.at(-1);
-    for (const button of buttons) button.tabIndex = button === kept ? 0 : -1;
-    kept?.focus({ preventScroll: true });
+    redraw(this.#rows, ...lines.map(({ score, line }) => lineItem(score, node.position, line, actions)));
+    const parts = lines.length > 0 ? [...above, this.#rows] : above;
+    // Parts that are already in place are not touched.
+    for (const part of [...this.#lines.childNodes]) if (!parts.includes(part as HTMLElement)) part.remove();
+    if (parts.some((part, index) => this.#lines.children[index] !== part)) this.#lines.replaceChildren(...parts);
     // Setting the position only after a scroll avoids a layout in each step.
     if (this.#scrolled) this.#lines.scrollTop = 0;
     this.#scrolled = false;

@@ -40,9 +40,10 @@ export function lineMoves(start: Position, line: readonly Step[], actions: LineA
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
     if (to === undefined || at === -1) return;
     event.preventDefault();
-    const target = buttons[Math.max(0, Math.min(to, buttons.length - 1))];
+    buttons[Math.max(0, Math.min(to, buttons.length - 1))]?.focus();
+  });
+  words.addEventListener("focusin", ({ target }) => {
     for (const button of buttons) button.tabIndex = button === target ? 0 : -1;
-    target?.focus();
   });
   return words;
 }

@@ -30,12 +30,29 @@ export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLEle
   if (hasFocus && isDisabled) other.focus({ preventScroll: true });
 }
 
-/** Replaces the children of an element. If a button had the focus, the button at the same index gets it. */
+/**
+ * Replaces the children of an element. If a button had the focus, the button in the same place gets it: in the row of the same number (`li` or `tr`),
+ * the button of the same number, or else the last.
+ */
 export function redraw(root: HTMLElement, ...children: (Node | string)[]): void {
-  const buttons = () => [...root.querySelectorAll<HTMLButtonElement>("button:enabled")];
-  const at = buttons().indexOf(document.activeElement as HTMLButtonElement);
+  const focused = document.activeElement as HTMLButtonElement;
+  const rows = rowsOf(root);
+  const row = rows.findIndex((buttons) => buttons.includes(focused));
   root.replaceChildren(...children);
-  if (at >= 0) (buttons()[at] ?? buttons().at(-1))?.focus({ preventScroll: true });
+  if (row < 0) return;
+  const redrawn = rowsOf(root);
+  const buttons = redrawn[row] ?? redrawn.at(-1) ?? [];
+  (buttons[rows[row]?.indexOf(focused) ?? 0] ?? buttons.at(-1))?.focus({ preventScroll: true });
+}
+
+/** Returns the enabled buttons of each row. Buttons outside of rows are one row. */
+function rowsOf(root: HTMLElement): HTMLButtonElement[][] {
+  const rows = new Map<Element | null, HTMLButtonElement[]>();
+  for (const button of root.querySelectorAll<HTMLButtonElement>("button:enabled")) {
+    const row = button.closest("li, tr");
+    rows.set(row, [...(rows.get(row) ?? []), button]);
+  }
+  return [...rows.values()];
 }
 
 /** Whether the user prefers reduced motion. */
