@@ -3,10 +3,11 @@ import { Chess } from "chessops/chess";
 import { parsePgn } from "chessops/pgn";
 import { describe, expect, it } from "vitest";
 import code from "virtual:bookmarklet";
-import { lichessId, pgnFragment } from "../src/bookmarklet/fragment";
+import { pgnFragment } from "../src/bookmarklet/fragment";
 import { boardBeside, bookmarkletLink } from "../src/bookmarklet/link";
 import { fenIn, isMove, pgnsIn, resultIn, toPgn } from "../src/bookmarklet/notation";
 import { pastedFragment } from "../src/bookmarklet/pasted";
+import { gameOfPath } from "../src/link/lichess-game";
 
 const moves = (pgn: string | undefined): string[] => [...(parsePgn(pgn ?? "")[0]?.moves.mainline() ?? [])].map((node) => node.san);
 
@@ -80,8 +81,10 @@ describe("other notation", () => {
 
 describe("an address of Lichess", () => {
   it("is a game if it ends in an id; a player's private letters are left out", () => {
-    expect(["/abcd1234", "/abcd1234/black", "/abcd1234WXYZ", "/abcd1234WXYZ/white", "/abcd1234/"].map(lichessId)).toEqual(Array(5).fill("abcd1234"));
-    expect(["/analysis", "/analysis/standard", "/@/abcd1234", "/study/abcd1234", "/abcd123", "/abcd12345", "/abcd1234/black/analysis"].map(lichessId)).toEqual(Array(7).fill(undefined));
+    const paths = ["/abcd1234", "/abcd1234/black", "/abcd1234WXYZ", "/abcd1234WXYZ/white", "/abcd1234/", "/embed/game/abcd1234", "/embed/abcd1234/white"];
+    expect(paths.map((path) => gameOfPath(path)?.id)).toEqual(paths.map(() => "abcd1234"));
+    const others = ["/analysis", "/analysis/standard", "/@/abcd1234", "/study/abcd1234", "/abcd123", "/abcd12345", "/abcd1234/black/analysis", "/embed/training"];
+    expect(others.map(gameOfPath)).toEqual(others.map(() => undefined));
   });
 });
 
@@ -89,17 +92,21 @@ describe("pasted text", () => {
   const cases: [text: string, fragment: string | RegExp][] = [
     ["https://lichess.org/abcd1234", "lichess=abcd1234"],
     ["  lichess.org/abcd1234WXYZ ", "lichess=abcd1234"],
-    ["Look at this: https://lichess.org/abcd1234/black#32", "lichess=abcd1234/black"],
+    ["Look at this: https://lichess.org/abcd1234/black#32", "lichess=abcd1234/black&ply=32"],
+    ["abcd1234/black", "lichess=abcd1234/black"],
     ["https://lichess.org/embed/game/abcd1234?theme=auto", "lichess=abcd1234"],
     ["abcd1234", "lichess=abcd1234"],
     ["1. e4 e5", "pgn=1.%20e4%20e5"],
     ['[White "100% \\"sure\\" & #1"]\n\n1. e4 *', "pgn=%5BWhite%20%22100%25%20%5C%22sure%5C%22%20%26%20%231%22%5D%0A%0A1.%20e4%20*"],
     ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1"],
     ["https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1", "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1"],
-    ["https://www.chess.com/game/live/123456789", /chess\.com gives no game.*PGN/],
-    ["https://lichess.org/study/abcd1234", /not that of a game/],
-    ["https://lichess.org/training", /not that of a game/],
-    ["https://lichess.org/analysis/%E0%A4%A", /not that of a game/],
+    ["https://www.chess.com/game/live/123456789", /Chess\.com does not let.*PGN/],
+    ["https://lichess.org/study/abcd1234", /study.*copy the PGN/],
+    ["https://lichess.org/training", /is not a game/],
+    ["https://lichess.org/analysis/%E0%A4%A", /is not a game/],
+    ["https://lichess.org/abcd1234\\..\\javascript:alert(1)", /is not a game/],
+    ["https://lichess.org/%E0%A4%A/abcd1234", /is not a game/],
+    ["https://example.org/abcd1234", /Only addresses of Lichess/],
     ["", /Paste the address/],
     ["hello", /neither/],
     ["training", /neither/],
@@ -134,5 +141,10 @@ describe("the link", () => {
   it("contains the address of the board next to the page, with its database", () => {
     expect(boardBeside("https://a.org/x/bookmarklet.html?y=1#z")).toBe("https://a.org/x/");
     expect(boardBeside("https://a.org/x/bookmarklet.html?db=https://b.org/d/manifest.json%3Fv=1")).toBe("https://a.org/x/?db=https%3A%2F%2Fb.org%2Fd%2Fmanifest.json%3Fv%3D1");
+  });
+
+  it("contains no invalid address of a database", () => {
+    for (const database of ["javascript:alert(1)", "data:,x", "https://x;script-src/", "https://a:b@x.org/"])
+      expect(boardBeside(`https://a.org/x/bookmarklet.html?db=${encodeURIComponent(database)}`)).toBe("https://a.org/x/");
   });
 });

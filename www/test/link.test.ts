@@ -114,6 +114,20 @@ describe("a link", () => {
     expect(formatLink(game, node)).toBe("lichess=q7ZvsdUF&ply=1");
   });
 
+  it("names no game of Lichess by any other text", async () => {
+    const count = asked.length;
+    const hostile = ["javascript:alert(1)//\\..\\abcdefgh", "../../abcdefgh", "q7ZvsdUF?x=1", "q7ZvsdUF/../abcdefgh", "q7ZvsdUF/red", "q7ZvsdUFabc", "q7ZvsdU", "%2e%2e%2fabcdefgh", "q7ZvsdUF\n", "training", ""];
+    for (const id of hostile) await expect(parseLink(`lichess=${id}`, find), id).rejects.toThrow(/does not name a game of Lichess/);
+    expect(asked.length).toBe(count);
+    for (const id of ["q7ZvsdUF", "q7ZvsdUFabcd", "q7ZvsdUFabcd/white"]) await parseLink(`lichess=${id}`, find);
+    expect(asked.slice(count)).toEqual(Array(3).fill("q7ZvsdUF"));
+  });
+
+  it("contains a limited number of moves", async () => {
+    const moves = Array.from({ length: 5_001 }, () => "g1f3,g8f6,f3g1,f6g8").join(",");
+    for (const name of ["moves", "line"]) await expect(parseLink(`${name}=${moves}`, find)).rejects.toThrow(/more than 20,000 moves/);
+  });
+
   it("is refused if it is damaged or decompresses to too much text", async () => {
     await expect(parseLink("pgnz=abc", find)).rejects.toThrow(/link is damaged/);
     await expect(parseLink("pgnz=%%%", find)).rejects.toThrow(/link is damaged/);

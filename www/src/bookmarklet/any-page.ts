@@ -1,4 +1,5 @@
 /** Reads a PGN or a FEN from any page: from the selection, attributes, form fields, preformatted text, or the text of the page. */
+import { gameOfPath } from "../link/lichess-game";
 import { fenFragment, lichessFragment, pgnFragment } from "./fragment";
 import { content, fromFirst, mainLine, queryAll } from "./moves";
 import { fenIn, pgnsIn, toPgn } from "./notation";
@@ -43,6 +44,6 @@ const viewers = (): string | undefined =>
 /** Finds a Lichess game in a frame of another origin. The board refuses the game if it is still being played. */
 const embedded = (): string | undefined =>
   first(queryAll<HTMLIFrameElement>("iframe[src*='//lichess.org/embed/']"), ({ src }) => {
-    const [, id, black] = /embed\/(?:game\/)?(\w{8})(\/black)?/.exec(src) ?? [];
-    return id && lichessFragment(id, !!black);
+    const game = gameOfPath(new URL(src).pathname);
+    return game && lichessFragment(game.id, game.side === "black");
   });

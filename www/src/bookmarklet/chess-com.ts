@@ -25,7 +25,7 @@ export function chessCom(): string | undefined {
   // The empty analysis board and the archive of masters' games show no game in progress.
   if (!result && !/^(\/\w\w)?\/(analysis\/?$|games\/)/.test(path)) refuseUnclear();
 
-  const flipped = query(".flipped") !== null;
+  const flipped = !!query(".flipped");
   const player = (colour: string, side: string) => content(query(`.cc-user-username-${colour},[id*=player-${side}] [class*=username]`));
   return gameFragment(
     {
@@ -50,7 +50,7 @@ function moveList(): { moves: string[]; result: string | undefined } {
       // Lists number their moves from 0 or 1. No move may be missing.
       nodes.forEach((node, index) => {
         const number = /\d+$/.exec(node.getAttribute("data-node") ?? node.getAttribute("data-ply") ?? "");
-        if (number && ![index, index + 1].includes(Number(number))) refuse("Moves are missing in the list: scroll through it first.");
+        if (number && ![index, index + 1].includes(Number(number))) refuse("Moves are missing: scroll through the list.");
       });
       // If no element has the result, it follows the last move.
       return { moves, result: resultIn(content(query(".game-result,.result-text", within) ?? within).slice(-9)) };

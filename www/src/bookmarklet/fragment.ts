@@ -8,21 +8,16 @@ const MAX_LENGTH = 900_000;
 /** Returns the fragment that opens games, if there are any. */
 export function pgnFragment(games: string[]): string | undefined {
   const fragment = encodeURIComponent(games.join("\n\n"));
-  if (fragment.length > MAX_LENGTH) refuse("Too long for a link: copy the PGN and paste it at the board.");
+  if (fragment.length > MAX_LENGTH) refuse("Too long for a link: paste the PGN at the board.");
   return fragment && `pgn=${fragment}`;
 }
 
 /** Returns the fragment that opens a game from its tags and moves. */
 export const gameFragment = (tags: Record<string, string | undefined>, moves: string[]): string | undefined =>
-  moves.length > 0 ? pgnFragment([toPgn(tags, moves)]) : refuse("There are no moves here.");
+  moves.length > 0 ? pgnFragment([toPgn(tags, moves)]) : refuse("It shows no moves.");
 
 /** Returns the fragment that opens a position. */
 export const fenFragment = (fen: string | undefined): string | undefined => fen && `fen=${fen}`;
 
 /** Returns the fragment of a Lichess game. The board fetches the game with its clocks, and refuses it if it is still being played. */
 export const lichessFragment = (id: string, black: boolean): string => `lichess=${id}${black ? "/black" : ""}`;
-
-/** Returns the game's id in a path of Lichess. A player's URL has four more letters, which are private and are left out. */
-export const lichessId = (path: string): string | undefined =>
-  // The path of the analysis board looks like an id.
-  /^\/(?!analysis)(\w{8})(\w{4})?(\/white|\/black)?\/?$/.exec(path)?.[1];

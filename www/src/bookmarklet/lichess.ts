@@ -5,13 +5,14 @@
  * The page of a game has `.result-wrap` only after the game, after the moves in the same list. Lichess changes the names of the list's elements
  * (`l4x`, `kwdb`, …) sometimes, so the code does not use these names.
  */
+import { gameOfPath } from "../link/lichess-game";
 import { fieldPgns } from "./any-page";
-import { gameFragment, lichessFragment, lichessId } from "./fragment";
+import { gameFragment, lichessFragment } from "./fragment";
 import { content, fromFirst, mainLine, movesOf, query } from "./moves";
 import { resultIn } from "./notation";
 import { refuse, refuseRunning, refuseUnclear } from "./refusal";
 
-const NO_START = "It does not show where this game starts: reload the page.";
+const NO_START = "It does not show where this game starts: reload it.";
 /** Minimum `status.id` of a finished game: 10 created, 20 started, 25 aborted, 30 mate, … */
 const ENDED = 25;
 
@@ -21,9 +22,9 @@ export function lichess(): string | undefined {
   const path = location.pathname;
   const { data, study } = pageData();
   const game = data?.game;
-  const id = lichessId(path);
+  const id = gameOfPath(path)?.id;
   const ended = game?.status?.id >= ENDED;
-  const flipped = query("main .orientation-black") !== null;
+  const flipped = !!query("main .orientation-black");
 
   if (query("main.round")) {
     const end = query(".result-wrap") ?? refuseRunning();

@@ -1,5 +1,6 @@
-/** Reads the text that is pasted into the page of the bookmarklet, for browsers without bookmarklets: a URL, a PGN or a FEN. */
-import { fenFragment, lichessFragment, lichessId, pgnFragment } from "./fragment";
+/** Reads the text that is pasted into the page of the bookmarklet, for browsers without bookmarklets: an address, a PGN or a FEN. */
+import { addressIn, siteAddress } from "../link/sites";
+import { fenFragment, lichessFragment, pgnFragment } from "./fragment";
 import { fenIn, pgnsIn } from "./notation";
 import { refuse } from "./refusal";
 
@@ -9,21 +10,8 @@ export function pastedFragment(text: string): string {
   if (trimmed === "") refuse("Paste the address of a game at Lichess, a PGN or a FEN.");
   const games = pgnFragment(pgnsIn(trimmed));
   if (games) return games;
-  // Apps share a URL together with other words.
-  const [, host = "", path = ""] = /(?:https?:\/\/)?(?:www\.)?(lichess\.org|chess\.com)(\/[^\s?#]*)/i.exec(trimmed) ?? [];
-  if (/lichess/i.test(host)) {
-    const id = gameId(path.replace(/^\/embed(\/game)?/, ""));
-    if (id) return lichessFragment(id, path.endsWith("/black"));
-    return fenFragment(fenIn(path)) ?? refuse("This address of Lichess is not that of a game, which ends in eight letters and digits. From a study, copy the PGN and paste it.");
-  }
-  if (host) refuse("chess.com gives no game to other pages by its address. Use Share, then PGN, in its app or page, copy the PGN and paste it here.");
-  const id = gameId(`/${trimmed}`);
-  if (id) return lichessFragment(id, false);
-  return fenFragment(fenIn(trimmed)) ?? refuse("This is neither an address of a game at Lichess, nor a PGN with two moves or more, nor a FEN with the side to move.");
-}
-
-/** Returns the id in a path of Lichess. Words are not ids: other pages have such paths too. */
-function gameId(path: string): string | undefined {
-  const id = lichessId(path);
-  return id && !/^(training|practice|insights|features|password|streamer|timeline)$/.test(id) ? id : undefined;
+  const address = siteAddress(addressIn(trimmed) ?? trimmed);
+  if (address?.kind === "lichess") return lichessFragment(address.id, address.side === "black") + (address.ply ? `&ply=${address.ply}` : "");
+  const fen = fenFragment(fenIn(address ? address.fen : trimmed));
+  return fen ?? refuse("This is neither an address of a game at Lichess, nor a PGN with two moves or more, nor a FEN with the side to move.");
 }

@@ -7,6 +7,9 @@ import { isNormal, type Move, type NormalMove } from "chessops/types";
 import { kingCastlesTo, makeUci, parseUci } from "chessops/util";
 import type { Notes } from "./notes";
 
+/** Maximum number of moves of a game, variations included. */
+export const MAX_MOVES = 20_000;
+
 /** A position of the tree and the move that led to it. */
 export interface Node {
   readonly parent?: Node;

@@ -6,10 +6,11 @@ import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
 import { decodeUri } from "../text/uri";
 import { positionOf } from "../game/fen";
-import { Game, lineFrom, type Node, path, uci } from "../game/game";
+import { Game, lineFrom, MAX_MOVES, type Node, path, uci } from "../game/game";
 import type { Refused } from "../pgn/read-text";
 import { isEmpty } from "../game/notes";
 import { loadPart } from "../loading/page-part";
+import { lichessGame } from "./lichess-game";
 
 /** Loads games that a link identifies by name or id. */
 export interface Sources {
@@ -76,11 +77,12 @@ export async function shortenLink(game: Game): Promise<boolean> {
 export async function parseLink(fragment: string, sources: Sources): Promise<Linked> {
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
   const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
-  const [id = "", side] = lichess?.split("/") ?? [];
+  const source = lichess === undefined ? undefined : lichessGame(lichess);
+  if (lichess !== undefined && !source) throw new InputError(`The link does not name a game of Lichess: ${clip(lichess)}. An id has eight letters and digits.`);
   const text = folded ? await (await loadPart(import("../text/deflate"))).inflate(folded) : spaced(pgn ?? "");
   const { games, refused } = text ? (await loadPart(import("../pgn/read-text"))).read(text) : { games: [], refused: [] };
   const [first, ...others] = games;
-  const game = slug ? await sources.famous(slug) : id ? await sources.lichess(id) : first;
+  const game = slug ? await sources.famous(slug) : source ? await sources.lichess(source.id) : first;
   if (slug && !game) throw new InputError(`This site has no famous game with the name in the link: ${clip(slug)}.`);
   const linked = game ?? played(fields.get("fen"), fields.get("moves"));
   if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
@@ -93,7 +95,7 @@ export async function parseLink(fragment: string, sources: Sources): Promise<Lin
     abridged: fields.has("abridged"),
     others,
     refused,
-    ...(side === "black" || side === "white" ? { side } : {}),
+    ...(source?.side ? { side: source.side } : {}),
   };
 }
 
@@ -111,7 +113,7 @@ function hasDetails(game: Game): boolean {
 }
 
 function played(fen: string | undefined, moves: string | undefined): Game {
-  const game = fen ? new Game(positionOf(fen.replaceAll("_", " ").trim())) : new Game();
+  const game = fen ? new Game(positionOf(fen.trim())) : new Game();
   follow(game, game.root, moves);
   game.sourcePlies = game.mainline().length - 1;
   return game;
@@ -121,7 +123,9 @@ const joined = (nodes: Node[]): string => nodes.flatMap((node) => (node.move ? u
 
 function follow(game: Game, from: Node, line: string | undefined): Node {
   let node = from;
-  for (const text of line ? line.split(",") : []) {
+  const moves = line ? line.split(",", MAX_MOVES + 1) : [];
+  if (moves.length > MAX_MOVES) throw new InputError(`The link contains more than ${MAX_MOVES.toLocaleString("en")} moves.`);
+  for (const text of moves) {
     const move = parseUci(text);
     if (!move || !node.position.isLegal(move)) throw new InputError(`The link contains an illegal move: ${(move ? makeUci(move) : text).slice(0, 10)}.`);
     node = game.play(node, move);

@@ -1,4 +1,5 @@
 /** Parses the movetext of a game into a tree of words. A character that PGN does not allow is an error. */
+import { MAX_MOVES } from "../game/game";
 import { clip, InputError } from "../text/input-error";
 import type { PgnText } from "./split";
 
@@ -24,7 +25,6 @@ export interface Movetext {
 }
 
 const MAX_DEPTH = 50;
-const MAX_MOVES = 20_000;
 
 const SPACE = /(?:\s|(?<=\n)%[^\n]*)+/y;
 const RESULT = /(?:(1[-–—]0)|(0[-–—]1)|(1\/2(?:[-–—]1\/2)?|½(?:[-–—]½)?)|\*)(?=[\s(){};$]|$)/y;

@@ -12,4 +12,15 @@ function named(parameter: string): URL | undefined {
 }
 
 /** Resolves a URL. An invalid URL becomes a missing file: the page then shows its usual error message. */
-const resolved = (url: string): URL => new URL(URL.canParse(url, document.baseURI) ? url : encodeURIComponent(url), document.baseURI);
+const resolved = (text: string): URL => dataUrl(text, document.baseURI) ?? new URL(encodeURIComponent(text), document.baseURI);
+
+/**
+ * Returns the URL of a database or a book, absolute or relative to `base`. Returns `undefined` unless it is an `https:` or `http:` URL without a user
+ * name and with a usual host name: other characters of a host, such as ";", have a meaning in a Content-Security-Policy.
+ */
+export function dataUrl(text: string, base: string): URL | undefined {
+  if (!URL.canParse(text, base)) return undefined;
+  const url = new URL(text, base);
+  const isUsual = /^https?:$/.test(url.protocol) && /^([\w.-]+|\[[\da-f:]+\])$/.test(url.hostname) && !url.username && !url.password;
+  return isUsual ? url : undefined;
+}

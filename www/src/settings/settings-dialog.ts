@@ -3,6 +3,7 @@ import { plural, size } from "../text/units";
 import type { DatabaseClient } from "../database/client";
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
+import { dataUrl } from "./data-urls";
 import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
 
 const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
@@ -115,11 +116,9 @@ function manifestOf(address: string): URL {
 
 /** Explains what is wrong with an address. */
 function faultOf(address: string): string | undefined {
-  const text = address.trim();
-  if (text === "" || !URL.canParse(text, document.baseURI)) return "This is not an address. Enter an address such as https://example.org/db/.";
-  const { protocol, hostname } = new URL(text, document.baseURI);
-  if (protocol !== "https:" && protocol !== "http:") return `The address starts with ${protocol}, expected https:.`;
-  const isLocal = hostname === "localhost" || hostname === "127.0.0.1";
-  if (protocol === "http:" && location.protocol === "https:" && !isLocal) return "A page loaded by https: cannot read from http:. Use an https: address.";
+  const url = address.trim() === "" ? undefined : dataUrl(address.trim(), document.baseURI);
+  if (!url) return "This is not the address of a database. Enter an https: address such as https://example.org/db/.";
+  const isLocal = url.hostname === "localhost" || url.hostname === "127.0.0.1";
+  if (url.protocol === "http:" && location.protocol === "https:" && !isLocal) return "A page loaded by https: cannot read from http:. Use an https: address.";
   return undefined;
 }
