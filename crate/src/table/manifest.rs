@@ -339,6 +339,12 @@ impl Manifest {
         self.shards[shard].pages.clone().map(|n| self.page(n))
     }
 
+    /// Returns page `n` of a shard.
+    pub fn page_of_shard(&self, shard: usize, n: usize) -> Option<Chunk> {
+        let pages = &self.shards.get(shard)?.pages;
+        pages.start.checked_add(n).filter(|n| *n < pages.end).map(|n| self.page(n))
+    }
+
     /// The bytes of an inline page, not checked; `None` if there are no inline pages.
     pub fn inline_page(&self, page: &Chunk) -> Option<&[u8]> {
         let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;

@@ -21,6 +21,9 @@ use crate::store::{Address, AddressError, Objects, Settings, StoreError};
 pub use crate::system::manifest::{Kind, parse_manifest};
 use crate::system::url::{is_http, scheme};
 
+/// Maximum number of retries of a request to a bucket, as for a host.
+const RETRIES: usize = 2;
+
 /// Options for the source of a database.
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
@@ -93,7 +96,7 @@ impl Args {
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
                 let address = Address::parse(text).map_err(DatabaseSourceError::Bucket)?;
-                let settings = Settings { timeout: Some(timeout), ..Settings::default() };
+                let settings = Settings { timeout: Some(timeout), retries: Some(RETRIES), ..Settings::default() };
                 match address.folder() {
                     Some(folder) => Files::Directory(Directory::new(folder)),
                     None => Files::Bucket(Objects::open(&address, settings).map_err(DatabaseSourceError::Store)?),

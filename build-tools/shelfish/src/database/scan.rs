@@ -80,14 +80,29 @@ pub struct Scan {
     ready: VecDeque<Result<RawBlock, ScanError>>,
 }
 
-/// Shard whose pages have been read.
+/// Maximum size of the pages of a shard that are kept for the hash of the shard, in bytes. More are read again.
+const MAX_KEPT: usize = 4 << 20;
+
+/// Shard that is being read. Its pages are read a few at a time, because a manifest may name any number of pages.
 struct OpenShard {
     file: String,
+    /// Index of the shard.
+    n: usize,
+    /// Offset of the first page, where the blocks end.
+    first_page: u64,
+    /// Index of the next page to read.
+    next_page: usize,
+    /// Pages that have been read and not parsed yet.
+    pages: VecDeque<(Chunk, Vec<u8>)>,
     /// Blocks that have not been read yet.
     blocks: VecDeque<Chunk>,
-    pages: Vec<u8>,
+    /// End of the last block of the parsed pages.
+    blocks_end: u64,
+    /// Bytes of all pages read, if they are few.
+    kept: Option<Vec<u8>>,
     /// Hash of the shard, unless some bytes could not be read in order.
     hash: Option<Sha256>,
+    /// Number of hashed bytes.
     at: u64,
 }
 
@@ -106,57 +121,116 @@ impl Scan {
         ScanError::Read(ReadError::Table { at: self.source.locate(&chunk.file), error })
     }
 
-    /// Reads the pages of shard `n`.
+    /// Opens shard `n`.
     fn open(&mut self, n: usize) {
-        let manifest = self.manifest.clone();
-        let shard = &manifest.shards()[n];
-        let pages: Vec<Chunk> = manifest.pages_of(n).collect();
-        let start = pages.first().map_or(shard.bytes, |page| page.range.start);
-        let bytes = match self.range(&shard.file, start..shard.bytes) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.ready.push_back(Err(error)),
-        };
-        let mut blocks: VecDeque<Chunk> = VecDeque::new();
-        for page in &pages {
-            let found = page.within(&bytes, start);
-            match Page::parse(found, page) {
-                Ok(page) => blocks.extend(page.blocks()),
-                Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
-            }
-            if manifest.inline_page(page).is_some_and(|inline| inline != found) {
-                self.ready.push_back(Err(ScanError::InlinePage(page.clone())));
-            }
-        }
-        let mut at = 0;
-        for Chunk { range, .. } in &blocks {
-            if range.start != at {
-                self.layout_error(&shard.file, at.min(range.start)..at.max(range.start));
-            }
-            at = range.end;
-        }
-        if at != start {
-            self.layout_error(&shard.file, at.min(start)..at.max(start));
-        }
-        self.shard =
-            Some(OpenShard { file: shard.file.clone(), blocks, pages: bytes, hash: Some(Sha256::new()), at: 0 });
+        let shard = &self.manifest.shards()[n];
+        self.shard = Some(OpenShard {
+            file: shard.file.clone(),
+            n,
+            first_page: self.manifest.page_of_shard(n, 0).map_or(shard.bytes, |page| page.range.start),
+            next_page: 0,
+            pages: VecDeque::new(),
+            blocks: VecDeque::new(),
+            blocks_end: 0,
+            kept: Some(Vec::new()),
+            hash: Some(Sha256::new()),
+            at: 0,
+        });
     }
 
-    fn layout_error(&mut self, file: &str, range: Range<u64>) {
-        let at = self.source.locate(file);
+    /// Reads the next pages. Returns whether they could be read.
+    fn read_pages(&mut self, shard: &mut OpenShard, first: Chunk) -> bool {
+        let mut some = vec![first];
+        shard.next_page += 1;
+        while let Some(next) = self.manifest.page_of_shard(shard.n, shard.next_page)
+            && RequestLimits::default().fits(&some[0], &some[some.len() - 1], &next)
+        {
+            some.push(next);
+            shard.next_page += 1;
+        }
+        let (start, end) = (some[0].range.start, some[some.len() - 1].range.end);
+        let bytes = match self.range(&shard.file, start..end) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.ready.push_back(Err(error));
+                return false;
+            }
+        };
+        shard.kept = shard.kept.take().filter(|kept| kept.len() + bytes.len() <= MAX_KEPT).map(|mut kept| {
+            kept.extend_from_slice(&bytes);
+            kept
+        });
+        shard.pages.extend(some.into_iter().map(|page| {
+            let found = page.within(&bytes, start).to_vec();
+            (page, found)
+        }));
+        true
+    }
+
+    /// Adds the blocks of a page.
+    fn parse_page(&mut self, shard: &mut OpenShard, page: &Chunk, found: &[u8]) {
+        match Page::parse(found, page) {
+            Ok(page) => {
+                for block in page.blocks() {
+                    if block.range.start != shard.blocks_end {
+                        self.layout_error(&shard.file, shard.blocks_end, block.range.start);
+                    }
+                    shard.blocks_end = block.range.end;
+                    shard.blocks.push_back(block);
+                }
+            }
+            Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
+        }
+        if self.manifest.inline_page(page).is_some_and(|inline| inline != found) {
+            self.ready.push_back(Err(ScanError::InlinePage(page.clone())));
+        }
+    }
+
+    /// Checks the end of the blocks and the name of the shard.
+    fn finish(&mut self, shard: OpenShard) {
+        if shard.blocks_end != shard.first_page {
+            self.layout_error(&shard.file, shard.blocks_end, shard.first_page);
+        }
+        let Some(mut hash) = shard.hash else { return };
+        match shard.kept {
+            Some(kept) => hash.update(&kept),
+            None => {
+                let (mut at, end) = (shard.first_page, self.manifest.shards()[shard.n].bytes);
+                while at < end {
+                    let next = end.min(at + RequestLimits::default().max_bytes);
+                    match self.range(&shard.file, at..next) {
+                        Ok(bytes) => hash.update(&bytes),
+                        Err(error) => return self.ready.push_back(Err(error)),
+                    }
+                    at = next;
+                }
+            }
+        }
+        let found = shard_name(&hash.finalize());
+        if found != shard.file {
+            let found = found.trim_end_matches(SHARD_ENDING).to_owned();
+            self.ready.push_back(Err(ScanError::Name { at: self.source.locate(&shard.file), found }));
+        }
+    }
+
+    fn layout_error(&mut self, file: &str, one: u64, other: u64) {
+        let (at, range) = (self.source.locate(file), one.min(other)..one.max(other));
         self.ready.push_back(Err(ScanError::Layout { at, range }));
     }
 
-    /// Reads some blocks of the open shard. Checks the name of the shard at its end.
+    /// Reads some pages or blocks of the open shard, or checks its end.
     fn advance(&mut self, mut shard: OpenShard) {
         let Some(first) = shard.blocks.front() else {
-            if let Some(mut hash) = shard.hash {
-                hash.update(&shard.pages);
-                let found = shard_name(&hash.finalize());
-                if found != shard.file {
-                    let found = found.trim_end_matches(SHARD_ENDING).to_owned();
-                    self.ready.push_back(Err(ScanError::Name { at: self.source.locate(&shard.file), found }));
+            if let Some((page, found)) = shard.pages.pop_front() {
+                self.parse_page(&mut shard, &page, &found);
+            } else if let Some(page) = self.manifest.page_of_shard(shard.n, shard.next_page) {
+                if !self.read_pages(&mut shard, page) {
+                    return;
                 }
+            } else {
+                return self.finish(shard);
             }
+            self.shard = Some(shard);
             return;
         };
         let start = first.range.start;

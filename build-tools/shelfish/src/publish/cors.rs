@@ -1,7 +1,5 @@
 //! Permission for pages of other sites to read a bucket.
 
-use std::time::Duration;
-
 use axum::http::Request;
 use base64ct::{Base64, Encoding};
 use object_store::aws::AwsAuthorizer;
@@ -56,11 +54,10 @@ async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String)
     let credential = s3.store.credentials().get_credential().await.map_err(|error| text(&error))?;
     let signed = AwsAuthorizer::new(&credential, "s3", &s3.region).try_authorize(&mut request, None);
     signed.map_err(|error| text(&error))?;
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().map_err(|error| text(&error))?;
-    let sent = client.request(request.method().clone(), url).headers(request.headers().clone()).body(body);
-    let answer = sent.send().await.map_err(|error| text(&error))?;
+    let answer = s3.execute(request).await.map_err(|error| text(&error))?;
     let status = answer.status().as_u16();
-    Ok((status, answer.text().await.map_err(|error| text(&error))?))
+    let body = answer.into_body().bytes().await.map_err(|error| text(&error))?;
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// Describes the manual steps.

@@ -302,7 +302,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         let replaced = replaced.map(|(old, before)| (superseded(&before.bytes), old.clone()));
         let found = prune::find(&store, &local.manifest, replaced, rules, SystemTime::now()).await?;
         report.removed_files = found.shards.len() as u64;
-        report.removed_bytes = found.shards.iter().map(|entry| entry.bytes).sum();
+        report.removed_bytes = found.shards.iter().map(|entry| entry.bytes).fold(0, u64::saturating_add);
         report.requests += found.requests;
         if !options.dry_run {
             prune::remove(&store, &found, &local.bytes, options.jobs).await?;

@@ -112,8 +112,13 @@ impl Plan {
             return Err(PublishError::Pages(why));
         }
         let is_ours = |name: &str| name == Manifest::FILE || shards.iter().any(|shard| shard.file == name);
-        let others: u64 = self.there.values().filter(|entry| !is_ours(&entry.name)).map(|entry| entry.bytes).sum();
-        let sum = local.manifest.bytes() + local.bytes.len() as u64 + others;
+        let others: u64 = self
+            .there
+            .values()
+            .filter(|entry| !is_ours(&entry.name))
+            .map(|entry| entry.bytes)
+            .fold(0, u64::saturating_add);
+        let sum = others.saturating_add(local.manifest.bytes() + local.bytes.len() as u64);
         if sum > PAGES_SITE {
             let why = format!(
                 "the database and the other files in the folder have {} bytes, a site may have {PAGES_SITE}",

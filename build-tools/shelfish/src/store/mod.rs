@@ -4,6 +4,7 @@
 //! condition that it did not change since it was read. Object stores check this condition; a folder is locked.
 
 mod address;
+mod client;
 mod folder;
 mod objects;
 
@@ -92,10 +93,48 @@ pub enum StoreErrorKind {
     },
     /// The folder cannot be opened for writing.
     Folder(Box<WorkspaceError>),
+    /// The list of the files exceeds a limit.
+    Listing(ListingError),
     /// The work was stopped.
     Stopped,
     /// Other error of the store.
     Other(Box<object_store::Error>),
+}
+
+/// Limits of the list of the files of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListingError {
+    /// The names need too much memory.
+    Long {
+        /// Maximum memory in bytes.
+        bytes: usize,
+    },
+    /// There are too many pages.
+    Pages {
+        /// Maximum number of pages.
+        pages: usize,
+    },
+    /// The token of the next page is the same again, or is too long.
+    Token,
+    /// The list was not complete in time.
+    Slow(Duration),
+}
+
+impl fmt::Display for ListingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ListingError::Long { bytes } => {
+                write!(f, "the names of its files exceed {bytes} bytes; use a folder for this database alone")
+            }
+            ListingError::Pages { pages } => {
+                write!(f, "the list of its files has more than {pages} pages; use a folder for this database alone")
+            }
+            ListingError::Token => {
+                f.write_str("the list of its files does not continue: the token of the next page is invalid")
+            }
+            ListingError::Slow(time) => write!(f, "the list of its files was not complete within {} s", time.as_secs()),
+        }
+    }
 }
 
 impl fmt::Display for StoreError {
@@ -124,6 +163,7 @@ impl fmt::Display for StoreError {
                  Run `shelfish verify` for details, and build again"
             ),
             StoreErrorKind::Folder(error) => error.fmt(f),
+            StoreErrorKind::Listing(error) => write!(f, "{at}: {error}"),
             StoreErrorKind::Stopped => write!(f, "{at}: stopped"),
             StoreErrorKind::Other(error) => write!(f, "{at}: {}", brief(error)),
         }
@@ -186,7 +226,8 @@ pub struct Settings {
     pub part: Option<u64>,
     /// Whether to replace the manifest without a condition.
     pub unconditional: bool,
-    /// Timeout of a request, including retries. The default is several minutes.
+    /// Timeout of a request, including retries. Each 16 KiB that are transferred extend it by a second. The default is a
+    /// minute for each attempt.
     pub timeout: Option<Duration>,
     /// Maximum number of retries. The default is eight.
     pub retries: Option<usize>,

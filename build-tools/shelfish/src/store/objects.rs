@@ -1,5 +1,6 @@
 //! S3, Google Cloud Storage and Azure, through the crate `object_store`.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
@@ -13,20 +14,36 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::client::{HttpError, HttpErrorKind};
+use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
 use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    Attribute, Attributes, BackoffConfig, ClientOptions, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode,
-    PutMultipartOptions, PutOptions, RetryConfig,
+    Attribute, Attributes, BackoffConfig, ClientOptions, Error, Extensions, GetOptions, GetRange, GetResult,
+    ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, RetryConfig,
 };
 use sha2::{Digest, Sha256};
+use shelfish::source::host::Deadline;
+use shelfish::source::http::Ask;
 use shelfish::source::{Source, SourceError, SourceErrorKind};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
+use super::client::{Expected, LimitedConnector};
+use super::{Address, Current, Entry, Kind, ListingError, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
 
+/// Timeout of a request, if the settings contain no timeout. The transferred bytes extend it.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum time of a listing.
+const LISTING_TIME: Duration = Duration::from_secs(600);
+/// Number of files of a page of a listing.
+const PAGE_FILES: usize = 1_000;
+/// Maximum number of pages of a listing.
+const MAX_PAGES: usize = 1_000;
+/// Maximum memory of a listing in bytes. A manifest of the maximum size names half as many files.
+const MAX_LISTING: usize = 32 << 20;
+/// Maximum length of the token of the next page, which becomes a part of the URL.
+const MAX_TOKEN: usize = 4 << 10;
 /// Maximum number of parts of a file that are sent in parallel.
 const PARTS_AT_ONCE: usize = 2;
 /// Name of the metadata field that contains the hash of a shard.
@@ -36,6 +53,7 @@ const SHA256: &str = "sha256";
 #[derive(Clone, Debug)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
+    pages: Pages,
     address: Address,
     settings: Settings,
     s3: Option<S3>,
@@ -46,10 +64,30 @@ pub struct Objects {
 pub struct S3 {
     /// Store, which provides the credentials.
     pub store: Arc<AmazonS3>,
+    /// Client of the store, which limits responses.
+    http: HttpClient,
     /// Region of the bucket.
     pub region: String,
     /// URL of the bucket.
     pub bucket_url: String,
+}
+
+impl S3 {
+    /// Sends a signed request that concerns the rules of the bucket.
+    pub async fn execute(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        request.extensions_mut().insert(Expected::Rules);
+        self.http.execute(request).await
+    }
+}
+
+/// Access to the listings of a store page by page.
+#[derive(Clone)]
+struct Pages(Arc<dyn PaginatedListStore>);
+
+impl fmt::Debug for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pages")
+    }
 }
 
 impl Objects {
@@ -63,13 +101,14 @@ impl Objects {
             max_retries: settings.retries.unwrap_or(8),
             retry_timeout: settings.timeout.unwrap_or(Duration::from_secs(180)),
         };
-        // A part may take long on a slow connection. The timeout ends requests on dead connections.
+        let limited = LimitedConnector { timeout: settings.timeout.unwrap_or(TIMEOUT) };
+        // The connector limits the time, because a part may take long on a slow connection.
         let client = ClientOptions::new()
-            .with_timeout(settings.timeout.unwrap_or(Duration::from_secs(600)))
+            .with_timeout_disabled()
             .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
             .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
         let mut s3 = None;
-        let store: Arc<dyn ObjectStore> = match address.kind {
+        let (store, pages): (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>) = match address.kind {
             Kind::S3 | Kind::R2 => {
                 let mut builder = AmazonS3Builder::from_env().with_retry(retry);
                 builder = match address.kind {
@@ -94,21 +133,25 @@ impl Objects {
                     builder = builder.with_checksum_algorithm(Checksum::SHA256);
                 }
                 let client = if is_http { client.with_allow_http(true) } else { client };
+                let http = limited.connect(&client).map_err(fault)?;
                 let store = builder
                     .with_client_options(client)
+                    .with_http_connector(limited)
                     .with_bucket_name(bucket)
                     .with_region(&region)
                     .with_conditional_put(S3ConditionalPut::ETagMatch)
                     .build();
                 let store = Arc::new(store.map_err(fault)?);
-                s3 = Some(S3 { store: store.clone(), region, bucket_url });
-                store
+                s3 = Some(S3 { store: store.clone(), http, region, bucket_url });
+                (store.clone(), store)
             }
             Kind::Google => {
                 // The key of an emulator may name an endpoint with plain HTTP.
                 let client = client.with_allow_http(true);
                 let builder = GoogleCloudStorageBuilder::from_env().with_client_options(client).with_retry(retry);
-                Arc::new(builder.with_bucket_name(&address.bucket).build().map_err(fault)?)
+                let builder = builder.with_http_connector(limited).with_bucket_name(&address.bucket);
+                let store = Arc::new(builder.build().map_err(fault)?);
+                (store.clone(), store)
             }
             Kind::Azure => {
                 let mut builder = MicrosoftAzureBuilder::from_env();
@@ -120,12 +163,13 @@ impl Objects {
                 let emulator = builder.get_config_value(&AzureConfigKey::UseEmulator);
                 let is_emulator = emulator.is_some_and(|value| matches!(&*value, "true" | "1"));
                 let client = if is_emulator { client.with_allow_http(true) } else { client };
-                let builder = builder.with_client_options(client).with_retry(retry);
-                Arc::new(builder.with_container_name(&address.bucket).build().map_err(fault)?)
+                let builder = builder.with_client_options(client).with_retry(retry).with_http_connector(limited);
+                let store = Arc::new(builder.with_container_name(&address.bucket).build().map_err(fault)?);
+                (store.clone(), store)
             }
             Kind::Folder => return Err(StoreError { at: address.url.clone(), fault: StoreErrorKind::Missing }),
         };
-        Ok(Objects { store, address: address.clone(), settings, s3 })
+        Ok(Objects { store, pages: Pages(pages), address: address.clone(), settings, s3 })
     }
 
     /// Returns the data for S3's protocol, if the store uses it.
@@ -141,6 +185,7 @@ impl Objects {
     /// Converts an error to an error of readers.
     fn source_error(&self, name: &str, error: Error) -> SourceError {
         let fault = match &error {
+            error if let Some(kind) = source_kind(error) => kind.clone(),
             Error::NotFound { .. } => {
                 SourceErrorKind::Io(ErrorKind::NotFound, "there is no such file or bucket".to_owned())
             }
@@ -175,38 +220,77 @@ impl Objects {
         }
     }
 
-    async fn get(&self, name: &str, cap: u64) -> Result<Option<(Bytes, object_store::UpdateVersion)>, StoreError> {
-        let found = self.store.get_opts(&self.path(name), GetOptions::default()).await.map_err(self.fault(name))?;
-        let version =
-            object_store::UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
-        if found.meta.size > cap {
-            return Ok(None);
-        }
-        let bytes = found.bytes().await.map_err(self.fault(name))?;
-        Ok(Some((bytes, version)))
+    /// Requests a file or a part of a file. The response is complete and has at most the expected size.
+    async fn request(&self, name: &str, ask: Ask) -> Result<GetResult, Error> {
+        let range = match &ask {
+            Ask::Range(range) => Some(GetRange::Bounded(range.clone())),
+            Ask::Whole { .. } => None,
+        };
+        let deadline = Deadline::new(self.settings.timeout.unwrap_or(TIMEOUT));
+        let extensions = extension(Expected::File(ask, deadline));
+        self.store.get_opts(&self.path(name), GetOptions { range, extensions, ..GetOptions::default() }).await
     }
 
     pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
+        let listed = |fault| StoreError { at: self.locate(folder), fault: StoreErrorKind::Listing(fault) };
+        let pages = self.list_pages(folder);
+        tokio::time::timeout(LISTING_TIME, pages).await.map_err(|_| listed(ListingError::Slow(LISTING_TIME)))?
+    }
+
+    async fn list_pages(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
+        let listed = |fault| StoreError { at: self.locate(folder), fault: StoreErrorKind::Listing(fault) };
         let path = self.path(folder);
-        let prefix = (path != Path::default()).then_some(&path);
-        let listed = self.store.list_with_delimiter(prefix).await.map_err(self.fault(folder))?;
-        let entry = |meta: object_store::ObjectMeta| {
-            let name = meta.location.filename()?.to_owned();
-            Some(Entry { name, bytes: meta.size, modified: meta.last_modified.into() })
-        };
-        Ok(listed.objects.into_iter().filter_map(entry).collect())
+        let prefix = (path != Path::default()).then(|| format!("{path}/"));
+        let (mut entries, mut bytes) = (Vec::new(), 0);
+        let mut page_token: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let options = PaginatedListOptions {
+                delimiter: Some("/".into()),
+                max_keys: Some(PAGE_FILES),
+                page_token: page_token.clone(),
+                extensions: extension(Expected::Page),
+                ..PaginatedListOptions::default()
+            };
+            let page = self.pages.0.list_paginated(prefix.as_deref(), options).await.map_err(self.fault(folder))?;
+            for meta in page.result.objects {
+                let Some(name) = meta.location.filename() else { continue };
+                bytes += name.len() + size_of::<Entry>();
+                if bytes > MAX_LISTING {
+                    return Err(listed(ListingError::Long { bytes: MAX_LISTING }));
+                }
+                entries.push(Entry { name: name.to_owned(), bytes: meta.size, modified: meta.last_modified.into() });
+            }
+            match page.page_token {
+                None => return Ok(entries),
+                Some(next) if next.is_empty() => return Ok(entries),
+                Some(next) if next.len() > MAX_TOKEN || page_token.as_ref() == Some(&next) => {
+                    return Err(listed(ListingError::Token));
+                }
+                next => page_token = next,
+            }
+        }
+        Err(listed(ListingError::Pages { pages: MAX_PAGES }))
     }
 
     pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
-        match self.get(name, Manifest::MAX_BYTES as u64).await {
-            Err(StoreError { fault: StoreErrorKind::Missing, .. }) => Ok(None),
-            Err(error) => Err(error),
-            Ok(Some((bytes, version))) => Ok(Some(Current { bytes: bytes.to_vec(), version })),
+        let fault = self.fault(name);
+        let whole = async {
+            let found = self.request(name, Ask::Whole { cap: Manifest::MAX_BYTES as u64 }).await?;
+            let version =
+                object_store::UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
+            Ok(Current { bytes: found.bytes().await?.into(), version })
+        };
+        match whole.await {
             // The file is too long for a manifest. The caller rejects the empty content.
-            Ok(None) => {
+            Err(error) if matches!(source_kind(&error), Some(SourceErrorKind::Long { .. })) => {
                 let version = object_store::UpdateVersion { e_tag: None, version: None };
                 Ok(Some(Current { bytes: Vec::new(), version }))
             }
+            Err(error) => match fault(error) {
+                StoreError { fault: StoreErrorKind::Missing, .. } => Ok(None),
+                error => Err(error),
+            },
+            Ok(current) => Ok(Some(current)),
         }
     }
 
@@ -318,25 +402,22 @@ impl Objects {
 
 impl Source for Objects {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        let expected = range.end.saturating_sub(range.start);
-        let bytes = self.store.get_range(&self.path(file), range).await;
-        let bytes = bytes.map_err(|error| self.source_error(file, error))?;
+        let bytes = async { self.request(file, Ask::Range(range)).await?.bytes().await };
+        bytes.await.map(Vec::from).map_err(|error| self.source_error(file, error))
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        let fault = |error| self.source_error(file, error);
+        let found = self.request(file, Ask::Whole { cap }).await.map_err(fault)?;
+        let expected = found.meta.size;
+        let bytes: Vec<u8> = found.bytes().await.map_err(fault)?.into();
         match bytes.len() as u64 {
             found if found < expected => {
                 Err(SourceError::new(self.locate(file), SourceErrorKind::Short { expected, found }))
             }
             found if found > expected => Err(SourceError::new(self.locate(file), SourceErrorKind::Long { expected })),
-            _ => Ok(bytes.into()),
+            _ => Ok(bytes),
         }
-    }
-
-    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        let fault = |error| self.source_error(file, error);
-        let found = self.store.get_opts(&self.path(file), GetOptions::default()).await.map_err(fault)?;
-        if found.meta.size > cap {
-            return Err(SourceError::new(self.locate(file), SourceErrorKind::Long { expected: cap }));
-        }
-        Ok(found.bytes().await.map_err(fault)?.into())
     }
 
     fn locate(&self, file: &str) -> String {
@@ -350,19 +431,34 @@ fn is_no_bucket(error: &Error) -> bool {
     ["NoSuchBucket", "ContainerNotFound"].iter().any(|code| text.contains(code))
 }
 
-/// Returns whether the store did not answer.
-fn is_unreachable(error: &Error) -> bool {
+/// Finds a cause of an error.
+fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<HttpError>() {
-            return matches!(
-                error.kind(),
-                HttpErrorKind::Connect | HttpErrorKind::Timeout | HttpErrorKind::Interrupted
-            );
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
         }
         cause = error.source();
     }
-    false
+    None
+}
+
+/// Returns the limit that a response exceeded, or its contradiction to the request.
+fn source_kind(error: &Error) -> Option<&SourceErrorKind> {
+    cause(error)
+}
+
+/// Returns whether the store did not answer.
+fn is_unreachable(error: &Error) -> bool {
+    cause::<HttpError>(error).is_some_and(|error| {
+        matches!(error.kind(), HttpErrorKind::Connect | HttpErrorKind::Timeout | HttpErrorKind::Interrupted)
+    })
+}
+
+fn extension(expected: Expected) -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(expected);
+    extensions
 }
 
 /// Reads at most `length` bytes of a file.

@@ -17,6 +17,7 @@ mod engine;
 mod extract;
 mod fit;
 mod games;
+mod hostile;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;

@@ -88,8 +88,8 @@ impl Host {
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
         let at = self.locate(file);
-        let start = Instant::now();
-        let answer = self.retry.run(&TokioClock(start), || self.try_get(&at, &ask, start)).await;
+        let deadline = Deadline::new(self.timeout);
+        let answer = self.retry.run(&TokioClock(deadline.start), || self.try_get(&at, &ask, deadline)).await;
         answer.map_err(|AttemptError { kind, retry_after }| SourceError { at, kind, retry_after })
     }
 
@@ -100,34 +100,30 @@ impl Host {
         SourceErrorKind::Network(innermost(&error))
     }
 
-    /// Waits for the next step of a request that began at `start`, if there is time left after so many bytes of it.
+    /// Waits for the next step of a request after `bytes` received bytes.
     async fn in_time<T>(
         &self,
-        start: Instant,
+        deadline: Deadline,
         bytes: u64,
         step: impl Future<Output = Result<T, reqwest::Error>>,
     ) -> Result<T, SourceErrorKind> {
-        let limit = self.timeout.saturating_add(Duration::from_secs_f64(bytes as f64 / PACE));
-        match tokio::time::timeout(limit.saturating_sub(start.elapsed()), step).await {
-            Ok(done) => done.map_err(|error| self.kind(error)),
-            Err(_) => Err(SourceErrorKind::Timeout(limit)),
-        }
+        deadline.wait(bytes, step).await?.map_err(|error| self.kind(error))
     }
 
-    /// Sends a request once. `start` is the time of the first attempt.
-    async fn try_get(&self, url: &str, ask: &Ask, start: Instant) -> Result<Vec<u8>, AttemptError> {
+    /// Sends a request once.
+    async fn try_get(&self, url: &str, ask: &Ask, deadline: Deadline) -> Result<Vec<u8>, AttemptError> {
         // A range of compressed bytes would not be a range of the file.
         let request = match ask.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
-        let response = self.in_time(start, 0, request.send()).await?;
+        let response = self.in_time(deadline, 0, request.send()).await?;
         let retry_after = header(&response, "retry-after").and_then(|value| pause_of(&value));
-        self.read(response, ask, start).await.map_err(|kind| AttemptError { kind, retry_after })
+        self.read(response, ask, deadline).await.map_err(|kind| AttemptError { kind, retry_after })
     }
 
     /// Reads the body of an acceptable response.
-    async fn read(&self, mut response: Response, ask: &Ask, start: Instant) -> Result<Vec<u8>, SourceErrorKind> {
+    async fn read(&self, mut response: Response, ask: &Ask, deadline: Deadline) -> Result<Vec<u8>, SourceErrorKind> {
         let content_encoding = header(&response, "content-encoding");
         let mut body = ask.judge(&Head {
             status: response.status().as_u16(),
@@ -140,7 +136,7 @@ impl Host {
         let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
         let mut coded = Vec::new();
         let mut received = 0;
-        while let Some(piece) = self.in_time(start, received, response.chunk()).await? {
+        while let Some(piece) = self.in_time(deadline, received, response.chunk()).await? {
             received += piece.len() as u64;
             match coding {
                 None => body.push(&piece)?,
@@ -155,6 +151,32 @@ impl Host {
             body.push(&decoded.map_err(|error| undecoded(ErrorKind::InvalidData, error))?)?;
         }
         body.finish()
+    }
+}
+
+/// The deadline of a request with its retries. Each 16 KiB that are transferred extend it by a second, so that slow
+/// connections work, but a host cannot stall.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    start: Instant,
+    timeout: Duration,
+}
+
+impl Deadline {
+    /// Starts the time of a request.
+    pub fn new(timeout: Duration) -> Deadline {
+        Deadline { start: Instant::now(), timeout }
+    }
+
+    /// Waits for the next step of the request after `bytes` transferred bytes. Requires a Tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SourceErrorKind::Timeout`] if the step takes too long.
+    pub async fn wait<T>(&self, bytes: u64, step: impl Future<Output = T>) -> Result<T, SourceErrorKind> {
+        let limit = self.timeout.saturating_add(Duration::from_secs_f64(bytes as f64 / PACE));
+        let done = tokio::time::timeout(limit.saturating_sub(self.start.elapsed()), step).await;
+        done.map_err(|_| SourceErrorKind::Timeout(limit))
     }
 }
 

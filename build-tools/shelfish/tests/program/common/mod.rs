@@ -1,6 +1,7 @@
 //! Helpers to run the program.
 
 pub mod host;
+pub mod hostile;
 pub mod stores;
 
 use std::ffi::OsStr;

@@ -24,6 +24,45 @@ pub enum Protocol {
     Google,
 }
 
+impl Protocol {
+    /// Returns the URL of a folder in the bucket `shelf`.
+    pub fn url(self, folder: &str) -> String {
+        let scheme = match self {
+            Protocol::S3 => "s3",
+            Protocol::Azure => "az",
+            Protocol::Google => "gs",
+        };
+        format!("{scheme}://shelf/{folder}")
+    }
+
+    /// Creates a command with the environment for a server at an address.
+    pub fn command(self, at: SocketAddr) -> Command {
+        let mut command = super::command();
+        for name in
+            ["AWS_SESSION_TOKEN", "AWS_PROFILE", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_STORAGE_CONNECTION_STRING"]
+        {
+            command.env_remove(name);
+        }
+        match self {
+            Protocol::S3 => command
+                .env("AWS_ACCESS_KEY_ID", "k")
+                .env("AWS_SECRET_ACCESS_KEY", "s")
+                .env("AWS_REGION", "us-east-1")
+                .env("AWS_ENDPOINT", format!("http://{at}")),
+            Protocol::Azure => command
+                .env("AZURE_STORAGE_USE_EMULATOR", "true")
+                .env("AZURITE_BLOB_STORAGE_URL", format!("http://{at}")),
+            Protocol::Google => command.env(
+                "GOOGLE_SERVICE_ACCOUNT_KEY",
+                format!(
+                    r#"{{"gcs_base_url":"http://{at}","disable_oauth":true,"client_email":"","private_key":"","private_key_id":""}}"#
+                ),
+            ),
+        };
+        command
+    }
+}
+
 /// Account of Azurite, with its public key.
 const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
@@ -109,12 +148,7 @@ impl Store {
 
     /// Returns the URL of a folder in the bucket.
     pub fn url(&self, folder: &str) -> String {
-        let scheme = match self.protocol {
-            Protocol::S3 => "s3",
-            Protocol::Azure => "az",
-            Protocol::Google => "gs",
-        };
-        format!("{scheme}://shelf/{folder}")
+        self.protocol.url(folder)
     }
 
     /// Returns the headers of a file.
@@ -137,29 +171,7 @@ impl Store {
 
     /// Creates a command that reaches this server at another address.
     pub fn command_at(&self, at: SocketAddr) -> Command {
-        let mut command = super::command();
-        for name in
-            ["AWS_SESSION_TOKEN", "AWS_PROFILE", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_STORAGE_CONNECTION_STRING"]
-        {
-            command.env_remove(name);
-        }
-        match self.protocol {
-            Protocol::S3 => command
-                .env("AWS_ACCESS_KEY_ID", "k")
-                .env("AWS_SECRET_ACCESS_KEY", "s")
-                .env("AWS_REGION", "us-east-1")
-                .env("AWS_ENDPOINT", format!("http://{at}")),
-            Protocol::Azure => command
-                .env("AZURE_STORAGE_USE_EMULATOR", "true")
-                .env("AZURITE_BLOB_STORAGE_URL", format!("http://{at}")),
-            Protocol::Google => command.env(
-                "GOOGLE_SERVICE_ACCOUNT_KEY",
-                format!(
-                    r#"{{"gcs_base_url":"http://{at}","disable_oauth":true,"client_email":"","private_key":"","private_key_id":""}}"#
-                ),
-            ),
-        };
-        command
+        self.protocol.command(at)
     }
 
     /// Runs the program with the environment for this server.

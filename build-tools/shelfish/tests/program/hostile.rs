@@ -1,0 +1,431 @@
+//! Hostile stores and hosts: each answer is an error within the memory limit and the timeout.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use crate::common::hostile::*;
+use crate::common::stores::{Protocol, http};
+use crate::common::{Fixture, START, command, until, zstd};
+
+/// Maximum memory of the program, including the memory that it needs for an honest answer.
+const MEMORY: u64 = 64 << 20;
+
+/// Protocol of a hostile host.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Store(Protocol),
+    Http,
+}
+
+const PLACES: [Place; 4] =
+    [Place::Store(Protocol::S3), Place::Store(Protocol::Google), Place::Store(Protocol::Azure), Place::Http];
+
+impl Place {
+    fn command(self, host: &HostileHost) -> Command {
+        match self {
+            Place::Store(protocol) => protocol.command(host.at),
+            Place::Http => command(),
+        }
+    }
+
+    fn url(self, host: &HostileHost) -> String {
+        match self {
+            Place::Store(protocol) => protocol.url("db"),
+            Place::Http => format!("http://{}/shelf/db", host.at),
+        }
+    }
+}
+
+/// File whose request gets a hostile answer. Other requests get honest answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Manifest,
+    Shard,
+    /// List of the files of a folder.
+    Listing,
+    /// Start of an upload in parts.
+    Upload,
+}
+
+type Answer = fn(&Request, &mut TcpStream) -> io::Result<()>;
+
+/// Formats the status and the headers of an honest answer to a range request.
+fn partial(request: &Request) -> String {
+    let (first, last) = request.range.unwrap_or((0, 9));
+    format!("206 Partial Content\r\n{FILE}content-range: bytes {first}-{last}/9999999\r\n")
+}
+
+fn whole() -> String {
+    format!("200 OK\r\n{FILE}")
+}
+
+fn bomb() -> Vec<u8> {
+    zstd(&"x".repeat(256 << 20))
+}
+
+const ANSWERS: [(Target, &str, Answer); 28] = [
+    (Target::Manifest, "error with a huge length", |_, out| {
+        send_endlessly(out, "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n")
+    }),
+    (Target::Manifest, "error in endless chunks", |_, out| send_chunks(out, "400 Bad Request\r\n")),
+    (Target::Manifest, "error without an end", |_, out| send_endlessly(out, "403 Forbidden\r\n")),
+    (Target::Manifest, "transient error with a huge length", |_, out| {
+        send_endlessly(out, "500 Oh\r\ncontent-length: 4611686018427387904\r\n")
+    }),
+    (Target::Manifest, "missing file in endless chunks", |_, out| send_chunks(out, "404 Not Found\r\n")),
+    (Target::Manifest, "error that expands entities", |_, out| {
+        let entity = |n: usize| format!("<!ENTITY a{} \"{}\">", n + 1, format!("&a{n};").repeat(10));
+        let entities: String = (0..20).map(entity).collect();
+        let body = format!("<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a0 \"x\">{entities}]><x>&a20;</x>");
+        send(out, "400 Bad Request", "content-type: application/xml\r\n", body.as_bytes())
+    }),
+    (Target::Manifest, "manifest with a huge length", |_, out| {
+        send_endlessly(out, &format!("{}content-length: 4611686018427387904\r\n", whole()))
+    }),
+    (Target::Manifest, "manifest with an impossible length", |_, out| {
+        send_endlessly(out, &format!("{}content-length: 99999999999999999999999\r\n", whole()))
+    }),
+    (Target::Manifest, "manifest in endless chunks", |_, out| send_chunks(out, &whole())),
+    (Target::Manifest, "manifest in endless chunks with a small length", |_, out| {
+        send_chunks(out, &format!("{}content-length: 100\r\n", whole()))
+    }),
+    (Target::Manifest, "manifest in a huge chunk", |_, out| {
+        write!(out, "HTTP/1.1 {}transfer-encoding: chunked\r\n\r\n4000000000000000\r\n", whole())?;
+        send_endlessly(out, "")
+    }),
+    (Target::Manifest, "manifest without an end", |_, out| send_endlessly(out, &whole())),
+    (Target::Manifest, "manifest that breaks off", |_, out| {
+        write!(out, "HTTP/1.1 {}content-length: 100\r\n\r\n{{", whole())
+    }),
+    (Target::Manifest, "manifest that drips", |_, out| {
+        send_slowly(out, &format!("{}content-length: 1000000\r\n", whole()))
+    }),
+    (Target::Manifest, "error that drips", |_, out| send_slowly(out, "400 Bad Request\r\ncontent-length: 1000000\r\n")),
+    (Target::Manifest, "nested JSON", |_, out| send(out, "200 OK", FILE, &vec![b'['; 8 << 20])),
+    (Target::Manifest, "compressed bomb", |_, out| {
+        send(out, "200 OK", &format!("{FILE}content-encoding: zstd\r\n"), &bomb())
+    }),
+    (Target::Manifest, "silence", |_, out| send_nothing(out)),
+    (Target::Manifest, "closed connection", |_, _| Ok(())),
+    (Target::Manifest, "endless header", |_, out| send_endlessly(out, "200 OK\r\nx: ")),
+    (Target::Manifest, "endless headers", |_, out| {
+        write!(out, "HTTP/1.1 200 OK\r\n")?;
+        loop {
+            out.write_all(b"a: b\r\n")?;
+        }
+    }),
+    (Target::Manifest, "redirection to itself", |request, out| {
+        send(out, "307 Temporary Redirect", &format!("location: {}\r\n", request.path), b"")
+    }),
+    (Target::Shard, "range with a huge length", |request, out| {
+        send_endlessly(out, &format!("{}content-length: 4611686018427387904\r\n", partial(request)))
+    }),
+    (Target::Shard, "range in endless chunks", |request, out| send_chunks(out, &partial(request))),
+    (Target::Shard, "range with the maximum offset", |_, out| {
+        let headers = format!("{FILE}content-range: bytes 0-18446744073709551615/18446744073709551615\r\n");
+        send(out, "206 Partial Content", &headers, b"x")
+    }),
+    (Target::Shard, "endless file instead of a range", |_, out| send_endlessly(out, &whole())),
+    (Target::Shard, "range that breaks off", |request, out| {
+        write!(out, "HTTP/1.1 {}content-length: 1000\r\n\r\nx", partial(request))
+    }),
+    (Target::Shard, "error with a huge length", |_, out| {
+        send_endlessly(out, "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n")
+    }),
+];
+
+/// Starts a host that answers requests for `target` with `answer`, and other requests with files of the database. Counts the
+/// requests for `target`.
+fn host(fixture: &Fixture, target: Target, answer: Answer) -> (HostileHost, Arc<AtomicU64>) {
+    let folder = fixture.path("db");
+    let asked = Arc::new(AtomicU64::new(0));
+    let count = asked.clone();
+    let host = HostileHost::new(move |request, out| {
+        let is_target = match target {
+            Target::Manifest => request.file() == "manifest.json",
+            Target::Shard => request.file().ends_with(".silo"),
+            Target::Listing => request.is_listing(),
+            Target::Upload => request.method == "POST",
+        };
+        if !is_target {
+            return send_file(request, out, &folder);
+        }
+        count.fetch_add(1, SeqCst);
+        answer(request, out)
+    });
+    (host, asked)
+}
+
+/// Runs a command that must fail with an error within the memory. Returns what it did otherwise.
+fn fault(memory: u64, command: &Command) -> Option<String> {
+    let (run, peak) = run_within(memory, command);
+    let is_error = run.code == 1 && run.err.starts_with("shelfish: ") && !run.err.contains("panicked");
+    let beginning: String = run.err.chars().take(300).collect();
+    (!is_error).then(|| format!("exit code {}, {} MiB: {}{beginning}", run.code, peak >> 20, run.out))
+}
+
+fn lookups_fail(place: Place) {
+    let fixture = Fixture::of_sample();
+    let mut faults = Vec::new();
+    for (target, name, answer) in ANSWERS {
+        let (host, asked) = host(&fixture, target, answer);
+        let mut lookup = place.command(&host);
+        let args = ["lookup", "--timeout", "1", "--cache-size", "0", "-d", &place.url(&host), START];
+        let fault = fault(MEMORY, lookup.args(args));
+        faults.extend(fault.map(|fault| format!("{name}: {fault}\n")));
+        assert!(asked.load(SeqCst) > 0, "{name}: nothing was requested");
+    }
+    assert!(faults.is_empty(), "{}", faults.concat());
+}
+
+#[test]
+fn a_lookup_in_a_hostile_s3_store_is_an_error() {
+    lookups_fail(Place::Store(Protocol::S3));
+}
+
+#[test]
+fn a_lookup_in_a_hostile_google_store_is_an_error() {
+    lookups_fail(Place::Store(Protocol::Google));
+}
+
+#[test]
+fn a_lookup_in_a_hostile_azure_store_is_an_error() {
+    lookups_fail(Place::Store(Protocol::Azure));
+}
+
+#[test]
+fn a_lookup_on_a_hostile_host_is_an_error() {
+    lookups_fail(Place::Http);
+}
+
+#[test]
+fn the_honest_answers_of_the_hostile_host_are_accepted() {
+    let fixture = Fixture::of_sample();
+    let folder = Arc::new(fixture.path("db"));
+    for place in PLACES {
+        let folder = folder.clone();
+        let host = HostileHost::new(move |request, out| send_file(request, out, &folder));
+        let mut lookup = place.command(&host);
+        lookup.args(["lookup", "--cache-size", "0", "-d", &place.url(&host), START]);
+        let (run, peak) = run_within(MEMORY, &lookup);
+        assert!(run.code == 0, "{place:?}: {} MiB: {}", peak >> 20, run.err);
+    }
+}
+
+/// Formats a page of a listing for all protocols.
+fn page(files: &str, next: &str) -> String {
+    format!(
+        "<Result><Blobs/>{files}<NextContinuationToken>{next}</NextContinuationToken><NextMarker>{next}</NextMarker></Result>"
+    )
+}
+
+fn send_page(out: &mut TcpStream, files: &str, next: &str) -> io::Result<()> {
+    send(out, "200 OK", "content-type: application/xml\r\n", page(files, next).as_bytes())
+}
+
+/// A file of a listing of S3 and Google.
+const LISTED: &str = "<Contents><Key>db/x</Key><Size>18446744073709551615</Size><LastModified>2026-11-03T10:00:00Z</LastModified></Contents>";
+
+const LISTINGS: [(Target, &str, Answer); 12] = [
+    (Target::Listing, "huge length", |_, out| send_endlessly(out, "200 OK\r\ncontent-length: 4611686018427387904\r\n")),
+    (Target::Listing, "endless chunks", |_, out| send_chunks(out, "200 OK\r\n")),
+    (Target::Listing, "error with a huge length", |_, out| {
+        send_endlessly(out, "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n")
+    }),
+    (Target::Listing, "error in endless chunks", |_, out| send_chunks(out, "403 Forbidden\r\n")),
+    (Target::Listing, "page that breaks off", |_, out| {
+        write!(out, "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n<Result>")
+    }),
+    (Target::Listing, "endless pages", |_, out| {
+        static PAGES: AtomicU64 = AtomicU64::new(0);
+        send_page(out, "", &PAGES.fetch_add(1, SeqCst).to_string())
+    }),
+    (Target::Listing, "the same page again", |_, out| send_page(out, "", "again")),
+    (Target::Listing, "huge token", |_, out| send_page(out, "", &"x".repeat(100_000))),
+    (Target::Listing, "many tags", |_, out| send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(900_000)), "")),
+    (Target::Listing, "as many tags as allowed", |_, out| {
+        send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(131_000)), "")
+    }),
+    (Target::Listing, "nested tags", |_, out| send_page(out, &"<a>".repeat(1_000_000), "")),
+    (Target::Upload, "huge name of an upload", |_, out| {
+        let name = "x".repeat(200_000);
+        let body = format!("<Result><UploadId>{name}</UploadId></Result>");
+        send(out, "200 OK", "content-type: application/xml\r\n", body.as_bytes())
+    }),
+];
+
+fn publications_fail(protocol: Protocol) {
+    let fixture = Fixture::of_sample();
+    std::fs::create_dir(fixture.path("empty")).unwrap();
+    let mut faults = Vec::new();
+    for (target, name, answer) in LISTINGS {
+        if target == Target::Upload && protocol == Protocol::Azure {
+            // Azure has no names of uploads.
+            continue;
+        }
+        let folder = fixture.path("empty");
+        let host = HostileHost::new(move |request, out| match target {
+            Target::Upload if request.method == "POST" => answer(request, out),
+            Target::Upload if request.is_listing() => send_page(out, "", ""),
+            _ if request.is_listing() => answer(request, out),
+            _ => send_file(request, out, &folder),
+        });
+        let mut publish = protocol.command(host.at);
+        let db = fixture.path("db");
+        let args = ["publish", "--quiet", "--retries", "1", "--part-size", "4KiB", db.to_str().unwrap()];
+        let fault = fault(MEMORY, publish.args(args).arg(protocol.url("db")));
+        faults.extend(fault.map(|fault| format!("{name}: {fault}\n")));
+    }
+    assert!(faults.is_empty(), "{}", faults.concat());
+}
+
+#[test]
+fn a_publication_to_a_hostile_s3_store_is_an_error() {
+    publications_fail(Protocol::S3);
+}
+
+#[test]
+fn a_publication_to_a_hostile_google_store_is_an_error() {
+    publications_fail(Protocol::Google);
+}
+
+#[test]
+fn a_publication_to_a_hostile_azure_store_is_an_error() {
+    publications_fail(Protocol::Azure);
+}
+
+#[test]
+fn impossible_sizes_in_a_listing_are_no_error_of_arithmetic() {
+    let fixture = Fixture::of_sample();
+    std::fs::create_dir(fixture.path("empty")).unwrap();
+    let folder = fixture.path("empty");
+    let shard = |n: u32| LISTED.replace("db/x", &format!("db/{n:032x}.silo")).replace("2026-11", "2020-11");
+    let files: String = (0..9).map(shard).collect();
+    let host = HostileHost::new(move |request, out| match request.is_listing() {
+        true => send_page(out, &files, ""),
+        false => send_file(request, out, &folder),
+    });
+    let db = fixture.path("db");
+    for (more, words) in [(&["--pages"][..], "a site may have"), (&["--prune"], "9 old files would be removed")] {
+        let mut publish = Protocol::S3.command(host.at);
+        publish.args(["publish", "--dry-run", db.to_str().unwrap(), &Protocol::S3.url("db")]).args(more);
+        let (run, _) = run_within(MEMORY, &publish);
+        assert!(run.out.contains(words) || run.err.contains(words), "{more:?}: {}{}", run.out, run.err);
+    }
+}
+
+/// Returns a manifest whose only shard has more pages than the memory of a build.
+fn manifest_of_many_pages() -> Vec<u8> {
+    const PAGE: u64 = 266_240;
+    let pages: Vec<String> = (0..20_000)
+        .map(|n| match n {
+            0 => format!("[\"\",{PAGE}]"),
+            n => format!("[\"{n:08x}\",{PAGE}]"),
+        })
+        .collect();
+    let body = format!(
+        "{{\"format\":1,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{\"evaluations\":1,\"pvs\":1}},\"info\":{{}},\
+         \"shards\":[{{\"file\":\"{:032x}.silo\",\"bytes\":{},\"positions\":1,\"pages\":[{}]}}]",
+        0,
+        pages.len() as u64 * PAGE,
+        pages.join(",")
+    );
+    let sum = twox_hash::XxHash64::oneshot(0, body.as_bytes());
+    format!("{body},\"checksum\":\"{sum:016x}\"}}\n").into_bytes()
+}
+
+#[test]
+fn a_build_on_a_hostile_base_is_an_error() {
+    // The debug build of the program needs more than its option says, as it does for an honest base.
+    const MEMORY: u64 = 160 << 20;
+    let fixture = Fixture::of_sample();
+    let mut faults = Vec::new();
+    for place in PLACES {
+        let mut attempt = |name: &str, host: &HostileHost| {
+            let mut build = place.command(host);
+            build.args([
+                "build",
+                "--quiet",
+                "--max-memory",
+                "64MiB",
+                "--threads",
+                "1",
+                "--base",
+                &place.url(host),
+                "-o",
+            ]);
+            let fault = fault(MEMORY, build.arg(fixture.path("new")));
+            faults.extend(fault.map(|fault| format!("{place:?}, {name}: {fault}\n")));
+        };
+        for (target, name, answer) in ANSWERS {
+            // The time of a base is not shortened by an option.
+            if !["drips", "silence"].iter().any(|slow| name.contains(slow)) {
+                attempt(name, &host(&fixture, target, answer).0);
+            }
+        }
+        let manifest = manifest_of_many_pages();
+        let host = HostileHost::new(move |request, out| match request.range {
+            None => send(out, "200 OK", FILE, &manifest),
+            Some((first, last)) => {
+                let length = last + 1 - first;
+                let headers =
+                    format!("{FILE}content-range: bytes {first}-{last}/5324800000\r\ncontent-length: {length}\r\n");
+                write!(out, "HTTP/1.1 206 Partial Content\r\n{headers}connection: close\r\n\r\n")?;
+                io::copy(&mut io::repeat(b'x').take(length), out).map(drop)
+            }
+        });
+        attempt("pages beyond the memory", &host);
+    }
+    assert!(faults.is_empty(), "{}", faults.concat());
+}
+
+/// Answers to requests for shards, which a long-running program must survive.
+fn attacks_on_shards() -> impl Iterator<Item = (Target, &'static str, Answer)> {
+    ANSWERS.into_iter().filter(|(target, ..)| *target == Target::Shard)
+}
+
+#[test]
+fn a_server_survives_a_hostile_store() {
+    let fixture = Fixture::of_sample();
+    for (target, name, answer) in attacks_on_shards() {
+        let (host, asked) = host(&fixture, target, answer);
+        let mut serve = Protocol::S3.command(host.at);
+        serve.args(["serve", "--api", "--port", "0", "--cache-size", "0", &Protocol::S3.url("db")]);
+        let mut child = limited(128 << 20, &serve).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        let at = url.trim().trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
+        let (status, ..) = http(at, "GET", &format!("/api/cloud-eval?fen={}", START.replace(' ', "%20")), &[], b"");
+        assert!(status >= 500 && asked.load(SeqCst) > 0, "{name}: {status}");
+        assert_eq!(http(at, "GET", "/healthz", &[], b"").0, 200, "{name}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn an_engine_survives_a_hostile_store() {
+    let fixture = Fixture::of_sample();
+    for (target, name, answer) in attacks_on_shards() {
+        let (host, asked) = host(&fixture, target, answer);
+        let mut engine = Protocol::S3.command(host.at);
+        engine.arg("engine");
+        let mut child = limited(512 << 20, &engine)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let url = Protocol::S3.url("db");
+        write!(input, "setoption name EvalDatabase value {url}\nposition startpos\ngo depth 3\n").unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.into_iter().any(|line| line.starts_with("bestmove ")), "{name}: no move");
+        until("the engine reads the database", || asked.load(SeqCst) > 0);
+        writeln!(input, "quit").unwrap();
+        assert!(child.wait().unwrap().success(), "{name}");
+    }
+}
