@@ -202,11 +202,11 @@ impl From<ColumnError> for ChunkErrorKind {
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TableError::Version { found } => write!(
-                f,
-                "manifest.json is of format {found}, this reader knows format {}: use a newer shelfish",
-                super::Manifest::FORMAT
-            ),
+            TableError::Version { found } => {
+                let known = super::Manifest::FORMAT;
+                let remedy = if *found < known { "build it again from its dump" } else { "use a newer shelfish" };
+                write!(f, "manifest.json is of format {found}, this reader knows format {known}: {remedy}")
+            }
             TableError::Kind { expected, found } => {
                 write!(f, "manifest.json holds {}, expected {}: open it as what it is", Quoted(found), Quoted(expected))
             }

@@ -45,7 +45,7 @@ pub use record::Record;
 pub(crate) use record::sealed::Sealed;
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
-pub use write::{Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};
+pub use write::{CompleteTable, Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};
 #[cfg(feature = "write")]
 #[doc(hidden)]
 pub use write::{PREVIOUS, Part, encode_block_of, manifest_in, remove_abandoned, separator};

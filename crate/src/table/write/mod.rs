@@ -6,7 +6,7 @@ mod shard;
 
 pub use cutter::Cutter;
 pub use part::Part;
-pub use shard::{PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator};
+pub use shard::{CompleteTable, PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator};
 
 use core::fmt;
 use std::path::PathBuf;

@@ -215,6 +215,59 @@ impl<R: Record> TableWriter<R> {
         Ok(())
     }
 
+    /// Completes the table and publishes it, see [`CompleteTable::publish`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no records, another file has the name of a table's file, or a file cannot be
+    /// written.
+    pub fn finish(self) -> Result<Manifest, WriteError> {
+        self.complete()?.publish()
+    }
+
+    /// Ends the last shard and makes the manifest. The files remain in the scratch folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no records, or a file cannot be written.
+    pub fn complete(self) -> Result<CompleteTable<R>, WriteError> {
+        let options = self.options.clone();
+        let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
+        let manifest = Part::join::<R>([self.finish_part()?], &options)?;
+        let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
+        Ok(CompleteTable { dir, scratch_dir, manifest, bytes, kind: core::marker::PhantomData })
+    }
+}
+
+/// A table that is complete and not published yet.
+#[derive(Debug)]
+pub struct CompleteTable<R: Record> {
+    dir: PathBuf,
+    scratch_dir: PathBuf,
+    manifest: Manifest,
+    /// The manifest as a file.
+    bytes: Vec<u8>,
+    kind: core::marker::PhantomData<R>,
+}
+
+impl<R: Record> CompleteTable<R> {
+    /// Returns the size of all files, the manifest among them.
+    pub fn bytes(&self) -> u64 {
+        self.manifest.bytes() + self.bytes.len() as u64
+    }
+
+    /// Removes the shards from the scratch folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file cannot be removed.
+    pub fn discard(self) -> Result<(), WriteError> {
+        self.manifest.shards().iter().try_for_each(|shard| {
+            let path = self.scratch_dir.join(&shard.file);
+            fs::remove_file(&path).map_err(io(&path))
+        })
+    }
+
     /// Publishes the table: moves the shards into place, replaces the manifest atomically, and removes the shards of
     /// the previous table. The previous table is valid until the manifest is replaced.
     ///
@@ -222,13 +275,9 @@ impl<R: Record> TableWriter<R> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there are no records, another file has the name of a table's file, or a file cannot be
-    /// written.
-    pub fn finish(self) -> Result<Manifest, WriteError> {
-        let options = self.options.clone();
-        let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
-        let manifest = Part::join::<R>([self.finish_part()?], &options)?;
-        let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
+    /// Returns an error if another file has the name of a table's file, or a file cannot be written.
+    pub fn publish(self) -> Result<Manifest, WriteError> {
+        let CompleteTable { dir, scratch_dir, manifest, bytes, .. } = self;
         let before = manifest_in::<R>(&dir)?;
         for shard in manifest.shards() {
             check_free(&dir.join(&shard.file), before.as_ref())?;
