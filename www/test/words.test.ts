@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/cost";
-import { duration, plural, size } from "../src/text/units";
+import { duration, inMebibytes, MEBIBYTE, plural, size } from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
 import { winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../src/score/score";
@@ -36,6 +36,11 @@ describe("a cost", () => {
     expect(from({ requests: 1, bytes: 11_240, networkBlocks: 1 })).toBe("1 request · 11.2 kB · 12 ms · from the network");
     expect(from({ indexedDBHits: 1 })).toBe("0 requests · 0 B · 12 ms · from IndexedDB");
     expect(from({ memoryHits: 1 })).toBe("0 requests · 0 B · 12 ms · from memory");
+  });
+
+  it("names powers of 1024 as MiB and powers of 1000 as MB and GB", () => {
+    expect([16, 1024].map((mebibytes) => inMebibytes(mebibytes * MEBIBYTE))).toEqual(["16 MiB", "1024 MiB"]);
+    expect([1e6, MEBIBYTE, 1e9, 2 ** 30].map(size)).toEqual(["1.0 MB", "1.0 MB", "1.0 GB", "1.1 GB"]);
   });
 
   it("is short", () => {

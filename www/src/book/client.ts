@@ -4,12 +4,13 @@ import type { DatabaseClient, Explanation } from "../database/client";
 import { explain as explainDatabase } from "../database/client";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
+import { MEBIBYTE } from "../text/units";
 
 export class BookClient {
   /** The book's manifest, once the book is open. */
   manifest: Book["manifest"] | undefined;
 
-  /** `cache` is the size of the cache in IndexedDB in megabytes; 0 disables the cache. */
+  /** `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
   constructor(
     readonly url: URL,
     private readonly evals: DatabaseClient,
@@ -18,7 +19,7 @@ export class BookClient {
 
   /** Opens the book. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const book = await openBook(this.url, { fetch: fetchEarly, indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 } });
+    const book = await openBook(this.url, { fetch: fetchEarly, indexedDB: this.cache > 0 && { bytes: this.cache * MEBIBYTE } });
     this.manifest = book.manifest;
     return book;
   });

@@ -3,6 +3,7 @@ import { type Database, type FetchedRange, openDatabase, type PositionEval, Shel
 import { type Cost, spent } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
+import { MEBIBYTE } from "../text/units";
 
 /** A failure in words, with advice. */
 export interface Explanation {
@@ -18,7 +19,7 @@ export class DatabaseClient {
   /** Called with the database's counters after each lookup. */
   onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
 
-  /** `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in megabytes; 0 disables the cache. */
+  /** `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in MiB; 0 disables the cache. */
   constructor(
     readonly url: URL,
     private readonly cache: number,
@@ -28,7 +29,7 @@ export class DatabaseClient {
   readonly open = loadOnce(async () => {
     const database = await openDatabase(this.url, {
       fetch: fetchEarly,
-      indexedDB: this.cache > 0 && { bytes: this.cache * 2 ** 20 },
+      indexedDB: this.cache > 0 && { bytes: this.cache * MEBIBYTE },
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
     });
     this.manifest = database.manifest;

@@ -1,5 +1,5 @@
 /** The settings dialog. Each change is stored and takes effect immediately. */
-import { plural, size } from "../text/units";
+import { inMebibytes, MEBIBYTE, plural, size } from "../text/units";
 import type { DatabaseClient } from "../database/client";
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
@@ -35,7 +35,7 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
     make("h3", {}, "Database"),
     ...database(client, change),
     make("h3", {}, "Cache"),
-    field("Maximum size", choice("set-cache", "cache", CACHES, (megabytes) => (megabytes === 0 ? "None" : `${megabytes} MB`))),
+    field("Maximum size", choice("set-cache", "cache", CACHES, (mebibytes) => (mebibytes === 0 ? "None" : inMebibytes(mebibytes * MEBIBYTE))),
     cache(client),
   );
 }
