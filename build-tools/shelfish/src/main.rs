@@ -1,12 +1,14 @@
 //! `shelfish`: builds, reads, verifies and serves databases of chess evaluations and of played moves.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
-    analyse, bench, book, build, dumps, encode, engine, explore, export, extract, lookup, partition, plan, publish,
-    refresh, seal, serve, stats, verify,
+    analyse, bench, book, build, dumps, encode, engine, explore, export, extract, lookup, man, partition, plan,
+    publish, refresh, seal, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;
@@ -47,7 +49,7 @@ enum Command {
     Stats(stats::Args),
     /// Check every byte of a database
     Verify(verify::Args),
-    /// Convert a database to JSON lines, Parquet or a Polyglot book
+    /// Convert a database to JSON lines, CSV, Parquet or a Polyglot book
     Export(export::Args),
     /// Make a small database of an opening, a repertoire or games
     Extract(extract::Args),
@@ -61,6 +63,8 @@ enum Command {
     Serve(serve::Args),
     /// Measure the cost of lookups and builds
     Bench(bench::Args),
+    /// Print a manual page, or write those of all commands
+    Man(man::Args),
     /// Print the completions of a shell
     #[command(after_help = "Examples:
   shelfish completions bash > ~/.local/share/bash-completion/completions/shelfish
@@ -72,8 +76,36 @@ enum Command {
     },
 }
 
+/// Parses the command line, or reports wrong usage and ends the process.
+fn parse() -> Cli {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    Cli::try_parse_from(&args).unwrap_or_else(|error| match error.kind() {
+        ErrorKind::UnknownArgument => misplaced(&args).unwrap_or(error).exit(),
+        _ => error.exit(),
+    })
+}
+
+/// Returns the error for an option before the command that it belongs to.
+fn misplaced(args: &[OsString]) -> Option<clap::Error> {
+    let mut command = Cli::command();
+    let mut name = "shelfish".to_owned();
+    for (n, arg) in args.iter().enumerate().skip(1) {
+        let text = arg.to_str()?;
+        if text.starts_with('-') && command.has_subcommands() {
+            let later = args[n + 1..].iter().filter_map(|arg| arg.to_str());
+            let later = later.into_iter().find(|later| command.find_subcommand(later).is_some()).unwrap_or("COMMAND");
+            let text = shown(text);
+            let why = format!("unexpected {text}: options follow the command: `{name} {later} {text} …`\n");
+            return Some(command.error(ErrorKind::UnknownArgument, why));
+        }
+        command = command.find_subcommand(text)?.clone();
+        name += &format!(" {text}");
+    }
+    None
+}
+
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match parse().command {
         Command::Build(args) => args.run(),
         Command::Dumps(args) => dumps::run(&args),
         Command::Plan(args) => plan::run(args),
@@ -93,6 +125,7 @@ fn main() -> ExitCode {
         Command::Engine(args) => engine::run(&args),
         Command::Serve(args) => serve::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Man(args) => man::run(&args, Cli::command()),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "shelfish", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -8,13 +8,13 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use shelfish::played::Played;
 use shelfish::position::Key;
-use shelfish::reader::ReadError;
 use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, TableError};
 
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, DatabaseSource, DatabaseSourceError};
+use crate::database::{self, DatabaseSource, DatabaseSourceError, OpenError};
 use crate::system::ordered::{Ordered, ordered};
 
 /// Error of a base.
@@ -32,7 +32,7 @@ pub enum BaseFault {
     /// The system cannot create a client for the host.
     Client(DatabaseSourceError),
     /// The manifest is missing or unreadable.
-    Manifest(ReadError),
+    Manifest(OpenError),
     /// The manifest describes an unknown selection.
     Selection {
         /// Name of the selection.
@@ -57,6 +57,10 @@ impl fmt::Display for BaseError {
         write!(f, "cannot build on {}: ", self.base)?;
         match &*self.fault {
             BaseFault::Client(error) => error.fmt(f),
+            BaseFault::Manifest(OpenError::Kind { found, expected, .. }) => {
+                let command = if found == Played::KIND { "shelfish book build" } else { "shelfish build" };
+                write!(f, "it contains {found:?}, expected {expected:?}: use `{command}`")
+            }
             BaseFault::Manifest(error) => error.fmt(f),
             BaseFault::Selection { name, value } => write!(
                 f,

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use shelfish::table::WriteError;
 
 use super::base::BaseError;
-use crate::input::InputError;
-use crate::system::workspace::{Workspace, WorkspaceError};
+use crate::input::{Input, InputError};
+use crate::system::workspace::{Workspace, WorkspaceError, database_of};
+use crate::system::write_failure::WriteFailure;
 
 /// An error of a build. The previous database is unchanged.
 #[derive(Debug)]
@@ -34,8 +35,22 @@ pub enum BuildError {
     TooLarge {
         /// The maximum size in bytes.
         max_bytes: u64,
+        /// Number of bytes written before the limit was reached.
+        bytes: u64,
         /// Number of positions written before the limit was reached.
         positions: u64,
+    },
+    /// The database is smaller than requested, so it was discarded.
+    TooSmall {
+        /// Size of its files, in bytes.
+        bytes: u64,
+    },
+    /// No line of the inputs is an evaluation.
+    NoEvaluations {
+        /// The inputs.
+        inputs: Vec<Input>,
+        /// Number of their lines.
+        lines: u64,
     },
     /// No position is left. The text reports what became of the inputs.
     Empty(String),
@@ -61,12 +76,25 @@ impl fmt::Display for BuildError {
                 write!(f, "cannot allocate {bytes} bytes of memory for each worker: choose a smaller --max-memory")
             }
             BuildError::Base(error) => error.fmt(f),
+            BuildError::Write(WriteError::Io { path, error }) => {
+                WriteFailure { folder: database_of(path), path, error }.fmt(f)
+            }
             BuildError::Write(error) => error.fmt(f),
-            BuildError::TooLarge { max_bytes, positions } => write!(
+            BuildError::NoEvaluations { inputs, lines } => {
+                let names: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "{}: not a Lichess dump and not PGN: none of {lines} lines is an evaluation (--rejects FILE lists the \
+                     reasons)",
+                    names.join(", ")
+                )
+            }
+            BuildError::TooLarge { max_bytes, positions, .. } => write!(
                 f,
-                "the positions of the greatest depth alone exceed --max-size, {max_bytes} bytes, which is full \
-                 after {positions} of them: leave more out (--best-only, --max-pvs, --max-plies)"
+                "--max-size, {max_bytes} bytes, is full after {positions} positions of the greatest depth: leave more out \
+                 (--best-only, --max-pvs, --max-plies)"
             ),
+            BuildError::TooSmall { bytes } => write!(f, "the database has only {bytes} bytes"),
             BuildError::Empty(counts) => write!(f, "nothing to write: {counts}"),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use indicatif::HumanCount;
+use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Record, WriteError};
@@ -63,7 +63,15 @@ impl Files {
     }
 }
 
-/// Formats the lower part of the summary for humans.
+impl Files {
+    /// Describes the size for humans.
+    pub fn size(&self) -> String {
+        let each = self.bytes as f64 / self.positions.max(1) as f64;
+        format!("{} ({each:.2} bytes a position)", HumanBytes(self.bytes))
+    }
+}
+
+/// Formats the lower part of the table for humans.
 impl fmt::Display for Files {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let positions = self.positions.max(1) as f64;

@@ -53,12 +53,22 @@ pub struct Content<K: Kind> {
     pub info: BTreeMap<String, String>,
 }
 
-/// Merges the runs and the bases and writes the database.
+/// The sizes of all files for which a database is kept, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    /// Minimum size.
+    pub min_bytes: u64,
+    /// Maximum size.
+    pub max_bytes: Option<u64>,
+}
+
+/// Merges the runs and the bases and writes the database, unless its size is not one of `sizes`.
 pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
     content: Content<K>,
+    sizes: Sizes,
     rejects: Option<&RejectFile>,
 ) -> Result<Written<K::Surplus>, BuildError> {
     let (kind, info) = (content.kind.clone(), content.info.clone());
@@ -95,19 +105,32 @@ pub fn write<K: Kind>(
         writer.append(&block).map_err(BuildError::Write)?;
         let disk = run_files.disk();
         disk.take(writer.bytes() - before).map_err(|error| JoinError::Run(error).of(workspace))?;
-        if let Some(max_bytes) = options.max_bytes.filter(|max_bytes| writer.bytes_at_most() > *max_bytes) {
+        positions.fetch_add(block.positions, Relaxed);
+        if let Some(max_bytes) = sizes.max_bytes.filter(|max_bytes| writer.bytes() > *max_bytes) {
             let bytes = writer.bytes();
             writer.discard().map_err(BuildError::Write)?;
             disk.give(bytes);
-            return Err(BuildError::TooLarge { max_bytes, positions: positions.load(Relaxed) + block.positions });
+            return Err(BuildError::TooLarge { max_bytes, bytes, positions: positions.load(Relaxed) });
         }
-        positions.fetch_add(block.positions, Relaxed);
         columns.iter_mut().zip(&block.columns).for_each(|((_, sum), bytes)| *sum += *bytes as u64);
     }
     drop(progress);
+    let taken = writer.bytes();
+    let table = writer.complete().map_err(BuildError::Write)?;
+    let bytes = table.bytes();
+    let excess = sizes.max_bytes.filter(|max_bytes| bytes > *max_bytes);
+    if excess.is_some() || bytes < sizes.min_bytes {
+        table.discard().map_err(BuildError::Write)?;
+        run_files.disk().give(taken);
+        let positions = positions.load(Relaxed);
+        return Err(match excess {
+            Some(max_bytes) => BuildError::TooLarge { max_bytes, bytes, positions },
+            None => BuildError::TooSmall { bytes },
+        });
+    }
     // The rejects are complete before the database changes.
     rejects.map_or(Ok(()), RejectFile::flush)?;
-    let manifest = writer.finish().map_err(BuildError::Write)?;
+    let manifest = table.publish().map_err(BuildError::Write)?;
     Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, surplus, left_out: left_out.load(Relaxed) })
 }
 

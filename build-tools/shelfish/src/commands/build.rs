@@ -47,8 +47,8 @@ A record has room for 256 evaluations, 4,096 PVs and 4,096 moves (fewer if its p
 that every record is fast to read. The best evaluations are kept. A single evaluation with too many moves is cut to the
 first moves of each PV.
 
-The summary counts every rejected line by reason. Lines over 16 MiB, with more than 256 evaluations, with more than 256 PVs
-in one evaluation or with a PV of more than 5 KiB are rejected, too. It also counts PVs that were cut or dropped at an illegal
+The summary is short; --verbose counts every rejected line by reason. Lines over 16 MiB, with more than 256 evaluations, with more than 256 PVs
+in one evaluation or with a PV of more than 5 KiB are rejected, too. --verbose also counts PVs that were cut or dropped at an illegal
 move, PVs that were cut for lack of room, and positions with too many evaluations.
 
 Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.
@@ -67,8 +67,8 @@ pub struct Args {
     replace: bool,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Limit the size of all files. Evaluations of the lowest depths are left out until the rest fits, as with --min-depth;
-    /// the summary reports the depth
+    /// Limit the size of all files. Evaluations of the lowest depths are left out until the rest fits; of the lowest depth
+    /// that is kept, some positions are left out, to fill the size. The summary reports the depth and its share
     #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12))]
     max_size: Option<u64>,
     /// Build the parts of a plan of `shelfish plan`, with its selection and sizes. The result is byte for byte that of
@@ -99,6 +99,7 @@ impl SelectionArgs {
     pub fn selection(&self) -> Selection {
         Selection {
             min_depth: self.min_depth.unwrap_or(0),
+            share: None,
             max_pvs: self.max_pvs.map(|n| n as usize),
             max_plies: self.max_plies.map(|n| n as usize),
             best_only: self.best_only,

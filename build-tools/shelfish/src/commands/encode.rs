@@ -119,7 +119,7 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
     let work = Work { phase: "encoding", done: positions.clone(), total: None, is_bytes: false, positions: count };
     let progress = Progress::start(work, args.verb.quiet);
 
-    let kind = Evaluations { selection: plan.selection.clone(), gathered: plan.selection.min_depth };
+    let kind = Evaluations::new(plan.selection.clone());
     let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
     let keys = plan.keys_of(part);
     let lines_read = Arc::new(AtomicU64::new(0));

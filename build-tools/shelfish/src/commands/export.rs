@@ -1,6 +1,7 @@
 //! `shelfish export`: a database converted to other formats.
 
 mod polyglot;
+mod rows;
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
@@ -20,16 +21,17 @@ use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
 use crate::{BoxError, Outcome, lichess};
 
-/// Convert a database to JSON lines, Parquet or a Polyglot book.
+/// Convert a database to JSON lines, CSV, Parquet or a Polyglot book.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish export -d db | zstd > dump.jsonl.zst
   shelfish export -d db --format parquet -o dump.parquet
+  shelfish export -d book --format csv -o book.csv
   shelfish export -d https://example.org/evals -o dump.jsonl
   shelfish export -d book --format polyglot --min-games 5 -o book.bin
 
 Of a database of evaluations, JSON lines contain every position, evaluation, PV, depth and node count; `shelfish build` makes
-the same database of them. Parquet has one row per PV, as Lichess publishes it. Parquet cannot separate two consecutive
+the same database of them. Parquet and CSV have one row per PV, as Lichess publishes it. Rows cannot separate two consecutive
 evaluations of a position that have the same depth and node count but no first move in common. The command counts such
 positions on standard error.
 
@@ -39,6 +41,10 @@ contains ratings, buckets or references to games. For each move, and for `end`, 
   buckets  by number: White's wins, draws, Black's wins, games with a rating, sum of the ratings
   games    id on Lichess, or numbers of source and game; rating (0 if unknown); result
 `shelfish build` does not read these lines.
+
+Of a book, Parquet and CSV have one row per move, and one for the games that end at the position, whose move is empty. With
+buckets, a move has one row per bucket with games. `white`, `draws` and `black` count results, `rated` the games with a rating,
+and `rating_sum` is the sum of their average ratings. References to games are left out.
 
 Most engines read Polyglot books. Weights have 16 bits; if a weight does not fit, all weights of the position are scaled down.
 The command sorts the entries in memory, which takes 16 bytes per move.
@@ -69,9 +75,12 @@ enum Format {
     /// One JSON object per line, in the format of the Lichess evaluation database
     #[default]
     Jsonl,
-    /// One row per PV: fen, line, depth, knodes, cp, mate
+    /// One row per PV: fen, line, depth, knodes, cp, mate; of a book one row per move: fen, move, bucket, white, draws, black,
+    /// rated, rating_sum
     #[cfg(feature = "parquet")]
     Parquet,
+    /// The same rows as comma-separated values, with the names of the columns in the first line
+    Csv,
     /// Book for engines, with entries of 16 bytes
     Polyglot,
 }
@@ -90,14 +99,17 @@ pub fn run(args: Args) -> Outcome {
 }
 
 fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
-    match args.format {
-        Format::Jsonl => match database::kind(&args.database.source()?)? {
-            Kind::Evaluations => write_lines(blocks(args, eval_lines)?, out)?,
-            Kind::Moves => write_lines(blocks(args, played_lines)?, out)?,
-        },
+    let kind = database::kind(&args.database.source()?)?;
+    match (args.format, kind) {
+        (Format::Jsonl, Kind::Evaluations) => write_lines(blocks(args, eval_lines)?, out)?,
+        (Format::Jsonl, Kind::Moves) => write_lines(blocks(args, played_lines)?, out)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(args, &mut *out)?,
-        Format::Polyglot => {
+        (Format::Parquet, Kind::Evaluations) => rows::write_parquet::<PositionEval>(args, &mut *out)?,
+        #[cfg(feature = "parquet")]
+        (Format::Parquet, Kind::Moves) => rows::write_parquet::<Played>(args, &mut *out)?,
+        (Format::Csv, Kind::Evaluations) => rows::write_csv::<PositionEval>(args, out)?,
+        (Format::Csv, Kind::Moves) => rows::write_csv::<Played>(args, out)?,
+        (Format::Polyglot, _) => {
             let (weights, min_games) = (args.weights.unwrap_or_default(), args.min_games.unwrap_or(1));
             polyglot::write(args, weights, min_games, &mut *out)?;
         }
@@ -118,8 +130,8 @@ fn blocks<K: Record, R: Send + 'static>(
     args: &Args,
     map: fn(&[K]) -> R,
 ) -> Result<impl Iterator<Item = Result<R, BoxError>> + use<K, R>, BoxError> {
-    let place = args.database.source()?;
-    let manifest = Arc::new(database::wait(database::manifest::<K>(&place))??);
+    let source = args.database.source()?;
+    let manifest = Arc::new(database::wait(database::manifest::<K>(&source))??);
     let open = move |block: Result<RawBlock, ScanError>| {
         let block = block.map_err(Box::new)?;
         let records = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<K>, TableError>>();
@@ -130,7 +142,7 @@ fn blocks<K: Record, R: Send + 'static>(
     // On a terminal, the exported lines show the progress, and a bar would interrupt them.
     let quiet = args.quiet || (args.out.is_none() && io::stdout().is_terminal());
     let progress = Progress::start(Work::positions("exporting", &done, Some(manifest.positions)), quiet);
-    let blocks = ordered(Scan::new(place, manifest)?, cores(), open);
+    let blocks = ordered(Scan::new(source, manifest)?, cores(), open);
     Ok(Reported { blocks, done, _progress: progress })
 }
 
@@ -199,55 +211,4 @@ fn details_of(name: &str, Details { buckets, games }: &Details) -> Option<String
     let buckets: Vec<String> = buckets.iter().enumerate().filter_map(bucket).collect();
     let games: Vec<String> = games.iter().map(game).collect();
     Some(format!("\"{name}\":{{\"buckets\":{{{}}},\"games\":[{}]}}", buckets.join(","), games.join(",")))
-}
-
-#[cfg(feature = "parquet")]
-mod parquet {
-    use std::io::Write;
-
-    use shakmaty::CastlingMode;
-    use shelfish::eval::{Evaluation, PositionEval, Pv};
-
-    use super::{Args, BoxError, blocks};
-    use crate::input::parquet::Writer;
-    use crate::input::rows::{Row, Rows};
-    use crate::lichess::{score, uci};
-
-    pub fn write(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
-        let mut writer = Writer::new(out)?;
-        let mut ambiguous = 0u64;
-        for block in blocks(args, |evals| evals.iter().map(rows).collect::<Vec<_>>())? {
-            for (rows, is_unambiguous) in block? {
-                ambiguous += u64::from(!is_unambiguous);
-                writer.push(rows)?;
-            }
-        }
-        if ambiguous > 0 {
-            eprintln!(
-                "shelfish: Parquet merges evaluations of {ambiguous} positions; use --format jsonl to keep them separate"
-            );
-        }
-        Ok(writer.finish()?)
-    }
-
-    /// Returns the rows of a position, and whether a reader can recover the separate evaluations.
-    fn rows(eval: &PositionEval) -> (Rows, bool) {
-        let row = |evaluation: &Evaluation, pv: &Pv| {
-            let (cp, mate) = score(pv.score);
-            let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
-            Row {
-                line: uci(&pv.line, CastlingMode::Chess960),
-                depth,
-                knodes,
-                cp: cp.map(Into::into),
-                mate: mate.map(Into::into),
-            }
-        };
-        let evaluations = || eval.evaluations.iter();
-        let all = evaluations().flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));
-        let rows = Rows { fen: eval.position.to_string(), rows: all.collect() };
-        let is_unambiguous =
-            rows.evaluations().iter().map(|rows| rows.len()).eq(evaluations().map(|evaluation| evaluation.pvs.len()));
-        (rows, is_unambiguous)
-    }
 }

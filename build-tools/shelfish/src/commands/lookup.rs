@@ -13,7 +13,7 @@ use shelfish::reader::{Reader, Stats};
 
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
-use crate::database::{self, DatabaseSource};
+use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{score, uci};
 use crate::terminal::shown::{self, beginning, shown};
 
@@ -142,7 +142,7 @@ pub fn run(args: Args) -> Outcome {
 async fn look_up(source: DatabaseSource, args: &Args) -> Outcome {
     let started = Instant::now();
     let cache = args.cache.open(&source)?;
-    let reader = Reader::builder(source).cache(cache).open().await?;
+    let reader = Reader::builder(source).cache(cache).open().await.map_err(OpenError::from)?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
     if args.timing && !args.json {

@@ -11,6 +11,7 @@ pub mod explore;
 pub mod export;
 pub mod extract;
 pub mod lookup;
+pub mod man;
 pub mod partition;
 pub mod plan;
 pub mod publish;

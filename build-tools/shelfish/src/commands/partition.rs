@@ -98,7 +98,7 @@ pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.plan)?;
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
     let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
-    let kind = Evaluations { selection: plan.selection.clone(), gathered: plan.selection.min_depth };
+    let kind = Evaluations::new(plan.selection.clone());
     let rejects = args.rejects.as_deref().map(|path| RejectFile::create(path, &sources)).transpose()?;
     let mut sum = Counts::default();
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());

@@ -160,7 +160,7 @@ fn sample(
     let total = dumps.dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
     let work = Work { phase: "sampling", done: dumps.read, total, is_bytes: true, positions: None };
     let _progress = Progress::start(work, quiet);
-    let kind = Evaluations { selection: selection.clone(), gathered: selection.min_depth };
+    let kind = Evaluations::new(selection.clone());
     for (source, dump) in sources.iter().zip(dumps.dumps) {
         let (kind, named, below) = (kind.clone(), source.clone(), sample.below.clone());
         let parse = move |chunk: std::io::Result<Chunk>| {

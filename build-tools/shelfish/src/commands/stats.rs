@@ -12,7 +12,6 @@ use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
-use shelfish::reader::ReadError;
 use shelfish::source::Source as _;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Block, Manifest, Record};
@@ -20,7 +19,7 @@ use shelfish::table::{Block, Manifest, Record};
 use crate::Outcome;
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, DatabaseSource, Kind};
+use crate::database::{self, DatabaseSource, Kind, OpenError};
 use crate::statistics::Summary;
 use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
@@ -123,9 +122,9 @@ struct Stats {
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let source = args.database.source()?;
-    let bytes = database::wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))??;
+    let bytes = database::wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?.map_err(OpenError::from)?;
     let manifest = database::parse_manifest(&bytes);
-    let (manifest, kind) = manifest.map_err(|error| ReadError::Table { at: source.locate(Manifest::FILE), error })?;
+    let (manifest, kind) = manifest.map_err(|error| OpenError::of_table(source.locate(Manifest::FILE), error))?;
     let manifest = Arc::new(manifest);
     let known = ManifestFacts {
         format: Manifest::FORMAT,

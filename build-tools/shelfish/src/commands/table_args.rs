@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::publish::staging::Staging;
 use crate::store::{Address, AddressError};
 use crate::system::ordered::cores;
 use crate::system::size;
-use crate::terminal::report;
+use crate::terminal::report::{self, Detailed, Table};
 use crate::{BoxError, Outcome, database, publish};
 
 /// Minimum size of a shard, about 200 blocks.
@@ -60,15 +61,18 @@ pub struct TableArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Print nothing before the summary
-    #[arg(short, long)]
+    /// Print errors only; with --json also the summary
+    #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
+    /// Print all counts, and the size of each column, instead of a short summary
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 /// Options of the files of a table.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FileArgs {
-    /// Approximate size of a file of the database. Later changes are uploaded in whole files
+    /// Approximate size of a file of the database, at least 1MiB. Later changes are uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::at_least(MIN_SHARD))]
     pub shard_size: u64,
     /// Include the pages of the index in the manifest if they are not larger than this. It saves a request of each first
@@ -126,7 +130,7 @@ impl TableArgs {
 /// A command that builds a table.
 pub trait BuildCommand: Sized {
     /// The summary of the build.
-    type Summary: Serialize + fmt::Display;
+    type Summary: Serialize + fmt::Display + Detailed;
 
     /// The name of the command, for errors.
     const NAME: &str;
@@ -142,8 +146,8 @@ pub trait BuildCommand: Sized {
 
     /// Builds the database, publishes it if requested, and prints a summary.
     fn run(self) -> Outcome {
-        let TableArgs { json, quiet, out, temp_dir, .. } = self.table();
-        let (json, quiet, temp_dir) = (*json, *quiet, temp_dir.clone());
+        let TableArgs { json, quiet, verbose, out, temp_dir, .. } = self.table();
+        let (json, quiet, verbose, temp_dir) = (*json, *quiet, *verbose, temp_dir.clone());
         if self.sources().iter().filter(|source| source.as_os_str() == "-").count() > 1 {
             wrong_usage(Self::NAME, "standard input (`-`) can be read once, it is named twice");
         }
@@ -160,7 +164,12 @@ pub trait BuildCommand: Sized {
                 (built, Some(staging.publish()?))
             }
         };
-        report::print(&Done { built, published }, json)?;
+        let done = Done { built, published };
+        if verbose && !json {
+            write!(std::io::stdout().lock(), "{}", Table(&done))?;
+        } else if json || !quiet {
+            report::print(&done, json)?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -177,7 +186,14 @@ struct Done<S> {
 impl<S: fmt::Display> fmt::Display for Done<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.built.fmt(f)?;
-        self.published.as_ref().map_or(Ok(()), |published| published.fmt(f))
+        self.published.as_ref().map_or(Ok(()), |published| write!(f, "{published}"))
+    }
+}
+
+impl<S: Detailed> Detailed for Done<S> {
+    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.built.write_table(f)?;
+        self.published.as_ref().map_or(Ok(()), |published| write!(f, "{published}"))
     }
 }
 

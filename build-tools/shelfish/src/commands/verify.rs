@@ -20,7 +20,7 @@ use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
 
 use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, DatabaseSource, Kind};
+use crate::database::{self, DatabaseSource, Kind, OpenError};
 use crate::games::{DetailFacts, InfoError};
 use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
@@ -172,7 +172,10 @@ fn verify_as<R: Checked>(source: &DatabaseSource, report: &mut Report, quiet: bo
     match database::wait(database::manifest::<R>(source))? {
         Ok(manifest) => read_all::<R>(source, Arc::new(manifest), report, quiet),
         Err(error) => {
-            report.problems.push(read_problem(&error, Manifest::FILE));
+            report.problems.push(match error {
+                OpenError::Read(error) => read_problem(&error, Manifest::FILE),
+                error => Problem { file: Manifest::FILE.to_owned(), bytes: None, what: error.to_string() },
+            });
             Ok(())
         }
     }

@@ -12,7 +12,7 @@ use shelfish::table::Record;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-use super::{Args, DatabaseSource, address};
+use super::{Args, DatabaseSource, OpenError, address};
 
 /// Timeout if no other limit applies.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,7 +82,7 @@ impl<R: Record> Database<R> {
         let is_near = source.is_directory();
         let reader = async move {
             match tokio::time::timeout(TIMEOUT, Reader::open(source, Options::default())).await {
-                Ok(reader) => reader.map(Arc::new).map_err(|error| error.to_string()),
+                Ok(reader) => reader.map(Arc::new).map_err(|error| OpenError::from(error).to_string()),
                 Err(_) => Err(format!("{name}: no answer within {} s", TIMEOUT.as_secs())),
             }
         };

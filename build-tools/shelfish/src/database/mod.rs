@@ -3,6 +3,7 @@
 pub mod blocking;
 pub mod cache;
 pub mod columns;
+mod open_error;
 pub mod scan;
 
 use std::fmt;
@@ -10,12 +11,13 @@ use std::future::Future;
 use std::ops::Range;
 use std::time::Duration;
 
-use shelfish::reader::ReadError;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::Integrity;
 use shelfish::source::{Source, SourceError, SourceErrorKind};
 use shelfish::table::{Manifest, Record};
+
+pub use open_error::OpenError;
 
 use crate::store::{Address, AddressError, Objects, Settings, StoreError};
 pub use crate::system::manifest::{Kind, parse_manifest};
@@ -167,14 +169,14 @@ impl Source for DatabaseSource {
 }
 
 /// Reads the manifest of a database.
-pub async fn manifest<R: Record>(place: &DatabaseSource) -> Result<Manifest, ReadError> {
-    let bytes = place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
-    Manifest::parse::<R>(&bytes).map_err(|error| ReadError::Table { at: place.locate(Manifest::FILE), error })
+pub async fn manifest<R: Record>(source: &DatabaseSource) -> Result<Manifest, OpenError> {
+    let bytes = source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
+    Manifest::parse::<R>(&bytes).map_err(|error| OpenError::of_table(source.locate(Manifest::FILE), error))
 }
 
 /// Returns the kind of a database. An unreadable database counts as evaluations; reading it returns the error.
-pub fn kind(place: &DatabaseSource) -> std::io::Result<Kind> {
-    let bytes = wait(place.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
+pub fn kind(source: &DatabaseSource) -> std::io::Result<Kind> {
+    let bytes = wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
     let kind = bytes.ok().and_then(|bytes| parse_manifest(&bytes).ok());
     Ok(kind.map_or(Kind::Evaluations, |(_, kind)| kind))
 }

@@ -9,6 +9,7 @@ use shelfish::position::Key;
 use super::merged::{self, Merged};
 use super::payload::{self, EvaluationSize, Surplus};
 use super::record::{Record, Reject, parse, parse_rows};
+use super::share::Share;
 use super::{Counts, OverLimit, Selection};
 use crate::build::base::{Base, BaseError, BaseFault, Narrow};
 use crate::build::gather::Parse;
@@ -24,11 +25,21 @@ use crate::input::{Dump, Input};
 pub struct Evaluations {
     /// What is left out of the result.
     pub selection: Selection,
-    /// Minimum depth of the evaluations in the runs.
-    pub gathered: u16,
+    /// Depths of the evaluations in the runs.
+    gathered: (u16, Option<Share>),
 }
 
 impl Evaluations {
+    /// Creates the kind of a build whose runs contain what the selection keeps.
+    pub fn new(selection: Selection) -> Evaluations {
+        Evaluations { gathered: (selection.min_depth, selection.share), selection }
+    }
+
+    /// Returns the kind of a database that keeps only some depths of the runs.
+    pub fn from_depth(&self, min_depth: u16, share: Option<Share>) -> Evaluations {
+        Evaluations { selection: Selection { min_depth, share, ..self.selection.clone() }, gathered: self.gathered }
+    }
+
     /// Returns the function that reduces the records of a base to the selection, or `None` if the base needs no change.
     pub fn narrow(&self, base: &Selection) -> Option<Narrow<PositionEval>> {
         // Selecting twice gives the same result as selecting once.
@@ -37,7 +48,7 @@ impl Evaluations {
         }
         let kind = self.clone();
         Some(Box::new(move |mut eval: PositionEval| {
-            kind.selection.narrow(&mut eval.evaluations);
+            kind.selection.narrow(&eval.position, &mut eval.evaluations);
             let weight = kind.weight(&kind.payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
             Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
         }))
@@ -74,9 +85,10 @@ impl Kind for Evaluations {
     }
 
     fn fitting<'a>(&self, key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
-        let payload = match self.selection.min_depth {
-            min_depth if min_depth > self.gathered => payload::from_depth(&payload, min_depth)?.into(),
-            _ => payload,
+        let payload = if (self.selection.min_depth, self.selection.share) == self.gathered {
+            payload
+        } else {
+            payload::from_depth(&payload, self.selection.depth_of(key))?.into()
         };
         // A move takes two bytes, so most payloads need not be parsed.
         let is_safe = payload.len() / 2 <= PositionEval::SAFE_PLIES;
@@ -156,7 +168,7 @@ impl Evaluations {
                     counts.pvs_cut += record.cut;
                     counts.pvs_dropped += record.dropped;
                     counts.pvs_shortened += record.shortened;
-                    self.selection.narrow(&mut record.evaluations);
+                    self.selection.narrow(&record.position, &mut record.evaluations);
                     if record.evaluations.is_empty() {
                         counts.left_out += 1;
                     } else {

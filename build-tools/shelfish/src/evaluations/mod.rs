@@ -8,6 +8,7 @@ pub mod parts;
 pub mod payload;
 pub mod record;
 pub mod selection;
+pub mod share;
 mod summary;
 
 use std::path::Path;
@@ -23,10 +24,10 @@ use crate::build::base::Base;
 use crate::build::disk::Disk;
 use crate::build::gather::gather;
 use crate::build::rejects::RejectFile;
-use crate::build::write::{self, Content};
+use crate::build::write::{self, Content, Sizes};
 use crate::build::{self, BuildError, Files, RunFiles};
 use crate::input::{DumpKind, Input};
-use fit::Depths;
+use fit::{Cut, Depths};
 use kind::{Evaluations, selection_of};
 
 /// Options of the build of a database of evaluations.
@@ -57,13 +58,13 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
     let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>()?;
     // The result may not contain what a base lacks, so the selection of a base also applies to the inputs.
     let selection = selections.iter().fold(selection.clone(), |all, base| all.and(base));
-    let kind = Evaluations { gathered: selection.min_depth, selection: selection.clone() };
+    let kind = Evaluations::new(selection.clone());
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.create_rejects()?;
     let (mut runs, input) = gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
-    let mut content_from = |min_depth| -> Result<_, BuildError> {
-        let kind = Evaluations { selection: Selection { min_depth, ..selection.clone() }, ..kind.clone() };
+    let mut content_from = |Cut { min_depth, share }: Cut| -> Result<_, BuildError> {
+        let kind = kind.from_depth(min_depth, share);
         let each = bases.iter().zip(&selections);
         let each = each.map(|(base, selection)| base.clone().read(kind.narrow(selection), options.threads));
         // With a maximum size the runs may be read again. Otherwise they are removed while they are read.
@@ -76,16 +77,18 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
             kind,
         })
     };
-    let least = selection.min_depth;
+    let least = Cut { min_depth: selection.min_depth, share: selection.share };
     let depths = match options.max_bytes {
         Some(_) => Some(Depths::count(&mut write::join(options, &workspace, &run_files, content_from(least)?)?)),
         None => None,
     };
     let depths = depths.transpose().map_err(|error| error.of(&workspace))?;
-    let mut write_from = |min_depth| {
+    let mut write_from = |cut, min_bytes| {
         let mark = rejects.as_ref().filter(|_| options.max_bytes.is_some()).map(RejectFile::mark).transpose()?;
-        let written = write::write(options, &workspace, &run_files, content_from(min_depth)?, rejects.as_ref());
-        if let (Err(BuildError::TooLarge { .. }), Some(rejects), Some(mark)) = (&written, &rejects, mark) {
+        let sizes = Sizes { min_bytes, max_bytes: options.max_bytes };
+        let written = write::write(options, &workspace, &run_files, content_from(cut)?, sizes, rejects.as_ref());
+        let is_discarded = matches!(written, Err(BuildError::TooLarge { .. } | BuildError::TooSmall { .. }));
+        if let (true, Some(rejects), Some(mark)) = (is_discarded, &rejects, mark) {
             rejects.rewind(mark)?;
         }
         written
@@ -94,13 +97,17 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
         (Some(depths), Some(max_bytes)) => {
             depths.fit(least, max_bytes, write_from).map(|(written, fitted)| (written, Some(fitted)))
         }
-        _ => write_from(least).map(|written| (written, None)),
+        _ => write_from(least, 0).map(|written| (written, None)),
     };
     let (written, fitted) = written.map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) if input.are_foreign() => {
+            BuildError::NoEvaluations { inputs: options.inputs.clone(), lines: input.lines }
+        }
         BuildError::Write(WriteError::Empty) => BuildError::Empty(input.report_empty()),
         error => error,
     })?;
-    let selection = Selection { min_depth: fitted.as_ref().map_or(least, |fitted| fitted.min_depth), ..selection };
+    let cut = fitted.as_ref().map_or(least, |fitted| fitted.cut);
+    let selection = Selection { min_depth: cut.min_depth, share: cut.share, ..selection };
     Ok(Summary {
         files: Files::of::<PositionEval, _>(&written, base_positions, selection.describe(), downloads.current())?,
         evaluations: written.manifest.total("evaluations"),

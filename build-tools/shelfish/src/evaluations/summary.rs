@@ -10,7 +10,7 @@ use super::fit::Fitted;
 use super::record::Reject;
 use crate::build::Files;
 use crate::build::kind::Total;
-use crate::terminal::report::{named, write_counts};
+use crate::terminal::report::{Detailed, named, write_counts};
 
 /// The summary of the build of a database of evaluations.
 #[derive(Clone, Debug, Serialize)]
@@ -33,16 +33,36 @@ pub struct Summary {
     pub seconds: f64,
 }
 
-/// Formats the summary for humans.
+/// Formats the most important counts for humans.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (positions, evaluations) = (HumanCount(self.files.positions), HumanCount(self.evaluations));
+        writeln!(f, "{positions} positions, {evaluations} evaluations, {}, {:.1} s", self.files.size(), self.seconds)?;
+        if let Some(fitted) = &self.fitted {
+            writeln!(f, "{fitted}")?;
+        }
+        let rejected = self.input.rejected();
+        if rejected > 0 {
+            let (rejected, lines) = (HumanCount(rejected), HumanCount(self.input.lines));
+            writeln!(
+                f,
+                "{rejected} of {lines} lines rejected (--verbose counts the reasons, --rejects FILE lists them)"
+            )?;
+        }
+        writeln!(f, "{}", self.files.integrity)
+    }
+}
+
+/// Formats all counts for humans.
+impl Detailed for Summary {
+    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n| HumanCount(n).to_string();
         let positions = self.files.positions;
         let rate = count((positions as f64 / self.seconds.max(0.001)) as u64);
         writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(positions), self.seconds)?;
         writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
         writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
-        self.files.fmt(f)?;
+        write!(f, "{}", self.files)?;
         let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
         writeln!(f, "lines read   {:>15}", count(lines))?;
         if let Some(fitted) = &self.fitted {
@@ -98,6 +118,11 @@ impl Counts {
     /// Returns the number of rejected lines.
     pub fn rejected(&self) -> u64 {
         self.rejects.iter().sum()
+    }
+
+    /// Returns whether there are lines, and not one of them is a JSON object of an evaluation.
+    pub fn are_foreign(&self) -> bool {
+        self.lines > 0 && self.rejects[Reject::Json(String::new()).reason()] == self.lines
     }
 
     /// Reports the counts of a build without a result.

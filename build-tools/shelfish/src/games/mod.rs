@@ -20,10 +20,10 @@ use shelfish::table::WriteError;
 use crate::build::base::{Base, BaseError, BaseFault, Narrow};
 use crate::build::disk::Disk;
 use crate::build::gather::gather;
-use crate::build::write::{Content, write};
+use crate::build::write::{Content, Sizes, write};
 use crate::build::{BuildError, Files, Options, RunFiles};
 use crate::input::{BookFile, DumpKind, Dumps};
-use crate::terminal::report::write_counts;
+use crate::terminal::report::{Detailed, write_counts};
 
 pub use counted::BookCounts;
 pub use details::Wanted;
@@ -40,6 +40,8 @@ use tally::PlayedMoves;
 const GAMES: &str = "games";
 /// The name of the manifest's entry for the number of games that are used to their end.
 const WHOLE_GAMES: &str = "whole_games";
+/// The name of the manifest's entry for a book that lacks positions of its games, as `shelfish extract` makes it.
+pub(crate) const PART: &str = "part";
 /// The name of the manifest's entry for the hashes of the inputs.
 const SOURCES: &str = "sources";
 /// The name of the manifest's entry for a book whose draws are the weights of a Polyglot book, which has no results.
@@ -108,12 +110,14 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
     }
     let kind = PlayedMoves { min_games: selection.min_games, wanted: selection.details.clone() };
     let content = Content { kind, runs, bases, base_positions, info };
-    let written = write(options, &workspace, &run_files, content, rejects.as_ref()).map_err(|error| match error {
-        BuildError::Write(WriteError::Empty) => {
-            BuildError::Empty(format!("no position is left; {}", input.report_empty()))
-        }
-        error => error,
-    })?;
+    let written = write(options, &workspace, &run_files, content, Sizes::default(), rejects.as_ref()).map_err(
+        |error| match error {
+            BuildError::Write(WriteError::Empty) => {
+                BuildError::Empty(format!("no position is left; {}", input.report_empty()))
+            }
+            error => error,
+        },
+    )?;
     Ok(Summary {
         files: Files::of::<Played, _>(&written, base_positions, described, downloads.current())?,
         moves: written.manifest.total("moves"),
@@ -205,6 +209,11 @@ impl KnownGames {
             );
             return Err(unlike(why));
         }
+        if base.info().iter().any(|(name, _)| name == PART) {
+            let why = "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be \
+                       wrong: build on the whole book";
+            return Err(unlike(why.to_owned()));
+        }
         if wanted.remove("min_games").is_some() && base.info().iter().any(|(name, _)| name == WHOLE_GAMES) {
             let why = "it has games that are used whole, and does not say which positions are theirs, so \
                        --min-games would leave them out: build from all inputs at once";
@@ -244,16 +253,34 @@ impl KnownGames {
     }
 }
 
-/// Formats the summary for humans.
+/// Formats the most important counts for humans.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [games, positions, moves] = [self.games, self.files.positions, self.moves].map(HumanCount);
+        let size = self.files.size();
+        writeln!(f, "{games} games, {positions} positions, {moves} moves, {size}, {:.1} s", self.seconds)?;
+        let faults = self.input.faults.iter().sum::<u64>();
+        if faults > 0 {
+            let (faults, read) = (HumanCount(faults), HumanCount(self.input.read));
+            writeln!(
+                f,
+                "{faults} of {read} games with a fault (--verbose counts the reasons, --rejects FILE lists them)"
+            )?;
+        }
+        writeln!(f, "{}", self.files.integrity)
+    }
+}
+
+/// Formats all counts for humans.
+impl Detailed for Summary {
+    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n| HumanCount(n).to_string();
         let rate = count((self.input.read as f64 / self.seconds.max(0.001)) as u64);
         writeln!(f, "games        {:>15}   {:.1} s, {rate} read a second", count(self.games), self.seconds)?;
         writeln!(f, "positions    {:>15}", count(self.files.positions))?;
         writeln!(f, "moves        {:>15}", count(self.moves))?;
-        self.files.fmt(f)?;
+        write!(f, "{}", self.files)?;
         write_counts(f, [("positions of fewer games left out", self.positions_left_out)])?;
-        self.input.fmt(f)
+        write!(f, "{}", self.input)
     }
 }

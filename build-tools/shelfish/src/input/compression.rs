@@ -3,9 +3,7 @@
 use std::io::{self, Read};
 
 use super::frames;
-
-/// The largest window of a zstd frame that is accepted, as a power of two: the default of `zstd -d`.
-pub(super) const MAX_WINDOW_LOG: u32 = 27;
+use super::zstd_stream::{Decompressed, MAX_WINDOW_LOG, zstd_stream};
 
 /// How a text is compressed.
 #[derive(Clone, Copy)]
@@ -43,16 +41,15 @@ impl Compression {
         Ok(match self {
             Compression::None => Box::new(bytes),
             Compression::Zstd | Compression::Pzstd { .. } => {
-                let mut decoder = zstd::Decoder::new(bytes)?;
                 // Frames for several threads are decoded in memory, without a window; here only the beginning is read.
                 let is_beginning = matches!(self, Compression::Pzstd { .. });
-                decoder.window_log_max(if is_beginning { 30 } else { MAX_WINDOW_LOG })?;
-                Box::new(decoder)
+                zstd_stream(bytes, if is_beginning { 30 } else { MAX_WINDOW_LOG })?
             }
             Compression::Gzip => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::with_capacity(128 << 10, bytes)))
+                let bytes = io::BufReader::with_capacity(128 << 10, bytes);
+                Box::new(Decompressed(flate2::bufread::MultiGzDecoder::new(bytes)))
             }
-            Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+            Compression::Bzip2 => Box::new(Decompressed(bzip2::read::MultiBzDecoder::new(bytes))),
         })
     }
 }

@@ -18,8 +18,8 @@ const HEAD: usize = 8;
 /// Bytes of a text that decide whether it contains games.
 const SNIFFED: u64 = 4 << 10;
 
-/// The first bytes of a Parquet file.
-const PARQUET: &[u8] = b"PAR1";
+/// The first and the last bytes of a Parquet file.
+pub(super) const PARQUET: &[u8] = b"PAR1";
 
 /// The error for Parquet that is not in a file.
 const PARQUET_FROM_FILES_ONLY: &str = if cfg!(feature = "parquet") {
@@ -48,8 +48,8 @@ pub struct Dump {
     pub window: usize,
     /// Size of the compressed file in bytes; `None` for pipes.
     pub size: Option<u64>,
-    /// Whether the content is games.
-    is_games: bool,
+    /// The content, if its beginning shows it.
+    kind: Option<DumpKind>,
     /// State of the download, if the dump is on a host.
     download: Option<Arc<Mutex<Download>>>,
 }
@@ -88,12 +88,16 @@ impl Dumps {
 
     /// Checks that all dumps are of a kind.
     pub fn expect(&self, inputs: &[Input], kind: DumpKind) -> Result<(), InputError> {
-        let is_other = |(input, dump): &(&Input, &Dump)| dump.kind(input) != kind;
-        match inputs.iter().zip(&self.dumps).find(is_other) {
-            None => Ok(()),
-            Some((input, _)) if kind == DumpKind::Games => Err(InputError::Evaluations(input.clone())),
-            Some((input, _)) => Err(InputError::Games(input.clone())),
+        for (input, dump) in inputs.iter().zip(&self.dumps) {
+            match (dump.kind(input), kind) {
+                (Some(DumpKind::Games), DumpKind::Evaluations) => return Err(InputError::Games(input.clone())),
+                (Some(DumpKind::Evaluations), DumpKind::Games) => return Err(InputError::Evaluations(input.clone())),
+                (None, DumpKind::Games) => return Err(InputError::Unknown(input.clone())),
+                // Lines that are not evaluations are rejected, each with its reason.
+                (None, DumpKind::Evaluations) | (Some(_), _) => {}
+            }
         }
+        Ok(())
     }
 }
 
@@ -151,14 +155,21 @@ impl Dump {
                     && let Some(book) = BookFile::of(path)?
                 {
                     let content = Content::Book(book);
-                    return Ok(Dump { content, window: 0, size: Some(metadata.len()), is_games: true, download });
+                    return Ok(Dump {
+                        content,
+                        window: 0,
+                        size: Some(metadata.len()),
+                        kind: Some(DumpKind::Games),
+                        download,
+                    });
                 }
                 #[cfg(feature = "parquet")]
                 if metadata.is_file() && is_parquet(&file)? {
                     let table = parquet::Table::open(file, read)?;
                     let window = table.memory();
                     let content = Content::Rows(Box::new(table));
-                    return Ok(Dump { content, window, size: Some(metadata.len()), is_games: false, download });
+                    let kind = Some(DumpKind::Evaluations);
+                    return Ok(Dump { content, window, size: Some(metadata.len()), kind, download });
                 }
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
@@ -180,16 +191,16 @@ impl Dump {
         let rest = Keeping { reader: &mut reader, kept: &mut head };
         compression.stream(io::Cursor::new(first).chain(rest))?.take(SNIFFED).read_to_end(&mut beginning)?;
         let text = CompressedText { bytes: Box::new(io::Cursor::new(head).chain(reader)), compression };
-        Ok(Dump { content: Content::Text(text), window, size, is_games: is_pgn(&beginning), download: None })
+        Ok(Dump { content: Content::Text(text), window, size, kind: kind_of(&beginning), download: None })
     }
 
     /// Returns the kind of the content. `.pgn` in the name of the input decides before the content does.
-    fn kind(&self, input: &Input) -> DumpKind {
+    fn kind(&self, input: &Input) -> Option<DumpKind> {
         let is_named = input.file_name().is_some_and(|name| {
             let name = name.to_ascii_lowercase();
             name.ends_with(".pgn") || name.contains(".pgn.")
         });
-        if self.is_games || is_named { DumpKind::Games } else { DumpKind::Evaluations }
+        if is_named { Some(DumpKind::Games) } else { self.kind }
     }
 
     /// Returns the book of an engine, if the dump is one.
@@ -227,16 +238,21 @@ impl Dump {
     }
 }
 
-/// Returns whether a text begins like PGN: with a tag, a comment, a move or a move number.
-fn is_pgn(text: &[u8]) -> bool {
+/// Returns the content of a text that begins like PGN, with a tag, a comment, a move or a move number, or like JSON.
+fn kind_of(text: &[u8]) -> Option<DumpKind> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
-    match text {
+    let is_pgn = match text {
         [b'[', letter, ..] => letter.is_ascii_alphabetic(),
         [b';' | b'%', ..] => true,
         // In JSON, a name or the end follows the brace.
         [b'{', rest @ ..] => !matches!(rest.trim_ascii_start(), [] | [b'"' | b'}', ..]),
         [b'1', rest @ ..] => rest.trim_ascii_start().starts_with(b"."),
         _ => false,
+    };
+    match text {
+        _ if is_pgn => Some(DumpKind::Games),
+        [b'{', ..] => Some(DumpKind::Evaluations),
+        _ => None,
     }
 }
 

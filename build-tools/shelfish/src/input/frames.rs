@@ -5,7 +5,7 @@
 
 use std::io::{self, Cursor, Read};
 
-use super::compression::MAX_WINDOW_LOG;
+use super::zstd_stream::{MAX_WINDOW_LOG, zstd_stream};
 use crate::system::ordered::{Ordered, ordered};
 
 /// Minimum number of threads. Decompression takes an eightieth of the time for the text.
@@ -95,9 +95,7 @@ impl Piece {
 }
 
 fn stream(file: impl Read + Send + 'static) -> io::Result<Reader> {
-    let mut decoder = zstd::Decoder::new(file)?;
-    decoder.window_log_max(MAX_WINDOW_LOG)?;
-    Ok(Box::new(decoder))
+    zstd_stream(file, MAX_WINDOW_LOG)
 }
 
 /// Iterator over the frames of a file.

@@ -12,6 +12,7 @@ pub mod lines;
 pub mod parquet;
 pub mod remote;
 pub mod rows;
+mod zstd_stream;
 
 use std::fmt;
 use std::io;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub use book_file::{BookFile, is_polyglot_name};
 pub use dump::{Downloads, Dump, DumpKind, DumpOptions, Dumps};
+pub use zstd_stream::CutOff;
 
 use crate::system::url::scheme;
 use remote::Checksum;
@@ -109,6 +111,8 @@ pub enum InputError {
     Games(Input),
     /// The input contains evaluations instead of games.
     Evaluations(Input),
+    /// The input contains neither games nor evaluations.
+    Unknown(Input),
 }
 
 impl fmt::Display for InputError {
@@ -123,6 +127,9 @@ impl fmt::Display for InputError {
                 f,
                 "{input} contains evaluations, expected games: `shelfish build` builds a database of evaluations"
             ),
+            InputError::Unknown(input) => {
+                write!(f, "{input}: neither games in PGN nor a book of an engine nor a Lichess dump of evaluations")
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! row groups, one page of each column at a time.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,10 +15,12 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescriptor, Type};
 
+use super::CutOff;
+use super::dump::PARQUET;
 use super::lines::{Chunk, Text};
-use super::rows::{COLUMNS, Row, Rows};
+use super::rows::{COLUMNS, Cell, Row, Rows};
 
 /// Number of rows that are read at a time, similar to a chunk of a dump.
 const BATCH: usize = 4096;
@@ -28,8 +30,8 @@ const MOST_ROWS: usize = 256 * 256;
 const COLUMN_MEMORY: usize = 8 << 20;
 /// Number of rows of a written row group, about 20 MB before compression.
 const GROUP: usize = 128 << 10;
-/// Schema of written files. `knodes` may need all 64 bits.
-const SCHEMA: &str = "message schema {
+/// Schema of written evaluations. `knodes` may need all 64 bits.
+pub const SCHEMA: &str = "message schema {
     required binary fen (UTF8);
     required binary line (UTF8);
     required int32 depth (UINT_16);
@@ -53,6 +55,9 @@ pub struct Table {
 impl Table {
     /// Opens a file. Counts the bytes read in `read`.
     pub fn open(file: File, read: Arc<AtomicU64>) -> io::Result<Table> {
+        if !ends_with_mark(&file)? {
+            return Err(CutOff { why: "Parquet without its end".to_owned() }.into());
+        }
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| fault(format!("Parquet: {error}")))?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
@@ -95,6 +100,15 @@ impl Table {
     pub fn chunks(self) -> Chunks {
         Chunks { table: self, group: 0, open: None, row: 1, rest: Rows::default(), is_over: false }
     }
+}
+
+/// Returns whether a file ends like Parquet.
+fn ends_with_mark(mut file: &File) -> io::Result<bool> {
+    let mut end = Vec::new();
+    file.seek(SeekFrom::End(-(PARQUET.len() as i64)))?;
+    file.read_to_end(&mut end)?;
+    file.rewind()?;
+    Ok(end == PARQUET)
 }
 
 /// Checks that a column has the expected type.
@@ -295,73 +309,92 @@ impl Iterator for Chunks {
     }
 }
 
-/// Writer of positions as a Parquet file.
+/// Writer of rows as a Parquet file.
 pub struct Writer<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    texts: [Vec<ByteArray>; 2],
-    depths: Vec<i32>,
-    knodes: Vec<i64>,
-    /// Values of centipawns and mates. Each row has a level, and a value if the level is 1.
-    scores: [(Vec<i16>, Vec<i32>); 2],
+    columns: Vec<Values>,
+    rows: usize,
+}
+
+/// The values of a column. An optional column has a level for each row, and a value if the level is 1.
+struct Values {
+    levels: Option<Vec<i16>>,
+    numbers: Numbers,
+}
+
+enum Numbers {
+    Texts(Vec<ByteArray>),
+    Ints(Vec<i32>),
+    Longs(Vec<i64>),
+}
+
+impl Values {
+    /// Adds the value of a row.
+    fn push(&mut self, cell: Cell) {
+        if let Some(levels) = &mut self.levels {
+            levels.push((cell != Cell::Missing).into());
+        }
+        // An unsigned number may need all bits of its column, so that only the bits matter.
+        match (&mut self.numbers, cell) {
+            (Numbers::Texts(texts), Cell::Text(text)) => texts.push(ByteArray::from(text.into_bytes())),
+            (Numbers::Ints(ints), Cell::Number(number)) => ints.push(number as i32),
+            (Numbers::Longs(longs), Cell::Number(number)) => longs.push(number as i64),
+            _ => {}
+        }
+    }
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Creates a file.
-    pub fn new(out: W) -> Result<Writer<W>, ParquetError> {
-        let schema = Arc::new(parse_message_type(SCHEMA)?);
+    /// Creates a file with a schema.
+    pub fn new(out: W, schema: &str) -> Result<Writer<W>, ParquetError> {
+        let schema = Arc::new(parse_message_type(schema)?);
+        let column = |field: &Arc<Type>| Values {
+            levels: field.is_optional().then(Vec::new),
+            numbers: match field.get_physical_type() {
+                Physical::INT32 => Numbers::Ints(Vec::new()),
+                Physical::INT64 => Numbers::Longs(Vec::new()),
+                _ => Numbers::Texts(Vec::new()),
+            },
+        };
+        let columns = schema.get_fields().iter().map(column).collect();
         let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
         let writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-        let (texts, scores) = (Default::default(), Default::default());
-        Ok(Writer { writer, texts, depths: Vec::new(), knodes: Vec::new(), scores })
+        Ok(Writer { writer, columns, rows: 0 })
     }
 
-    /// Appends a position.
-    pub fn push(&mut self, position: Rows) -> Result<(), ParquetError> {
-        let fen = ByteArray::from(position.fen.into_bytes());
-        for row in position.rows {
-            self.texts[0].push(fen.clone());
-            self.texts[1].push(ByteArray::from(row.line.into_bytes()));
-            self.depths.push(row.depth as i32);
-            // The column is unsigned, but only the bits matter.
-            self.knodes.push(row.knodes as i64);
-            for ((levels, values), score) in self.scores.iter_mut().zip([row.cp, row.mate]) {
-                levels.push(score.is_some().into());
-                values.extend(score.map(|score| score as i32));
-            }
-        }
-        if self.depths.len() >= GROUP { self.flush() } else { Ok(()) }
+    /// Appends a row, with a value for each column.
+    pub fn push(&mut self, row: Vec<Cell>) -> Result<(), ParquetError> {
+        self.columns.iter_mut().zip(row).for_each(|(column, cell)| column.push(cell));
+        self.rows += 1;
+        if self.rows >= GROUP { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
-        let mut n = 0;
-        while let Some(mut column) = group.next_column()? {
-            match n {
-                0 | 1 => column.typed::<ByteArrayType>().write_batch(&self.texts[n], None, None)?,
-                2 => column.typed::<Int32Type>().write_batch(&self.depths, None, None)?,
-                3 => column.typed::<Int64Type>().write_batch(&self.knodes, None, None)?,
-                _ => {
-                    let (levels, values) = &self.scores[n - 4];
-                    column.typed::<Int32Type>().write_batch(values, Some(levels), None)?
-                }
+        for Values { levels, numbers } in &mut self.columns {
+            let Some(mut column) = group.next_column()? else { break };
+            let found = levels.as_deref();
+            match numbers {
+                Numbers::Texts(texts) => column.typed::<ByteArrayType>().write_batch(texts, found, None)?,
+                Numbers::Ints(ints) => column.typed::<Int32Type>().write_batch(ints, found, None)?,
+                Numbers::Longs(longs) => column.typed::<Int64Type>().write_batch(longs, found, None)?,
             };
             column.close()?;
-            n += 1;
+            levels.iter_mut().for_each(Vec::clear);
+            match numbers {
+                Numbers::Texts(texts) => texts.clear(),
+                Numbers::Ints(ints) => ints.clear(),
+                Numbers::Longs(longs) => longs.clear(),
+            }
         }
         group.close()?;
-        self.texts.iter_mut().for_each(Vec::clear);
-        self.depths.clear();
-        self.knodes.clear();
-        self.scores.iter_mut().for_each(|(levels, values)| {
-            levels.clear();
-            values.clear();
-        });
+        self.rows = 0;
         Ok(())
     }
 
     /// Writes the remaining rows and the footer.
     pub fn finish(mut self) -> Result<(), ParquetError> {
-        if !self.depths.is_empty() {
+        if self.rows > 0 {
             self.flush()?;
         }
         self.writer.close()?;

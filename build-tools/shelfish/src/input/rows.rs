@@ -5,6 +5,8 @@
 //! first move once per search. Two consecutive evaluations with equal depth and nodes but different first moves are
 //! merged.
 
+use std::fmt;
+
 /// Columns in the order of the schema.
 pub const COLUMNS: [&str; 6] = ["fen", "line", "depth", "knodes", "cp", "mate"];
 
@@ -29,6 +31,28 @@ impl Row {
     }
 }
 
+/// A value in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(i128),
+    /// No value.
+    Missing,
+}
+
+/// Formats the value for CSV.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Text(text) => f.write_str(text),
+            Cell::Number(number) => number.fmt(f),
+            Cell::Missing => Ok(()),
+        }
+    }
+}
+
 /// Consecutive rows of a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
@@ -39,6 +63,17 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Returns the values of each row, in the order of [`COLUMNS`].
+    pub fn cells(self) -> Vec<Vec<Cell>> {
+        let Rows { fen, rows } = self;
+        let score = |score: Option<i128>| score.map_or(Cell::Missing, Cell::Number);
+        let cells = |row: Row| {
+            let (depth, knodes) = (Cell::Number(row.depth), Cell::Number(row.knodes));
+            vec![Cell::Text(fen.clone()), Cell::Text(row.line), depth, knodes, score(row.cp), score(row.mate)]
+        };
+        rows.into_iter().map(cells).collect()
+    }
+
     /// Divides the rows into evaluations.
     pub fn evaluations(&self) -> Vec<&[Row]> {
         let mut evaluations = Vec::new();

@@ -23,7 +23,7 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
-use crate::database::{self, parse_manifest};
+use crate::database::{self, OpenError, parse_manifest};
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind};
 use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
@@ -144,6 +144,8 @@ pub enum PublishError {
         /// Problem of the file.
         why: String,
     },
+    /// The local directory has no database.
+    Open(OpenError),
     /// The store failed.
     Store(StoreError),
     /// The store contains a manifest that is not a manifest of Shelfish.
@@ -174,6 +176,7 @@ impl fmt::Display for PublishError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PublishError::Local { path, why } => write!(f, "{}: {why}", path.display()),
+            PublishError::Open(error) => error.fmt(f),
             PublishError::Store(error) => error.fmt(f),
             PublishError::InTheWay { at, why } => {
                 write!(f, "{at} is in the way: {why}; move it elsewhere, or publish into another folder")

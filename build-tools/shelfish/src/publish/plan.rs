@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt};
-use indicatif::HumanBytes;
+use indicatif::DecimalBytes;
 use shelfish::table::{Manifest, Shard};
 
 use super::PublishError;
-use crate::database::parse_manifest;
+use crate::database::{OpenError, parse_manifest};
 use crate::store::{Entry, Settings, Store};
 
 /// Age from which shards that the current manifest does not name are sent again, because another run may be removing
@@ -32,7 +33,13 @@ impl Local {
     pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
         let path = dir.join(Manifest::FILE);
         let fault = |why: String| PublishError::Local { path: path.clone(), why };
-        let bytes = fs::read(&path).map_err(|error| fault(format!("{error}; expected the directory of a database")))?;
+        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                let folder = dir.display().to_string();
+                PublishError::Open(OpenError::Missing { folder, status: None })
+            }
+            _ => fault(error.to_string()),
+        })?;
         let (manifest, _) = parse_manifest(&bytes).map_err(|error| fault(error.to_string()))?;
         for shard in manifest.shards() {
             let path = dir.join(&shard.file);
@@ -106,8 +113,8 @@ impl Plan {
             let why = format!(
                 "{} has {}, but a file may have at most {}; build with a smaller --shard-size",
                 shard.file,
-                HumanBytes(shard.bytes),
-                HumanBytes(PAGES_FILE)
+                DecimalBytes(shard.bytes),
+                DecimalBytes(PAGES_FILE)
             );
             return Err(PublishError::Pages(why));
         }

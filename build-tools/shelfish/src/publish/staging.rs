@@ -8,10 +8,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
+use shelfish::table::Manifest;
 
 use super::{PublishError, Replaces, publish};
 use crate::publish;
 use crate::store::{Address, Settings, StoreError, StoreErrorKind};
+use crate::system::workspace::Workspace;
+use crate::terminal::shown::shown;
+
+/// Beginning of the name of the directory of a build.
+const PREFIX: &str = "shelfish-build-";
+
+/// Removes the directories of builds that were killed, and names the databases that earlier builds did not publish.
+///
+/// The lock of a running build protects its directory. A directory with other files is left alone.
+fn clean_up(parent: &Path, quiet: bool) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let is_ours = digits.is_some_and(|digits| digits.len() == 16 && u64::from_str_radix(digits, 16).is_ok());
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let dir = entry.path();
+        match Workspace::is_left_in(&dir).then(|| Workspace::open_any(&dir)) {
+            Some(Ok(workspace)) => {
+                drop(workspace);
+                // Fails if the directory contains a database.
+                let _ = fs::remove_dir(&dir);
+            }
+            // A running build, or files of other programs.
+            Some(Err(_)) => continue,
+            None => {}
+        }
+        if !quiet && dir.join(Manifest::FILE).is_file() {
+            let dir = shown(&dir.display().to_string());
+            eprintln!(
+                "shelfish: {dir} contains a database that an earlier build did not publish: publish or remove it"
+            );
+        }
+    }
+}
 
 /// Local directory of a build for a store.
 pub struct Staging {
@@ -57,6 +94,7 @@ impl Staging {
     pub fn new(to: Address, parent: Option<&Path>, quiet: bool) -> Result<Staging, PublishError> {
         let before = publish::current(&to, Settings::default())?;
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+        clean_up(&parent, quiet);
         if !quiet {
             let free = fs4::available_space(&parent).map(|free| format!(", {} free", HumanBytes(free)));
             eprintln!(
@@ -65,7 +103,7 @@ impl Staging {
                 free.unwrap_or_default()
             );
         }
-        let dir = parent.join(format!("shelfish-build-{:016x}", fastrand::u64(..)));
+        let dir = parent.join(format!("{PREFIX}{:016x}", fastrand::u64(..)));
         Ok(Staging { dir, to, quiet, before })
     }
 

@@ -7,3 +7,4 @@ pub mod signals;
 pub mod size;
 pub mod url;
 pub mod workspace;
+pub mod write_failure;

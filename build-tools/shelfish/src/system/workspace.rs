@@ -14,6 +14,7 @@ use shelfish::table::{Manifest, PREVIOUS, Record, WriteError, manifest_in, remov
 
 use super::manifest::parse_manifest;
 use super::signals::{self, Cleanup};
+use super::write_failure::WriteFailure;
 
 /// Name of the directory.
 const NAME: &str = ".shelfish-build";
@@ -45,7 +46,10 @@ impl fmt::Display for WorkspaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorkspaceError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
-            WorkspaceError::Temporary { path, error } => write!(f, "temporary files in {}: {error}", path.display()),
+            WorkspaceError::Temporary { path, error } => WriteFailure { folder: database_of(path), path, error }.fmt(f),
+            WorkspaceError::Write(WriteError::Io { path, error }) => {
+                WriteFailure { folder: database_of(path), path, error }.fmt(f)
+            }
             WorkspaceError::Write(error) => error.fmt(f),
         }
     }
@@ -132,6 +136,11 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// Returns whether the directory of a database contains the temporary directory of a build, running or killed.
+    pub fn is_left_in(database: &Path) -> bool {
+        fs::symlink_metadata(database.join(NAME)).is_ok_and(|metadata| metadata.is_dir())
+    }
+
     /// Returns the path of the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -143,6 +152,12 @@ impl Workspace {
         self.cleanup = Some(signals::on_interruption(move || remove(&dir, &lock, created.as_deref()))?);
         Ok(())
     }
+}
+
+/// Returns the directory of the database for a path that may be in its temporary directory.
+pub fn database_of(path: &Path) -> &Path {
+    let temporary = path.ancestors().find(|ancestor| ancestor.ends_with(NAME));
+    temporary.and_then(Path::parent).unwrap_or(path)
 }
 
 /// Opens the lock file. Returns the file and whether it was created here, or `None` if another build removed it.

@@ -14,6 +14,21 @@ pub fn print(report: &(impl Serialize + fmt::Display), is_json: bool) -> io::Res
     if is_json { writeln!(out, "{}", json(report)?) } else { write!(out, "{report}") }
 }
 
+/// A summary with a short form, by `Display`, and a full form.
+pub trait Detailed {
+    /// Writes all counts as a table.
+    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// The full form of a summary, for `write!`.
+pub struct Table<'a, T>(pub &'a T);
+
+impl<T: Detailed> fmt::Display for Table<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write_table(f)
+    }
+}
+
 /// Writes a line for each count that is not zero.
 pub fn write_counts<'a>(f: &mut fmt::Formatter<'_>, counts: impl IntoIterator<Item = (&'a str, u64)>) -> fmt::Result {
     let mut counts = counts.into_iter().filter(|(_, n)| *n > 0);

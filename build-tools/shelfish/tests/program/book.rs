@@ -145,7 +145,7 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
     learn(&games(), &games(), &[]).fails(&["expected a learning book", "games.pgn"]);
     learn(&other, &games(), &[]).fails(&["not a learning book"]);
     learn(&fixture.path("new.sqlite"), &cut, &[]).fails(&["expected games in PGN, found a book"]);
-    shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["moves"]);
+    shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["expected a book"]);
     let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));
     shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "needs a book"]);
     shelfish(["book", "pick", "--book", missing.to_str().unwrap(), START]).fails(&["missing"]);

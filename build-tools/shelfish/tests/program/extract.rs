@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Fixture, Host, sample, shelfish, shelfish_with, sorted};
+use crate::common::{Fixture, Host, START, sample, shelfish, shelfish_with, sorted};
 use serde_json::Value;
 use shakmaty::Position as _;
 use shelfish::position::Position;
@@ -150,4 +150,36 @@ fn a_failed_extraction_writes_nothing() {
     assert_eq!(fixture.files("db"), before);
     fs::remove_file(db.join(&before[0].0)).unwrap();
     shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&out)]).fails(&["no such file"]);
+}
+
+/// Builds the book `book` and returns its path.
+fn book(fixture: &Fixture) -> String {
+    let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn");
+    let details = ["--buckets", "speeds,2000", "--average-ratings", "--game-ids", "2", "--max-plies", "40"];
+    fixture.book_build_to("db", &[&pgn], &details).succeeds();
+    text(&fixture.path("db")).to_owned()
+}
+
+#[test]
+fn a_part_of_a_book_contains_the_same_records_and_is_no_base() {
+    let fixture = Fixture::new();
+    let book = book(&fixture);
+    let e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+    for plies in [0, 3, 60] {
+        let expected = all(walk(&fixture, &[e4], plies));
+        assert!(!expected.is_empty());
+        let report = extract(&fixture, &book, &["--start", e4, "--max-plies", &plies.to_string()]);
+        assert_eq!((report["positions"].as_u64(), fixture.export("part")), (Some(expected.len() as u64), expected));
+        fixture.verify("part").succeeds();
+    }
+    let everything = extract(&fixture, &book, &["--start", START]);
+    let count = |db: &str| fixture.export(db).len() as u64;
+    assert_eq!(everything["positions"], count("db"));
+    let part = fixture.path("part");
+    let found = shelfish(["explore", "-d", text(&part), e4]).succeeds();
+    assert_eq!(found, shelfish(["explore", "-d", &book, e4]).succeeds());
+    let games = fixture.file("games.pgn", "1. e4 e5 1-0");
+    let details = ["--buckets", "speeds,2000", "--average-ratings", "--game-ids", "2", "--max-plies", "40"];
+    let on_part = [&details[..], &["--base", text(&part)]].concat();
+    fixture.book_build_to("next", &[&games], &on_part).fails(&["part of a book", "whole book"]);
 }

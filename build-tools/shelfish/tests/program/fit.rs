@@ -1,4 +1,10 @@
-//! `shelfish build --max-size`: the deepest evaluations that fit.
+//! `shelfish build --max-size`: the deepest evaluations that fit, and no smaller database.
+
+use std::path::Path;
+
+use shelfish_cli::evaluations;
+use shelfish_cli::evaluations::share::Share;
+use shelfish_cli::input::Input;
 
 use crate::common::*;
 
@@ -11,39 +17,88 @@ fn fitted(summary: Run) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&summary.succeeds()).unwrap()["fitted"].clone()
 }
 
-/// Assigns depths from 1 to 40 to the evaluations of the sample.
-fn dump() -> String {
+/// Assigns depths from 1 to 40 to `copies` of each evaluation of the sample.
+fn dump_of(copies: u64) -> String {
     let mut n = 0;
     let mut deepen = |line: &str| {
         let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-        for evaluation in line["evals"].as_array_mut().unwrap() {
+        let evaluations = line["evals"].as_array().unwrap().clone();
+        let copies = evaluations.iter().flat_map(|evaluation| (0..copies).map(move |_| evaluation.clone()));
+        let copies = copies.map(|mut evaluation| {
             n += 1;
             evaluation["depth"] = (n * 7 % 40 + 1).into();
-        }
+            evaluation["knodes"] = (n * n % 100_003).into();
+            evaluation
+        });
+        line["evals"] = copies.collect();
         line.to_string()
     };
     sample().lines().map(&mut deepen).collect::<Vec<_>>().join("\n")
 }
 
+fn dump() -> String {
+    dump_of(1)
+}
+
+/// Builds by the selection of a summary.
+fn build_same(fixture: &Fixture, db: &str, sources: &[&Path], summary: &serde_json::Value) {
+    let inputs = sources.iter().map(|source| Input::from(*source)).collect();
+    let mut options = evaluations::Options::new(inputs, &fixture.path(db));
+    options.selection.min_depth = summary["min_depth"].as_u64().unwrap() as u16;
+    options.selection.share = summary["min_depth_share"].as_u64().and_then(|share| Share::new(share as u16));
+    evaluations::build(&options).unwrap();
+}
+
 #[test]
-fn the_minimum_depth_that_fits_is_used_and_reported() {
+fn a_size_is_filled_and_not_exceeded() {
     let fixture = Fixture::new();
-    let dump = fixture.file("dump", dump());
+    let dump = fixture.file("dump", dump_of(10));
     fixture.build_to("all", &[&dump], &[]).succeeds();
     let all = bytes(&fixture, "all");
-    for share in [40, 60, 80] {
-        let room = (all * share / 100).to_string() + "B";
-        let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", &room]));
-        let depth = summary["min_depth"].as_u64().unwrap();
-        assert!(bytes(&fixture, "db") <= all * share / 100, "{summary}");
-        let same = ["--min-depth", &depth.to_string()];
-        fixture.build_to("same", &[&dump], &same).succeeds();
+    for percent in [7, 22, 45, 59, 83, 99] {
+        let room = all * percent / 100;
+        let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", &format!("{room}B")]));
+        let found = bytes(&fixture, "db");
+        println!("{found} of {room} bytes, {summary}");
+        assert!(found <= room && found >= room * 95 / 100, "{found} of {room} bytes: {summary}");
+        build_same(&fixture, "same", &[&dump], &summary);
         assert_eq!(fixture.files("db"), fixture.files("same"), "{summary}");
-        fixture.build_to("more", &[&dump], &["--min-depth", &(depth - 1).to_string()]).succeeds();
-        // Space for the largest possible index is reserved.
-        assert!(bytes(&fixture, "more") + 6_000 > all * share / 100, "{summary}");
         fixture.verify("db").succeeds();
     }
+}
+
+#[test]
+fn the_cut_does_not_depend_on_the_order_of_lines_or_the_number_of_threads() {
+    let fixture = Fixture::new();
+    let text = dump_of(4);
+    let reversed = text.lines().rev().collect::<Vec<_>>().join("\n");
+    let (dump, reversed) = (fixture.file("dump", text), fixture.file("reversed", reversed));
+    let summary = fitted(fixture.build(&[&dump], &["--json", "--threads", "1", "--max-size", "60kB"]));
+    assert!(summary["min_depth_share"].is_u64(), "{summary}");
+    let again = ["--json", "--threads", "4", "--max-size", "60kB", "--max-memory", "64MiB"];
+    assert_eq!(fitted(fixture.build_to("again", &[&reversed], &again)), summary);
+    assert_eq!(fixture.files("again"), fixture.files("db"));
+}
+
+#[test]
+fn a_build_on_a_filled_database_makes_its_selection() {
+    let fixture = Fixture::new();
+    let text = dump_of(4);
+    let lines: Vec<&str> = text.lines().collect();
+    let (one, two) = lines.split_at(900);
+    let (one, two) = (fixture.file("one", one.join("\n")), fixture.file("two", two.join("\n")));
+    let summary = fitted(fixture.build_to("base", &[&one], &["--json", "--max-size", "40kB"]));
+    assert!(summary["min_depth_share"].is_u64(), "{summary}");
+    let base = fixture.path("base").to_str().unwrap().to_owned();
+    fixture.build(&[&two], &["--base", &base]).succeeds();
+    build_same(&fixture, "same", &[&one, &two], &summary);
+    assert_eq!(fixture.files("db"), fixture.files("same"));
+    // A smaller share of the same depth.
+    let room = (bytes(&fixture, "base") - 200).to_string() + "B";
+    let smaller = fitted(fixture.build_to("smaller", &[], &["--json", "--base", &base, "--max-size", &room]));
+    assert!(smaller["min_depth"].as_u64() >= summary["min_depth"].as_u64(), "{smaller}");
+    build_same(&fixture, "same", &[&one], &smaller);
+    assert_eq!(fixture.files("smaller"), fixture.files("same"));
 }
 
 #[test]
@@ -59,6 +114,26 @@ fn a_database_that_fits_is_complete_and_has_no_minimum_depth() {
 }
 
 #[test]
+fn a_gb_has_a_power_of_1000_bytes_and_a_gib_a_power_of_1024() {
+    let fixture = Fixture::new();
+    let dump = fixture.file("dump", dump());
+    for (size, bytes) in [
+        ("1GB", 1_000_000_000u64),
+        ("1GiB", 1 << 30),
+        ("1MB", 1_000_000),
+        ("1MiB", 1 << 20),
+        ("900kB", 900_000),
+        ("900KiB", 900 << 10),
+        ("1", 1 << 20),
+    ] {
+        let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", size]));
+        assert_eq!(summary["max_bytes"], bytes, "{size}");
+    }
+    let much = fixture.build(&[&dump], &["--max-disk", "1000000000GB"]);
+    much.fails(&["--max-disk allows 1000000000000000000 bytes"]);
+}
+
+#[test]
 fn a_base_is_reduced_like_its_sources() {
     let fixture = Fixture::new();
     let dump = dump();
@@ -70,9 +145,8 @@ fn a_base_is_reduced_like_its_sources() {
     let rejects = fixture.path("rejects").to_str().unwrap().to_owned();
     let room = ["--json", "--max-size", "14000B", "--rejects", &rejects, "--base", &base];
     let summary = fitted(fixture.build(&[&two], &room));
-    let depth = summary["min_depth"].to_string();
-    assert!(summary["attempts"].as_u64().unwrap() >= 1 && depth != "0");
-    fixture.build_to("same", &[&one, &two], &["--min-depth", &depth]).succeeds();
+    assert!(summary["attempts"].as_u64().unwrap() >= 1 && summary["min_depth"] != 0);
+    build_same(&fixture, "same", &[&one, &two], &summary);
     assert_eq!(fixture.files("db"), fixture.files("same"));
     assert_eq!(std::fs::read_to_string(rejects).unwrap().lines().count(), 2);
 }
@@ -107,8 +181,16 @@ fn if_nothing_fits_the_build_fails_and_keeps_the_old_database() {
     let old = fixture.file("old", line(START, 1, "e2e4", 1, 1));
     fixture.build(&[&old], &[]).succeeds();
     let before = fixture.files("db");
-    let sample = fixture.file("dump", sample().replace(r#""depth":"#, r#""depth":1,"was":"#));
-    fixture.build(&[&sample], &["--max-size", "6000B"]).fails(&["--max-size", "6000 bytes", "--best-only"]);
+    // One position with 4,000 scores takes more.
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut pv = || format!(r#"{{"cp":{},"line":""}}"#, random.i32(-1_000_000..1_000_000));
+    let mut evaluation = |knodes: u32| {
+        let pvs = (0..200).map(|_| pv()).collect::<Vec<_>>().join(",");
+        format!(r#"{{"pvs":[{pvs}],"knodes":{knodes},"depth":1}}"#)
+    };
+    let evaluations = (0..20).map(&mut evaluation).collect::<Vec<_>>().join(",");
+    let sample = fixture.file("dump", format!(r#"{{"fen":"{START}","evals":[{evaluations}]}}"#));
+    fixture.build(&[&sample], &["--max-size", "4096B"]).fails(&["--max-size", "4096 bytes", "--best-only"]);
     assert_eq!(fixture.files("db"), before);
     let games = fixture.file("games.pgn", "1. e4 e5 1-0");
     assert_eq!(fixture.book_build(&[&games], &["--max-size", "1MB"]).code, 2);

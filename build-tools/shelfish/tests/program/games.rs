@@ -379,8 +379,8 @@ fn evaluations_and_games_are_distinguished() {
     fixture.build(&[&dump], &["--base", &book]).fails(&["\"moves\"", "\"evaluations\""]);
     fixture.build_to("book", &[&dump], &[]).fails(&["in the way"]);
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
-    shelfish(["lookup", "-d", &book, start]).fails(&["\"moves\"", "\"evaluations\""]);
-    shelfish(["explore", "-d", &evals, start]).fails(&["\"evaluations\"", "\"moves\""]);
+    shelfish(["lookup", "-d", &book, start]).fails(&["is a book"]);
+    shelfish(["explore", "-d", &evals, start]).fails(&["is a database of evaluations"]);
     for run in [fixture.build(&[&dump], &["--min-games", "2"]), fixture.book_build(&[&pgn], &["--min-depth", "2"])] {
         assert_eq!(run.code, 2, "{}", run.err);
     }

@@ -18,6 +18,8 @@ mod extract;
 mod fit;
 mod games;
 mod hostile;
+mod messages;
+mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;

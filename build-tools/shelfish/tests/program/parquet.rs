@@ -164,7 +164,7 @@ fn evaluations_that_parquet_merges_are_counted() {
     let (db, out) = (fixture.path("db"), fixture.path("export.parquet"));
     let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
     let run = shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat());
-    assert!(run.err.contains("Parquet merges evaluations of 1 positions"), "{}", run.err);
+    assert!(run.err.contains("rows merge evaluations of 1 positions"), "{}", run.err);
 }
 
 #[test]

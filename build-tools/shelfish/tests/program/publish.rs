@@ -225,6 +225,39 @@ fn a_build_to_a_store_leaves_no_local_files() {
 }
 
 #[test]
+fn a_build_removes_what_a_killed_build_left_and_leaves_running_builds_alone() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let url = store.url("built");
+    let begin = || {
+        let mut command = store.command();
+        command.args(["build", "-", "-q", "-o", &url, "--temp-dir", text(&fixture.path("temporary"))]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let locks = || kept(&fixture).iter().filter(|dir| dir.join(".shelfish-build/lock").is_file()).count();
+    fs::create_dir(fixture.path("temporary")).unwrap();
+    let mut killed = begin();
+    until("a build has begun", || locks() == 1);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = kept(&fixture);
+    assert_eq!(left.len(), 1);
+    let foreign = fixture.path("temporary/shelfish-build-0123456789abcdef");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("letter"), "of another program").unwrap();
+
+    let mut running = begin();
+    until("the next build has begun", || locks() == 1 && !left[0].exists());
+    let old = fixture.path("old.jsonl");
+    build_to(&mut store.command(), &fixture, &url, &old, &[]).succeeds();
+    assert_eq!((locks(), kept(&fixture).len()), (1, 2), "a running build and a foreign folder stay");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    build_to(&mut store.command(), &fixture, &url, &fixture.path("new.jsonl"), &[]).succeeds();
+    assert_eq!(kept(&fixture), [foreign]);
+}
+
+#[test]
 fn a_build_whose_upload_failed_is_kept_and_can_be_published_later() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
@@ -544,8 +577,7 @@ fn a_database_can_be_published_to_a_folder() {
     assert_eq!(publish(&old, &["--dry-run"])["sent_shards"].as_u64().unwrap(), sent + 1);
 
     shelfish(["publish", text(&to), text(&to)]).fails(&["is the database itself"]);
-    shelfish(["publish", text(&fixture.path("nothing")), text(&to)])
-        .fails(&["manifest.json", "expected the directory"]);
+    shelfish(["publish", text(&fixture.path("nothing")), text(&to)]).fails(&["no database in", "manifest.json"]);
 }
 
 #[test]

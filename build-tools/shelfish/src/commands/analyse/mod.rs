@@ -21,7 +21,7 @@ use shelfish_analysis::{KnownEval, annotate, report};
 
 use self::games::{Entry, Games};
 use crate::database::cache::{self, DiskCache};
-use crate::database::{self, DatabaseSource};
+use crate::database::{self, DatabaseSource, OpenError};
 use crate::input::{Dump, DumpOptions, Input};
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
@@ -135,7 +135,7 @@ async fn analyse(
 ) -> Result<Totals, BoxError> {
     let started = Instant::now();
     let cache = args.cache.open(&place)?;
-    let reader = Reader::builder(place).cache(cache).open().await?;
+    let reader = Reader::builder(place).cache(cache).open().await.map_err(OpenError::from)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Input> = args.games.iter().map(|path| Input::from(path.as_path())).collect();
     let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));

@@ -20,7 +20,7 @@ use super::link::Link;
 use super::meter::{Kind, Meter, Request};
 use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
 use crate::Outcome;
-use crate::database::{self, DatabaseSource};
+use crate::database::{self, DatabaseSource, OpenError};
 use crate::statistics::Summary;
 use crate::system::size;
 use crate::terminal::progress::{Progress, Work};
@@ -232,7 +232,7 @@ pub async fn measure(
     modes: &[Mode],
     options: Options,
     quiet: bool,
-) -> Result<Traffic, ReadError> {
+) -> Result<Traffic, OpenError> {
     let manifest = database::manifest::<PositionEval>(&source).await?;
     let meter = Meter::new(source, &manifest);
     let Options { memory, gap, concurrency, .. } = options;

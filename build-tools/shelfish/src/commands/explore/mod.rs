@@ -10,7 +10,7 @@ use shelfish::played::{Bucketing, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
-use crate::database::{self, DatabaseSource};
+use crate::database::{self, DatabaseSource, OpenError};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
@@ -60,9 +60,12 @@ pub fn run(args: Args) -> Outcome {
 }
 
 async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
-    let book = Reader::<_, Played>::open(source, Options::default()).await?;
+    let book = Reader::<_, Played>::open(source, Options::default()).await.map_err(OpenError::from)?;
     let evals = match evals {
-        Some(source) => Some(Reader::<_, PositionEval>::open(source, Options::default()).await?),
+        Some(source) => {
+            let opened = Reader::<_, PositionEval>::open(source, Options::default()).await;
+            Some(opened.map_err(OpenError::from)?)
+        }
         None => None,
     };
     let names = names(&book)?;

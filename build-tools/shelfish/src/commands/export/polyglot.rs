@@ -38,7 +38,7 @@ struct MoveCounts {
 pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(
-            "the database contains evaluations; --format polyglot needs a book, which `shelfish build` makes of games"
+            "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of games"
                 .into(),
         );
     }

@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Serialize;
-use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
-use shelfish::table::{Block, Chunk, Manifest, Page, RecordWeight, TableError};
+use shelfish::table::{Block, Chunk, Manifest, Page, Record, RecordWeight, TableError};
 
 use crate::BoxError;
 use crate::database::DatabaseSource;
@@ -59,7 +59,7 @@ struct IndexedBlock {
 }
 
 /// Pages and blocks that were read so far.
-pub(super) struct Index {
+pub(super) struct Index<R> {
     source: DatabaseSource,
     manifest: Arc<Manifest>,
     /// Pages by their first separator.
@@ -74,11 +74,12 @@ pub(super) struct Index {
     met: Vec<u64>,
     requests: u64,
     bytes: u64,
+    kind: PhantomData<R>,
 }
 
-impl Index {
+impl<R: Record> Index<R> {
     /// Creates an empty index that keeps blocks in a temporary file.
-    pub(super) fn new(source: DatabaseSource, manifest: Arc<Manifest>, kept: File) -> Index {
+    pub(super) fn new(source: DatabaseSource, manifest: Arc<Manifest>, kept: File) -> Index<R> {
         Index {
             source,
             manifest,
@@ -90,6 +91,7 @@ impl Index {
             met: Vec::new(),
             requests: 0,
             bytes: 0,
+            kind: PhantomData,
         }
     }
 
@@ -186,7 +188,7 @@ impl Index {
     /// Indexes the positions of blocks and stores their bytes in the temporary file.
     fn keep(&mut self, read: Vec<(Vec<u8>, Chunk)>) -> Result<(), BoxError> {
         let fingerprints = self.fingerprints.clone();
-        let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<PositionEval>::open(&bytes, &at) {
+        let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<R>::open(&bytes, &at) {
             Ok(block) => {
                 let mut positions: Box<[u64]> = block.keys().map(|key| fingerprints.hash_one(key.as_bytes())).collect();
                 positions.sort_unstable();
@@ -230,7 +232,7 @@ impl Index {
 
     /// Returns the records of the `count` nearest positions in the order of their keys. If several positions are
     /// equally near, those with the lowest keys come first.
-    pub(super) fn records(&mut self, count: u64) -> impl Iterator<Item = Result<Found, BoxError>> + '_ {
+    pub(super) fn records(&mut self, count: u64) -> impl Iterator<Item = Result<Found<R>, BoxError>> + '_ {
         let (last, mut left) = self.last_of(count);
         let (source, fingerprints, kept) = (&self.source, self.fingerprints.clone(), &mut self.kept);
         let wanted = self.blocks.values().filter_map(move |block| {
@@ -241,7 +243,7 @@ impl Index {
         });
         let open = move |kept: io::Result<Kept>| {
             let (bytes, at, wanted) = kept.map_err(OpenError::Kept)?;
-            let block = Block::<PositionEval>::open(&bytes, &at).and_then(|block| Ok((block.record_weights()?, block)));
+            let block = Block::<R>::open(&bytes, &at).and_then(|block| Ok((block.record_weights()?, block)));
             let (weights, block) = block.map_err(|error| OpenError::Block(Box::new((at, error))))?;
             let block = Arc::new(block);
             let ply_of = |key: &Key| {
@@ -274,17 +276,17 @@ impl Index {
 }
 
 /// Record of a visited position.
-pub(super) struct Found {
+pub(super) struct Found<R: Record> {
     pub(super) key: Key,
     /// Weight of the record for [`Cutter`](shelfish::table::Cutter).
     pub(super) weight: usize,
-    block: Arc<Block<PositionEval>>,
+    block: Arc<Block<R>>,
     n: usize,
 }
 
-impl Found {
+impl<R: Record> Found<R> {
     /// Decodes the record.
-    pub(super) fn record(&self) -> Result<PositionEval, TableError> {
+    pub(super) fn record(&self) -> Result<R, TableError> {
         self.block.get(self.n)
     }
 }

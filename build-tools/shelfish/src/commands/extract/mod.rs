@@ -14,11 +14,14 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::PositionEval;
+use shelfish::played::Played;
 use shelfish::position::{Key, KeyError, Position};
 use shelfish::source::integrity::Integrity;
-use shelfish::table::{Cutter, EncodedBlock, Manifest, TableError, TableWriter, WriterOptions, encode_block};
+use shelfish::table::{Cutter, EncodedBlock, Manifest, Record, TableError, TableWriter, WriterOptions, encode_block};
 
 use super::analyse::games::{Entry, Games};
+use crate::database::{self, DatabaseSource, Kind};
+use crate::games::PART;
 use crate::input::{Dump, DumpOptions, Input};
 use crate::system::ordered::{cores, ordered};
 use crate::system::size;
@@ -26,7 +29,7 @@ use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
-use crate::{BoxError, Outcome, database};
+use crate::{BoxError, Outcome};
 use index::{Found, Index, Reads};
 
 /// Make a small database of an opening, a repertoire or games.
@@ -36,10 +39,12 @@ use index::{Found, Index, Reads};
   shelfish extract -d s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --max-plies 10 -o openings
   shelfish extract -d db --pgn repertoire.pgn --max-plies 2 -o repertoire
   shelfish extract -d db --pgn games.pgn -o pack --max-size 20MiB
+  shelfish extract -d book --pgn repertoire.pgn --max-plies 4 -o repertoire-book
 
 The new database contains the positions of --start, or all positions of the games, and all positions that legal moves reach
 from there without leaving the database. The command reads only the blocks that can contain these positions. It writes the
-files that `shelfish build` would write for the same positions.
+files that `shelfish build` would write for the same positions. Of a book, it extracts the moves of these positions; a book
+cannot be built on the result, because it lacks positions of its games.
 
 Exit codes: 0 if the database was made; 1 otherwise, or if a game could not be read (the database of the other games is still
 made); 2 if the usage is wrong.")]
@@ -153,19 +158,44 @@ impl fmt::Display for ExtractError {
 
 impl std::error::Error for ExtractError {}
 
+/// A kind of record that can be extracted.
+trait Extracted: Record {
+    /// The weight of a block.
+    const BLOCK_WEIGHT: usize;
+
+    /// Changes the `info` of the source database to that of a part of it.
+    fn describe_part(_info: &mut BTreeMap<String, String>) {}
+}
+
+impl Extracted for PositionEval {
+    const BLOCK_WEIGHT: usize = PositionEval::BLOCK_WEIGHT;
+}
+
+impl Extracted for Played {
+    const BLOCK_WEIGHT: usize = Played::BLOCK_WEIGHT;
+
+    /// Marks the book, because a build on it would count games at positions that it lacks as new.
+    fn describe_part(info: &mut BTreeMap<String, String>) {
+        info.insert(PART.to_owned(), "true".to_owned());
+    }
+}
+
 /// Extracts a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
-    let report = extract(&args)?;
+    let source = args.database.source()?;
+    let report = match database::kind(&source)? {
+        Kind::Evaluations => extract::<PositionEval>(&args, source)?,
+        Kind::Moves => extract::<Played>(&args, source)?,
+    };
     report::print(&report, args.json)?;
     Ok(if report.refused_games == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn extract(args: &Args) -> Result<Report, BoxError> {
+fn extract<R: Extracted>(args: &Args, source: DatabaseSource) -> Result<Report, BoxError> {
     let start = Instant::now();
-    let place = args.database.source()?;
-    if place.is_directory() {
+    if source.is_directory() {
         use shelfish::source::Source as _;
-        let same = Path::new(&place.locate("")).canonicalize().ok().zip(args.out.canonicalize().ok());
+        let same = Path::new(&source.locate("")).canonicalize().ok().zip(args.out.canonicalize().ok());
         if same.is_some_and(|(from, to)| from == to) {
             return Err(ExtractError::Itself(args.out.clone()).into());
         }
@@ -177,12 +207,12 @@ fn extract(args: &Args) -> Result<Report, BoxError> {
     }
     let plies = args.max_plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
-    let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
-    let mut workspace = Workspace::open::<PositionEval>(&args.out)?;
+    let manifest = Arc::new(database::wait(database::manifest::<R>(&source))??);
+    let mut workspace = Workspace::open::<R>(&args.out)?;
     #[cfg(unix)]
     workspace.clean_up_on_signals()?;
     let kept = tempfile::tempfile_in(workspace.dir())?;
-    let mut index = Index::new(place, manifest.clone(), kept);
+    let mut index = Index::<R>::new(source, manifest.clone(), kept);
     let asked = starts.len();
     database::wait(walk(&mut index, starts, plies, args.quiet))??;
     let found = index.met().iter().sum();
@@ -190,7 +220,7 @@ fn extract(args: &Args) -> Result<Report, BoxError> {
         return Err(ExtractError::Nothing { asked }.into());
     }
     let (written, kept) = write(args, &workspace, &manifest, &mut index, found)?;
-    let bytes = written.to_bytes::<PositionEval>()?;
+    let bytes = written.to_bytes::<R>()?;
     Ok(Report {
         positions: written.positions,
         bytes: written.bytes() + bytes.len() as u64,
@@ -236,7 +266,12 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError>
 const BATCH: usize = 1 << 14;
 
 /// Visits all positions that legal moves reach from the starts.
-async fn walk(index: &mut Index, mut starts: Vec<Key>, plies: u32, quiet: bool) -> Result<(), BoxError> {
+async fn walk<R: Extracted>(
+    index: &mut Index<R>,
+    mut starts: Vec<Key>,
+    plies: u32,
+    quiet: bool,
+) -> Result<(), BoxError> {
     let done = Arc::new(AtomicU64::new(0));
     let _progress = Progress::start(Work::positions("extracting", &done, None), quiet);
     starts.sort_unstable();
@@ -292,21 +327,22 @@ fn children(keys: &[Key]) -> Result<Vec<Key>, BoxError> {
 }
 
 /// Writes the nearest positions that fit into the size limit, and returns their number.
-fn write(
+fn write<R: Extracted>(
     args: &Args,
     workspace: &Workspace,
     manifest: &Manifest,
-    index: &mut Index,
+    index: &mut Index<R>,
     found: u64,
 ) -> Result<(Manifest, u64), BoxError> {
     // The new database inherits the filters of the source database.
-    let info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
+    let mut info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
+    R::describe_part(&mut info);
     let mut count = found;
     loop {
         let done = Arc::new(AtomicU64::new(0));
         let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
         let options = WriterOptions::default().with_info(info.clone());
-        let mut writer = TableWriter::<PositionEval>::create(&args.out, workspace.dir(), options);
+        let mut writer = TableWriter::<R>::create(&args.out, workspace.dir(), options);
         for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
             let block = block?;
             writer.append(&block)?;
@@ -328,19 +364,19 @@ fn write(
 }
 
 /// Divides records into blocks as a build does. The keys must be ascending.
-struct Blocks<I> {
+struct Blocks<I, R: Record> {
     records: I,
-    cutter: Option<Cutter<Found>>,
+    cutter: Option<Cutter<Found<R>>>,
 }
 
-impl<I> Blocks<I> {
-    fn new(records: I) -> Blocks<I> {
-        Blocks { records, cutter: Some(Cutter::new(PositionEval::BLOCK_WEIGHT)) }
+impl<I, R: Extracted> Blocks<I, R> {
+    fn new(records: I) -> Blocks<I, R> {
+        Blocks { records, cutter: Some(Cutter::new(R::BLOCK_WEIGHT)) }
     }
 }
 
-impl<I: Iterator<Item = Result<Found, BoxError>>> Iterator for Blocks<I> {
-    type Item = Result<Vec<Found>, BoxError>;
+impl<R: Record, I: Iterator<Item = Result<Found<R>, BoxError>>> Iterator for Blocks<I, R> {
+    type Item = Result<Vec<Found<R>>, BoxError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -359,7 +395,7 @@ impl<I: Iterator<Item = Result<Found, BoxError>>> Iterator for Blocks<I> {
     }
 }
 
-fn encode(found: Vec<Found>) -> Result<EncodedBlock, BoxError> {
-    let evals = found.iter().map(Found::record).collect::<Result<Vec<PositionEval>, TableError>>()?;
-    Ok(encode_block(&evals)?)
+fn encode<R: Record>(found: Vec<Found<R>>) -> Result<EncodedBlock, BoxError> {
+    let records = found.iter().map(Found::record).collect::<Result<Vec<R>, TableError>>()?;
+    Ok(encode_block(&records)?)
 }

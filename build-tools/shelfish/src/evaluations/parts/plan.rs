@@ -230,7 +230,7 @@ mod tests {
 
     fn selections() -> impl Strategy<Value = Selection> {
         any::<(u16, Option<usize>, Option<usize>, bool)>().prop_map(|(min_depth, max_pvs, max_plies, best_only)| {
-            Selection { min_depth, max_pvs, max_plies, best_only }
+            Selection { min_depth, share: None, max_pvs, max_plies, best_only }
         })
     }
 

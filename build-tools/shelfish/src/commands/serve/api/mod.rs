@@ -29,7 +29,7 @@ use self::answers::Answers;
 use self::metrics::{Metrics, Outcome};
 use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
-use crate::database::{self, DatabaseSource};
+use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::uci;
 use crate::system::size;
 use crate::terminal::shown::{beginning, shown};
@@ -76,7 +76,7 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
     let source = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&source)?;
     let options = Options::default().with_memory(args.memory as usize);
-    let reader = Reader::builder(source).options(options).cache(cache).open().await?;
+    let reader = Reader::builder(source).options(options).cache(cache).open().await.map_err(OpenError::from)?;
     let api = Arc::new(Api {
         reader,
         answers: Answers::new(args.answers as usize),

@@ -1,0 +1,61 @@
+//! Errors of files that cannot be written, with the remedy.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// An error of writing to a folder.
+#[derive(Debug)]
+pub struct WriteFailure<'a> {
+    /// The folder that the user named.
+    pub folder: &'a Path,
+    /// The file or folder that cannot be written.
+    pub path: &'a Path,
+    /// The error of the system.
+    pub error: &'a io::Error,
+}
+
+impl WriteFailure<'_> {
+    /// Returns the reason and the remedy, if the error is known.
+    fn remedy(&self) -> Option<(&'static str, &'static str)> {
+        // Errors without a number have their own text and remedy.
+        self.error.raw_os_error()?;
+        Some(match self.error.kind() {
+            ErrorKind::PermissionDenied => ("permission denied", "choose another folder"),
+            ErrorKind::ReadOnlyFilesystem => ("read-only file system", "choose another folder"),
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => ("a file has this name", "choose another folder"),
+            ErrorKind::StorageFull => ("the disk is full", "free some space, or choose a folder on another disk"),
+            ErrorKind::QuotaExceeded => ("the quota is used up", "free some space, or choose a folder on another disk"),
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for WriteFailure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.remedy() {
+            Some((why, remedy)) => {
+                let folder = self.folder.display();
+                write!(f, "cannot write to {folder} ({why}): {remedy} with `--out` (for a store: `--temp-dir`)")
+            }
+            None => write!(f, "{}: {}", self.path.display(), self.error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_forbidden_folder_have_a_remedy() {
+        let (folder, path) = (Path::new("x"), Path::new("x/y"));
+        let text = |error: io::Error| WriteFailure { folder, path, error: &error }.to_string();
+        for (number, words) in [(28, "the disk is full): free some space"), (13, "permission denied): choose another")]
+        {
+            assert!(text(io::Error::from_raw_os_error(number)).contains(words), "{number}");
+        }
+        let own = io::Error::new(ErrorKind::StorageFull, "exceeds --max-disk");
+        assert_eq!(text(own), "x/y: exceeds --max-disk");
+    }
+}
