@@ -128,6 +128,19 @@ test("the fault of an unreadable book names a remedy, and a button tries again",
   assert.ok((await rows(other)).length > 10, "the counts are there");
 });
 
+test("the message about a link stays when the lookup answers or fails, until another position is shown", async (t) => {
+  const message = /^The link contains an illegal move: e2e5\./;
+  const page = await explorer(t, "#moves=e2e5");
+  await shows(page, START);
+  assert.match(await page.getByTestId("status").innerText(), message);
+  await page.locator("#moves tr").first().click();
+  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "" && !document.querySelector("#played.stale")));
+  const broken = await shelf.page(t, { path: "site/explorer.html?book=db/manifest.json#moves=e2e5", allow: /./ });
+  await broken.getByTestId("retry").waitFor();
+  assert.match(await broken.getByTestId("status").innerText(), message);
+  assert.match(await broken.getByTestId("status").innerText(), /no readable book/);
+});
+
 test("visited positions are shown offline", async (t) => {
   const page = await shelf.page(t, { path: "site/explorer.html", allow: /ERR_INTERNET_DISCONNECTED/ });
   await shows(page, START);

@@ -209,3 +209,15 @@ test("a known evaluation is returned if it reaches the limits, and only deeper i
   assert.equal(deeper?.depth, 7);
   assert.ok(depths.length > 0 && Math.min(...depths) >= 5, String(depths));
 });
+
+test("a known evaluation is returned if it reaches one of the limits, or if the search ends before its depth", async (t) => {
+  const judge = openEvaluator({ engine: () => openEngine() });
+  t.after(() => judge.close());
+  const known = await judge.evaluate(MIDDLE, { depth: 7 });
+  assert.ok(known);
+  const infos = [];
+  const again = await judge.evaluate(MIDDLE, { depth: 7, movetime: 20_000, known, onInfo: (info) => void infos.push(info) });
+  assert.deepEqual([again?.pvs, infos.length], [known.pvs, 0]);
+  const deep = { ...known, depth: 60, knodes: 0 };
+  assert.equal((await judge.evaluate(MIDDLE, { nodes: 2_000, known: deep }))?.depth, 60);
+});

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { PACKAGE } from "../browser/support/paths.mjs";
 
 /** @type {typeof import("shelfish/score")} */
-const { bestScore, compareScores, isShallow, ownScore, scoreAfter, scoreText, winningChances } = await import(
+const { bestScore, compareScores, deeperResult, isShallow, needsEngine, ownScore, scoreAfter, scoreText, winningChances } = await import(
   pathToFileURL(join(PACKAGE, "score.js")).href
 );
 
@@ -55,6 +55,36 @@ test("rules count before a database, a database before a PGN, and a PGN before a
   assert.deepEqual(bestScore({ engine: evals.engine })?.origin, "engine");
   assert.equal(bestScore({ engine: { ...evals.engine, from: "stockfish" } })?.origin, "stockfish");
   assert.equal(bestScore({}), undefined);
+});
+
+test("an engine searches what the rules, a database, a PGN and a deeper line do not evaluate", () => {
+  const found = answer(evaluation(9, { cp: 10 }, ["e2e4"]));
+  const earlier = [{ uci: "e2e4", turn: /** @type {const} */ ("white"), database: answer(evaluation(30, { cp: 10 }, ["e2e4", "e7e5"])) }];
+  /** @type {[import("shelfish/score").PositionEvals, boolean][]} */
+  const cases = [
+    [{}, false],
+    [{ database: null }, true],
+    [{ isUnreachable: true }, true],
+    [{ isUnreachable: false }, false],
+    [{ database: found }, false],
+    [{ database: found, isUnreachable: true }, false],
+    [{ database: null, pgn: { cp: 3 } }, false],
+    [{ database: null, ending: { result: "1-0" } }, false],
+    [{ database: null, engine: evaluation(20, { cp: 1 }, ["e7e5"]) }, true],
+    [{ database: null, earlier }, false],
+    [{ database: null, earlier, engine: evaluation(30, { cp: 1 }, ["e7e5"]) }, true],
+  ];
+  for (const [evals, expected] of cases) assert.equal(needsEngine(evals), expected, JSON.stringify(evals));
+});
+
+test("of two results of an engine the deeper counts, then that with more lines, then the newer", () => {
+  const result = (/** @type {number} */ depth, lines = 1) => ({ ...evaluation(depth, { cp: 1 }, ["e2e4"]), pvs: Array(lines).fill({ cp: 1, score: "", uci: ["e2e4"] }) });
+  const known = /** @type {import("shelfish").Evaluation} */ (result(12, 2));
+  for (const [found, isKept] of /** @type {const} */ ([[result(11, 3), false], [result(12, 1), false], [result(12, 2), true], [result(13, 1), true]])) {
+    const evaluation = /** @type {import("shelfish").Evaluation} */ (found);
+    assert.equal(deeperResult(known, evaluation), isKept ? evaluation : known);
+    assert.equal(deeperResult(undefined, evaluation), evaluation);
+  }
 });
 
 test("the line of an earlier position counts if it is deeper than the engine", () => {

@@ -1,7 +1,9 @@
 // Evaluations from the best origin: a database, then an engine, or Stockfish on request.
 
+import { deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
 import { ShelfishError } from "../shared/errors.js";
 import { fenList, limit, limits, type Limits } from "../shared/options.js";
+import type { PositionEval } from "../shared/types.js";
 import { type EvaluationStore, openEvaluationStore } from "./store.js";
 import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEngine, EvaluatorOptions } from "./types.js";
 import { trusted, Uci } from "./uci.js";
@@ -23,9 +25,6 @@ interface Search extends Limits {
   san: boolean | undefined;
   signal: AbortSignal | undefined;
 }
-
-/** The answer of the database, or its error if an engine can answer instead. */
-type Answer = { found: Evaluated | null } | { fault: ShelfishError };
 
 /** Evaluates positions. {@link openEvaluator} returns it. */
 export class Evaluator {
@@ -54,12 +53,9 @@ export class Evaluator {
     const search = searchOf(options, 16);
     const fields = String(fen).trim().split(/\s+/);
     const position = fields.join(" ");
-    let fault: ShelfishError | undefined;
-    if (this.#options.database) {
-      const answer = await this.#lookup(position, options);
-      if ("fault" in answer) fault = answer.fault;
-      else if (answer.found) return answer.found;
-    }
+    const answer = await this.#lookup(position, options);
+    const fault = answer instanceof ShelfishError ? answer : undefined;
+    if (!(answer instanceof ShelfishError) && !needsEngine(evalsOf(answer))) return evaluated(answer);
     const { stockfish = false, known, onInfo } = options;
     if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) has no Stockfish");
     if (!this.#options.engine) {
@@ -68,14 +64,15 @@ export class Evaluator {
       if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
     }
     const from = stockfish ? "stockfish" : "engine";
-    if (known && known.from === from && suffices(known, search)) return { ...known, fault };
+    const base = known?.from === from ? known : undefined;
+    if (base && suffices(base, search)) return { ...base, fault };
     const key = keyOf(from, fields, search);
     const stored = await this.#store?.get(key);
     if (stored && suffices(stored, search)) return { ...stored, fault };
-    const report = onInfo && ((found: Evaluated) => found.depth >= (known?.depth ?? 0) && onInfo({ ...found, fault }));
+    const report = onInfo && ((found: Evaluated) => deeperResult(base, found) === found && onInfo({ ...found, fault }));
     const found = await (stockfish ? this.#askStockfish(fields, search, report) : (await this.#openEngine()).analyse(position, { ...search, onInfo: report }));
     this.#store?.put(key, found);
-    return { ...found, fault };
+    return { ...deeperResult(base, found), fault };
   }
 
   /**
@@ -96,9 +93,9 @@ export class Evaluator {
     const lookups = await this.#lookupMany(positions, options);
     const gaps: { index: number; fault: ShelfishError | undefined }[] = [];
     for (const [index, lookup] of lookups.entries()) {
-      const isUnreachable = lookup instanceof ShelfishError && UNREACHABLE.has(lookup.code);
-      if ((lookup === null || isUnreachable) && this.#options.engine) gaps.push({ index, fault: lookup ?? undefined });
-      else answer(index, lookup);
+      const isGap = this.#options.engine && needsEngine(evalsOf(lookup));
+      if (isGap) gaps.push({ index, fault: lookup instanceof ShelfishError ? lookup : undefined });
+      else answer(index, lookup instanceof ShelfishError ? lookup : evaluated(lookup));
     }
     const unknown: typeof gaps = [];
     for (const gap of gaps) {
@@ -146,12 +143,16 @@ export class Evaluator {
     if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
   }
 
-  async #lookup(position: string, { minDepth, minKnodes, signal, castling, san }: EvaluateOptions): Promise<Answer> {
+  /** Looks up a position. Returns the error of the database if an engine can answer instead. */
+  async #lookup(
+    position: string,
+    { minDepth, minKnodes, signal, castling, san }: EvaluateOptions,
+  ): Promise<PositionEval | null | ShelfishError> {
+    if (!this.#options.database) return null;
     try {
-      const answer = await this.#options.database!.lookup(position, { minDepth, minKnodes, signal, castling, san });
-      return { found: answer && { ...answer.best, from: "database", fen: answer.fen } };
+      return await this.#options.database.lookup(position, { minDepth, minKnodes, signal, castling, san });
     } catch (error) {
-      if (error instanceof ShelfishError && UNREACHABLE.has(error.code)) return { fault: error };
+      if (isUnreachable(error)) return error;
       throw error;
     }
   }
@@ -160,12 +161,11 @@ export class Evaluator {
   async #lookupMany(
     positions: string[],
     { minDepth, minKnodes, signal, castling, san }: EvaluateManyOptions,
-  ): Promise<Array<Evaluated | null | ShelfishError>> {
+  ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
     const { database } = this.#options;
     if (!database) return positions.map(() => null);
     if (!database.lookupMany) throw failed("usage", "database: evaluateMany needs a database with lookupMany");
-    const answers = await database.lookupMany(positions, { minDepth, minKnodes, signal, castling, san });
-    return answers.map((answer) => (answer instanceof ShelfishError ? answer : answer && { ...answer.best, from: "database", fen: answer.fen }));
+    return database.lookupMany(positions, { minDepth, minKnodes, signal, castling, san });
   }
 
   async #openEngine(): Promise<EvaluatorEngine> {
@@ -201,6 +201,18 @@ export class Evaluator {
   }
 }
 
+const isUnreachable = (error: unknown): error is ShelfishError => error instanceof ShelfishError && UNREACHABLE.has(error.code);
+
+/** Returns what is known of a position after the answer of a database. */
+function evalsOf(answer: PositionEval | null | ShelfishError): PositionEvals {
+  return answer instanceof ShelfishError ? { isUnreachable: isUnreachable(answer) } : { database: answer };
+}
+
+/** Returns the best evaluation of a database's answer. */
+function evaluated(answer: PositionEval | null): Evaluated | null {
+  return answer && { ...answer.best, from: "database", fen: answer.fen };
+}
+
 function searchOf(options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">, defaultDepth: number): Search {
   const { castling, san, signal } = options;
   return { ...limits(options, defaultDepth), multiPv: limit("multiPv", options.multiPv, 256) ?? 1, castling, san, signal };
@@ -211,9 +223,9 @@ function keyOf(from: "engine" | "stockfish", fields: string[], { multiPv, castli
   return [from, fields.slice(0, 4).join(" "), multiPv, castling, san].join("|");
 }
 
-/** Whether a result reaches the limits of a search. */
-function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, limits: Limits): boolean {
-  return depth >= (limits.depth ?? 0) && knodes >= (limits.nodes ?? 0) / 1000 && milliseconds >= (limits.movetime ?? 0);
+/** Whether a result reaches a limit of a search. The search would end there. */
+function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, { nodes = Infinity, ...limits }: Limits): boolean {
+  return depth >= (limits.depth ?? Infinity) || knodes >= nodes / 1000 || milliseconds >= (limits.movetime ?? Infinity);
 }
 
 /** Opens an evaluator of a database, an engine, or both. */

@@ -54,7 +54,10 @@ export interface EvaluateOptions extends Limits {
   minKnodes?: number | undefined;
   /** Asks Stockfish instead of the engine. */
   stockfish?: boolean | undefined;
-  /** A known evaluation of an engine. Is returned if it reaches the limits, and only deeper iterations are reported. */
+  /**
+   * A known evaluation of an engine. Is returned if it reaches one of the limits, or if the search ends before its depth. Only deeper
+   * iterations are reported.
+   */
   known?: Evaluated | undefined;
   /** Aborts the evaluation. */
   signal?: AbortSignal | undefined;

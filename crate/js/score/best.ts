@@ -1,4 +1,5 @@
-// The best known score of a position. Only this file decides which origin counts.
+// The best known score of a position, and whether an engine searches the position. Only this file decides which evaluation
+// counts: the evaluator and the site ask it.
 
 import type { Evaluation, PositionEval } from "../shared/types.js";
 import { type ScoreLike, scoreAfter, scoreText, winningChances } from "./score.js";
@@ -24,8 +25,10 @@ export interface KnownScore extends ScoreLike {
 export interface PositionEvals {
   /** The end of the game, if the game ends in this position. */
   ending?: { result: string; winner?: "white" | "black" | undefined } | undefined;
-  /** The answer of a database. */
+  /** The answer of a database: `null` if it does not contain the position, `undefined` before the answer. */
   database?: PositionEval | null | undefined;
+  /** Whether the database failed instead of answering. */
+  isUnreachable?: boolean | undefined;
   /** The evaluation in a comment of a PGN. */
   pgn?: (ScoreLike & { depth?: number | undefined }) | undefined;
   /** The result of an engine. */
@@ -53,6 +56,21 @@ export function bestScore(evals: PositionEvals): KnownScore | undefined {
 export function ownScore(evals: PositionEvals): KnownScore | undefined {
   const best = bestScore(evals);
   return best?.origin === "line" ? fromEngine(evals) : best;
+}
+
+/**
+ * Whether an engine is to search the position: the database does not contain it, or failed, and neither the rules nor a PGN nor
+ * a deeper line of an earlier position evaluate it. Leave `earlier` out to search the position in spite of such a line.
+ */
+export function needsEngine(evals: PositionEvals): boolean {
+  const isAnswered = evals.database !== undefined || evals.isUnreachable === true;
+  return isAnswered && !exactScore(evals) && bestScore(evals)?.origin !== "line";
+}
+
+/** Returns the result of an engine that counts: the deeper result, then the result with more lines, then the newer result. */
+export function deeperResult<E extends Evaluation>(known: E | undefined, found: E): E {
+  const gain = known ? found.depth - known.depth || found.pvs.length - known.pvs.length : 0;
+  return known && gain < 0 ? known : found;
 }
 
 /** Whether the search was so short that the score may be wrong. */

@@ -44,6 +44,6 @@ export class StatusLine {
     const button = make("button", { type: "button", "data-testid": "retry" }, "Try again");
     button.addEventListener("click", retry);
     byId("panel").ariaBusy = "false";
-    this.#line.replaceChildren(make("strong", {}, title), ` ${advice} `, button);
+    this.#line.replaceChildren(this.#linkError && `${this.#linkError} `, make("strong", {}, title), ` ${advice} `, button);
   }
 }

@@ -1,8 +1,8 @@
-/** Searches positions with the engine that the database does not have: the position on the board, and the main line of the game. */
+/** Searches positions with the engine: the position on the board, and the main line of the game. The package decides which positions need it. */
 import type { Evaluated, Evaluator } from "shelfish/evaluator";
 import type { Node } from "../game/game";
 import { throttle } from "../loading/throttle";
-import { bestScore } from "../score/known-score";
+import { needsEngine, needsOwnScore } from "../score/known-score";
 import type { State } from "../state/state";
 
 /** Milliseconds without a change of the board before a search begins. */
@@ -64,30 +64,20 @@ export class EngineSearch {
     window.clearTimeout(this.#timer);
     if (!this.isEnabled) return;
     // Loading takes one or two round trips and starts at once. The search reports a failure.
-    if (this.#isMissing(this.state.node)) this.#open().then((evaluator) => evaluator.preload()).catch(() => {});
+    if (needsEngine(this.state.node, this.state)) this.#open().then((evaluator) => evaluator.preload()).catch(() => {});
     this.#timer = window.setTimeout(() => this.#start(), DELAY);
   }
 
   #start(): void {
     const { node } = this.state;
-    // The engine does not search deeper than a line of the database that leads here.
-    const hasLine = bestScore(node, this.state)?.origin === "line";
-    if (this.#isMissing(node) && !hasLine && this.#searched !== node.fen) void this.#searchBoard(node);
+    if (this.#searched !== node.fen && needsEngine(node, this.state)) void this.#searchBoard(node);
     if (!this.#gameSearch) void this.#searchGame();
-  }
-
-  /** Whether neither the database nor the PGN evaluates the position. */
-  #isMissing({ fen, position, notes }: Node): boolean {
-    const { databaseEvals, status } = this.state;
-    const isMissing = databaseEvals.get(fen) === null || (databaseEvals.get(fen) === undefined && status.fault !== undefined);
-    return isMissing && !notes.given && position.hasDests();
   }
 
   /** Searches the position on the board until another position is shown. */
   async #searchBoard({ fen }: Node): Promise<void> {
     this.#searched = fen;
     const known = this.state.engineEvals.get(fen);
-    if (known && known.depth >= BOARD_LIMITS.depth) return;
     const { signal } = (this.#boardSearch = new AbortController());
     const show = throttle(SHOW_INTERVAL, (found: Evaluated) => {
       if (!signal.aborted) this.state.addEngineEval(fen, found);
@@ -103,7 +93,7 @@ export class EngineSearch {
   /** Searches the missing positions of the main line, several at a time. */
   async #searchGame(): Promise<void> {
     const { state } = this;
-    const isOpen = (node: Node) => this.#isMissing(node) && !state.engineEvals.has(node.fen) && !this.#tried.has(node.fen);
+    const isOpen = (node: Node) => needsOwnScore(node, state) && !state.engineEvals.has(node.fen) && !this.#tried.has(node.fen);
     const fens = [...new Set(state.game.mainline().filter(isOpen).map(({ fen }) => fen))];
     // The position on the board has its own search.
     if (fens.length === 0 || (fens.length === 1 && fens[0] === state.node.fen)) return;
@@ -120,7 +110,7 @@ export class EngineSearch {
           const fen = fens[index];
           done++;
           if (abort.signal.aborted || fen === undefined) return;
-          if (answer && "pvs" in answer && answer.depth > (state.engineEvals.get(fen)?.depth ?? 0)) state.addEngineEval(fen, answer);
+          if (answer && "pvs" in answer) state.addEngineEval(fen, answer);
           showProgress();
         },
       });

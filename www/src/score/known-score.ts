@@ -1,4 +1,4 @@
-/** Collects the evaluations of a position of the game. The package chooses the best of them. */
+/** Collects the evaluations of a position of the game. The package chooses the best of them, and decides whether the engine searches the position. */
 import type { PositionEval } from "shelfish";
 import type { Evaluated } from "shelfish/evaluator";
 import * as score from "shelfish/score";
@@ -6,10 +6,11 @@ import { ending, type Node, uci } from "../game/game";
 
 export { compareScores, isShallow, type KnownScore, type Origin } from "shelfish/score";
 
-/** Evaluations by FEN. */
+/** Evaluations by FEN, and whether the database fails. */
 export interface KnownEvals {
   readonly databaseEvals: ReadonlyMap<string, PositionEval | null>;
   readonly engineEvals: ReadonlyMap<string, Evaluated>;
+  readonly status: { readonly fault?: unknown };
 }
 
 /** Returns the best known score of a position. */
@@ -18,10 +19,17 @@ export const bestScore = (node: Node, evals: KnownEvals): score.KnownScore | und
 /** Returns the best known score of the position itself, without the lines of earlier positions. */
 export const ownScore = (node: Node, evals: KnownEvals): score.KnownScore | undefined => score.ownScore(evalsOf(node, evals));
 
-function evalsOf(node: Node, { databaseEvals, engineEvals }: KnownEvals): score.PositionEvals {
+/** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
+export const needsEngine = (node: Node, evals: KnownEvals): boolean => score.needsEngine(evalsOf(node, evals));
+
+/** Whether the engine is to search a position for its own evaluation, for example for the report. */
+export const needsOwnScore = (node: Node, evals: KnownEvals): boolean => score.needsEngine({ ...evalsOf(node, evals), earlier: undefined });
+
+function evalsOf(node: Node, { databaseEvals, engineEvals, status }: KnownEvals): score.PositionEvals {
   return {
     ending: node.children.length > 0 ? undefined : ending(node.position),
     database: databaseEvals.get(node.fen),
+    isUnreachable: status.fault !== undefined,
     pgn: node.notes.given,
     engine: engineEvals.get(node.fen),
     earlier: earlier(node, databaseEvals),

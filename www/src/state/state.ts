@@ -2,6 +2,7 @@
 import type { PositionEval } from "shelfish";
 import type { Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
+import { deeperResult } from "shelfish/score";
 import type { Explanation } from "../database/client";
 import { Game, type Node, type Step } from "../game/game";
 
@@ -154,9 +155,9 @@ export class State {
     if (known.size > 0) this.#notify({ known });
   }
 
-  /** Adds an evaluation by the engine, unless a deeper one is known. */
+  /** Adds an evaluation by the engine, unless a better one is known. */
   addEngineEval(fen: string, evaluation: Evaluated): void {
-    if ((this.#engineEvals.get(fen)?.depth ?? 0) > evaluation.depth) return;
+    if (deeperResult(this.#engineEvals.get(fen), evaluation) !== evaluation) return;
     this.#engineEvals.set(fen, evaluation);
     this.#notify({ known: new Set([fen]) });
   }
