@@ -100,7 +100,7 @@ const CASES = [
   ["and one of a diagram", { url: "blog.test/?any-fen-attribute", fen: "8/8/8/4k3/8/4K3/4P3/8_b_-_-_3_40" }],
   ["moves in other languages are left to the board, which knows or refuses them", { url: "blog.test/?any-german", moves: "e4 e5 Sf3 Sc6 ♗b5 a6" }],
   ["what is selected comes first", { url: "blog.test/?any-selection", select: "#selected", moves: "d4 Nf6 c4 g6" }],
-  ["a page without a game says so", { url: "blog.test/?any-nothing", says: /No game was found here.*Select a PGN/ }],
+  ["a page without a game says so", { url: "blog.test/?any-nothing", says: /No game was found here.*select it/ }],
 ];
 
 /** Returns the moves in the text of a game. */

@@ -44,6 +44,6 @@ function lichessOrg({ pathname, hash }: URL): SiteAddress {
 
 function chessCom({ pathname }: URL): never {
   if (/\/(?:game|live|daily|computer)\//.test(pathname))
-    throw new InputError("Chess.com does not let other sites fetch games. Choose Share, then PGN, on Chess.com and paste the PGN here, or use the bookmarklet.");
+    throw new InputError("Chess.com does not let other sites fetch games. Choose Share, then PGN, on Chess.com, copy the PGN and paste it here, or use the bookmarklet.");
   throw new InputError("This address of Chess.com is not a game. Games of Chess.com cannot be fetched: copy the PGN (Share, PGN) and paste it here.");
 }
