@@ -59,8 +59,8 @@ export function ownScore(evals: PositionEvals): KnownScore | undefined {
 }
 
 /**
- * Whether an engine is to search the position: the database does not contain it, or failed, and neither the rules nor a PGN nor
- * a deeper line of an earlier position evaluate it. Leave `earlier` out to search the position in spite of such a line.
+ * Whether an engine is to search the position. The database does not contain the position, or failed. Neither the rules nor a PGN
+ * evaluate it, and no line of an earlier position is deeper than the engine. Without `earlier`, such lines do not count.
  */
 export function needsEngine(evals: PositionEvals): boolean {
   const isAnswered = evals.database !== undefined || evals.isUnreachable === true;

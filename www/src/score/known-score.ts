@@ -1,4 +1,4 @@
-/** Collects the evaluations of a position of the game. The package chooses the best of them, and decides whether the engine searches the position. */
+/** Collects the evaluations of a position of the game. The package chooses the best evaluation. It also decides whether the engine searches. */
 import type { PositionEval } from "shelfish";
 import type { Evaluated } from "shelfish/evaluator";
 import * as score from "shelfish/score";

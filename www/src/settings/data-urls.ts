@@ -15,8 +15,8 @@ function named(parameter: string): URL | undefined {
 const resolved = (text: string): URL => dataUrl(text, document.baseURI) ?? new URL(encodeURIComponent(text), document.baseURI);
 
 /**
- * Returns the URL of a database or a book, absolute or relative to `base`. Returns `undefined` unless it is an `https:` or `http:` URL without a user
- * name and with a usual host name: other characters of a host, such as ";", have a meaning in a Content-Security-Policy.
+ * Returns the URL of a database or a book, absolute or relative to `base`. Returns `undefined` if the protocol is not http or https, if the URL
+ * contains a user name, or if the host contains unusual characters. Some characters, such as ";", have a meaning in a Content-Security-Policy.
  */
 export function dataUrl(text: string, base: string): URL | undefined {
   if (!URL.canParse(text, base)) return undefined;

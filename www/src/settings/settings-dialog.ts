@@ -35,7 +35,7 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
     make("h3", {}, "Database"),
     ...database(client, change),
     make("h3", {}, "Cache"),
-    field("Maximum size", choice("set-cache", "cache", CACHES, (mebibytes) => (mebibytes === 0 ? "None" : inMebibytes(mebibytes * MEBIBYTE))),
+    field("Maximum size", choice("set-cache", "cache", CACHES, (mebibytes) => (mebibytes === 0 ? "None" : inMebibytes(mebibytes * MEBIBYTE)))),
     cache(client),
   );
 }

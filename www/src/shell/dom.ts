@@ -31,8 +31,8 @@ export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLEle
 }
 
 /**
- * Replaces the children of an element. If a button had the focus, the button in the same place gets it: in the row of the same number (`li` or `tr`),
- * the button of the same number, or else the last.
+ * Replaces the children of an element. If a button had the focus, the button with the same number in the same row (`li` or `tr`) gets the focus. If
+ * the row has fewer buttons, its last button gets the focus.
  */
 export function redraw(root: HTMLElement, ...children: (Node | string)[]): void {
   const focused = document.activeElement as HTMLButtonElement;
@@ -45,7 +45,7 @@ export function redraw(root: HTMLElement, ...children: (Node | string)[]): void 
   (buttons[rows[row]?.indexOf(focused) ?? 0] ?? buttons.at(-1))?.focus({ preventScroll: true });
 }
 
-/** Returns the enabled buttons of each row. Buttons outside of rows are one row. */
+/** Returns the enabled buttons of each row. Buttons outside of rows form a row. */
 function rowsOf(root: HTMLElement): HTMLButtonElement[][] {
   const rows = new Map<Element | null, HTMLButtonElement[]>();
   for (const button of root.querySelectorAll<HTMLButtonElement>("button:enabled")) {
