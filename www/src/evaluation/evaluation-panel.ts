@@ -71,7 +71,7 @@ export class EvaluationPanel {
     const isOpen = answer === undefined && (!known || known.origin === "line");
     // The panel shows another position until the answer arrives.
     this.#panel.classList.toggle("stale", isOpen && !known);
-    if (answer) this.#choose(node, answer, answer.best);
+    if (answer && known?.origin === "database") this.#choose(node, answer, answer.best);
     else if (known) this.#borrowed(node, known);
     else if (answer === null) this.#absent(node);
     else this.#bar(undefined);
@@ -189,7 +189,7 @@ export class EvaluationPanel {
     const parts = lines.length > 0 ? [...above, this.#rows] : above;
     // Parts that are already in place are not touched.
     for (const part of [...this.#lines.childNodes]) if (!parts.includes(part as HTMLElement)) part.remove();
-    if (parts.some((part, index) => this.#lines.children[index] !== part)) this.#lines.replaceChildren(...parts);
+    for (const [index, part] of parts.entries()) if (this.#lines.children[index] !== part) this.#lines.insertBefore(part, this.#lines.children[index] ?? null);
     // Setting the position only after a scroll avoids a layout in each step.
     if (this.#scrolled) this.#lines.scrollTop = 0;
     this.#scrolled = false;
