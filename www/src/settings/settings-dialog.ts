@@ -116,8 +116,12 @@ function manifestOf(address: string): URL {
 
 /** Explains what is wrong with an address. */
 function faultOf(address: string): string | undefined {
-  const url = address.trim() === "" ? undefined : dataUrl(address.trim(), document.baseURI);
-  if (!url) return "This is not the address of a database. Enter an https: address such as https://example.org/db/.";
+  const text = address.trim();
+  const url = text === "" ? undefined : dataUrl(text, document.baseURI);
+  if (!url) {
+    const protocol = URL.canParse(text) ? new URL(text).protocol : "https:";
+    return protocol === "https:" || protocol === "http:" ? "This is not an address. Enter an address such as https://example.org/db/." : `The address starts with ${protocol}, expected https:.`;
+  }
   const isLocal = url.hostname === "localhost" || url.hostname === "127.0.0.1";
   if (url.protocol === "http:" && location.protocol === "https:" && !isLocal) return "A page loaded by https: cannot read from http:. Use an https: address.";
   return undefined;
