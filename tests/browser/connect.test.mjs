@@ -1,9 +1,12 @@
 // The Worker wrapper: `serve` in a Worker, `connect` on the page.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { BLANK } from "./support/fixtures.mjs";
 import { START, lab } from "./support/lab.mjs";
+import { PACKAGE } from "./support/paths.mjs";
+import { until } from "./support/until.mjs";
 
 const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - -";
 
@@ -130,13 +133,13 @@ test("a Worker that the database created ends with it, and after a failed openin
   }
 });
 
-test("errors are instances of the class of both entries, and plain objects are not", async (t) => {
+test("errors are instances of the class of both entries, and their fields are not", async (t) => {
   const page = await opened(t);
   const known = await page.evaluate(async () => {
     class Special extends shelfish.ShelfishError {}
     const database = await remote.connect(work(), "db/", { indexedDB: false });
     const error = await database.lookup("nonsense").catch((/** @type {any} */ error) => error);
-    const plain = structuredClone(error);
+    const plain = structuredClone(error.toJSON());
     return [error instanceof shelfish.ShelfishError, new shelfish.ShelfishError(plain) instanceof remote.ShelfishError,
       plain instanceof shelfish.ShelfishError, error instanceof Special, new Special(plain) instanceof Special];
   });
@@ -188,4 +191,21 @@ test("a missing script of the Worker is an error", async (t) => {
   const error = await page.evaluate(() => told(remote.connect(new Worker("/none.mjs", { type: "module" }), "db/")));
   assert.deepEqual([error.isOurs, error.code], [true, "network"]);
   assert.match(error.message, /Worker could not be started/);
+});
+
+test("the snippets of the README run in a page", async (t) => {
+  const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
+  const snippet = (/** @type {RegExp} */ part, language = "js") =>
+    [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))].map(([, code]) => String(code)).find((code) => part.test(code)) ?? assert.fail(String(part));
+  const local = (/** @type {string} */ code) =>
+    code.replace(/https:\/\/example\.org\/evals\/(manifest\.json)?/g, new URL("db/manifest.json", shelf.server.url).href)
+      .replaceAll('"shelfish/worker"', '"/pkg/worker.js"').replaceAll('"shelfish"', '"/pkg/index.js"').replaceAll("/shelfish/", "/pkg/");
+  writeFileSync(join(shelf.root, "evals.js"), local(snippet(/^serve\(/m)));
+  writeFileSync(join(shelf.root, "page.js"), local(snippet(/connect\(worker/)));
+  const game = local(snippet(/<shelfish-game/, "html"));
+  writeFileSync(join(shelf.root, "pasted.html"), `${BLANK}<body><script type="module" src="/page.js"></script>${game}`);
+  const page = await shelf.page(t, { path: "pasted.html", allow: /^log: / });
+  await until(() => page.console.some((line) => line.startsWith("log: ")), "the Worker answers");
+  assert.match(page.console.join(), /evaluations/);
+  await until(() => page.evaluate(() => /[Dd]epth/.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")), "the element shows a depth");
 });

@@ -195,12 +195,72 @@ test("a missing host is an error", async (t) => {
   assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "network");
 });
 
-test("a host without CORS is an error", async (t) => {
+test("a host without CORS is an error with its remedy, after a single request", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   t.after(() => bad.close());
   bad.manifestFault = ({ response, body }) => void response.writeHead(200).end(body);
   const page = await shelf.page(t, { allow });
-  assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "network");
+  const failed = await attempt(page, `${bad.url}manifest.json`);
+  assert.equal(failed.code, "network");
+  assert.match(String(failed.message), /Access-Control-Allow-Origin.*connect-src/);
+  assert.equal(bad.requests.length, 1);
+  // A host that has answered may recover.
+  bad.manifestFault = undefined;
+  const { requests } = bad;
+  requests.length = 0;
+  bad.fault = faults.reset;
+  const lost = await attempt(page, `${bad.url}manifest.json`);
+  assert.equal(lost.code, "network");
+  assert.doesNotMatch(String(lost.message), /Access-Control/);
+  assert.equal(requests.filter(({ range }) => range).length, 3);
+});
+
+test("a Content-Security-Policy that forbids the host is an error with its remedy, after a single attempt", async (t) => {
+  const good = await host(join(shelf.root, "db"));
+  t.after(() => good.close());
+  const page = await shelf.page(t, { allow: /Content Security Policy|violates/ });
+  const { failed, violations } = await page.evaluate(async (url) => {
+    const policy = document.createElement("meta");
+    policy.httpEquiv = "Content-Security-Policy";
+    policy.content = "connect-src 'self'";
+    document.head.append(policy);
+    /** @type {string[]} */
+    const violations = [];
+    document.addEventListener("securitypolicyviolation", ({ blockedURI }) => void violations.push(blockedURI));
+    const failed = await shelfish.openDatabase(url, { indexedDB: false }).catch((/** @type {any} */ error) => `${error.code}: ${error.message}`);
+    return { failed: String(failed), violations };
+  }, good.url);
+  assert.match(failed, /^network: .*connect-src/);
+  assert.deepEqual([violations.length, good.requests.length], [1, 0]);
+});
+
+test("without a connection the error names that reason, not CORS or a policy", async (t) => {
+  const good = await host(join(shelf.root, "db"));
+  t.after(() => good.close());
+  const page = await shelf.page(t, { allow });
+  await page.evaluate(async (url) => void (globalThis.database = await shelfish.openDatabase(url, { indexedDB: false })), good.url);
+  await page.context().setOffline(true);
+  const opened = await attempt(page, `${good.url}manifest.json`);
+  const lookup = await page.evaluate((fen) => database.lookup(fen).catch((/** @type {any} */ error) => error.message), START);
+  for (const message of [opened.message, lookup]) {
+    assert.match(String(message), /the device is offline/);
+    assert.doesNotMatch(String(message), /Access-Control|Content-Security/);
+  }
+});
+
+test("an error that no code catches is reported with its message and the line of the caller", async (t) => {
+  const page = await shelf.page(t, { allow: /^uncaught: / });
+  const reported = page.waitForEvent("pageerror");
+  await page.evaluate(async () => {
+    const script = document.createElement("script");
+    script.textContent = "async function theCaller() { const d = await shelfish.openDatabase('db/', { indexedDB: false }); await d.lookup('nonsense'); }\ntheCaller();";
+    document.body.append(script);
+  });
+  const error = await reported;
+  assert.match(error.message, /FEN has 1 field/);
+  assert.equal(error.name, "ShelfishError");
+  assert.match(String(error.stack), /theCaller/);
+  assert.doesNotMatch(String(error.stack), /wasm/);
 });
 
 test("a manifest that points at missing files is an error", async (t) => {

@@ -219,6 +219,11 @@ test("without a database, evaluations of the PGN are shown and marked", async (t
 
 for (const [what, attributes, plies, words] of /** @type {const} */ ([
   ["a move that is not legal", { pgn: "1. e4 e5 2. Ke3 Nc6" }, 2, /move 2\. Ke3 is not legal/],
+  ["a word that is no move", { pgn: "1. e4 e9" }, 1, /move 1… e9 is not legal/],
+  ["an impossible square before a good move", { pgn: "1. e4 e5 2. Qh9 Nc6" }, 2, /move 2\. Qh9 is not legal/],
+  ["a text that is no game", { pgn: "hello" }, 0, /move 1\. hello is not legal/],
+  ["a page instead of a PGN", { pgn: "<!doctype html><title>404</title>" }, 0, /move 1\. doctype is not legal/],
+  ["a null move", { pgn: "1. e4 -- 2. d4" }, 1, /move 1… -- is not legal/],
   ["a variant", { pgn: '[Variant "Atomic"]\n\n1. e4 e5' }, 0, /variant Atomic is not shown/],
   ["a FEN that is none", { fen: "8/8/8/8 w - -" }, 0, /fen: .*8\/8\/8\/8 w/],
   ["a database that is not there", { pgn: STRANGE, database: "missing/" }, 15, /404/],
@@ -229,8 +234,27 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
     await page.locator("shelfish-game .fault:not([hidden])").waitFor();
     assert.match(await page.locator("shelfish-game .fault").innerText(), words);
     assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), plies);
+    // The same game on another element, whose event is heard.
+    const heard = page.evaluate(
+      (attributes) =>
+        new Promise((resolve) => {
+          const game = document.createElement("shelfish-game");
+          for (const [name, value] of Object.entries(attributes)) game.setAttribute(name, value);
+          game.addEventListener("fault", ({ detail }) => resolve(detail));
+          document.body.prepend(game);
+        }),
+      attributes,
+    );
+    assert.match(String(await heard), words);
   });
 }
+
+test("signs of annotators, figures of moves, and castling with zeros are no faults", async (t) => {
+  const pgn = "1.e4 e5 2.Nf3 Nc6 +- 3. Bb5 a6 = 4. Ba4 Nf6 N 5. 0-0 Be7 $14 ⩲ (5... hello) 6. Re1 b5 7. Bb3 d6 8. c3 0-0 1/2";
+  const page = await show(t, [{ pgn }]);
+  assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), 16);
+  assert.equal(await page.locator("shelfish-game .fault").isHidden(), true);
+});
 
 test("an endless PGN is read up to a limit", async (t) => {
   const server = createServer((_, response) => {

@@ -27,8 +27,8 @@ test("the module of books and its JavaScript take at most 118 kB in Brotli, and 
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
 });
 
-test("the analysis and its JavaScript take at most 49 kB in Brotli, and are not part of the reader", (t) => {
-  bounded(t, 49_000, "analysis.js", "shelfish_analysis_bg.wasm");
+test("the analysis and its JavaScript take at most 50 kB in Brotli, and are not part of the reader", (t) => {
+  bounded(t, 50_000, "analysis.js", "shelfish_analysis_bg.wasm");
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("analysis"));
 });
 
@@ -44,8 +44,8 @@ test("in JavaScript the module takes at most 5 % more, and the entry with it 116
   bounded(t, 116_000, "inline.js", "wasm.js");
 });
 
-test("the script of a page with a database in a Worker takes at most 1.6 kB in Brotli", (t) => {
-  bounded(t, 1_600, "worker.js");
+test("the script of a page with a database in a Worker takes at most 1.8 kB in Brotli", (t) => {
+  bounded(t, 1_800, "worker.js");
 });
 
 test("the viewer of games takes at most 22 kB in Brotli, with rules and pieces, and has no module in it", (t) => {
@@ -57,9 +57,9 @@ test("the names of openings take at most 35 kB in Brotli, and are no part of boo
   assert.ok(!readFileSync(join(PACKAGE, "book.js"), "utf8").includes("Sicilian"));
 });
 
-test("scores take at most 1.2 kB in Brotli, the evaluator 4.8 kB, storage 0.6 kB, and none contains a module", (t) => {
+test("scores take at most 1.2 kB in Brotli, the evaluator 5.5 kB, storage 0.6 kB, and none contains a module", (t) => {
   bounded(t, 1_200, "score.js");
-  bounded(t, 4_800, "evaluator.js");
+  bounded(t, 5_500, "evaluator.js");
   bounded(t, 600, "storage.js");
   for (const file of ["score.js", "evaluator.js", "storage.js"]) assert.ok(!readFileSync(join(PACKAGE, file), "utf8").includes("wasm"));
 });

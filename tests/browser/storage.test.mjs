@@ -330,3 +330,70 @@ test("two tabs share the cache", async (t) => {
   assert.deepEqual([left.fens, right.fens], [SPREAD, SPREAD]);
   assert.deepEqual((await shelf.server.requests()).filter(({ range }) => range), []);
 });
+
+/** Runs in a page before its scripts. IndexedDB opens, but no request is answered. */
+const silent = () => {
+  for (const name of /** @type {const} */ (["get", "getAll", "count", "openCursor", "put"])) {
+    for (const { prototype } of [IDBObjectStore, IDBIndex]) {
+      if (name in prototype) Object.assign(prototype, { [name]: () => Object.assign(new EventTarget(), { result: undefined, error: null }) });
+    }
+  }
+};
+/** Runs in a page before its scripts. IndexedDB never opens. */
+const dead = () => void (IDBFactory.prototype.open = () => /** @type {any} */ (new EventTarget()));
+
+for (const [what, before] of /** @type {const} */ ([["never opens", dead], ["never answers a request", silent]])) {
+  test(`if IndexedDB ${what}, every wait of the package ends`, async (t) => {
+    const page = await shelf.page(t, { before });
+    const ends = await page.evaluate(async ([path, fen]) => {
+      const [storage, { openEvaluator }] = await Promise.all([import(/** @type {any} */ ("/pkg/storage.js")), import(/** @type {any} */ ("/pkg/evaluator.js"))]);
+      const database = await shelfish.openDatabase(path);
+      const found = { from: "engine", fen, depth: 9, knodes: 1, pvs: [{ cp: 1, score: "+0.01", uci: [] }] };
+      const evaluator = openEvaluator({ engine: { analyse: async () => found, analyseMany: async () => [found], close() {} }, indexedDB: true });
+      const opening = storage.openStorage("own", 1, (/** @type {IDBDatabase} */ database) => database.createObjectStore("a"));
+      const store = opening.then((/** @type {IDBDatabase} */ database) => database.transaction("a", "readwrite").objectStore("a"));
+      const waits = {
+        lookup: database.lookup(fen),
+        "clear of the database": database.clear(),
+        evaluate: evaluator.evaluate(fen, { depth: 9 }),
+        evaluateMany: evaluator.evaluateMany([fen], { depth: 9 }),
+        "clear of the evaluator": evaluator.clear(),
+        requestResult: store.then((/** @type {IDBObjectStore} */ store) => storage.requestResult(store.get(1))),
+        eachEntry: store.then((/** @type {IDBObjectStore} */ store) => storage.eachEntry(store.openCursor(), () => true)),
+        transactionEnd: opening.then((/** @type {IDBDatabase} */ database) => storage.transactionEnd(Object.assign(new EventTarget(), { database }))),
+      };
+      return Object.fromEntries(await Promise.all(Object.entries(waits).map(async ([name, wait]) => [name, await wait.then(() => "done", (/** @type {Error} */ error) => error.message)])));
+    }, /** @type {const} */ ([MANIFEST, START]));
+    const failed = "IndexedDB does not answer";
+    assert.deepEqual(ends, {
+      lookup: "done",
+      "clear of the database": "done",
+      evaluate: "done",
+      evaluateMany: "done",
+      "clear of the evaluator": "done",
+      requestResult: failed,
+      eachEntry: failed,
+      transactionEnd: failed,
+    });
+  });
+
+  test(`if IndexedDB ${what}, the engine plays from the book, and a finished game is shown`, async (t) => {
+    const page = await shelf.page(t, { path: "site/play.html", before });
+    await page.getByTestId("level").selectOption({ label: "Learner, 1000" });
+    await page.getByTestId("start").click();
+    await until(() => page.evaluate(() => /^Your move/.test(document.querySelector("[data-testid=status]")?.textContent ?? "")), "the game begins");
+    for (const move of ["e4", "d4"]) {
+      await page.keyboard.press("m");
+      await page.keyboard.type(move);
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Escape");
+      await until(() => page.evaluate(() => /… \S+ Your move/.test(document.querySelector("[data-testid=status]")?.textContent ?? "")), `the engine answers ${move}`);
+    }
+  });
+
+  test(`if IndexedDB ${what}, the list of games opens`, async (t) => {
+    const page = await shelf.page(t, { path: "site/", before, allow: /IndexedDB/ });
+    await page.keyboard.press("g");
+    await until(() => page.evaluate(() => !!document.querySelector("dialog[open]")), "the dialog opens");
+  });
+}

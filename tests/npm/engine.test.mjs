@@ -1,6 +1,6 @@
 // `shelfish/engine` in Node: the same search as natively, limits, several Workers, and errors for wrong arguments.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -143,22 +143,44 @@ test("a search ends after its time", async () => {
   assert.ok(time >= 190 && time < 2000 && found.depth > 5, `${time} ms, depth ${found.depth}`);
 });
 
-test("a search without limits continues until it is aborted, and ends within 50 ms", async () => {
+test("a search without limits continues until it is aborted, and returns its last iteration", async () => {
   const abort = new AbortController();
-  let deepest = 0;
-  const searching = engine.analyse(KIWIPETE, {
+  /** @type {import("shelfish/engine").EngineEvaluation | undefined} */
+  let last;
+  const found = await engine.analyse(KIWIPETE, {
     signal: abort.signal,
-    onInfo: ({ depth }) => {
-      deepest = depth;
-      if (depth === 9) abort.abort(new Error("enough"));
+    onInfo: (info) => {
+      last = info;
+      if (info.depth === 9) abort.abort(new Error("enough"));
     },
   });
+  assert.equal(last?.depth, 9);
+  assert.ok(found.depth >= 9 && found.pvs[0].uci.length > 0, `depth ${found.depth}`);
+  if (found.depth === 9) assert.deepEqual(found.pvs, last.pvs);
+  // Aborted before the search begins, there is no result.
+  await assert.rejects(engine.analyse(KIWIPETE, { signal: abort.signal }), { code: "aborted" });
+});
+
+test("a search without limits that still waits for a Worker is aborted without a result", async (t) => {
+  const fresh = await openEngine();
+  t.after(() => fresh.close());
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const first = fresh.analyse(KIWIPETE, { signal: running.signal });
+  const second = fresh.analyse(START, { signal: waiting.signal });
+  waiting.abort(new Error("enough"));
+  await assert.rejects(second, { code: "aborted" });
+  running.abort();
+  assert.ok((await first).depth >= 1);
+});
+
+test("a search with a limit rejects if it is aborted", async () => {
+  const abort = new AbortController();
+  const searching = engine.analyse(KIWIPETE, { depth: 60, signal: abort.signal, onInfo: ({ depth }) => depth === 8 && abort.abort(new Error("enough")) });
   await assert.rejects(searching, (error) => {
     assert.ok(error instanceof ShelfishError);
     assert.deepEqual([error.code, error.name, /** @type {Error} */ (error.cause).message], ["aborted", "AbortError", "enough"]);
     return true;
   });
-  assert.equal(deepest, 9);
 });
 
 test("the Worker of an aborted search is free for the next search", async (t) => {
@@ -214,6 +236,12 @@ test("an error names the wrong argument", async () => {
     [() => engine.analyse(START, { depth: 1, searchMoves: ["e7e5"] }), "usage", /^searchMoves\[0\]: .*e7e5/],
     [() => engine.analyse(START, /** @type {any} */ ({ moves: "e2e4" })), "usage", /^moves: expected a list/],
     [() => engine.analyse(START, /** @type {any} */ ({ castling: "odd" })), "usage", /^castling/],
+    [() => engine.analyse(START, /** @type {any} */ ({ depth: 1, dept: 3 })), "usage", /^dept: analyse has no such option, expected /],
+    [() => engine.analyse(START, /** @type {any} */ ({ depth: 1, san: 1 })), "usage", /^san: expected true or false, found 1/],
+    [() => engine.analyse(START, /** @type {any} */ ({ depth: 1, onInfo: 1 })), "usage", /^onInfo: expected a function/],
+    [() => engine.analyse(/** @type {any} */ (undefined), { depth: 1 }), "usage", /^analyse: expected a FEN as text, found undefined/],
+    [() => engine.analyseMany([START], /** @type {any} */ ({ elo: 1000 })), "usage", /^elo: analyseMany has no such option/],
+    [() => openEngine(/** @type {any} */ ({ threads: 2 })), "usage", /^threads: openEngine has no such option/],
     [() => engine.analyseMany(/** @type {any} */ (7)), "usage", /^analyseMany/],
     [() => openEngine({ workers: 0 }), "usage", /^workers/],
     [() => openEngine({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
@@ -266,7 +294,7 @@ test("clearing also affects a running search", async (t) => {
       if (depth === 9) abort.abort();
     },
   });
-  await assert.rejects(searching, { code: "aborted" });
+  assert.ok((await searching).depth >= 9);
   const other = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
   assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
 });
@@ -275,8 +303,29 @@ test("a search that is aborted while its Worker starts frees the Worker for the 
   const fresh = await openEngine();
   t.after(() => fresh.close());
   const abort = new AbortController();
-  const searching = fresh.analyse(KIWIPETE, { signal: abort.signal });
+  const searching = fresh.analyse(KIWIPETE, { depth: 60, signal: abort.signal });
   abort.abort();
   await assert.rejects(searching, { code: "aborted" });
   assert.ok((await fresh.analyse(START, { depth: 3 })).depth === 3);
+});
+
+test("it works in a script of the command line that is a module, whose options its thread would inherit", () => {
+  const code = `import { openEngine } from ${JSON.stringify(at("engine-inline.js"))};
+    const engine = await openEngine();
+    console.log((await engine.analyse(${JSON.stringify(START)}, { depth: 2 })).depth);
+    engine.close();`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8", timeout: 60_000 });
+  assert.deepEqual([stdout.trim(), stderr], ["2", ""]);
+});
+
+test("many searches with one signal cause no warning about listeners", async () => {
+  /** @type {string[]} */
+  const warnings = [];
+  const warn = (/** @type {Error} */ { name }) => void warnings.push(name);
+  process.on("warning", warn);
+  const { signal } = new AbortController();
+  await engine.analyseMany(Array.from({ length: 30 }, () => START), { depth: 1, signal });
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", warn);
+  assert.deepEqual(warnings, []);
 });

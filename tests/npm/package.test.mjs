@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { Chess } from "chessops/chess";
+import { parseFen } from "chessops/fen";
 import { faults, host, instead } from "../browser/support/host.mjs";
 import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
@@ -120,6 +122,25 @@ test("evaluations below a depth or a number of nodes are excluded", async (t) =>
     assert.ok(left > 0 || options.minDepth === 1e9, JSON.stringify(options));
   }
   for (const minDepth of [NaN, -1, "20"]) await rejects(database.lookup(START, /** @type {any} */ ({ minDepth })), "usage");
+});
+
+test("evaluations with few variations are excluded, unless they contain all legal moves", async (t) => {
+  const database = await opened(t);
+  const fens = [...known.keys()];
+  const all = await database.lookupMany(fens);
+  let left = 0;
+  for (const minPvs of [1, 2, 3]) {
+    const some = await database.lookupMany(fens, { minPvs });
+    for (const [n, answer] of all.entries()) {
+      assert.ok(answer && "evaluations" in answer);
+      const position = Chess.fromSetup(parseFen(`${answer.fen} 0 1`).unwrap()).unwrap();
+      const moves = [...position.allDests()].reduce((sum, [from, to]) => sum + to.size() * (position.board.get(from)?.role === "pawn" && (from >> 3) === (position.turn === "white" ? 6 : 1) ? 4 : 1), 0);
+      const evaluations = answer.evaluations.filter(({ pvs }) => pvs.length >= Math.min(minPvs, moves));
+      assert.deepEqual(some[n], evaluations.length > 0 ? { ...answer, evaluations, best: evaluations[0] } : null, `${answer.fen} ${minPvs}`);
+      left += Number(minPvs > 1 && evaluations.length > 0);
+    }
+  }
+  assert.ok(left > 0, "some positions have several variations");
 });
 
 test("a malformed FEN is the error of its position, and the others are answered", async (t) => {
@@ -304,7 +325,23 @@ test("an error names the wrong argument", async (t) => {
     assert.match(error.message, /^castling: expected "standard" or "chess960", found /);
   }
   for (const list of [null, undefined, 7, START, {}]) await rejects(database.lookupMany(any(list)), "usage");
-  for (const fen of [null, undefined, 7, {}]) await rejects(database.lookup(any(fen)), "fen");
+  for (const fen of [null, undefined, 7, {}]) {
+    assert.match((await rejects(database.lookup(any(fen)), "usage")).message, /^lookup: expected a FEN as text, found /);
+    assert.match((await rejects(database.lookupMany(any([START, fen])), "usage")).message, /^lookupMany: expected a FEN as text/);
+  }
+  /** @type {[unknown, RegExp][]} */
+  const wrong = [
+    [{ minDept: 20 }, /^minDept: lookup has no such option, expected signal, castling, minDepth, /],
+    [{ san: "yes" }, /^san: expected true or false, found "yes"/],
+    [{ signal: 7 }, /^signal: expected an AbortSignal, found 7/],
+    [{ minPvs: -1 }, /^minPvs: expected a number of at least 0/],
+    [7, /^lookup: expected options as an object, found 7/],
+  ];
+  for (const [options, message] of wrong) assert.match((await rejects(database.lookup(START, any(options)), "usage")).message, message);
+  assert.match((await rejects(database.prefetch([START], any({ san: true })), "usage")).message, /^san: prefetch has no such option/);
+  assert.match((await rejects(openDatabase(shelf.url, any({ cache: true })), "usage")).message, /^cache: openDatabase has no such option/);
+  assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: "yes" })), "usage")).message, /^indexedDB: expected true, false or an object/);
+  assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: { byte: 1 } })), "usage")).message, /^byte: indexedDB has no such option/);
   for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(openDatabase(any(url)), "network");
   assert.ok(await database.lookup(START, any(null)), "no options are no fault");
   assert.deepEqual(await database.lookupMany([], any(null)), []);
@@ -402,23 +439,6 @@ test("an error contains the status and the time to wait", async (t) => {
   shelf.fault = status(401);
   const other = await rejects(database.lookup(START), "status");
   assert.deepEqual([other.status, "retryAfter" in other], [401, false]);
-});
-
-test("a cloned error is a plain object with all fields", async (t) => {
-  const database = await opened(t, { indexedDB: false });
-  shelf.fault = faults.notFound;
-  const error = await rejects(database.lookup(START), "status");
-  const plain = structuredClone(error);
-  assert.equal(Object.getPrototypeOf(plain), Object.prototype);
-  const { name, code, message, url, status } = error;
-  assert.deepEqual(plain, { name, code, message, url, status });
-  const again = new ShelfishError(plain);
-  assert.ok(again instanceof ShelfishError && again instanceof Error);
-  assert.deepEqual(structuredClone(again), plain);
-  assert.match(String(error.stack), /^ShelfishError: http:/);
-  // The error arrives even if its reason cannot be cloned.
-  const aborted = await rejects(database.lookup(START, { signal: AbortSignal.abort(() => {}) }), "aborted");
-  assert.equal(structuredClone(aborted).code, "aborted");
 });
 
 test("a game that is over differs from a missing position", async (t) => {
@@ -578,6 +598,72 @@ test("files are relative to the manifest after a redirect", async (t) => {
 test("the URL of a folder without its slash gives advice", async (t) => {
   await opened(t);
   assert.match((await rejects(openDatabase(`${shelf.url}db`), "status")).message, /must end with a slash/);
+});
+
+test("a book is an error that names openBook, and a database is an error that names openDatabase", async (t) => {
+  const games = await host(join(ROOT, "tests/data/book/db"));
+  t.after(() => games.close());
+  await opened(t);
+  assert.match((await rejects(openDatabase(games.url), "manifest")).message, /manifest\.json: this is a book of moves.*openBook of shelfish\/book/);
+  /** @type {typeof import("shelfish/book")} */
+  const { openBook } = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
+  assert.match((await rejects(openBook(shelf.url), "manifest")).message, /this is a database of evaluations.*openDatabase of shelfish/);
+});
+
+test("a missing folder is an error without a status and without advice about URLs", async () => {
+  /** @type {typeof import("shelfish")} */
+  const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "node.js")).href);
+  for (const path of [join(root, "nowhere"), pathToFileURL(join(root, "nowhere/")), join(root, "nowhere", "manifest.json")]) {
+    const error = await rejects(openDatabase(path), "missing");
+    assert.match(error.message, /nowhere\/manifest\.json: there is no such file; expected the path of the folder that contains manifest\.json$/);
+    assert.equal(error.status, undefined);
+  }
+  const partial = mkdtempSync(join(root, "partial-"));
+  writeFileSync(join(partial, "manifest.json"), readFileSync(join(root, "db", "manifest.json")));
+  const error = await rejects((await openDatabase(partial)).lookup(START), "missing");
+  assert.match(error.message, /\.silo: there is no such file$/);
+});
+
+test("many lookups at once cause no warning about listeners, with or without a common signal", async (t) => {
+  /** @type {string[]} */
+  const warnings = [];
+  const warn = (/** @type {Error} */ { name }) => void warnings.push(name);
+  process.on("warning", warn);
+  t.after(() => process.off("warning", warn));
+  const database = await opened(t, { memoryBytes: 0 });
+  const { signal } = new AbortController();
+  const fens = [...known.keys()].slice(0, 40);
+  await Promise.all(fens.map((fen) => database.lookup(fen)));
+  await Promise.all(fens.map((fen) => database.lookup(fen, { signal })));
+  // Node emits warnings in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(warnings, []);
+});
+
+test("a slow host may take longer than the timeout, if its bytes arrive", async (t) => {
+  // A larger database, whose answers take several seconds.
+  const [dump = ""] = DUMPS.filter((dump) => dump.includes("sample"));
+  execFileSync(SHELFISH, ["build", dump, "-o", join(root, "large"), "--quiet"]);
+  const slow = await host(join(root, "large"));
+  t.after(() => slow.close());
+  const database = await openDatabase(slow.url, { timeout: 2000, indexedDB: false });
+  t.after(() => database.close());
+  let longest = 0;
+  // Twice the pace that extends the timeout.
+  slow.fault = ({ response, headers, body }) => {
+    response.writeHead(206, headers);
+    longest = Math.max(longest, body.length);
+    let sent = 0;
+    const timer = setInterval(() => {
+      response.write(body.subarray(sent, (sent += 8192)));
+      if (sent < body.length) return;
+      clearInterval(timer);
+      response.end();
+    }, 250);
+  };
+  const answers = await database.lookupMany([...truth(dump).keys()].slice(0, 300));
+  assert.ok(answers.every((answer) => answer && "best" in answer), String(answers.find((answer) => answer instanceof Error)));
+  assert.ok(longest > 4 * 16_384, `the longest answer of ${longest} bytes takes more than the timeout`);
 });
 
 test("a database closes at the end of a block", async (t) => {

@@ -1,12 +1,12 @@
 // Reports on games, and PGN with evaluations.
 
 import { unlessAborted } from "../shared/abort.js";
-import { type ErrorFields, ShelfishError } from "../shared/errors.js";
+import { enter, enterSync, ShelfishError } from "../shared/errors.js";
 import { ready } from "../shared/load.js";
-import { joinMoves } from "../shared/options.js";
+import { checked, joinMoves } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
 import { annotate, imports, read, report, start } from "../shelfish_analysis.js";
-import type { Analysis, AnalysisOptions, KnownEval } from "./types.js";
+import type { Analysis, AnalysisOptions, Game, KnownEval } from "./types.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type { Wasm } from "../shared/types.js";
@@ -48,28 +48,31 @@ function encode(evaluations: unknown): [numbers: Float64Array, lines: string] {
   return [numbers, lines.join("\n")];
 }
 
-/** Calls the module, whose errors are plain objects. */
-function call<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const isPlain = typeof (error as ErrorFields | undefined)?.code === "string" && !(error instanceof ShelfishError);
-    throw isPlain ? new ShelfishError(error as ErrorFields) : error;
-  }
-}
-
 const analysis: Analysis = {
-  report: ({ fen, moves, evaluations }) => call(() => report(fen ?? undefined, joinMoves("moves", moves), ...encode(evaluations))),
-  annotate: (pgn, evaluations) => call(() => annotate(String(pgn), ...encode(evaluations))),
-  read: (pgn) => call(() => read(String(pgn))),
+  report: (game) =>
+    enterSync(() => {
+      const { fen, moves, evaluations } = checked<Game>("report", game, { fen: "other", moves: "other", evaluations: "other" });
+      return report(fen ?? undefined, joinMoves("moves", moves), ...encode(evaluations));
+    }),
+  annotate: (pgn, evaluations) => enterSync(() => annotate(pgnText("annotate", pgn), ...encode(evaluations))),
+  read: (pgn) => enterSync(() => read(pgnText("read", pgn))),
 };
+
+/** Returns a PGN. Throws if the argument is no text. */
+function pgnText(call: string, pgn: unknown): string {
+  if (typeof pgn !== "string") throw usage(`${call}: expected a PGN as text, found ${typeof pgn}`);
+  return pgn;
+}
 
 /**
  * Loads the WASM module of the analysis once.
  *
  * Rejects with a {@link ShelfishError}.
  */
-export async function openAnalysis({ wasm, signal }: AnalysisOptions = {}): Promise<Analysis> {
-  await unlessAborted(ready(MODULE, wasm), signal, "loading");
-  return analysis;
+export function openAnalysis(options?: AnalysisOptions): Promise<Analysis> {
+  return enter(async () => {
+    const { wasm, signal } = checked("openAnalysis", options, { wasm: "other", signal: "signal" });
+    await unlessAborted(ready(MODULE, wasm), signal, "loading");
+    return analysis;
+  });
 }

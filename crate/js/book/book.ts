@@ -2,10 +2,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { connect } from "../shared/connect.js";
-import { ShelfishError } from "../shared/errors.js";
-import { fenList } from "../shared/options.js";
-import type { OpenOptions, PositionEval, Source, Stats } from "../shared/types.js";
-import { type Database as Reader, imports, open, start } from "../shelfish_book.js";
+import { enter, ShelfishError } from "../shared/errors.js";
+import { checked, type Kinds } from "../shared/options.js";
+import { OpenTable, type TableReader } from "../shared/table.js";
+import type { OpenOptions, PositionEval, Source } from "../shared/types.js";
+import { imports, open, start } from "../shelfish_book.js";
 import type {
   BookManifest,
   Explored,
@@ -30,18 +31,18 @@ const MODULE = {
   call: "openBook(url, { wasm })",
 };
 
-/** An open book. */
-export class Book {
-  #reader: Reader;
+const MOVES: Kinds<MovesOptions> = { signal: "signal", castling: "castling", buckets: "texts" };
+const EXPLORE: Kinds<ExploreOptions> = { ...MOVES, database: "other", openingOf: "function", format: "other" };
 
-  /** @internal Use {@link openBook}. */
-  constructor(reader: Reader) {
-    this.#reader = reader;
+/** An open book. {@link openBook} returns it. `info` of its manifest contains the number of its games and their selection. */
+export class Book extends OpenTable<BookManifest> {
+  private constructor(reader: TableReader) {
+    super(reader);
   }
 
-  /** The manifest of the book. `info` contains the number of its games and their selection. */
-  get manifest(): BookManifest {
-    return this.#reader.manifest();
+  /** @internal */
+  static of(reader: TableReader): Book {
+    return new Book(reader);
   }
 
   /**
@@ -50,8 +51,8 @@ export class Book {
    *
    * Rejects with a {@link ShelfishError}.
    */
-  async moves(fen: string, options?: MovesOptions): Promise<Played> {
-    return this.#reader.lookup(String(fen), options);
+  moves(fen: string, options?: MovesOptions): Promise<Played> {
+    return enter(() => this.lookupOne("moves", fen, options, MOVES));
   }
 
   /**
@@ -59,8 +60,8 @@ export class Book {
    *
    * Rejects with a {@link ShelfishError} if the signal is aborted or the book is closed.
    */
-  async movesMany(fens: Iterable<string>, options?: MovesOptions): Promise<Array<Played | ShelfishError>> {
-    return this.#reader.lookupMany(fenList("movesMany", fens), options, true);
+  movesMany(fens: Iterable<string>, options?: MovesOptions): Promise<Array<Played | ShelfishError>> {
+    return enter((trace) => this.lookupAll("movesMany", fens, options, MOVES, trace));
   }
 
   /**
@@ -69,46 +70,26 @@ export class Book {
    *
    * Rejects with a {@link ShelfishError}.
    */
-  async explore(fen: string, options: ExploreOptions & { format: "lichess" }): Promise<LichessExplored>;
-  async explore(fen: string, options?: ExploreOptions & { format?: "shelfish" | undefined }): Promise<Explored>;
-  async explore(fen: string, options: ExploreOptions = {}): Promise<Explored | LichessExplored> {
-    const { database, openingOf, format, ...rest } = options;
-    const played = await this.moves(fen, rest);
-    const opening = openingOf?.(played.fen);
-    if (format === "lichess") return toLichess(played, openingOf);
-    const { signal } = rest;
-    const fens = played.moves.map((move) => move.fen);
-    const answers = database && fens.length > 0 ? await database.lookupMany(fens, signal && { signal }) : [];
-    const moves = played.moves.map((move, n): ExploredMove => {
-      const opening = openingOf?.(move.fen);
-      return { ...move, ...evaluationOf(answers[n]), ...(opening && { opening }) };
+  explore(fen: string, options: ExploreOptions & { format: "lichess" }): Promise<LichessExplored>;
+  explore(fen: string, options?: ExploreOptions & { format?: "shelfish" | undefined }): Promise<Explored>;
+  explore(fen: string, options?: ExploreOptions): Promise<Explored | LichessExplored> {
+    return enter(async () => {
+      const { database, openingOf, format, ...rest } = checked("explore", options, EXPLORE);
+      if (format && format !== "shelfish" && format !== "lichess") {
+        throw new ShelfishError({ code: "usage", message: `format: expected "shelfish" or "lichess", found ${JSON.stringify(format)}` });
+      }
+      const played: Played = await this.lookupOne("explore", fen, rest, MOVES);
+      const opening = openingOf?.(played.fen);
+      if (format === "lichess") return toLichess(played, openingOf);
+      const { signal } = rest;
+      const fens = played.moves.map((move) => move.fen);
+      const answers = database && fens.length > 0 ? await database.lookupMany(fens, signal && { signal }) : [];
+      const moves = played.moves.map((move, n): ExploredMove => {
+        const opening = openingOf?.(move.fen);
+        return { ...move, ...evaluationOf(answers[n]), ...(opening && { opening }) };
+      });
+      return { ...played, moves, ...(opening && { opening }) };
     });
-    return { ...played, moves, ...(opening && { opening }) };
-  }
-
-  /** Fetches the blocks of positions, so that their answers need no request. Ignores positions that fail. */
-  async prefetch(fens: Iterable<string>, options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    await this.#reader.lookupMany(fenList("prefetch", fens), options, false);
-  }
-
-  /** Clears the caches of this book in memory and in IndexedDB. */
-  async clear(): Promise<void> {
-    return this.#reader.clear();
-  }
-
-  /** Returns totals since the book was opened. */
-  stats(): Stats {
-    return this.#reader.stats();
-  }
-
-  /** Frees the memory. Lookups in progress reject with code `closed`. May be called again. */
-  close(): void {
-    this.#reader.close();
-  }
-
-  /** Closes the book at the end of a block: `using book = await openBook(url)`. */
-  [Symbol.dispose](): void {
-    this.close();
   }
 }
 
@@ -147,6 +128,6 @@ function evaluationOf(answer: Pick<PositionEval, "best"> | ShelfishError | null 
  *
  * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a database of evaluations.
  */
-export async function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
-  return new Book(await connect(MODULE, open, book, options));
+export function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
+  return enter(async () => Book.of(await connect("openBook", MODULE, open, book, options)));
 }

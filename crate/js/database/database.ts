@@ -2,41 +2,48 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { connect } from "../shared/connect.js";
-import type { ShelfishError } from "../shared/errors.js";
-import { fenList } from "../shared/options.js";
-import type { LookupOptions, Manifest, OpenOptions, PositionEval, SanOf, Source, Stats } from "../shared/types.js";
-import { type Database as Reader, imports, open, start } from "../shelfish.js";
+import { enter, type ShelfishError } from "../shared/errors.js";
+import type { Kinds } from "../shared/options.js";
+import { OpenTable, type TableReader } from "../shared/table.js";
+import type { LookupOptions, Manifest, OpenOptions, PositionEval, Source } from "../shared/types.js";
+import { imports, open, start } from "../shelfish.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type * from "../shared/types.js";
 
 const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "openDatabase(url, { wasm })" };
 
-/** An open database. */
-export class Database {
-  #reader: Reader;
+const OPTIONS: Kinds<LookupOptions> = {
+  signal: "signal",
+  castling: "castling",
+  minDepth: "least0",
+  minKnodes: "least0",
+  minPvs: "least0",
+  san: "flag",
+};
 
-  /** @internal Use {@link openDatabase}. */
-  constructor(reader: Reader) {
-    this.#reader = reader;
+/** An open database. {@link openDatabase} returns it. */
+export class Database extends OpenTable<Manifest> {
+  private constructor(reader: TableReader) {
+    super(reader);
   }
 
-  /** The manifest of the database. */
-  get manifest(): Manifest {
-    return this.#reader.manifest();
+  /** @internal */
+  static of(reader: TableReader): Database {
+    return new Database(reader);
   }
 
   /**
-   * Looks up a position. Returns `null` if the database does not contain the position, or if `minDepth` and `minKnodes`
-   * exclude all its evaluations. Rejects with code `over` if the game is over.
+   * Looks up a position. Returns `null` if the database does not contain the position, or if `minDepth`, `minKnodes` and
+   * `minPvs` exclude all its evaluations. Rejects with code `over` if the game is over.
    *
    * The FEN may have four or six fields. Castling rights may be in any order and in the notation of Shredder-FEN. An
    * en-passant square is ignored if no capture is legal.
    *
    * Rejects with a {@link ShelfishError}.
    */
-  async lookup<O extends LookupOptions>(fen: string, options?: O): Promise<PositionEval<SanOf<O>> | null> {
-    return this.#reader.lookup(String(fen), options);
+  lookup<San extends boolean = boolean>(fen: string, options?: LookupOptions<San>): Promise<PositionEval<San> | null> {
+    return enter(() => this.lookupOne("lookup", fen, options, OPTIONS));
   }
 
   /**
@@ -45,36 +52,11 @@ export class Database {
    *
    * Rejects with a {@link ShelfishError} if the signal is aborted or the database is closed.
    */
-  async lookupMany<O extends LookupOptions>(
+  lookupMany<San extends boolean = boolean>(
     fens: Iterable<string>,
-    options?: O,
-  ): Promise<Array<PositionEval<SanOf<O>> | null | ShelfishError>> {
-    return this.#reader.lookupMany(fenList("lookupMany", fens), options, true);
-  }
-
-  /** Fetches the blocks of positions, so that their lookups need no request. Ignores positions that fail. */
-  async prefetch(fens: Iterable<string>, options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    await this.#reader.lookupMany(fenList("prefetch", fens), options, false);
-  }
-
-  /** Clears the caches of this database in memory and in IndexedDB. Keeps other databases in the same cache. */
-  async clear(): Promise<void> {
-    return this.#reader.clear();
-  }
-
-  /** Returns totals since the database was opened. */
-  stats(): Stats {
-    return this.#reader.stats();
-  }
-
-  /** Frees the memory. Lookups in progress reject with code `closed`. May be called again. */
-  close(): void {
-    this.#reader.close();
-  }
-
-  /** Closes the database at the end of a block: `using database = await openDatabase(url)`. */
-  [Symbol.dispose](): void {
-    this.close();
+    options?: LookupOptions<San>,
+  ): Promise<Array<PositionEval<San> | null | ShelfishError>> {
+    return enter((trace) => this.lookupAll("lookupMany", fens, options, OPTIONS, trace));
   }
 }
 
@@ -85,8 +67,8 @@ export class Database {
  * The first call loads the WASM module. If there is no connection, the last manifest in IndexedDB and all cached blocks
  * are used.
  *
- * Rejects with a {@link ShelfishError}.
+ * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a book.
  */
-export async function openDatabase(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
-  return new Database(await connect(MODULE, open, database, options));
+export function openDatabase(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
+  return enter(async () => Database.of(await connect("openDatabase", MODULE, open, database, options)));
 }

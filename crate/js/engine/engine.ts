@@ -1,30 +1,30 @@
 // The engine in Workers, for positions that no database contains. The page only schedules searches.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { throwIfAborted, unlessAborted } from "../shared/abort.js";
-import { type ErrorCode, ShelfishError } from "../shared/errors.js";
+import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
+import { enter, type ErrorCode, ShelfishError } from "../shared/errors.js";
 import { compiled } from "../shared/load.js";
-import { fenList, joinMoves, limit, limits } from "../shared/options.js";
-import type { SanOf } from "../shared/types.js";
+import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits } from "../shared/options.js";
 import type { EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
 import type { AnalyseManyOptions, AnalyseOptions, EngineOptions } from "./types.js";
+import { workers } from "./workers.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type { Evaluation, PositionEval, Pv, Score, Wasm } from "../shared/types.js";
 export type { EngineEvaluation, EngineWorker } from "./messages.js";
 export type * from "./types.js";
 
-/** Parts that depend on the host. Each entry sets them. */
-export const workers: { make: () => EngineWorker; advice: string } = {
-  make: () => {
-    throw new TypeError("no Worker");
-  },
-  advice: 'if a bundler omitted its script, import from "shelfish/engine/inline", or pass openEngine({ worker })',
-};
-
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
 const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
+
+const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", signal: "signal" };
+const MANY: Kinds<AnalyseManyOptions> = {
+  ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling", san: "flag" },
+  onAnswer: "function",
+};
+const { onAnswer: _, ...COMMON } = MANY;
+const ONE: Kinds<AnalyseOptions> = { ...COMMON, moves: "other", searchMoves: "other", elo: "other", seed: "other", onInfo: "function" };
 
 /** A search that waits or runs. */
 interface Job {
@@ -49,11 +49,15 @@ export class Engine {
   #last = 0;
   #isOpen = true;
 
-  /** @internal Use {@link openEngine}. */
-  constructor(options: EngineOptions) {
+  private constructor(options: EngineOptions) {
     this.#options = options;
     // The first Worker starts while the module loads.
     this.#start();
+  }
+
+  /** @internal */
+  static of(options: EngineOptions): Engine {
+    return new Engine(options);
   }
 
   /** @internal Use {@link openEngine}. */
@@ -70,10 +74,13 @@ export class Engine {
   /**
    * Searches a position. Positions wait for a free Worker, and go before the positions of `analyseMany`.
    *
+   * Without `depth`, `nodes`, `movetime` and `elo` the search ends when `signal` is aborted, and returns its last iteration.
+   * With a limit, an abort rejects with code `aborted`.
+   *
    * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
    */
-  async analyse<O extends AnalyseOptions>(fen: string, options?: O): Promise<EngineEvaluation<SanOf<O>>> {
-    return this.#ask(fen, options ?? {}, true) as Promise<EngineEvaluation<SanOf<O>>>;
+  analyse<San extends boolean = boolean>(fen: string, options?: AnalyseOptions<San>): Promise<EngineEvaluation<San>> {
+    return enter(() => this.#ask("analyse", fen, checked("analyse", options, ONE), true) as Promise<EngineEvaluation<San>>);
   }
 
   /**
@@ -82,21 +89,23 @@ export class Engine {
    *
    * Rejects with a {@link ShelfishError} if the signal is aborted or the engine is closed.
    */
-  async analyseMany<O extends AnalyseManyOptions>(
+  analyseMany<San extends boolean = boolean>(
     fens: Iterable<string>,
-    options?: O,
-  ): Promise<Array<EngineEvaluation<SanOf<O>> | ShelfishError>> {
-    const { onAnswer, ...rest } = options ?? {};
-    const search = { ...rest, ...limits(rest, 12) };
-    const work = fenList("analyseMany", fens).map(async (fen, index) => {
-      const answer = await this.#ask(fen, search, false).catch((error: ShelfishError) => {
-        if (error.code === "aborted" || error.code === "closed") throw error;
-        return error;
+    options?: AnalyseManyOptions<San>,
+  ): Promise<Array<EngineEvaluation<San> | ShelfishError>> {
+    return enter(async (trace) => {
+      const { onAnswer, ...rest } = checked("analyseMany", options, MANY);
+      const search = { ...rest, ...limits(rest, 12) };
+      const work = fenList("analyseMany", fens).map(async (fen, index) => {
+        const answer = await this.#ask("analyseMany", fen, search, false).catch((error: ShelfishError) => {
+          if (error.code === "aborted" || error.code === "closed") throw error;
+          return trace(error) as ShelfishError;
+        });
+        onAnswer?.(index, answer);
+        return answer;
       });
-      onAnswer?.(index, answer);
-      return answer;
+      return Promise.all(work) as Promise<Array<EngineEvaluation<San> | ShelfishError>>;
     });
-    return Promise.all(work) as Promise<Array<EngineEvaluation<SanOf<O>> | ShelfishError>>;
   }
 
   /**
@@ -122,16 +131,13 @@ export class Engine {
     this.close();
   }
 
-  async #ask(fen: string, options: AnalyseOptions, isFirst: boolean): Promise<EngineEvaluation> {
+  async #ask(call: string, fen: string, options: AnalyseOptions, isFirst: boolean): Promise<EngineEvaluation> {
     if (!this.#isOpen) throw failed("closed", "the engine was closed");
     const { signal, onInfo, castling, san } = options;
-    if (castling !== undefined && castling !== "standard" && castling !== "chess960") {
-      throw failed("usage", `castling: expected "standard" or "chess960", found ${String(castling).slice(0, 20)}`);
-    }
     const { depth = 0, nodes = 0, movetime = 0 } = limits(options);
     const search: Search = {
       id: ++this.#last,
-      fen: String(fen),
+      fen: fenText(call, fen),
       moves: joinMoves("moves", options.moves ?? []),
       searchMoves: joinMoves("searchMoves", options.searchMoves ?? []),
       ...{ depth, nodes, movetime },
@@ -142,6 +148,8 @@ export class Engine {
       seed: limit("seed", options.seed, 2 ** 53 - 1, 0) ?? Math.floor(Math.random() * 2 ** 53),
       reports: !!onInfo,
     };
+    // An abort is the only end of a search without limits, and loses nothing.
+    const isEndless = !(depth || nodes || movetime || search.elo);
     throwIfAborted(signal, "the search");
     const searching = new Promise<EngineEvaluation>((resolve, reject) => {
       const job = { search, resolve, reject, onInfo };
@@ -149,14 +157,19 @@ export class Engine {
       else this.#queue.push(job);
     });
     const stop = () => {
-      this.#queue = this.#queue.filter((job) => job.search !== search);
       const slot = this.#slots.find((slot) => slot.job?.search === search);
-      slot?.worker.postMessage({ stop: search.id } satisfies ToWorker);
-      if (slot?.job) slot.job.onInfo = undefined;
+      if (slot?.job) {
+        slot.worker.postMessage({ stop: search.id } satisfies ToWorker);
+        slot.job.onInfo = undefined;
+      } else if (isEndless) {
+        // No Worker was free.
+        this.#queue.find((job) => job.search === search)?.reject(failed("aborted", "the search was aborted", signal?.reason));
+      }
+      this.#queue = this.#queue.filter((job) => job.search !== search);
     };
-    signal?.addEventListener("abort", stop);
+    const remove = signal && onAbort(signal, stop);
     this.#next();
-    return unlessAborted(searching, signal, "the search").finally(() => signal?.removeEventListener("abort", stop));
+    return (isEndless ? searching : unlessAborted(searching, signal, "the search")).finally(remove);
   }
 
   /** Passes waiting jobs to free Workers. */
@@ -190,6 +203,7 @@ export class Engine {
         slot.job = undefined;
         if (error) job.reject(new ShelfishError(error));
         else if (value) job.resolve(value);
+        else job.reject(failed("engine", "the engine found no line"));
       }
       this.#next();
     });
@@ -226,10 +240,13 @@ function missing(why: string, cause?: unknown): ShelfishError {
  *
  * Rejects with a {@link ShelfishError}.
  */
-export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
-  limit("workers", options.workers, 64);
-  limit("memoryBytes", options.memoryBytes, 1 << 28);
-  const engine = new Engine(options);
-  await engine.receive(compiled(MODULE, options.wasm));
-  return engine;
+export function openEngine(options?: EngineOptions): Promise<Engine> {
+  return enter(async () => {
+    const given = checked("openEngine", options, OPEN);
+    limit("workers", given.workers, 64);
+    limit("memoryBytes", given.memoryBytes, 1 << 28);
+    const engine = Engine.of(given);
+    await engine.receive(compiled(MODULE, given.wasm));
+    return engine;
+  });
 }

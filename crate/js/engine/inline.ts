@@ -4,15 +4,17 @@ import wasm from "../engine-wasm.js";
 import script from "../engine-worker-text.js";
 import { platform } from "../shared/load.js";
 import { decodeModule } from "../shared/decode-module.js";
-import { workers } from "./engine.js";
 import type { EngineWorker } from "./messages.js";
+import { trustedUrl, workers } from "./workers.js";
 
 platform.wasm = () => decodeModule(wasm);
+workers.advice =
+  'a Content-Security-Policy of the page needs worker-src blob:, or import from "shelfish/engine", or pass openEngine({ worker })';
 workers.make = () => (typeof Worker === "function" ? inBrowser() : inNode());
 
 function inBrowser(): EngineWorker {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(url);
+  const worker = new Worker(trustedUrl(url));
   // A Worker that sends messages has loaded its script.
   worker.addEventListener("message", () => URL.revokeObjectURL(url), { once: true });
   return worker;
@@ -29,7 +31,8 @@ function inNode(): EngineWorker {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
   const threads = process?.getBuiltinModule?.("node:worker_threads");
   if (!threads) throw new TypeError("this host has no Workers: use Node 20.16 or later, or openEngine({ worker })");
-  const thread = new threads.Worker(SCOPE + script, { eval: true });
+  // The options of the process are for its own script: --input-type=module would make this script a module.
+  const thread = new threads.Worker(SCOPE + script, { eval: true, execArgv: [] });
   thread.unref();
   thread.on("message", ({ isOver }: { isOver: boolean }) => isOver && thread.unref());
   return {

@@ -45,8 +45,11 @@ export interface Search {
   reports: boolean;
 }
 
+/** A `WebAssembly.Module`, which TypeScript knows only in browsers. */
+export type CompiledModule = object;
+
 export type ToWorker =
-  | { module: WebAssembly.Module; memoryBytes: number }
+  | { module: CompiledModule; memoryBytes: number }
   | { stop: number }
   | { clear: true }
   | Search;

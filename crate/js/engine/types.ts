@@ -22,8 +22,11 @@ export interface EngineOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Options of a search. Without `depth`, `nodes`, `movetime` and `elo`, the search continues until it is aborted. */
-export interface AnalyseOptions extends Limits {
+/**
+ * Options of a search. Without `depth`, `nodes`, `movetime` and `elo`, the search continues until `signal` is aborted, and
+ * returns its last iteration.
+ */
+export interface AnalyseOptions<San extends boolean = boolean> extends Limits {
   /** Depth in plies, at most 127. */
   depth?: number | undefined;
   /** Exact number of nodes. */
@@ -43,18 +46,18 @@ export interface AnalyseOptions extends Limits {
   elo?: number | undefined;
   /** Seed of the random choice with `elo`, a whole number from 0. Default: a new seed each time. */
   seed?: number | undefined;
-  /** Ends the search within about 20 ms. */
+  /** Ends the search within about 20 ms. A search with a limit rejects with code `aborted`. */
   signal?: AbortSignal | undefined;
   /** Is called after each iteration. */
-  onInfo?: ((found: EngineEvaluation) => void) | undefined;
+  onInfo?: ((found: EngineEvaluation<San>) => void) | undefined;
   /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
   castling?: "standard" | "chess960" | undefined;
   /** Whether to add lines in SAN. Default `false`. */
-  san?: boolean | undefined;
+  san?: San | undefined;
 }
 
 /** Options of a search of several positions. */
-export interface AnalyseManyOptions extends Omit<AnalyseOptions, "moves" | "searchMoves" | "elo" | "seed" | "onInfo"> {
+export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "elo" | "seed" | "onInfo"> {
   /** Is called after each position, with its index in the list. */
-  onAnswer?: ((index: number, answer: EngineEvaluation | ShelfishError) => void) | undefined;
+  onAnswer?: ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void) | undefined;
 }

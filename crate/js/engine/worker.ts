@@ -108,9 +108,10 @@ let ready: Promise<void> | undefined;
 
 scope.onmessage = async ({ data }) => {
   if ("module" in data) {
-    ready = WebAssembly.instantiate(data.module, imports()).then((instance) => {
+    const compiled = data.module as WebAssembly.Module;
+    ready = WebAssembly.instantiate(compiled, imports()).then((instance) => {
       module = instance.exports as unknown as AsyncifyExports;
-      start(instance, data.module);
+      start(instance, compiled);
       engine = new Engine(data.memoryBytes);
     });
     return;

@@ -1,8 +1,8 @@
 // Evaluations from the best origin: a database, then an engine, or Stockfish on request.
 
 import { deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
-import { ShelfishError } from "../shared/errors.js";
-import { fenList, limit, limits, type Limits } from "../shared/options.js";
+import { enter, enterSync, ShelfishError } from "../shared/errors.js";
+import { checked, fenList, fenText, type Kinds, limit, limits, type Limits } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
 import { type EvaluationStore, openEvaluationStore } from "./store.js";
 import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEngine, EvaluatorOptions } from "./types.js";
@@ -14,9 +14,18 @@ export type { Evaluation, PositionEval, Pv, Score } from "../shared/types.js";
 export type * from "./types.js";
 
 /** Errors of a database after which the engine is asked. */
-const UNREACHABLE = new Set(["network", "timeout", "status", "range", "corrupt", "stale"]);
+const UNREACHABLE = new Set(["network", "timeout", "status", "missing", "range", "corrupt", "stale"]);
 
 const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
+
+const OPEN: Kinds<EvaluatorOptions> = { database: "other", engine: "other", stockfish: "function", indexedDB: "cache" };
+const MANY: Kinds<EvaluateManyOptions> = {
+  ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", minDepth: "least0", minKnodes: "least0", minPvs: "least0" },
+  ...{ signal: "signal", castling: "castling", san: "flag" },
+  onAnswer: "function",
+};
+const { onAnswer: _, ...COMMON } = MANY;
+const ONE: Kinds<EvaluateOptions> = { ...COMMON, stockfish: "flag", known: "other", onInfo: "function" };
 
 /** The options of a search that its result depends on. */
 interface Search extends Limits {
@@ -34,12 +43,16 @@ export class Evaluator {
   #store: EvaluationStore | undefined;
   #isOpen = true;
 
-  /** @internal Use {@link openEvaluator}. */
-  constructor(options: EvaluatorOptions) {
+  private constructor(options: EvaluatorOptions) {
     this.#options = options;
     const { indexedDB: store } = options;
     const { name = "shelfish-engine", positions = 20_000 } = typeof store === "object" ? store : {};
     if (store) this.#store = openEvaluationStore(name, positions);
+  }
+
+  /** @internal */
+  static of(options: EvaluatorOptions): Evaluator {
+    return new Evaluator(options);
   }
 
   /**
@@ -48,10 +61,17 @@ export class Evaluator {
    *
    * Rejects with a {@link ShelfishError}, like `lookup` of databases and `analyse` of engines.
    */
-  async evaluate(fen: string, options: EvaluateOptions = {}): Promise<Evaluated | null> {
+  evaluate<San extends boolean = boolean, Stockfish extends boolean = false>(
+    fen: string,
+    options?: EvaluateOptions<San, Stockfish>,
+  ): Promise<Evaluated<[Stockfish] extends [false] ? San : boolean> | null> {
+    return enter(() => this.#evaluate(fen, checked<EvaluateOptions>("evaluate", options, ONE)) as Promise<any>);
+  }
+
+  async #evaluate(fen: string, options: EvaluateOptions): Promise<Evaluated | null> {
     this.#checkOpen();
     const search = searchOf(options, 16);
-    const fields = String(fen).trim().split(/\s+/);
+    const fields = fenText("evaluate", fen).trim().split(/\s+/);
     const position = fields.join(" ");
     const answer = await this.#lookup(position, options);
     const fault = answer instanceof ShelfishError ? answer : undefined;
@@ -64,7 +84,9 @@ export class Evaluator {
       if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
     }
     const from = stockfish ? "stockfish" : "engine";
-    const base = known?.from === from ? known : undefined;
+    // Lines of Stockfish have no SAN.
+    const isUsable = known?.from === from && (stockfish || hasSan(known, search));
+    const base = isUsable ? known : undefined;
     if (base && suffices(base, search)) return { ...base, fault };
     const key = keyOf(from, fields, search);
     const stored = await this.#store?.get(key);
@@ -81,7 +103,14 @@ export class Evaluator {
    *
    * Rejects with a {@link ShelfishError} if the signal is aborted or the evaluator is closed.
    */
-  async evaluateMany(fens: Iterable<string>, options: EvaluateManyOptions = {}): Promise<Array<Evaluated | null | ShelfishError>> {
+  evaluateMany<San extends boolean = boolean>(
+    fens: Iterable<string>,
+    options?: EvaluateManyOptions<San>,
+  ): Promise<Array<Evaluated<San> | null | ShelfishError>> {
+    return enter(() => this.#evaluateMany(fens, checked<EvaluateManyOptions>("evaluateMany", options as EvaluateManyOptions, MANY)) as Promise<any[]>);
+  }
+
+  async #evaluateMany(fens: Iterable<string>, options: EvaluateManyOptions): Promise<Array<Evaluated | null | ShelfishError>> {
     this.#checkOpen();
     const search = searchOf(options, 12);
     const positions = fenList("evaluateMany", fens).map((fen) => fen.trim().split(/\s+/).join(" "));
@@ -118,8 +147,8 @@ export class Evaluator {
   }
 
   /** Opens the engine before the first search needs it. */
-  async preload(): Promise<void> {
-    if (this.#options.engine) await this.#openEngine();
+  preload(): Promise<void> {
+    return enter(async () => void (this.#options.engine && (await this.#openEngine())));
   }
 
   /** Clears the stored results of engines in IndexedDB. */
@@ -146,11 +175,11 @@ export class Evaluator {
   /** Looks up a position. Returns the error of the database if an engine can answer instead. */
   async #lookup(
     position: string,
-    { minDepth, minKnodes, signal, castling, san }: EvaluateOptions,
+    { minDepth, minKnodes, minPvs, signal, castling, san }: EvaluateOptions,
   ): Promise<PositionEval | null | ShelfishError> {
     if (!this.#options.database) return null;
     try {
-      return await this.#options.database.lookup(position, { minDepth, minKnodes, signal, castling, san });
+      return await this.#options.database.lookup(position, { minDepth, minKnodes, minPvs, signal, castling, san });
     } catch (error) {
       if (isUnreachable(error)) return error;
       throw error;
@@ -160,12 +189,12 @@ export class Evaluator {
   /** Looks up positions. Positions that the database does not contain are `null`. */
   async #lookupMany(
     positions: string[],
-    { minDepth, minKnodes, signal, castling, san }: EvaluateManyOptions,
+    { minDepth, minKnodes, minPvs, signal, castling, san }: EvaluateManyOptions,
   ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
     const { database } = this.#options;
     if (!database) return positions.map(() => null);
     if (!database.lookupMany) throw failed("usage", "database: evaluateMany needs a database with lookupMany");
-    return database.lookupMany(positions, { minDepth, minKnodes, signal, castling, san });
+    return database.lookupMany(positions, { minDepth, minKnodes, minPvs, signal, castling, san });
   }
 
   async #openEngine(): Promise<EvaluatorEngine> {
@@ -223,6 +252,9 @@ function keyOf(from: "engine" | "stockfish", fields: string[], { multiPv, castli
   return [from, fields.slice(0, 4).join(" "), multiPv, castling, san].join("|");
 }
 
+/** Whether the lines of a result are in SAN, if the search requests SAN. */
+const hasSan = ({ pvs }: Evaluated, { san }: Pick<Search, "san">) => !san || pvs.every((pv) => pv.san);
+
 /** Whether a result reaches a limit of a search. The search would end there. */
 function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, { nodes = Infinity, ...limits }: Limits): boolean {
   return depth >= (limits.depth ?? Infinity) || knodes >= nodes / 1000 || milliseconds >= (limits.movetime ?? Infinity);
@@ -230,8 +262,10 @@ function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, { nodes = Infi
 
 /** Opens an evaluator of a database, an engine, or both. */
 export function openEvaluator(options: EvaluatorOptions): Evaluator {
-  if (!options?.database && !options?.engine && !options?.stockfish) {
+  return enterSync(() => {
+    const given = checked("openEvaluator", options, OPEN);
+    if (typeof given.indexedDB === "object") checked("openEvaluator", given.indexedDB, { name: "text", positions: "least0" }, "indexedDB.");
+    if (given.database || given.engine || given.stockfish) return Evaluator.of(given);
     throw failed("usage", "openEvaluator: expected a database or an engine");
-  }
-  return new Evaluator(options);
+  });
 }

@@ -7,7 +7,7 @@ import type { Limits } from "../shared/options.js";
 import type { Evaluation, PositionEval } from "../shared/types.js";
 
 /** An evaluation and its origin. */
-export interface Evaluated extends Evaluation {
+export interface Evaluated<San extends boolean = boolean> extends Evaluation<San> {
   from: "database" | "engine" | "stockfish";
   /** The canonical position: the first four fields of FEN. If Stockfish answers without an engine, the position as given. */
   fen: string;
@@ -45,18 +45,20 @@ export interface EvaluatorDatabase {
 export type EvaluatorEngine = Pick<Engine, "analyse" | "analyseMany" | "close">;
 
 /** Options of `evaluate`. The limits apply to engines. The default limit is a depth of 16. */
-export interface EvaluateOptions extends Limits {
-  /** Number of variations of engines. Default 1. */
+export interface EvaluateOptions<San extends boolean = boolean, Stockfish extends boolean = boolean> extends Limits {
+  /** Number of variations of engines. Default 1. See `minPvs` for the database. */
   multiPv?: number | undefined;
   /** Excludes evaluations of the database of less depth. Default 0. */
   minDepth?: number | undefined;
   /** Excludes evaluations of the database with fewer nodes, in thousands. Default 0. */
   minKnodes?: number | undefined;
+  /** Excludes evaluations of the database with fewer variations, unless they contain all legal moves. Default 1. */
+  minPvs?: number | undefined;
   /** Asks Stockfish instead of the engine. */
-  stockfish?: boolean | undefined;
+  stockfish?: Stockfish | undefined;
   /**
-   * A known evaluation of an engine. Is returned if it reaches one of the limits, or if the search ends before its depth. Only deeper
-   * iterations are reported.
+   * A known evaluation of an engine. Is returned if it has the requested SAN and reaches one of the limits, or if the search ends
+   * before its depth. Only deeper iterations are reported.
    */
   known?: Evaluated | undefined;
   /** Aborts the evaluation. */
@@ -66,11 +68,11 @@ export interface EvaluateOptions extends Limits {
   /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
   castling?: "standard" | "chess960" | undefined;
   /** Whether to add lines in SAN. Lines of Stockfish have no SAN. */
-  san?: boolean | undefined;
+  san?: San | undefined;
 }
 
 /** Options of `evaluateMany`. The default limit is a depth of 12. */
-export interface EvaluateManyOptions extends Omit<EvaluateOptions, "stockfish" | "known" | "onInfo"> {
+export interface EvaluateManyOptions<San extends boolean = boolean> extends Omit<EvaluateOptions<San>, "stockfish" | "known" | "onInfo"> {
   /** Is called after each position, with its index in the list. */
-  onAnswer?: ((index: number, answer: Evaluated | null | ShelfishError) => void) | undefined;
+  onAnswer?: ((index: number, answer: Evaluated<San> | null | ShelfishError) => void) | undefined;
 }

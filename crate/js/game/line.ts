@@ -1,12 +1,13 @@
 // The positions to step through: the main line of a PGN, or a single position.
 
 import { makeFen, parseFen } from "chessops/fen";
-import { type Evaluation as Given, isMate, isPawns, parseComment, parsePgn, startingPosition } from "chessops/pgn";
+import { type Evaluation as Given, isMate, isPawns, parseComment, startingPosition } from "chessops/pgn";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { Chess } from "chessops/chess";
 import type { Position } from "chessops/chess";
 import { isNormal, type NormalMove } from "chessops/types";
 import { makeUci } from "chessops/util";
+import { readMainLine } from "./main-line.js";
 
 /** A score from White's point of view, and its origin. */
 export interface PlyScore {
@@ -46,8 +47,6 @@ export interface Line {
   fault?: string | undefined;
 }
 
-const GLYPHS: Readonly<Record<number, string>> = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!" };
-
 /** Reads a position in FEN. */
 export function fromFen(fen: string): Line {
   const headers = new Map<string, string>();
@@ -61,7 +60,7 @@ export function fromFen(fen: string): Line {
 
 /** Reads the first game of a PGN: its main line, up to the first move that is not legal. */
 export function fromPgn(pgn: string): Line {
-  const [game] = parsePgn(pgn);
+  const game = readMainLine(pgn);
   const headers = game?.headers ?? new Map<string, string>();
   const start = startingPosition(headers);
   if (!game || start.isErr) {
@@ -71,21 +70,21 @@ export function fromPgn(pgn: string): Line {
   }
   const position = start.value;
   if (position.rules !== "chess") return { plies: [ply(Chess.default())], headers, fault: `pgn: the variant ${headers.get("Variant")} is not shown` };
-  const plies = [{ ...ply(position), comment: (game.comments ?? []).map((text) => parseComment(text).text).join(" ") }];
-  for (const data of game.moves.mainline()) {
+  const plies = [{ ...ply(position), comment: game.comments.map((text) => parseComment(text).text).join(" ") }];
+  for (const data of game.moves) {
     const move = parseSan(position, data.san);
     const number = `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
     if (!move || !isNormal(move)) return { plies, headers, fault: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal` };
     const squares = markedSquares(position, move);
     const uci = makeUci(move);
     const san = makeSanAndPlay(position, move);
-    const comments = (data.comments ?? []).map(parseComment);
+    const comments = data.comments.map(parseComment);
     const given = comments.find(({ evaluation }) => evaluation)?.evaluation;
     plies.push({
       ...ply(position),
       ...{ san, uci, number, squares },
       comment: comments.map(({ text }) => text).filter(Boolean).join(" "),
-      glyph: (data.nags ?? []).map((nag) => GLYPHS[nag] ?? "").join(""),
+      glyph: data.glyphs,
       given: given && plyScore(given),
     });
   }

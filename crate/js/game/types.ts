@@ -14,8 +14,31 @@ export interface PlyDetail {
   score: { cp?: number | undefined; mate?: number | undefined; depth?: number | undefined } | null;
 }
 
+/** Attributes that every element has in templates, of any framework. */
+export interface CommonAttributes {
+  id?: string | undefined;
+  class?: string | undefined;
+  className?: string | undefined;
+  style?: any;
+  title?: string | undefined;
+  lang?: string | undefined;
+  dir?: string | undefined;
+  slot?: string | undefined;
+  role?: any;
+  hidden?: any;
+  tabIndex?: number | undefined;
+  tabindex?: number | string | undefined;
+  /** References, keys and children are types of the framework. */
+  ref?: any;
+  key?: any;
+  children?: any;
+  suppressHydrationWarning?: boolean | undefined;
+  [attribute: `aria-${string}` | `data-${string}`]: any;
+  [listener: `on${string}`]: any;
+}
+
 /** Attributes of the element, for templates. */
-export interface ShelfishGameAttributes {
+export interface ShelfishGameAttributes extends CommonAttributes {
   /** A PGN. The element shows the main line of its first game. The text inside the element also works. */
   pgn?: string;
   /** The URL of a PGN, which is fetched when the element becomes visible. */

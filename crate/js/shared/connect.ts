@@ -1,8 +1,9 @@
 // Opens databases and books: requests the manifest while the WASM module loads.
 
 import { throwIfAborted, unlessAborted } from "./abort.js";
-import { type ErrorFields, ShelfishError } from "./errors.js";
+import { ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
+import { checked, type Kinds } from "./options.js";
 import type { OpenOptions, Source } from "./types.js";
 
 /** The function `open` of a WASM module. */
@@ -12,10 +13,20 @@ type Open<E> = (
   options: unknown,
   response: Promise<Response> | undefined,
   controller: AbortController | undefined,
-  makeError: (fields: ErrorFields, cause?: unknown) => ShelfishError,
 ) => Promise<E>;
 
-const makeError = (fields: ErrorFields, cause?: unknown) => new ShelfishError(fields, cause);
+const OPTIONS: Kinds<OpenOptions> = {
+  memoryBytes: "least0",
+  indexedDB: "cache",
+  concurrency: "least1",
+  timeout: "least1",
+  integrity: "text",
+  fetch: "function",
+  headers: "other",
+  onRequest: "function",
+  wasm: "other",
+  signal: "signal",
+};
 
 /** Returns the URL of the manifest of a database. */
 function manifestUrl(database: string | URL): string {
@@ -30,18 +41,22 @@ function manifestUrl(database: string | URL): string {
   } catch (cause) {
     const reason = url ? "a URL that cannot have files next to it" : "not an absolute URL";
     const text = String(database);
-    throw makeError({ code: "network", message: `${reason}: ${text.slice(0, 200)}`, url: text }, cause);
+    throw new ShelfishError({ code: "network", message: `${reason}: ${text.slice(0, 200)}`, url: text }, cause);
   }
 }
 
 /** Opens a database or book with a WASM module. */
 export async function connect<E>(
+  call: string,
   module: Module,
   open: Open<E>,
   database: string | URL | Source,
-  options?: OpenOptions,
+  given?: OpenOptions,
 ): Promise<E> {
-  const { wasm, signal, fetch: send = globalThis.fetch, headers } = options ?? {};
+  const options = checked(call, given, OPTIONS);
+  const { wasm, signal, headers, indexedDB } = options;
+  const send = options.fetch ?? globalThis.fetch;
+  if (typeof indexedDB === "object") checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
   throwIfAborted(signal, "opening");
   const isObject = typeof database === "object" && database !== null && "range" in database;
   const source = isObject ? (database as Source) : platform.source?.(database as string | URL);
@@ -55,7 +70,7 @@ export async function connect<E>(
   }
   try {
     await unlessAborted(ready(module, wasm), signal, "opening");
-    return await open(url, source, options, response, response && controller, makeError);
+    return await open(url, source, options, response, response && controller);
   } catch (error) {
     controller.abort();
     throw error;

@@ -32,7 +32,8 @@ export function directory(path: string): Source {
       if (cause instanceof ShelfishError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
       const isMissing = code === "ENOENT" || code === "ENOTDIR";
-      throw failed(isMissing ? "status" : "network", isMissing ? "there is no such file" : message, url, cause);
+      const missing = `there is no such file${file === "manifest.json" ? "; expected the path of the folder that contains manifest.json" : ""}`;
+      throw failed(isMissing ? "missing" : "network", isMissing ? missing : message, url, isMissing ? undefined : cause);
     }
   }
 

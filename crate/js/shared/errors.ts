@@ -14,6 +14,7 @@
  * | `network` | No answer: no connection, no such host, refused by CORS or a Content-Security-Policy, or an incomplete answer. |
  * | `timeout` | No complete answer in time. |
  * | `status` | The host answered with an error such as 404, 403 or 500: see `status`. |
+ * | `missing` | In Node: the folder or a file of the database does not exist. |
  * | `range` | The host sent other bytes than requested: a wrong range, a short or long body, a compressed range, or a large file as a whole. |
  * | `corrupt` | The bytes are damaged. |
  * | `stale` | The database was replaced while it was open, and the new database cannot be read. |
@@ -32,6 +33,7 @@ export type ErrorCode =
   | "network"
   | "timeout"
   | "status"
+  | "missing"
   | "range"
   | "corrupt"
   | "stale"
@@ -59,36 +61,85 @@ export interface ErrorFields {
 /** Marks the errors of all entries. Each entry has its own class. */
 const BRAND = Symbol.for("shelfish.ShelfishError");
 
-export interface ShelfishError extends Error, ErrorFields {
-  readonly message: string;
-}
+/** Sets a property that is not enumerable. */
+const hide = <T extends object>(object: T, name: PropertyKey, value: unknown): T =>
+  Object.defineProperty(object, name, { value, configurable: true, writable: true });
+
+/** Returns the fields except the message, without omitted fields. */
+const fieldsOf = ({ code, url, status, outcome, retryAfter }: ErrorFields): Omit<ErrorFields, "message"> =>
+  JSON.parse(JSON.stringify({ code, url, status, outcome, retryAfter }));
 
 /**
- * The only error that this package throws. `structuredClone` and `postMessage` make it a plain object with all its
- * fields; `new ShelfishError(object)` restores the error. `instanceof` accepts the errors of every entry: errors of
- * `shelfish/worker` are also errors of `shelfish`.
+ * The only error that this package throws. Its stack begins at the caller of the package. `instanceof` accepts the errors of
+ * every entry: errors of `shelfish/worker` are also errors of `shelfish`.
+ *
+ * `structuredClone` and `postMessage` copy only the message and the stack, as of every `Error`. `error.toJSON()` returns all
+ * fields, and `new ShelfishError(fields)` restores the error.
  */
-export class ShelfishError {
-  declare readonly name: string;
+export class ShelfishError extends Error implements ErrorFields {
+  declare readonly code: ErrorCode;
+  declare readonly url?: string;
+  declare readonly status?: number;
+  declare readonly outcome?: "checkmate" | "stalemate";
+  declare readonly retryAfter?: number;
 
   static [Symbol.hasInstance](value: unknown): boolean {
     return this === ShelfishError ? BRAND in Object(value) : Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
   constructor(fields: ErrorFields, cause?: unknown) {
-    const { code, message, url, status, outcome, retryAfter } = fields;
-    this.name = code === "aborted" ? "AbortError" : "ShelfishError";
-    Object.assign(this, { code, message }, url && { url }, status && { status }, outcome && { outcome });
-    if (retryAfter !== undefined) Object.assign(this, { retryAfter });
-    // Not enumerable, because a cause may not be cloneable.
-    const hidden = { stack: `${this.name}: ${new Error(message).stack?.replace(/^Error: /, "")}`, cause };
-    for (const [name, value] of Object.entries(hidden)) {
-      if (value !== undefined) Object.defineProperty(this, name, { value, writable: true, configurable: true });
-    }
+    super(fields.message, cause === undefined ? undefined : { cause });
+    Object.assign(this, fieldsOf(fields));
+    if (fields.code === "aborted") hide(this, "name", "AbortError");
+    // In V8 the stack contains the name.
+    Error.captureStackTrace?.(this, new.target);
+  }
+
+  /** Returns the fields as a plain object, which JSON and `postMessage` keep. */
+  toJSON(): ErrorFields {
+    return { ...fieldsOf(this), message: this.message };
   }
 }
 
-// Not `extends Error`: the clone of a real Error loses all fields but the message.
-Object.setPrototypeOf(ShelfishError.prototype, Error.prototype);
-Object.setPrototypeOf(ShelfishError, Error);
-Object.defineProperty(ShelfishError.prototype, BRAND, { value: true });
+hide(ShelfishError.prototype, BRAND, true);
+hide(ShelfishError.prototype, "name", "ShelfishError");
+
+/** Returns an error of a WASM module, which is a plain object, as an error of the package. Keeps other errors. */
+function asError(error: unknown): unknown {
+  const isPlain = typeof (error as ErrorFields | null | undefined)?.code === "string" && !(error instanceof Error);
+  return isPlain ? new ShelfishError(error as ErrorFields, (error as { cause?: unknown }).cause) : error;
+}
+
+/** Makes an error of the package begin at the function that called the package. */
+export type Trace = (error: unknown) => unknown;
+
+/**
+ * Runs the work of a public function. An error has the stack of this call: the work ends in WebAssembly, a timer or an event,
+ * which no caller waits for.
+ */
+export async function enter<T>(work: (trace: Trace) => T | Promise<T>): Promise<T> {
+  const call = new Error();
+  const trace = (thrown: unknown) => {
+    const error = asError(thrown);
+    if (!(error instanceof ShelfishError)) return error;
+    // V8 begins with the name of the error. Then follow this function and the public function.
+    const lines = (call.stack ?? "").split("\n");
+    const isV8 = lines[0] === "Error";
+    const value = [...(isV8 ? [String(error)] : []), ...lines.slice(isV8 ? 3 : 2)].join("\n");
+    return hide(error, "stack", value);
+  };
+  try {
+    return await work(trace);
+  } catch (error) {
+    throw trace(error);
+  }
+}
+
+/** Runs the work of a public function that is not asynchronous. */
+export function enterSync<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asError(error);
+  }
+}

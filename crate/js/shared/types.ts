@@ -28,8 +28,9 @@ export interface OpenOptions {
   /** Maximum number of requests in flight. Default 12. Over HTTP/1, browsers allow 6 requests per host. */
   concurrency?: number | undefined;
   /**
-   * Milliseconds until a request fails, including its repetitions. A request is repeated up to twice if it finds no
-   * connection, breaks off, or is answered with 429, 500, 502, 503 or 504. Default 15,000.
+   * Milliseconds until a request fails, including its repetitions. Each 16 KiB received extend them by a second. A request
+   * is repeated up to twice if it finds no connection, breaks off, or is answered with 429, 500, 502, 503 or 504. A request
+   * to another origin that has never answered is not repeated, because CORS or a policy may forbid it. Default 20,000.
    */
   timeout?: number | undefined;
   /**
@@ -75,7 +76,7 @@ export interface FetchedRange {
 }
 
 /** Options of a lookup. */
-export interface LookupOptions {
+export interface LookupOptions<San extends boolean = boolean> {
   /** Aborts the lookup. Requests in flight continue, for the next lookup. */
   signal?: AbortSignal | undefined;
   /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
@@ -84,12 +85,14 @@ export interface LookupOptions {
   minDepth?: number | undefined;
   /** Excludes evaluations with fewer nodes, in thousands. `null` if no evaluation has enough nodes. Default 0. */
   minKnodes?: number | undefined;
+  /**
+   * Excludes evaluations with fewer variations, unless they contain all legal moves. `null` if no evaluation has enough
+   * variations. Default 1.
+   */
+  minPvs?: number | undefined;
   /** Whether to add lines in SAN, which takes some time. Default `false`. */
-  san?: boolean | undefined;
+  san?: San | undefined;
 }
-
-/** Whether options request SAN, if their type says so. */
-export type SanOf<O extends LookupOptions> = O extends { san: true } ? true : boolean;
 
 /** A score: either centipawns or moves to mate, from White's point of view. */
 export type Score =

@@ -2,7 +2,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Database, openDatabase } from "../database/database.js";
-import { type ErrorCode, ShelfishError } from "../shared/errors.js";
+import { onAbort } from "../shared/abort.js";
+import { enter, type ErrorCode, ShelfishError } from "../shared/errors.js";
 import type { Manifest, OpenOptions, Stats } from "../shared/types.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
@@ -49,9 +50,9 @@ function answer(opener: typeof openDatabase, port: MessagePort): void {
       } else {
         value = method === "manifest" ? database.manifest : await database[method](subject, { ...options, signal });
       }
-      port.postMessage({ id, value });
+      port.postMessage({ id, value: Array.isArray(value) ? value.map(sendable) : value });
     } catch (error) {
-      port.postMessage({ id, error });
+      port.postMessage({ id, error: sendable(error) });
     }
     calls.delete(id);
     if (method === "close") port.close();
@@ -59,10 +60,10 @@ function answer(opener: typeof openDatabase, port: MessagePort): void {
 }
 
 const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
-/** Restores an error, which is a plain object after a port. */
-const revived = (value: any) => (typeof value?.code === "string" ? new ShelfishError(value) : value);
+/** Returns the fields of an error, which `postMessage` would not send. */
+const sendable = (value: unknown) => (value instanceof ShelfishError ? value.toJSON() : value);
 /** Returns a list that can be posted. The database reports other arguments. */
-const listed = (fens: any) => (typeof fens !== "string" && fens?.[Symbol.iterator] ? Array.from(fens, String) : fens);
+const listed = (fens: any) => (typeof fens !== "string" && fens?.[Symbol.iterator] ? Array.from(fens) : fens);
 /** Resolves a URL relative to the page, not to the Worker. */
 const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href).href;
 
@@ -73,12 +74,19 @@ const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseUR
  *
  * Rejects with a {@link ShelfishError}.
  */
-export async function connect(
-  worker: Port | (() => Worker),
+export function connect(
+  worker: Port | (() => Port & { terminate(): unknown }),
   database: string | URL,
   options?: Omit<OpenOptions, "fetch">,
 ): Promise<RemoteDatabase> {
-  const { onRequest, headers, wasm, ...rest } = options ?? {};
+  return enter(() => connected(worker, database, options ?? {}));
+}
+
+async function connected(
+  worker: Parameters<typeof connect>[0],
+  database: string | URL,
+  { onRequest, headers, wasm, ...rest }: Omit<OpenOptions, "fetch">,
+): Promise<RemoteDatabase> {
   const own = typeof worker === "function" ? worker() : undefined;
   const host = own ?? (worker as Port);
   const { port1: port, port2 } = new MessageChannel();
@@ -95,7 +103,7 @@ export async function connect(
       port.postMessage({ id });
       calls.get(id)?.reject(failed("aborted", "the call was aborted", signal?.reason));
     };
-    signal?.addEventListener("abort", abort);
+    const remove = signal && onAbort(signal, abort);
     try {
       if (signal?.aborted) abort();
       else port.postMessage({ id, method, subject, options: rest });
@@ -104,7 +112,7 @@ export async function connect(
     }
     return calling.finally(() => {
       calls.delete(id);
-      signal?.removeEventListener("abort", abort);
+      remove?.();
     });
   }
 
@@ -117,8 +125,8 @@ export async function connect(
 
   port.onmessage = ({ data: { id, value, error, request } }) => {
     if (request) onRequest?.(request);
-    else if (error) calls.get(id)?.reject(revived(error));
-    else calls.get(id)?.resolve(Array.isArray(value) ? value.map(revived) : value);
+    else if (error) calls.get(id)?.reject(error);
+    else calls.get(id)?.resolve(value);
   };
   host.addEventListener("error", ({ message }: ErrorEvent) => {
     calls.get(1)?.reject(failed("network", `the Worker could not be started: ${message || "there is no such script"}`));
@@ -137,13 +145,17 @@ export async function connect(
     throw error;
   }
   return {
-    lookup: (fen, options) => ask("lookup", String(fen), options),
-    lookupMany: (fens, options) => ask("lookupMany", listed(fens), options),
-    prefetch: (fens, options) => ask("prefetch", listed(fens), options),
-    clear: () => ask("clear"),
-    stats: () => ask("stats"),
+    lookup: (fen, options) => enter(() => ask("lookup", fen, options)),
+    lookupMany: (fens, options) =>
+      enter(async (trace) => {
+        const answers: any[] = await ask("lookupMany", listed(fens), options);
+        return answers.map((answer) => (answer && "code" in answer ? trace(answer) : answer));
+      }),
+    prefetch: (fens, options) => enter(() => ask("prefetch", listed(fens), options)),
+    clear: () => enter(() => ask("clear")),
+    stats: () => enter(() => ask("stats")),
     get manifest() {
-      return ask("manifest");
+      return enter(() => ask("manifest"));
     },
     close,
     [Symbol.dispose]: close,

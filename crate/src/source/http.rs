@@ -6,8 +6,21 @@
 //! file is ignored because it may be the length of a compressed form. No byte beyond a cap is read.
 
 use core::ops::Range;
+use core::time::Duration;
 
 use super::SourceErrorKind;
+
+/// Default timeout of a request, including retries.
+pub const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Bytes that extend the timeout of a request by one second.
+const PACE: u64 = 1 << 14;
+
+/// Returns the time limit of a request that has received `bytes`, including retries. Each 16 KiB extend the timeout by one
+/// second, so that slow connections work, but stalled connections are closed.
+pub fn time_limit(timeout: Duration, bytes: u64) -> Duration {
+    timeout.saturating_add(Duration::from_millis(bytes.saturating_mul(1000) / PACE))
+}
 
 /// The largest file that is accepted whole instead of a range.
 pub const WHOLE_CAP: u64 = 1 << 20;
@@ -185,6 +198,13 @@ mod tests {
         let mut body = ask.judge(head)?;
         pieces.iter().try_for_each(|piece| body.push(piece))?;
         body.finish()
+    }
+
+    #[test]
+    fn the_time_limit_grows_with_the_bytes_received() {
+        let seconds = |bytes| time_limit(Duration::from_secs(20), bytes).as_millis();
+        assert_eq!([0, 1 << 14, 3 << 13, 1 << 20].map(seconds), [20_000, 21_000, 21_500, 84_000]);
+        assert!(time_limit(Duration::MAX, u64::MAX) == Duration::MAX);
     }
 
     #[test]

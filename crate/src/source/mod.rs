@@ -107,6 +107,9 @@ impl SourceError {
 pub enum SourceErrorKind {
     /// No answer came, or it broke off: no connection, no such host, refused by CORS.
     Network(String),
+    /// No answer came from a host of another origin than the page, which has not answered before: refused by CORS or a
+    /// Content-Security-Policy, or no connection. Browsers do not distinguish these reasons.
+    Blocked(String),
     /// The answer was not complete in time.
     Timeout(Duration),
     /// The host answered with this status.
@@ -182,7 +185,7 @@ impl SourceErrorKind {
 
     /// Whether no answer came at all, as when a device is offline.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Timeout(_))
+        matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Timeout(_))
     }
 }
 
@@ -196,6 +199,11 @@ impl fmt::Display for SourceErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceErrorKind::Network(why) => write!(f, "no answer ({why})"),
+            SourceErrorKind::Blocked(why) => write!(
+                f,
+                "no answer ({why}); as it is of another origin, its host must send Access-Control-Allow-Origin, and a \
+                 Content-Security-Policy of the page must have it in connect-src"
+            ),
             SourceErrorKind::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis() as u64),
             SourceErrorKind::Status(status) => write!(f, "the host answered with status {status}"),
             SourceErrorKind::RangeIgnored { length, cap } => {

@@ -3,6 +3,7 @@
 //! | failure of a request | reaction |
 //! |---|---|
 //! | no connection, connection closed | retry, at most [`RetryPolicy::max_retries`] times |
+//! | in a browser: no answer from another origin that has not answered before | error, because CORS or a policy may forbid the request |
 //! | status 429, 500, 502, 503, 504 | retry, not before `Retry-After` |
 //! | timeout | error |
 //! | status 403, 404, 410, 416, wrong range, wrong length | the reader reads the manifest again, because a new build may have replaced the database |
@@ -189,6 +190,7 @@ mod tests {
         let others = [400, 401, 403, 404, 410, 416, 501].map(SourceErrorKind::Status);
         let kinds = [
             SourceErrorKind::Timeout(Duration::from_secs(1)),
+            SourceErrorKind::Blocked("Failed to fetch".to_string()),
             SourceErrorKind::RangeIgnored { length: None, cap: 1 },
             SourceErrorKind::ContentRange { expected: 0..1, found: String::new() },
             SourceErrorKind::ContentEncoding("gzip".to_string()),

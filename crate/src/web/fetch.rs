@@ -15,8 +15,8 @@ use web_sys::{
 };
 
 use super::reason;
-use super::time::{Attempt, is_offline, send};
-use crate::source::http::{Ask, Body, Head};
+use super::time::{Attempt, is_foreign, is_offline, send};
+use crate::source::http::{Ask, Body, Head, TIMEOUT};
 use crate::source::retry::{AttemptError, RetryPolicy};
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::sync::OnceCell;
@@ -31,9 +31,6 @@ extern "C" {
 
 /// A file that comes whole, once it is there.
 type Whole = Rc<OnceCell<Vec<u8>>>;
-
-/// The default timeout of a request.
-const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Files of a host without ranges that are held at most.
 const MAX_WHOLE: usize = 8;
@@ -65,6 +62,8 @@ pub struct Fetch {
     whole: RefCell<Vec<(String, Whole)>>,
     /// Whether it was said that the host ignores ranges.
     is_warned: Cell<bool>,
+    /// Whether the host has answered.
+    has_answered: Cell<bool>,
     traffic: Cell<Traffic>,
 }
 
@@ -87,11 +86,13 @@ impl Fetch {
             early: RefCell::new(None),
             whole: RefCell::new(Vec::new()),
             is_warned: Cell::new(false),
+            has_answered: Cell::new(false),
             traffic: Cell::default(),
         }
     }
 
-    /// Sets the retry policy. Its total time is the timeout of a request, 15 seconds by default.
+    /// Sets the retry policy. Its total time is the timeout of a request, 20 seconds by default. Each 16 KiB received extend
+    /// it by one second.
     pub fn with_retry(self, retry: RetryPolicy) -> Fetch {
         Fetch { retry, ..self }
     }
@@ -144,9 +145,19 @@ impl Fetch {
         }
     }
 
-    /// Sends a request once.
-    async fn attempt(&self, url: &str, file: &str, ask: &Ask) -> Attempt {
-        let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
+    /// Converts the error of a request without an answer.
+    fn unanswered(&self, url: &str, error: &JsValue) -> SourceErrorKind {
+        if is_offline() {
+            return SourceErrorKind::Network("the device is offline".to_string());
+        }
+        let kind = if !self.has_answered.get() && is_foreign(url) { SourceErrorKind::Blocked } else { SourceErrorKind::Network };
+        kind(reason(error))
+    }
+
+    /// Sends a request once, and counts the bytes of its body in `received`.
+    async fn attempt(&self, url: &str, file: &str, ask: &Ask, received: &Cell<u64>) -> Attempt {
+        received.set(0);
+        let network = |error: JsValue| self.unanswered(url, &error);
         self.count(|traffic| traffic.requests += 1);
         let early = if matches!(ask, Ask::Whole { .. }) { self.early.take() } else { None };
         let (response, _request) = match early {
@@ -163,6 +174,7 @@ impl Fetch {
         if !is_response {
             return Err(SourceErrorKind::Network("what fetch gave is no Response".to_string()).into());
         }
+        self.has_answered.set(true);
         let response: Response = response.unchecked_into();
         let (body, retry_after) = judge(ask, &response);
         let late = |kind| AttemptError { kind, retry_after };
@@ -170,12 +182,12 @@ impl Fetch {
         let bytes = if let Some(part) = body.part() {
             let whole = self.whole(file);
             // The first who comes reads it for all.
-            let read = async { self.read(&response, body).await?.finish_whole() };
+            let read = async { self.read(&response, body, received).await?.finish_whole() };
             let bytes = whole.get_or_try_init(read).await.map_err(late)?;
             self.warn(url, bytes.len());
             cut(bytes, &part)
         } else {
-            self.read(&response, body).await.and_then(Body::finish)
+            self.read(&response, body, received).await.and_then(Body::finish)
         };
         let bytes = bytes.map_err(late)?;
         if file == Manifest::FILE {
@@ -187,10 +199,11 @@ impl Fetch {
     }
 
     /// Reads a body, no further than shows that it is too long.
-    async fn read(&self, response: &Response, mut body: Body) -> Result<Body, SourceErrorKind> {
+    async fn read(&self, response: &Response, mut body: Body, received: &Cell<u64>) -> Result<Body, SourceErrorKind> {
         let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
         let mut push = |bytes: &JsValue| {
             let bytes = Uint8Array::new(bytes).to_vec();
+            received.set(received.get() + bytes.len() as u64);
             self.count(|traffic| traffic.bytes += bytes.len() as u64);
             body.push(&bytes)
         };
@@ -244,7 +257,8 @@ impl Fetch {
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
         let url = self.locate(file);
-        send(&url, &self.retry, &mut || self.attempt(&url, file, &ask).boxed_local()).await
+        let received = Cell::new(0);
+        send(&url, &self.retry, &received, &mut || self.attempt(&url, file, &ask, &received).boxed_local()).await
     }
 }
 

@@ -1,11 +1,15 @@
 //! Waiting: time limits and the pauses before a request is sent again.
 
+use core::cell::Cell;
 use core::time::Duration;
 
 use futures_util::future::{Either, LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
+use js_sys::Reflect;
+use wasm_bindgen::JsValue;
 use web_time::Instant;
 
+use crate::source::http::time_limit;
 use crate::source::retry::{AttemptError, Clock, RetryPolicy};
 use crate::source::{SourceError, SourceErrorKind};
 
@@ -38,7 +42,8 @@ impl Clock for BrowserClock {
     }
 }
 
-/// Sends a request to the URL or path `at`, with retries. All attempts together take at most [`RetryPolicy::total_time`].
+/// Sends a request to the URL or path `at`, with retries. All attempts together take at most [`RetryPolicy::total_time`],
+/// which the bytes that the current attempt has `received` extend: see [`time_limit`].
 ///
 /// # Errors
 ///
@@ -46,21 +51,39 @@ impl Clock for BrowserClock {
 pub async fn send<'a>(
     at: &str,
     retry: &RetryPolicy,
+    received: &Cell<u64>,
     attempt: &mut dyn FnMut() -> LocalBoxFuture<'a, Attempt>,
 ) -> Result<Vec<u8>, SourceError> {
     let clock = BrowserClock(Instant::now());
-    let work = core::pin::pin!(retry.run(&clock, attempt));
-    match select(work, pause(retry.total_time)).await {
-        Either::Left((answer, _)) => {
-            answer.map_err(|AttemptError { kind, retry_after }| SourceError { at: at.to_string(), kind, retry_after })
+    let mut work = core::pin::pin!(retry.run(&clock, attempt));
+    loop {
+        let limit = time_limit(retry.total_time, received.get());
+        let left = limit.saturating_sub(clock.elapsed());
+        if left.is_zero() {
+            return Err(SourceError::new(at, SourceErrorKind::Timeout(limit)));
         }
-        Either::Right(_) => Err(SourceError::new(at, SourceErrorKind::Timeout(retry.total_time))),
+        // Timers count whole milliseconds.
+        let timer = pause(left.saturating_add(Duration::from_millis(1)));
+        if let Either::Left((answer, _)) = select(work.as_mut(), timer).await {
+            return answer
+                .map_err(|AttemptError { kind, retry_after }| SourceError { at: at.to_string(), kind, retry_after });
+        }
     }
 }
 
 /// Whether the browser knows that it has no connection.
 pub(super) fn is_offline() -> bool {
-    let get = |object: &wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(object, &name.into()).ok();
-    let online = get(&js_sys::global(), "navigator").and_then(|navigator| get(&navigator, "onLine"));
-    online.is_some_and(|online| online == false)
+    global(["navigator", "onLine"]).is_some_and(|online| online == false)
+}
+
+/// Whether a URL has another origin than the page or Worker. Returns `false` if there is neither.
+pub(super) fn is_foreign(url: &str) -> bool {
+    let origin = global(["location", "origin"]).and_then(|origin| origin.as_string());
+    origin.is_some_and(|origin| url.strip_prefix(&origin).is_none_or(|rest| !rest.starts_with('/')))
+}
+
+/// Returns a property of a global object.
+fn global([object, name]: [&str; 2]) -> Option<JsValue> {
+    let get = |object: &JsValue, name: &str| Reflect::get(object, &name.into()).ok();
+    get(&get(&js_sys::global(), object)?, name)
 }

@@ -53,15 +53,18 @@ export function merged(turn: "white" | "black", played: Played, learned: readonl
   return [...found.values()];
 }
 
-/** The moves that were learned, in IndexedDB; rejects if IndexedDB is unavailable. */
-const learnedMoves = loadOnce(() => openStorage("shelfish-own-book", 1, (database) => void database.createObjectStore("moves", { keyPath: ["position", "uci"] })));
+let opening: Promise<IDBDatabase> | undefined;
+/** Returns the moves that were learned, in IndexedDB. Rejects if IndexedDB is unavailable. */
+const learnedMoves = () => (opening ??= openStorage("shelfish-own-book", 1, (database) => void database.createObjectStore("moves", { keyPath: ["position", "uci"] })));
 
-/** Returns the learned moves of a position; none if IndexedDB is unavailable. */
+/** Returns the learned moves of a position; none if IndexedDB is unavailable. After a failure it is not asked again, because each move would wait for it. */
 export async function learned(position: string): Promise<Candidate[]> {
   try {
     const moves = (await learnedMoves()).transaction("moves").objectStore("moves");
     return (await requestResult(moves.getAll(IDBKeyRange.bound([position], [position, []])))) as Candidate[];
-  } catch {
+  } catch (error) {
+    opening = Promise.reject(error as Error);
+    opening.catch(() => {});
     return [];
   }
 }

@@ -139,16 +139,17 @@ impl Engine {
     /// Searches and reports variations. Continues a suspended search.
     pub fn run(&mut self) {
         let Some(task) = self.task.take() else { return };
-        let mut control = Slices { start: now(), task: &task };
+        let mut control = Slices { start: now(), task: &task, is_stoppable: true };
         let (lines, chosen) = match task.player {
             Some((level, seed)) => play(&task.game, level, seed, &task.limits, &mut control),
             None => (search(&task.game, &self.table, &mut self.histories, &task.limits, &mut control), 0),
         };
         self.chosen = chosen;
         if lines.first().is_some_and(|line| line.depth == 0) {
-            // Too few nodes for an answer, so that a small search gives the answer.
+            // Too few nodes for an answer, or stopped at once, so that a small search gives the answer.
             let mut limits = task.limits.clone();
             (limits.depth, limits.nodes, limits.deadline) = (Some(1), None, None);
+            control.is_stoppable = false;
             search(&task.game, &self.table, &mut self.histories, &limits, &mut control);
         }
     }
@@ -157,6 +158,7 @@ impl Engine {
 struct Slices<'a> {
     start: f64,
     task: &'a Task,
+    is_stoppable: bool,
 }
 
 impl Control for Slices<'_> {
@@ -165,7 +167,7 @@ impl Control for Slices<'_> {
     }
 
     fn stopped(&self, _nodes: u64) -> bool {
-        pause()
+        self.is_stoppable && pause()
     }
 
     fn found(&mut self, lines: &[Line]) {

@@ -16,12 +16,9 @@ use reqwest::{Response, Url};
 pub use self::options::{HostError, Options};
 
 use self::coding::{Coding, CodingError};
-use super::http::{Ask, Head};
+use super::http::{Ask, Head, time_limit};
 use super::retry::{AttemptError, Clock, RetryPolicy};
 use super::{Source, SourceError, SourceErrorKind};
-
-/// Bytes that a host sends in a second at least, once its time for an answer is over.
-const PACE: f64 = 16384.0;
 
 /// The files of a directory of a host.
 ///
@@ -174,7 +171,7 @@ impl Deadline {
     ///
     /// Returns [`SourceErrorKind::Timeout`] if the step takes too long.
     pub async fn wait<T>(&self, bytes: u64, step: impl Future<Output = T>) -> Result<T, SourceErrorKind> {
-        let limit = self.timeout.saturating_add(Duration::from_secs_f64(bytes as f64 / PACE));
+        let limit = time_limit(self.timeout, bytes);
         let done = tokio::time::timeout(limit.saturating_sub(self.start.elapsed()), step).await;
         done.map_err(|_| SourceErrorKind::Timeout(limit))
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::quoted::Quoted;
 use crate::setters::setters;
+use crate::source::http::TIMEOUT;
 use crate::source::retry::RetryPolicy;
 
 /// Options of a [`Host`](super::Host).
@@ -23,7 +24,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { timeout: Duration::from_secs(20), headers: Vec::new(), retry: RetryPolicy::default() }
+        Options { timeout: TIMEOUT, headers: Vec::new(), retry: RetryPolicy::default() }
     }
 }
 

@@ -38,8 +38,10 @@ impl Kind for Moves {
     /// FEN of the position.
     type Question = String;
 
+    const OTHER: &str = ": this is a database of evaluations, not a book; open it by openDatabase of shelfish";
+
     fn style(values: &Values<'_>, manifest: &Manifest) -> Result<Style, WasmError> {
-        let chosen = values.strings("buckets")?.map(|wanted| {
+        let chosen = values.strings("buckets").map(|wanted| {
             let names: Vec<String> = buckets(manifest).into_iter().map(|bucket| bucket.name).collect();
             let index = |name: &String| {
                 let found = names.iter().position(|other| other == name);
@@ -48,7 +50,7 @@ impl Kind for Moves {
             wanted.iter().map(index).collect::<Result<Vec<usize>, WasmError>>()
         });
         let sources = manifest.info_of("source_names").unwrap_or_default().to_string();
-        Ok(Style { castling: values.castling()?, chosen: chosen.transpose()?, sources })
+        Ok(Style { castling: values.castling(), chosen: chosen.transpose()?, sources })
     }
 
     fn question(position: &Position) -> String {

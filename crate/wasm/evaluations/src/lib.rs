@@ -35,6 +35,8 @@ pub struct Style {
     pub min_depth: f64,
     /// Minimum number of nodes, in thousands.
     pub min_knodes: f64,
+    /// Minimum number of variations, or of legal moves if there are fewer.
+    pub min_pvs: f64,
 }
 
 #[derive(Serialize)]
@@ -69,12 +71,15 @@ impl Kind for Evaluations {
     /// Whether the side to move is checkmated, if the game is over.
     type Question = Option<bool>;
 
+    const OTHER: &str = ": this is a book of moves, not a database of evaluations; open it by openBook of shelfish/book";
+
     fn style(values: &Values<'_>, _: &Manifest) -> Result<Style, WasmError> {
         Ok(Style {
-            castling: values.castling()?,
+            castling: values.castling(),
             san: values.flag("san"),
-            min_depth: values.number("minDepth", 0.0, 0.0)?,
-            min_knodes: values.number("minKnodes", 0.0, 0.0)?,
+            min_depth: values.number("minDepth", 0.0),
+            min_knodes: values.number("minKnodes", 0.0),
+            min_pvs: values.number("minPvs", 0.0),
         })
     }
 
@@ -103,8 +108,12 @@ impl Kind for Evaluations {
 
 /// Converts a record. Returns `null` if the style excludes all evaluations.
 fn convert(eval: &eval::PositionEval, style: Style) -> JsValue {
+    let moves = if style.min_pvs > 1.0 { eval.position.chess().legal_moves().len() } else { 1 };
+    let min_pvs = style.min_pvs.min(moves as f64);
     let is_included = |evaluation: &&eval::Evaluation| {
-        f64::from(evaluation.depth) >= style.min_depth && evaluation.knodes as f64 >= style.min_knodes
+        f64::from(evaluation.depth) >= style.min_depth
+            && evaluation.knodes as f64 >= style.min_knodes
+            && evaluation.pvs.len() as f64 >= min_pvs
     };
     let evaluations = eval.evaluations.iter().filter(is_included).map(|evaluation| Evaluation {
         depth: evaluation.depth,

@@ -7,7 +7,7 @@ use futures_channel::oneshot;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, LocalBoxFuture, select};
 use gloo_events::{EventListener, EventListenerOptions};
-use js_sys::{Array, Function, Promise};
+use js_sys::{Array, Promise};
 use shelfish::position::Position;
 use shelfish::reader::{Fetched, Observer, ReadError, Reader};
 use shelfish::source::Source as _;
@@ -18,7 +18,7 @@ use wasm_bindgen_futures::{future_to_promise, spawn_local};
 use web_sys::{AbortController, AbortSignal};
 
 use crate::answer;
-use crate::error::{aborted, at_opening, closed, into_js, invalid_fen, read_error};
+use crate::error::{aborted, at_opening, closed, into_js, invalid_fen, open_error, read_error};
 use crate::kind::Kind;
 use crate::options::{Open, Values};
 use crate::source::{Custom, DatabaseSource};
@@ -29,14 +29,24 @@ struct State<K: Kind> {
     reader: DatabaseReader<K>,
     /// Whether blocks are cached in memory, so that a request in flight is useful after an abort.
     has_memory: bool,
-    /// Ends all lookups.
-    closing: AbortController,
+    /// A sender for each lookup, whose end closes the lookup. The listeners of a signal would be too many for Node.
+    running: RefCell<Vec<oneshot::Sender<()>>>,
+}
+
+impl<K: Kind> State<K> {
+    /// Returns a receiver that ends with the database.
+    fn closing(&self) -> oneshot::Receiver<()> {
+        let (send, receive) = oneshot::channel();
+        let mut running = self.running.borrow_mut();
+        running.retain(|lookup| !lookup.is_canceled());
+        running.push(send);
+        receive
+    }
 }
 
 /// An open database.
 pub struct Database<K: Kind> {
     state: RefCell<Option<State<K>>>,
-    make_error: Function,
 }
 
 /// Opens the database of a manifest's URL, and converts it with `wrap`. See [`export`](crate::export).
@@ -45,19 +55,18 @@ pub fn open<K: Kind>(
     source: JsValue,
     options: JsValue,
     early: Option<(Promise, AbortController)>,
-    make_error: Function,
     wrap: fn(Database<K>) -> JsValue,
 ) -> Promise {
     let values = Values(&options);
     let early = early.map(|(response, controller)| Early { response, controller });
-    let parsed = values.open().and_then(|open| Ok((open, values.signal()?)));
+    let parsed = values.open().map(|open| (open, values.signal()));
     let opening = async move {
         let opening = match parsed {
             Ok((open, signal)) => {
-                let (make_error, url) = (make_error.clone(), url.clone());
+                let url = url.clone();
                 let connecting = async move {
                     let state = connect::<K>(&url, source, open, early).await?;
-                    Ok(wrap(Database { state: RefCell::new(Some(state)), make_error }))
+                    Ok(wrap(Database { state: RefCell::new(Some(state)) }))
                 };
                 unless_aborted(signal, connecting.boxed_local())
             }
@@ -67,7 +76,7 @@ pub fn open<K: Kind>(
                 ready(Err(error)).boxed_local()
             }
         };
-        opening.await.map_err(|error| into_js(at_opening(error, &url), &make_error))
+        opening.await.map_err(|error| into_js(at_opening(error, &url)))
     };
     promise(opening.boxed_local())
 }
@@ -109,9 +118,8 @@ async fn connect<K: Kind>(url: &str, source: JsValue, open: Open, early: Option<
         .observer(observer)
         .open()
         .await
-        .map_err(read_error)?;
-    let closing = AbortController::new().map_err(|_| closed())?;
-    Ok(State { reader, has_memory, closing })
+        .map_err(open_error::<K>)?;
+    Ok(State { reader, has_memory, running: RefCell::default() })
 }
 
 impl<K: Kind> Database<K> {
@@ -142,13 +150,13 @@ impl<K: Kind> Database<K> {
 
     /// Returns the manifest.
     pub fn manifest(&self) -> Result<JsValue, JsValue> {
-        let reader = self.reader().map_err(|error| into_js(error, &self.make_error))?;
+        let reader = self.reader()?;
         Ok(answer::manifest(&reader.manifest(), K::manifest_fields(&reader.manifest())))
     }
 
     /// Returns totals since the database was opened.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
-        let reader = self.reader().map_err(|error| into_js(error, &self.make_error))?;
+        let reader = self.reader()?;
         Ok(answer::stats(&reader.stats()))
     }
 
@@ -158,7 +166,6 @@ impl<K: Kind> Database<K> {
             if let Some(cache) = state.reader.cache() {
                 cache.close();
             }
-            state.closing.abort();
         }
     }
 }
@@ -172,14 +179,13 @@ impl<K: Kind> Database<K> {
     }
 
     fn promise(&self, work: Result<Work, WasmError>) -> Promise {
-        let make_error = self.make_error.clone();
         let work = work.unwrap_or_else(|error| ready(Err(error)).boxed_local());
-        promise(async move { work.await.map_err(|error| into_js(error, &make_error)) }.boxed_local())
+        promise(async move { work.await.map_err(into_js) }.boxed_local())
     }
 
     fn try_lookup(&self, fen: &str, options: &JsValue) -> Result<Work, WasmError> {
         let values = Values(options);
-        let signal = values.signal()?;
+        let signal = values.signal();
         check(signal.as_ref())?;
         let reader = self.reader()?;
         let style = K::style(&values, &reader.manifest())?;
@@ -198,7 +204,7 @@ impl<K: Kind> Database<K> {
 
     fn try_lookup_many(&self, fens: &Array, options: &JsValue, has_answers: bool) -> Result<Work, WasmError> {
         let values = Values(options);
-        let signal = values.signal()?;
+        let signal = values.signal();
         check(signal.as_ref())?;
         let reader = self.reader()?;
         let style = K::style(&values, &reader.manifest())?;
@@ -211,10 +217,9 @@ impl<K: Kind> Database<K> {
                     questions.push((index, K::question(&position)));
                     positions.push(position);
                 }
-                Err(error) => answers.set(index, into_js(invalid_fen(error), &self.make_error)),
+                Err(error) => answers.set(index, into_js(invalid_fen(error))),
             }
         }
-        let make_error = self.make_error.clone();
         let work = async move {
             reader
                 .lookup_each(positions, &mut |n, found| {
@@ -222,9 +227,7 @@ impl<K: Kind> Database<K> {
                         return;
                     }
                     let (index, question) = &questions[n];
-                    let answer = K::encode(found, &style, question);
-                    let answer = answer.unwrap_or_else(|error| into_js(error, &make_error));
-                    answers.set(*index, answer);
+                    answers.set(*index, K::encode(found, &style, question).unwrap_or_else(into_js));
                 })
                 .await;
             Ok(answers.into())
@@ -234,17 +237,20 @@ impl<K: Kind> Database<K> {
 
     /// Ends `work` if the signal is aborted or the database is closed. After an abort, requests in flight continue, for the next
     /// lookup.
-    fn guard(&self, signal: Option<AbortSignal>, work: Work) -> Result<Work, WasmError> {
+    fn guard(&self, signal: Option<AbortSignal>, mut work: Work) -> Result<Work, WasmError> {
         let state = self.state.borrow();
-        let State { reader, has_memory, closing } = state.as_ref().ok_or_else(closed)?;
-        let (closing, has_memory, reader) = (closing.signal(), *has_memory, reader.clone());
+        let state = state.as_ref().ok_or_else(closed)?;
+        let mut closing = state.closing();
+        let (has_memory, reader) = (state.has_memory, state.reader.clone());
         let work = async move {
-            let mut work = unless_closed(closing.clone(), work);
-            let answer = unless_aborted(signal.clone(), (&mut work).boxed_local()).await;
+            let answer = match select(unless_aborted(signal.clone(), (&mut work).boxed_local()), &mut closing).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right(_) => return Err(closed()),
+            };
             if has_memory && answer.is_err() && signal.is_some_and(|signal| signal.aborted()) {
                 // Requests in flight continue until `work` is dropped.
-                let linger = reader.linger().map(|()| Ok(JsValue::UNDEFINED)).boxed_local();
-                spawn_local(unless_closed(closing, linger).map(drop));
+                let linger = reader.linger().boxed_local();
+                spawn_local(async move { drop(select(linger, closing).await) });
             }
             answer
         };
@@ -261,31 +267,18 @@ fn check(signal: Option<&AbortSignal>) -> Result<(), WasmError> {
 
 /// Waits for `work`. Fails if the signal is aborted first.
 fn unless_aborted(signal: Option<AbortSignal>, work: Pending<'_>) -> Pending<'_> {
-    match signal {
-        Some(signal) => unless(signal, aborted, work),
-        None => work,
-    }
-}
-
-/// Waits for `work`. Fails if the database is closed first.
-fn unless_closed(closing: AbortSignal, work: Pending<'_>) -> Pending<'_> {
-    unless(closing, |_| closed(), work)
-}
-
-fn unless(signal: AbortSignal, error: fn(JsValue) -> WasmError, work: Pending<'_>) -> Pending<'_> {
+    let Some(signal) = signal else { return work };
     let work = async move {
-        if signal.aborted() {
-            return Err(error(signal.reason()));
-        }
-        let (send, aborted) = oneshot::channel();
+        check(Some(&signal))?;
+        let (send, receive) = oneshot::channel();
         // Cloudflare's Workers refuse passive listeners, which are the default of gloo.
         let options = EventListenerOptions::enable_prevent_default();
         let _listener = EventListener::once_with_options(&signal, "abort", options, move |_| {
             let _ = send.send(());
         });
-        match select(work, aborted).await {
+        match select(work, receive).await {
             Either::Left((done, _)) => done,
-            Either::Right(_) => Err(error(signal.reason())),
+            Either::Right(_) => Err(aborted(signal.reason())),
         }
     };
     work.boxed_local()

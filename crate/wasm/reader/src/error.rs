@@ -2,13 +2,15 @@
 
 use std::io::ErrorKind;
 
-use js_sys::{Function, Reflect};
+use js_sys::Reflect;
 use shelfish::position::FenError;
 use shelfish::reader::ReadError;
 use shelfish::source::{SourceError, SourceErrorKind};
 use shelfish::table::TableError;
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::JsValue;
+
+use crate::kind::Kind;
 
 /// Reports that the call was aborted, for a reason of the caller.
 pub fn aborted(reason: JsValue) -> WasmError {
@@ -25,32 +27,34 @@ pub fn invalid_fen(error: FenError) -> WasmError {
     WasmError::new("fen", error.to_string())
 }
 
+/// Converts an error to JavaScript, with its cause.
+pub fn into_js(error: WasmError) -> JsValue {
+    let value = to_js(&error);
+    if !error.cause.is_undefined() {
+        // A plain object accepts the property.
+        let _ = Reflect::set(&value, &"cause".into(), &error.cause);
+    }
+    value
+}
+
+/// Converts an error of the opening. A database of the other kind needs another function of the package.
+pub fn open_error<K: Kind>(error: ReadError) -> WasmError {
+    let is_other = matches!(&error, ReadError::Table { error: TableError::Kind { .. }, .. });
+    let mut converted = read_error(error);
+    if is_other {
+        converted.message = [converted.url.as_deref().unwrap_or_default(), K::OTHER].concat();
+    }
+    converted
+}
+
 /// Adds advice about the URL to an error of the opening.
 pub fn at_opening(mut error: WasmError, url: &str) -> WasmError {
     // Splitting a text, or searching for a text in it, would add much code.
-    let mut name = url.bytes().rev().take_while(|byte| *byte != b'/');
-    if matches!(error.code, "manifest" | "status") && !name.any(|byte| byte == b'.') {
+    let mut name = url.bytes().rev().take_while(|byte| *byte != b'/').peekable();
+    if matches!(error.code, "manifest" | "status") && name.peek().is_some() && !name.any(|byte| byte == b'.') {
         error.message.push_str("; if it is the URL of a folder, it must end with a slash");
     }
     error
-}
-
-/// Makes the package's error.
-pub fn into_js(mut error: WasmError, make_error: &Function) -> JsValue {
-    if error.code == "network" && error.url.as_deref().is_some_and(is_foreign) {
-        error.message.push_str(
-            "; as it is of another origin, its host must send Access-Control-Allow-Origin, and a \
-             Content-Security-Policy of the page must have it in connect-src",
-        );
-    }
-    make_error.call2(&JsValue::UNDEFINED, &to_js(&error), &error.cause).unwrap_or_else(|thrown| thrown)
-}
-
-/// Whether a URL has another origin than the page or Worker. Returns `false` if there is neither.
-fn is_foreign(url: &str) -> bool {
-    let get = |object: &JsValue, name: &str| Reflect::get(object, &name.into()).ok();
-    let origin = get(&js_sys::global(), "location").and_then(|location| get(&location, "origin")?.as_string());
-    origin.is_some_and(|origin| url.strip_prefix(&origin).is_none_or(|rest| !rest.starts_with('/')))
 }
 
 /// Converts an error of the reader.
@@ -75,9 +79,9 @@ pub fn read_error(error: ReadError) -> WasmError {
 fn code(error: &ReadError) -> &'static str {
     match error {
         ReadError::Source(SourceError { kind, .. }) => match kind {
-            SourceErrorKind::Io(ErrorKind::NotFound, _) => "status",
+            SourceErrorKind::Io(ErrorKind::NotFound, _) => "missing",
             SourceErrorKind::Io(ErrorKind::UnexpectedEof, _) => "range",
-            SourceErrorKind::Network(_) | SourceErrorKind::Io(..) => "network",
+            SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Io(..) => "network",
             SourceErrorKind::Timeout(_) => "timeout",
             SourceErrorKind::Status(_) => "status",
             SourceErrorKind::Integrity { .. } => "integrity",

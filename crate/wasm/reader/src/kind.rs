@@ -17,6 +17,9 @@ pub trait Kind: 'static {
     /// Facts about a position that its answer needs.
     type Question: 'static;
 
+    /// Rest of the error about a database of the other kind, after its URL.
+    const OTHER: &str;
+
     /// Reads the options of a lookup.
     fn style(values: &Values<'_>, manifest: &Manifest) -> Result<Self::Style, WasmError>;
 

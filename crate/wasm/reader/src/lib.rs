@@ -20,14 +20,14 @@ pub use options::Values;
 #[macro_export]
 macro_rules! export {
     ($kind:ty) => {
-        /// An open database. Every method returns a promise. Errors are made by `make_error` of [`open`].
+        /// An open database. Every method returns a promise. Errors are plain objects, also among the answers.
         #[wasm_bindgen::prelude::wasm_bindgen]
         pub struct Database($crate::Database<$kind>);
 
         /// Opens the database of a manifest's URL.
         ///
         /// `source` is an object of the caller, instead of `fetch`. `response` is the promise of a response to a request for the
-        /// manifest, and `controller` aborts the request. `make_error` makes an error of a plain object and a cause.
+        /// manifest, and `controller` aborts the request.
         #[wasm_bindgen::prelude::wasm_bindgen]
         pub fn open(
             url: String,
@@ -35,10 +35,9 @@ macro_rules! export {
             options: wasm_bindgen::JsValue,
             response: Option<js_sys::Promise>,
             controller: Option<web_sys::AbortController>,
-            make_error: js_sys::Function,
         ) -> js_sys::Promise {
             let wrap = |database| Database(database).into();
-            $crate::open::<$kind>(url, source, options, response.zip(controller), make_error, wrap)
+            $crate::open::<$kind>(url, source, options, response.zip(controller), wrap)
         }
 
         #[wasm_bindgen::prelude::wasm_bindgen]

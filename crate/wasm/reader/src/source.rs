@@ -1,5 +1,6 @@
 //! The source of a database: `fetch`, or an object of the caller.
 
+use core::cell::Cell;
 use core::ops::Range;
 use std::io::ErrorKind;
 
@@ -30,7 +31,7 @@ impl Custom {
             let get = |name: &str| Reflect::get(&error, &name.into()).unwrap_or_default();
             match (get("status").as_f64(), get("code").as_string().as_deref()) {
                 (Some(status), _) => SourceErrorKind::Status(status as u16),
-                (_, Some("status" | "ENOENT")) => SourceErrorKind::Io(ErrorKind::NotFound, reason(&error)),
+                (_, Some("missing" | "ENOENT")) => SourceErrorKind::Io(ErrorKind::NotFound, reason(&error)),
                 (_, Some("range")) => SourceErrorKind::Io(ErrorKind::UnexpectedEof, reason(&error)),
                 _ => SourceErrorKind::Network(reason(&error)),
             }
@@ -56,7 +57,7 @@ impl Custom {
             });
             bytes.map_err(AttemptError::from)
         };
-        send(&at, &self.retry, &mut || attempt().boxed_local()).await
+        send(&at, &self.retry, &Cell::new(0), &mut || attempt().boxed_local()).await
     }
 }
 
