@@ -26,7 +26,7 @@ function table() {
     entries.map((entry) => [entry, Object.fromEntries(DIRECTIVES.map((name, n) => [name, (cells[n] ?? []).flatMap((code) => code.split(" "))]))])));
 }
 
-/** What a page does with each entry. Runs in the page. @type {Record<string, (database: string, book: string, fen: string) => Promise<unknown>>} */
+/** The use of each entry by a page. Runs in the page. @type {Record<string, (database: string, book: string, fen: string) => Promise<unknown>>} */
 const USES = {
   "shelfish": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/index.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),
   "shelfish/inline": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/inline.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),

@@ -270,7 +270,7 @@ test("a closed engine reports it, and a Worker without a script gives advice", a
       throw new TypeError("no such script");
     },
   });
-  await assert.rejects(broken.analyse(START, { depth: 1 }), { code: "network", message: /no such script.*shelfish\/engine\/inline/ });
+  await assert.rejects(broken.analyse(START, { depth: 1 }), { code: "network", message: /no such script; pass openEngine\(\{ worker \}\)/ });
 });
 
 test("a cleared engine finds the same again", async (t) => {

@@ -221,3 +221,22 @@ test("a known evaluation is returned if it reaches one of the limits, or if the 
   const deep = { ...known, depth: 60, knodes: 0 };
   assert.equal((await judge.evaluate(MIDDLE, { nodes: 2_000, known: deep }))?.depth, 60);
 });
+
+test("with minPvs the engine answers if the database has too few variations, and with SAN a known evaluation without SAN is searched", async (t) => {
+  const judge = openEvaluator({ database, engine: () => openEngine() });
+  t.after(() => judge.close());
+  const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+  const most = Math.max(...((await database.lookup(start))?.evaluations ?? []).map(({ pvs }) => pvs.length));
+  assert.equal((await judge.evaluate(start, { depth: 3, minPvs: most }))?.pvs.length, most);
+  const found = await judge.evaluate(start, { depth: 3, multiPv: most + 1, minPvs: most + 1 });
+  assert.deepEqual([found?.from, found?.pvs.length], ["engine", most + 1]);
+  const [first] = await judge.evaluateMany([start], { depth: 3, minPvs: most + 1 });
+  assert.ok(first && "pvs" in first && first.from === "engine");
+  const known = await judge.evaluate(MIDDLE, { depth: 5 });
+  assert.ok(known && (await judge.evaluate(MIDDLE, { depth: 5, known, san: true }))?.pvs[0].san.length);
+  for (const options of [{ dept: 3 }, { san: "yes" }, { stockfish: 1 }, { onInfo: 1 }]) {
+    await assert.rejects(judge.evaluate(MIDDLE, /** @type {any} */ (options)), { code: "usage" });
+  }
+  await assert.rejects(judge.evaluate(/** @type {any} */ (undefined)), { code: "usage", message: /^evaluate: expected a FEN as text/ });
+  assert.throws(() => openEvaluator(/** @type {any} */ ({ database, cache: true })), { code: "usage" });
+});

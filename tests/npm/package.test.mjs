@@ -341,7 +341,7 @@ test("an error names the wrong argument", async (t) => {
   assert.match((await rejects(database.prefetch([START], any({ san: true })), "usage")).message, /^san: prefetch has no such option/);
   assert.match((await rejects(openDatabase(shelf.url, any({ cache: true })), "usage")).message, /^cache: openDatabase has no such option/);
   assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: "yes" })), "usage")).message, /^indexedDB: expected true, false or an object/);
-  assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: { byte: 1 } })), "usage")).message, /^byte: indexedDB has no such option/);
+  assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: { byte: 1 } })), "usage")).message, /^indexedDB\.byte: openDatabase has no such option, expected name, bytes/);
   for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(openDatabase(any(url)), "network");
   assert.ok(await database.lookup(START, any(null)), "no options are no fault");
   assert.deepEqual(await database.lookupMany([], any(null)), []);
@@ -598,16 +598,6 @@ test("files are relative to the manifest after a redirect", async (t) => {
 test("the URL of a folder without its slash gives advice", async (t) => {
   await opened(t);
   assert.match((await rejects(openDatabase(`${shelf.url}db`), "status")).message, /must end with a slash/);
-});
-
-test("a book is an error that names openBook, and a database is an error that names openDatabase", async (t) => {
-  const games = await host(join(ROOT, "tests/data/book/db"));
-  t.after(() => games.close());
-  await opened(t);
-  assert.match((await rejects(openDatabase(games.url), "manifest")).message, /manifest\.json: this is a book of moves.*openBook of shelfish\/book/);
-  /** @type {typeof import("shelfish/book")} */
-  const { openBook } = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
-  assert.match((await rejects(openBook(shelf.url), "manifest")).message, /this is a database of evaluations.*openDatabase of shelfish/);
 });
 
 test("a missing folder is an error without a status and without advice about URLs", async () => {

@@ -9,7 +9,8 @@ import { trustedUrl, workers } from "./workers.js";
 
 platform.wasm = () => decodeModule(wasm);
 workers.advice =
-  'a Content-Security-Policy of the page needs worker-src blob:, or import from "shelfish/engine", or pass openEngine({ worker })';
+  (typeof Worker === "function" ? 'a Content-Security-Policy of the page needs worker-src blob:, or import from "shelfish/engine", or ' : "") +
+  "pass openEngine({ worker })";
 workers.make = () => (typeof Worker === "function" ? inBrowser() : inNode());
 
 function inBrowser(): EngineWorker {

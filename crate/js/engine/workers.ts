@@ -1,4 +1,4 @@
-// How the entries of the engine start Workers.
+// The way in which the entries of the engine start Workers.
 
 import type { EngineWorker } from "./messages.js";
 

@@ -150,7 +150,11 @@ impl Fetch {
         if is_offline() {
             return SourceErrorKind::Network("the device is offline".to_string());
         }
-        let kind = if !self.has_answered.get() && is_foreign(url) { SourceErrorKind::Blocked } else { SourceErrorKind::Network };
+        let kind = if !self.has_answered.get() && is_foreign(url) {
+            SourceErrorKind::Blocked
+        } else {
+            SourceErrorKind::Network
+        };
         kind(reason(error))
     }
 

@@ -65,8 +65,11 @@ pub async fn send<'a>(
         // Timers count whole milliseconds.
         let timer = pause(left.saturating_add(Duration::from_millis(1)));
         if let Either::Left((answer, _)) = select(work.as_mut(), timer).await {
-            return answer
-                .map_err(|AttemptError { kind, retry_after }| SourceError { at: at.to_string(), kind, retry_after });
+            return answer.map_err(|AttemptError { kind, retry_after }| SourceError {
+                at: at.to_string(),
+                kind,
+                retry_after,
+            });
         }
     }
 }

@@ -71,7 +71,8 @@ impl Kind for Evaluations {
     /// Whether the side to move is checkmated, if the game is over.
     type Question = Option<bool>;
 
-    const OTHER: &str = ": this is a book of moves, not a database of evaluations; open it by openBook of shelfish/book";
+    const OTHER: &str =
+        ": this is a book of moves, not a database of evaluations; open it by openBook of shelfish/book";
 
     fn style(values: &Values<'_>, _: &Manifest) -> Result<Style, WasmError> {
         Ok(Style {

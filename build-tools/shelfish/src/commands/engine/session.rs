@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use shakmaty::fen::Fen;
 use shakmaty::EnPassantMode;
+use shakmaty::fen::Fen;
 use shelfish::eval::PositionEval;
 use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
 
