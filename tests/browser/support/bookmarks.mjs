@@ -152,11 +152,17 @@ export async function firefoxWith({ bookmarks, port }) {
   );
   await driver.setContext(Context.CONTENT);
 
+  /** Returns true if the page of this address is loaded. An earlier navigation can end after the driver requested the next page. */
+  const isLoaded = (/** @type {string} */ address) => driver.executeScript("return location.href === arguments[0] && document.readyState === 'complete'", address);
   const other = async () => (await driver.getAllWindowHandles()).find((handle) => handle !== first);
 
   return {
     name: "Firefox",
-    visit: (url) => driver.get(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`)),
+    async visit(url) {
+      const address = new URL(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`)).href;
+      await driver.get(address);
+      await until(() => isLoaded(address), `the page is ${address}`);
+    },
     run: (script) => driver.executeScript(`return ${script}`),
     click: (selector) => driver.findElement(By.css(selector)).click(),
     async press(bookmark) {
@@ -183,7 +189,7 @@ export async function firefoxWith({ bookmarks, port }) {
             return { tab };
           }
           const here = await driver.getCurrentUrl();
-          return here === before ? undefined : { here };
+          return here !== before && (await isLoaded(here)) ? { here } : undefined;
         })) ?? {}
       );
     },
