@@ -37,12 +37,19 @@ export function directory(path: string): Source {
     }
   }
 
+  /** Returns the size of a regular file. Opening a named pipe would wait without a limit. */
+  async function sizeOf(path: string, url: string): Promise<number> {
+    const found = await stat(path);
+    if (!found.isFile()) throw failed("network", "expected a regular file, found another kind of file", url);
+    return found.size;
+  }
+
   return {
     url: href,
 
     whole: (file, cap) =>
       withFile(file, async (path, url) => {
-        const { size } = await stat(path);
+        const size = await sizeOf(path, url);
         const content = size > cap ? undefined : await readFile(path);
         if (content && content.length <= cap) return content;
         throw failed("range", `the file has ${size} bytes, more than ${cap}`, url);
@@ -50,9 +57,9 @@ export function directory(path: string): Source {
 
     range: (file, start, end) =>
       withFile(file, async (path, url) => {
+        const size = await sizeOf(path, url);
         const handle = await open(path);
         try {
-          const { size } = await handle.stat();
           // Checked before the allocation.
           if (!(start >= 0 && start <= end && end <= size)) {
             throw failed("range", `the file has ${size} bytes, but bytes ${start} to ${end} were requested`, url);

@@ -1,11 +1,31 @@
 //! A database in a directory.
 
 use core::ops::Range;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::{Source, SourceError, SourceErrorKind};
+
+/// Opens a regular file. A named pipe would keep its reader waiting, without a limit.
+///
+/// # Errors
+///
+/// Returns an error for other kinds of files, and for files that cannot be opened.
+pub fn open(path: &Path) -> std::io::Result<File> {
+    check_regular(&std::fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check_regular(metadata: &Metadata) -> std::io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let found = if metadata.is_dir() { "a directory" } else { "another kind of file" };
+    Err(std::io::Error::new(ErrorKind::InvalidInput, format!("expected a regular file, found {found}")))
+}
 
 /// The files of a directory.
 #[derive(Clone, Debug)]
@@ -19,7 +39,7 @@ impl Directory {
 
     fn read(&self, file: &str, from: u64, length: u64) -> Result<Vec<u8>, SourceErrorKind> {
         let mut bytes = Vec::new();
-        let mut file = File::open(self.0.join(file)).map_err(|error| io(&error))?;
+        let mut file = open(&self.0.join(file)).map_err(|error| io(&error))?;
         file.seek(SeekFrom::Start(from)).map_err(|error| io(&error))?;
         file.take(length).read_to_end(&mut bytes).map_err(|error| io(&error))?;
         Ok(bytes)

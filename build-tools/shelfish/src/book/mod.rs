@@ -4,7 +4,6 @@ pub mod choice;
 pub mod learning;
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -49,7 +48,7 @@ impl std::error::Error for PolyglotFileError {}
 
 /// Reads a Polyglot book.
 pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, PolyglotFileError> {
-    let file = File::open(path).map_err(PolyglotFileError::Read)?;
+    let file = shelfish::source::file::open(path).map_err(PolyglotFileError::Read)?;
     let mut bytes = Vec::new();
     file.take(MAX_POLYGLOT + 1).read_to_end(&mut bytes).map_err(PolyglotFileError::Read)?;
     if bytes.len() as u64 > MAX_POLYGLOT {

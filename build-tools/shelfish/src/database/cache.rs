@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 use shelfish::reader::{Cache, Keep};
 use shelfish::source::Source as _;
+use shelfish::source::file::open;
 
 use super::DatabaseSource;
 use crate::system::size;
@@ -100,7 +101,7 @@ impl DiskCache {
     }
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let file = File::open(self.path(name))?;
+        let file = open(&self.path(name))?;
         let mut bytes = Vec::new();
         (&file).take(MAX_ENTRY + 1).read_to_end(&mut bytes)?;
         // The modification time is the time of the last use.
@@ -110,7 +111,7 @@ impl DiskCache {
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let temporary = self.dir.join(format!("t-{}-{}", std::process::id(), self.next.fetch_add(1, Relaxed)));
-        let written = File::create(&temporary).and_then(|mut file| file.write_all(bytes));
+        let written = File::create_new(&temporary).and_then(|mut file| file.write_all(bytes));
         let moved = written.and_then(|()| fs::rename(&temporary, self.path(name)));
         if moved.is_err() {
             let _ = fs::remove_file(&temporary);
@@ -130,9 +131,10 @@ impl DiskCache {
         }
         let path = self.root.join(NOTES);
         let mut notes = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
-        notes.write_all(&written.to_le_bytes())?;
         let mut all = Vec::new();
-        File::open(&path)?.take(1 << 20).read_to_end(&mut all)?;
+        open(&path)?.take(1 << 20).read_to_end(&mut all)?;
+        notes.write_all(&written.to_le_bytes())?;
+        all.extend_from_slice(&written.to_le_bytes());
         let number = |eight: &[u8]| eight.try_into().map_or(0, u64::from_le_bytes);
         let sum = all.chunks_exact(8).map(number).fold(0, u64::saturating_add);
         if sum > self.room / 8 || all.len() >= 1 << 20 {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt};
 use indicatif::DecimalBytes;
+use shelfish::source::file::open;
 use shelfish::table::{Manifest, Shard};
 
 use super::PublishError;
@@ -33,7 +34,9 @@ impl Local {
     pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
         let path = dir.join(Manifest::FILE);
         let fault = |why: String| PublishError::Local { path: path.clone(), why };
-        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+        let mut bytes = Vec::new();
+        let read = open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes));
+        read.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
                 let folder = dir.display().to_string();
                 PublishError::Open(OpenError::Missing { folder, status: None })

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
+use shelfish::source::file::open;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
@@ -67,7 +68,7 @@ impl Folder {
     pub(super) fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         let path = self.dir.join(name);
         let mut bytes = Vec::new();
-        match File::open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)) {
+        match open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.fault(name)(error)),
             Ok(_) => Ok(Some(Current { bytes, version: object_store::UpdateVersion { e_tag: None, version: None } })),
@@ -77,7 +78,7 @@ impl Folder {
     pub(super) fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let mut hash = Sha256::new();
         let copied =
-            File::open(self.dir.join(shard)).and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
+            open(&self.dir.join(shard)).and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
         copied.map_err(self.fault(shard))?;
         Ok(name_of(hash) == shard)
     }
@@ -91,7 +92,7 @@ impl Folder {
     ) -> Result<(), StoreError> {
         let here = |error| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Io(error) };
         let scratch = self.workspace.dir().join(shard);
-        let (mut file, mut out) = (File::open(from).map_err(here)?, File::create(&scratch).map_err(self.fault(shard))?);
+        let (mut file, mut out) = (open(from).map_err(here)?, File::create(&scratch).map_err(self.fault(shard))?);
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             if *stop.borrow() {

@@ -23,6 +23,7 @@ use object_store::{
     ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, RetryConfig,
 };
 use sha2::{Digest, Sha256};
+use shelfish::source::file::open;
 use shelfish::source::host::Deadline;
 use shelfish::source::http::Ask;
 use shelfish::source::{Source, SourceError, SourceErrorKind};
@@ -311,7 +312,7 @@ impl Objects {
         let here = |error| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Io(error) };
         let stopped = || StoreError { at: self.locate(shard), fault: StoreErrorKind::Stopped };
         let wrong = |found| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Content { found } };
-        let mut file = File::open(from).map_err(here)?;
+        let mut file = open(from).map_err(here)?;
         let bytes = file.metadata().map_err(here)?.len();
         let mut attributes = attributes(Role::Shard);
         let digits = shard.strip_suffix(shelfish::table::SHARD_ENDING).unwrap_or(shard).to_owned();

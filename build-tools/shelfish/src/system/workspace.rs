@@ -203,7 +203,7 @@ fn is_ours(name: &str) -> bool {
 
 fn manifest_of(path: &Path) -> Option<Manifest> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    shelfish::source::file::open(path).ok()?.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
     parse_manifest(&bytes).ok().map(|(manifest, _)| manifest)
 }
 

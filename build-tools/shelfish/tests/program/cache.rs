@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Fixture, Host, sample, shelfish};
+use crate::common::hostile::run_within;
+use crate::common::{Fixture, Host, command, sample, shelfish};
 use serde_json::Value;
 
 /// Positions of the database.
@@ -65,4 +66,42 @@ fn an_unusable_cache_is_an_error_unless_it_is_the_default_cache() {
     let file = fixture.file("file", "");
     shelfish(["lookup", "-d", &url, "--cache-dir", file.to_str().unwrap(), FENS[0]]).fails(&["file", "--cache-dir"]);
     shelfish(["lookup", "-d", &url, FENS[0]]).succeeds();
+}
+
+/// Replaces a file by a named pipe.
+#[cfg(unix)]
+fn make_pipe(path: &Path) {
+    let _ = fs::remove_file(path);
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_in_the_cache_are_ignored() {
+    let fixture = Fixture::of_sample();
+    let host = Host::new(&fixture);
+    let (url, cache) = (host.url("db"), fixture.path("cache"));
+    let (first, _) = look_up(&url, &cache, &[]);
+    let entries = entries(&cache);
+    assert!(!entries.is_empty());
+    entries.iter().for_each(|entry| make_pipe(entry));
+    make_pipe(&cache.join("written"));
+    let args = ["lookup", "-d", &url, "--json", "--cache-dir", cache.to_str().unwrap(), FENS[0], FENS[1]];
+    let (run, _) = run_within(1 << 30, command().args(args));
+    assert_eq!((run.code, run.out.lines().count()), (0, 2), "{}", run.err);
+    assert_eq!(look_up(&url, &cache, &[]).0, first);
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_in_a_folder_are_an_error() {
+    let fixture = Fixture::of_sample();
+    let shard = fixture.files("db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap().0;
+    let db = fixture.path("db");
+    for name in [&*shard, "manifest.json"] {
+        make_pipe(&db.join(name));
+        let mut lookup = command();
+        let (run, _) = run_within(1 << 30, lookup.args(["lookup", "-d", db.to_str().unwrap(), FENS[0]]));
+        run.fails(&[name, "expected a regular file"]);
+    }
 }

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use shelfish::source::Source;
+use shelfish::source::file::Directory;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 
@@ -157,7 +159,9 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         would: None,
         seconds: 0.0,
     };
-    let here = fs::read(config.directory.join(Manifest::FILE)).ok().map(|bytes| Integrity::of(&bytes).to_string());
+    let directory = Directory::new(&config.directory);
+    let here = database::wait(directory.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
+    let here = here.ok().map(|bytes| Integrity::of(&bytes).to_string());
     let is_published = known.as_ref().is_some_and(|known| there.as_ref() == Some(&known.integrity));
     // A build on an older manifest would lose later publications.
     let is_current = |known: &State| !config.on_published || known.base == there;
