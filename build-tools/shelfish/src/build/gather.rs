@@ -21,7 +21,7 @@ pub trait Parse: Sync {
     type Chunk: Send;
     /// Counts of the parsed items.
     type Counts: Total;
-    /// DumpOptions records of a position become one.
+    /// Merging of the records of a position.
     type Merging: Merging;
 
     /// Returns the parts of a dump.

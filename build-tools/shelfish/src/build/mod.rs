@@ -28,7 +28,7 @@ pub use runs::RunFiles;
 
 use crate::database;
 use crate::input::remote::DownloadPolicy;
-use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames};
+use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames, max_window_log};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use disk::Disk;
@@ -98,7 +98,9 @@ impl Options {
     /// Opens the inputs and checks that they are of a kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
         let decoders = frames::decoders(self.threads, self.max_memory);
-        let dumps = Dumps::open(&self.inputs, DumpOptions { download_policy: self.download_policy, decoders })?;
+        let max_window_log = max_window_log(self.max_memory);
+        let options = DumpOptions { download_policy: self.download_policy, decoders, max_window_log };
+        let dumps = Dumps::open(&self.inputs, options)?;
         dumps.expect(&self.inputs, kind)?;
         Ok(dumps)
     }

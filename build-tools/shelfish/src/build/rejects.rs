@@ -56,7 +56,7 @@ impl RejectFile {
         self.with(|state| state.file.write_all(rows.as_bytes()))
     }
 
-    /// DumpOptions far it is written.
+    /// Returns the number of bytes written.
     pub fn mark(&self) -> Result<u64, BuildError> {
         self.with(|state| state.file.stream_position())
     }

@@ -3,6 +3,7 @@
 //! A folder contains `list.txt` with a URL per line, and `sha256sums.txt` and `counts.txt` with a name and a checksum
 //! or number of games per line.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use reqwest::Url;
 use serde::Serialize;
 
 use crate::input::Input;
-use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, listed, sums_url};
+use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, checksums, sums_url};
 use crate::terminal::shown::{json, shown};
 use crate::{BoxError, Outcome, database};
 
@@ -22,6 +23,8 @@ use crate::{BoxError, Outcome, database};
 pub const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
 /// Maximum size of a list, in bytes.
 const MAX_LIST: u64 = 4 << 20;
+/// Maximum duration of a list, and of all requests for sizes, in timeouts.
+const LIST_TIMEOUTS: u32 = 2;
 /// Maximum number of parallel requests for sizes.
 const SIDE_BY_SIDE: usize = 8;
 
@@ -43,6 +46,9 @@ pub struct Args {
     /// Do not request the sizes of the dumps
     #[arg(long)]
     no_sizes: bool,
+    /// Seconds without progress after which a request is repeated. A list may take twice this time
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -125,6 +131,8 @@ pub fn list(list: &str, download_policy: DownloadPolicy) -> Result<Vec<Month>, D
     let base = Url::parse(list).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
     let beside = |name: &str| base.join(name).map_err(|_| DumpsError::Address(list.to_owned()));
+    let total = download_policy.timeout.saturating_mul(LIST_TIMEOUTS);
+    let download_policy = DownloadPolicy { total: Some(total), ..download_policy };
     let text = |url: &Url| text(url, download_policy).map_err(|error| DumpsError::Read { url: url.to_string(), error });
     let names = text(&base)?.unwrap_or_default();
     let sums = text(&beside("sha256sums.txt")?)?.unwrap_or_default();
@@ -170,18 +178,23 @@ fn text(url: &Url, download_policy: DownloadPolicy) -> io::Result<Option<String>
 
 /// Parses lists of dumps. Ignores URLs of other hosts, and names without a month.
 fn months(base: &Url, names: &str, sums: &str, counts: &str) -> Vec<Month> {
+    let (mut checksum_of, mut games_of) = (HashMap::new(), HashMap::new());
+    for (name, digits) in checksums(sums) {
+        checksum_of.entry(name).or_insert(digits);
+    }
+    for (name, games) in counts.lines().filter_map(|line| line.trim().split_once(char::is_whitespace)) {
+        if let Ok(games) = games.trim().parse::<u64>() {
+            games_of.entry(name).or_insert(games);
+        }
+    }
     let dump = |line: &str| {
         let url = base.join(line.trim()).ok().filter(|url| url.origin() == base.origin())?;
         let file = url.path_segments()?.next_back()?.to_owned();
-        let count = |line: &str| -> Option<u64> {
-            let (name, games) = line.trim().split_once(char::is_whitespace)?;
-            if name == file { games.trim().parse().ok() } else { None }
-        };
         Some(Month {
             name: month(&file)?.to_owned(),
-            games: counts.lines().find_map(count),
+            games: games_of.get(&*file).copied(),
             bytes: None,
-            sha256: listed(sums.as_bytes(), &file),
+            sha256: checksum_of.get(&*file).map(|digits| digits.to_ascii_lowercase()),
             url: url.into(),
         })
     };
@@ -207,10 +220,10 @@ fn month(file: &str) -> Option<&str> {
 }
 
 /// Requests the sizes of dumps.
-fn ask_sizes(months: &mut [Month]) -> Result<(), BoxError> {
+fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
     let client = reqwest::Client::builder()
         .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
-        .timeout(Duration::from_secs(30))
+        .timeout(timeout)
         .build()?;
     let size = |url: String| {
         let request = client.head(url);
@@ -220,16 +233,23 @@ fn ask_sizes(months: &mut [Month]) -> Result<(), BoxError> {
         }
     };
     let urls: Vec<String> = months.iter().map(|month| month.url.clone()).collect();
-    let sizes = database::wait(stream::iter(urls.into_iter().map(size)).buffered(SIDE_BY_SIDE).collect::<Vec<_>>())?;
+    // Sizes that do not arrive in time remain unknown.
+    let sizes = stream::iter(urls.into_iter().map(size)).buffered(SIDE_BY_SIDE);
+    let sizes = async {
+        let end = tokio::time::sleep(timeout.saturating_mul(LIST_TIMEOUTS));
+        sizes.take_until(end).collect::<Vec<_>>().await
+    };
+    let sizes = database::wait(sizes)?;
     months.iter_mut().zip(sizes).for_each(|(month, bytes)| month.bytes = bytes);
     Ok(())
 }
 
 /// Prints the months.
 pub fn run(args: &Args) -> Outcome {
-    let mut months = list(&args.list, DownloadPolicy::default())?;
+    let timeout = Duration::from_secs(args.timeout);
+    let mut months = list(&args.list, DownloadPolicy { timeout, ..DownloadPolicy::default() })?;
     if !args.no_sizes {
-        ask_sizes(&mut months)?;
+        ask_sizes(&mut months, timeout)?;
     }
     let mut out = io::stdout().lock();
     let unknown = || "?".to_owned();

@@ -49,8 +49,8 @@ pub struct TableArgs {
     /// Number of worker threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Seconds without a byte after which a download is resumed
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Seconds after which a download is resumed if the host sends less than 1 KiB a second
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// Maximum number of retries of a download in a row without progress; each waits longer
     #[arg(long, value_name = "N", default_value_t = 8)]
@@ -106,7 +106,8 @@ impl TableArgs {
 
     /// Returns the timeout and retries of downloads.
     pub fn download_policy(&self) -> DownloadPolicy {
-        DownloadPolicy { timeout: Duration::from_secs(self.timeout), retries: self.retries.into() }
+        let timeout = Duration::from_secs(self.timeout);
+        DownloadPolicy { timeout, retries: self.retries.into(), ..DownloadPolicy::default() }
     }
 
     /// Returns the options of the table for a build of `inputs` in the directory `out`.

@@ -25,7 +25,7 @@ use crate::terminal::report::{named, write_counts};
 
 use crate::terminal::shown::hexadecimal;
 
-/// DumpOptions much text goes to a worker at a time.
+/// Size of the text for a worker, in bytes.
 const CHUNK: usize = 1 << 20;
 
 /// Counts of the games of the inputs.

@@ -1,9 +1,38 @@
 //! Compressed texts, recognised by their first bytes.
 
+use std::fmt;
 use std::io::{self, Read};
 
 use super::frames;
 use super::zstd_stream::{Decompressed, MAX_WINDOW_LOG, zstd_stream};
+
+/// Returns the largest window of a zstd frame that is accepted with `memory` bytes of memory for all, as a power of two: at
+/// most a quarter of the memory.
+pub fn max_window_log(memory: usize) -> u32 {
+    (memory / 4).checked_ilog2().unwrap_or(0).clamp(10, MAX_WINDOW_LOG)
+}
+
+/// Error of a zstd frame whose window exceeds the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WindowError {
+    /// Size of the window in bytes.
+    window: usize,
+    /// Maximum size of a window in bytes.
+    max: usize,
+}
+
+impl fmt::Display for WindowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WindowError { window, max } = self;
+        write!(f, "its zstd frames need {window} bytes of memory, expected at most {max}: ")?;
+        match max.ilog2() {
+            MAX_WINDOW_LOG => f.write_str("decompress it with `zstd -d --long=31` first"),
+            _ => f.write_str("use four times as much --max-memory, or decompress it first"),
+        }
+    }
+}
+
+impl std::error::Error for WindowError {}
 
 /// How a text is compressed.
 #[derive(Clone, Copy)]
@@ -36,14 +65,29 @@ impl Compression {
         }
     }
 
+    /// Checks the window of the first frame of a file.
+    pub fn check_window(self, window: usize, max_window_log: u32) -> io::Result<()> {
+        let max = 1 << max_window_log;
+        match self {
+            Compression::Zstd if window > max => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, WindowError { window, max }))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns a reader that decompresses on this thread. For [`Compression::Pzstd`], only the beginning can be read.
-    pub fn stream<'a>(self, bytes: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    pub fn stream<'a>(
+        self,
+        bytes: impl Read + Send + 'a,
+        max_window_log: u32,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
         Ok(match self {
             Compression::None => Box::new(bytes),
             Compression::Zstd | Compression::Pzstd { .. } => {
                 // Frames for several threads are decoded in memory, without a window; here only the beginning is read.
                 let is_beginning = matches!(self, Compression::Pzstd { .. });
-                zstd_stream(bytes, if is_beginning { 30 } else { MAX_WINDOW_LOG })?
+                zstd_stream(bytes, if is_beginning { 30 } else { max_window_log })?
             }
             Compression::Gzip => {
                 let bytes = io::BufReader::with_capacity(128 << 10, bytes);
@@ -60,14 +104,18 @@ pub(super) struct CompressedText {
     pub bytes: Box<dyn Read + Send>,
     /// How the text is compressed.
     pub compression: Compression,
+    /// Largest window of a zstd frame, as a power of two.
+    pub max_window_log: u32,
 }
 
 impl CompressedText {
     /// Returns a reader of the text.
     pub fn decode(self) -> io::Result<Box<dyn Read + Send>> {
         match self.compression {
-            Compression::Pzstd { decoders } => Ok(Box::new(frames::Text::new(self.bytes, decoders))),
-            compression => compression.stream(self.bytes),
+            Compression::Pzstd { decoders } => {
+                Ok(Box::new(frames::Text::new(self.bytes, decoders, self.max_window_log)))
+            }
+            compression => compression.stream(self.bytes, self.max_window_log),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::remote::{Download, DownloadPolicy, Remote};
+use super::zstd_stream::MAX_WINDOW_LOG;
 use super::{BookFile, Input, InputError, is_polyglot_name};
 
 /// Bytes of a file that decide its compression and the window of zstd.
@@ -33,12 +34,20 @@ const BOOKS_FROM_FILES_ONLY: &str =
     "a book of an engine cannot be read from a pipe or a host: save it as a file and name that";
 
 /// Options of opening dumps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DumpOptions {
     /// Timeout and retries of downloads.
     pub download_policy: DownloadPolicy,
     /// Number of threads that decode a file of `pzstd`, see [`super::frames::decoders`].
     pub decoders: usize,
+    /// Largest window of a zstd frame, as a power of two, see [`super::max_window_log`].
+    pub max_window_log: u32,
+}
+
+impl Default for DumpOptions {
+    fn default() -> DumpOptions {
+        DumpOptions { download_policy: DownloadPolicy::default(), decoders: 0, max_window_log: MAX_WINDOW_LOG }
+    }
 }
 
 /// An opened dump.
@@ -174,10 +183,14 @@ impl Dump {
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
-        Ok(Dump { download, ..Dump::sniff(Counted { reader, read }, size, options.decoders)? })
+        Ok(Dump { download, ..Dump::sniff(Counted { reader, read }, size, options)? })
     }
 
-    fn sniff(mut reader: impl Read + Send + 'static, size: Option<u64>, decoders: usize) -> io::Result<Dump> {
+    fn sniff(
+        mut reader: impl Read + Send + 'static,
+        size: Option<u64>,
+        DumpOptions { decoders, max_window_log, .. }: DumpOptions,
+    ) -> io::Result<Dump> {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         if head.starts_with(PARQUET) {
@@ -187,10 +200,14 @@ impl Dump {
             return Err(io::Error::new(io::ErrorKind::Unsupported, BOOKS_FROM_FILES_ONLY));
         }
         let (compression, window) = Compression::of(&head, decoders);
+        compression.check_window(window, max_window_log)?;
         let (mut beginning, first) = (Vec::new(), head.clone());
         let rest = Keeping { reader: &mut reader, kept: &mut head };
-        compression.stream(io::Cursor::new(first).chain(rest))?.take(SNIFFED).read_to_end(&mut beginning)?;
-        let text = CompressedText { bytes: Box::new(io::Cursor::new(head).chain(reader)), compression };
+        compression
+            .stream(io::Cursor::new(first).chain(rest), max_window_log)?
+            .take(SNIFFED)
+            .read_to_end(&mut beginning)?;
+        let text = CompressedText { bytes: Box::new(io::Cursor::new(head).chain(reader)), compression, max_window_log };
         Ok(Dump { content: Content::Text(text), window, size, kind: kind_of(&beginning), download: None })
     }
 
@@ -289,7 +306,9 @@ mod tests {
     /// Returns the lines of a dump with their numbers; a too long line is "...".
     fn lines(bytes: Vec<u8>) -> io::Result<Vec<(u64, String)>> {
         let mut lines = Vec::new();
-        for chunk in Dump::sniff(Cursor::new(bytes), None, 2)?.chunks() {
+        for chunk in
+            Dump::sniff(Cursor::new(bytes), None, DumpOptions { decoders: 2, ..DumpOptions::default() })?.chunks()
+        {
             match chunk? {
                 Chunk { line, text: Text::TooLong(_) } => lines.push((line, "...".to_owned())),
                 Chunk { line, text: Text::Lines(text) } => {
@@ -329,7 +348,7 @@ mod tests {
         }
         let read = Arc::new(AtomicU64::new(0));
         let reader = Counted { reader: Cursor::new(file.clone()), read: read.clone() };
-        let dump = Dump::sniff(reader, None, 4)?;
+        let dump = Dump::sniff(reader, None, DumpOptions { decoders: 4, ..DumpOptions::default() })?;
         assert!(read.load(Ordering::Relaxed) < file.len() as u64 / 10, "{read:?} of {} bytes", file.len());
         let mut text = String::new();
         dump.text()?.read_to_string(&mut text)?;

@@ -5,7 +5,7 @@
 
 use std::io::{self, Cursor, Read};
 
-use super::zstd_stream::{MAX_WINDOW_LOG, zstd_stream};
+use super::zstd_stream::zstd_stream;
 use crate::system::ordered::{Ordered, ordered};
 
 /// Minimum number of threads. Decompression takes an eightieth of the time for the text.
@@ -14,6 +14,8 @@ const MIN_THREADS: usize = 4;
 const MAX_COMPRESSED: usize = 8 << 20;
 /// Maximum decompressed size of a frame in bytes, which is the default of `pzstd`.
 const MAX_TEXT: usize = 32 << 20;
+/// Largest window of a frame that is decompressed as a stream, as a power of two. Each thread has memory for two frames.
+const MAX_FRAME_WINDOW_LOG: u32 = 26;
 /// Memory for a frame in bytes.
 const FRAME: usize = MAX_COMPRESSED + MAX_TEXT;
 
@@ -49,9 +51,9 @@ type Reader = Box<dyn Read + Send>;
 
 impl Text {
     /// Starts at the beginning of a file.
-    pub fn new(file: impl Read + Send + 'static, decoders: usize) -> Text {
+    pub fn new(file: impl Read + Send + 'static, decoders: usize, max_window_log: u32) -> Text {
         let frames = Frames { file: Some(Box::new(file)), header: None };
-        let pieces = ordered(frames, decoders, |piece: io::Result<Piece>| piece?.decode());
+        let pieces = ordered(frames, decoders, move |piece: io::Result<Piece>| piece?.decode(max_window_log));
         Text { pieces, piece: Box::new(io::empty()) }
     }
 }
@@ -80,22 +82,26 @@ enum Piece {
 }
 
 impl Piece {
-    fn decode(self) -> io::Result<Reader> {
+    fn decode(self, max_window_log: u32) -> io::Result<Reader> {
         let frame = match self {
             Piece::Frame(frame) => frame,
-            Piece::Rest(rest) => return stream(rest),
+            Piece::Rest(rest) => return stream(rest, max_window_log),
         };
         let mut text = Vec::new();
-        // A frame in memory needs no window, so it may exceed `MAX_WINDOW_LOG`, the limit of streams.
+        // A frame in memory needs no window, so it may exceed the limit of streams.
         let fits = text.try_reserve_exact(MAX_TEXT).is_ok()
             && zstd::bulk::Decompressor::new()?.decompress_to_buffer(&frame, &mut text).is_ok();
         // A stream handles larger frames, and reports damage.
-        if fits { Ok(Box::new(Cursor::new(text))) } else { stream(Cursor::new(frame)) }
+        if fits {
+            return Ok(Box::new(Cursor::new(text)));
+        }
+        drop(text);
+        stream(Cursor::new(frame), max_window_log.min(MAX_FRAME_WINDOW_LOG))
     }
 }
 
-fn stream(file: impl Read + Send + 'static) -> io::Result<Reader> {
-    zstd_stream(file, MAX_WINDOW_LOG)
+fn stream(file: impl Read + Send + 'static, max_window_log: u32) -> io::Result<Reader> {
+    zstd_stream(file, max_window_log)
 }
 
 /// Iterator over the frames of a file.
@@ -154,6 +160,7 @@ fn up_to(file: &mut Reader, length: usize) -> io::Result<Vec<u8>> {
 mod tests {
     use std::io::Write as _;
 
+    use super::super::zstd_stream::MAX_WINDOW_LOG;
     use super::*;
 
     type Test = Result<(), Box<dyn std::error::Error>>;
@@ -190,7 +197,10 @@ mod tests {
         let texts = texts();
         let file = pzstd(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         for decoders in [1, 2, 5] {
-            assert!(read(Text::new(Cursor::new(file.clone()), decoders)) == (texts.concat(), true), "{decoders}");
+            assert!(
+                read(Text::new(Cursor::new(file.clone()), decoders, MAX_WINDOW_LOG)) == (texts.concat(), true),
+                "{decoders}"
+            );
         }
         Ok(())
     }
@@ -208,7 +218,7 @@ mod tests {
             [&header(u32::MAX as usize)[..], &one, &two].concat(),
             [&header(0)[..], &one, &header(two.len()), &two].concat(),
         ] {
-            assert_eq!(read(Text::new(Cursor::new(file), 2)), (b"one\ntwo\n".to_vec(), true));
+            assert_eq!(read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG)), (b"one\ntwo\n".to_vec(), true));
         }
         Ok(())
     }
@@ -217,7 +227,7 @@ mod tests {
     fn a_frame_that_exceeds_its_memory_is_read_as_a_stream() -> Test {
         let long = vec![b'x'; MAX_TEXT + 5];
         let file = pzstd(&[b"a\n", &long, b"b\n"])?;
-        let (text, is_whole) = read(Text::new(Cursor::new(file), 2));
+        let (text, is_whole) = read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG));
         assert!(is_whole && text == [b"a\n", &long[..], b"b\n"].concat());
         Ok(())
     }
@@ -228,9 +238,9 @@ mod tests {
         encoder.window_log(MAX_WINDOW_LOG + 1)?;
         encoder.write_all(b"one\n")?;
         let frame = encoder.finish()?;
-        assert!(!read(stream(Cursor::new(frame.clone()))?).1);
+        assert!(!read(stream(Cursor::new(frame.clone()), MAX_WINDOW_LOG)?).1);
         let file = [header(frame.len()), frame].concat();
-        assert_eq!(read(Text::new(Cursor::new(file), 2)), (b"one\n".to_vec(), true));
+        assert_eq!(read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG)), (b"one\n".to_vec(), true));
         Ok(())
     }
 
@@ -248,8 +258,8 @@ mod tests {
                 let at = random.usize(0..file.len());
                 file[at] ^= 1 << random.u8(0..8);
             }
-            let (expected, is_whole) = read(stream(Cursor::new(file.clone()))?);
-            let (found, is_found_whole) = read(Text::new(Cursor::new(file), 2));
+            let (expected, is_whole) = read(stream(Cursor::new(file.clone()), MAX_WINDOW_LOG)?);
+            let (found, is_found_whole) = read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG));
             // A stream returns the beginning of a frame whose end is damaged.
             assert!(is_found_whole == is_whole, "{n}");
             assert!(if is_whole {

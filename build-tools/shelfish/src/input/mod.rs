@@ -19,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use book_file::{BookFile, is_polyglot_name};
+pub use compression::max_window_log;
 pub use dump::{Downloads, Dump, DumpKind, DumpOptions, Dumps};
 pub use zstd_stream::CutOff;
 

@@ -77,8 +77,7 @@ impl Folder {
 
     pub(super) fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let mut hash = Sha256::new();
-        let copied =
-            open(&self.dir.join(shard)).and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
+        let copied = open(&self.dir.join(shard)).and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
         copied.map_err(self.fault(shard))?;
         Ok(name_of(hash) == shard)
     }

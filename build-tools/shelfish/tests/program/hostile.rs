@@ -429,3 +429,120 @@ fn an_engine_survives_a_hostile_store() {
         assert!(child.wait().unwrap().success(), "{name}");
     }
 }
+
+/// Lists of a host of dumps, with one dump.
+fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
+    match &*request.file() {
+        "list.txt" => send(out, "200 OK", "", b"games_2013-01.pgn.zst\n"),
+        "sha256sums.txt" => send(out, "200 OK", "", format!("{}  games_2013-01.pgn.zst\n", "0".repeat(64)).as_bytes()),
+        _ => send(out, "404 Not Found", "", b""),
+    }
+}
+
+#[test]
+fn lists_and_downloads_that_drip_end() {
+    let fixture = Fixture::new();
+    let drips: Answer = |_, out| send_slowly(out, "200 OK\r\netag: \"e\"\r\ncontent-length: 1000000\r\n");
+    let breaks: Answer = |request, out| {
+        // Each connection breaks after one byte more.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let headers = format!("etag: \"e\"\r\ncontent-range: bytes {}-999999/1000000\r\n", request.first);
+        let status = if request.first > 0 { "206 Partial Content" } else { "200 OK" };
+        write!(out, "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\nx", 1_000_000 - request.first)
+    };
+    let retry_later: Answer = |_, out| send(out, "503 Busy", "retry-after: 600\r\n", b"");
+    let book = fixture.path("book");
+    let book = book.to_str().unwrap();
+    let build = [
+        "book",
+        "build",
+        "--quiet",
+        "--timeout",
+        "1",
+        "--retries",
+        "1",
+        "-o",
+        book,
+        "--dump",
+        "2013-01",
+        "--dump-list",
+    ];
+    for (name, file, answer, args, words) in [
+        ("dripping list", "list.txt", drips, &["dumps", "--timeout", "1", "--list"][..], "within 2 seconds"),
+        ("busy list", "list.txt", retry_later, &["dumps", "--timeout", "1", "--list"], "status 503"),
+        ("dripping checksums", "sha256sums.txt", drips, &["dumps", "--timeout", "1", "--list"], "sha256sums.txt"),
+        ("dripping dump", "games_2013-01.pgn.zst", drips, &build, "2 attempts"),
+        ("breaking dump", "games_2013-01.pgn.zst", breaks, &build, "2 attempts"),
+    ] {
+        let host = HostileHost::new(move |request, out| match request.file() == file {
+            true => answer(request, out),
+            false => send_list(request, out),
+        });
+        let mut command = command();
+        let (run, _) = run_within(1 << 30, command.args(args).arg(format!("http://{}/list.txt", host.at)));
+        assert!(run.code == 1 && run.err.contains(words), "{name}: {}{}", run.out, run.err);
+    }
+    // Sizes that do not arrive remain unknown.
+    let host = HostileHost::new(|request, out| match &*request.method {
+        "HEAD" => send_nothing(out),
+        _ => send_list(request, out),
+    });
+    let mut dumps = command();
+    dumps.args(["dumps", "--json", "--timeout", "1", "--list", &format!("http://{}/list.txt", host.at)]);
+    let (run, _) = run_within(1 << 30, &dumps);
+    assert!(run.code == 0 && run.out.contains("\"bytes\":null"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn a_slow_but_steady_download_is_complete() {
+    let fixture = Fixture::new();
+    let text = crate::common::sample();
+    let dump = fixture.file("dump.jsonl", &text);
+    fixture.build_to("expected", &[&dump], &[]).succeeds();
+    let file = zstd(&text);
+    let host = HostileHost::new(move |request, out| match request.file() == "a.zst" {
+        true => {
+            write!(out, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", file.len())?;
+            // The whole takes several timeouts.
+            file.chunks(file.len() / 30).try_for_each(|piece| {
+                std::thread::sleep(std::time::Duration::from_millis(150));
+                out.write_all(piece)
+            })
+        }
+        false => send(out, "404 Not Found", "", b""),
+    });
+    let url = format!("http://{}/a.zst", host.at);
+    fixture.build(&[std::path::Path::new(&url)], &["--timeout", "2"]).succeeds();
+    assert_eq!(fixture.files("db"), fixture.files("expected"));
+}
+
+/// Compresses a text with a window of 2^`window_log` bytes.
+fn zstd_with_window(text: &str, window_log: u32) -> Vec<u8> {
+    let mut encoder = ::zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(window_log).unwrap();
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn windows_of_zstd_fit_the_memory_of_a_build() {
+    let fixture = Fixture::new();
+    let (text, noise) = (crate::common::sample(), "x".repeat(200 << 20));
+    let build = |name: &str, bytes: Vec<u8>| {
+        let dump = fixture.file(name, bytes);
+        let mut build = command();
+        build.args(["build", "--quiet", "--max-memory", "64MiB", "-o"]).arg(fixture.path("db")).arg(dump);
+        run_within(1 << 30, &build)
+    };
+    let (run, _) = build("small", zstd_with_window(&text, 24));
+    run.succeeds();
+    let later = [zstd(&text), zstd_with_window(&noise, 27)].concat();
+    for (name, bytes, words) in [
+        ("large", zstd_with_window(&noise, 27), ["134217728 bytes", "--max-memory"]),
+        ("later", later, ["later", "too much memory"]),
+    ] {
+        let (run, peak) = build(name, bytes);
+        assert!(peak < 100 << 20, "{name}: {} MiB", peak >> 20);
+        run.fails(&words);
+    }
+}

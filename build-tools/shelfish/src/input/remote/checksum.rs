@@ -19,14 +19,20 @@ pub fn sums_url(url: &str) -> String {
     format!("{folder}{LIST}")
 }
 
-/// Finds the checksum of a file in a list of `sha256sum`: 64 digits, a space, a space or `*`, and the name.
+/// Finds the checksum of a file in a list of `sha256sum`.
 pub fn listed(list: &[u8], file: &str) -> Option<String> {
     let list = String::from_utf8_lossy(list);
-    list.lines().find_map(|line| {
+    let digits = checksums(&list).find(|(name, _)| *name == file).map(|(_, digits)| digits)?;
+    Some(digits.to_ascii_lowercase())
+}
+
+/// Returns the names and checksums of a list of `sha256sum`: 64 digits, a space, a space or `*`, and the name.
+pub fn checksums(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    list.lines().filter_map(|line| {
         let (digits, name) = line.trim_end().split_once(' ')?;
         let name = name.trim_start_matches([' ', '*']).trim_start_matches("./");
         let is_sum = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        (is_sum && name == file && !file.is_empty()).then(|| digits.to_ascii_lowercase())
+        (is_sum && !name.is_empty()).then_some((name, digits))
     })
 }
 

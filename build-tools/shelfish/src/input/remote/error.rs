@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 /// An error that keeps a file on a host from being read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,13 @@ pub enum RemoteError {
         at: u64,
         /// Number of attempts without progress.
         times: u32,
+    },
+    /// The whole download took too long.
+    Slow {
+        /// Number of bytes received.
+        at: u64,
+        /// Maximum time.
+        total: Duration,
     },
     /// The file changed since the first request.
     Changed {
@@ -63,6 +71,9 @@ impl fmt::Display for RemoteError {
             RemoteError::Status(status) => write!(f, "the host answered with status {status}, expected 200"),
             RemoteError::Broken { why, at, times } => {
                 write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {why}")
+            }
+            RemoteError::Slow { at, total } => {
+                write!(f, "only {at} bytes arrived within {} seconds", total.as_secs_f32())
             }
             RemoteError::Changed { at } => write!(
                 f,

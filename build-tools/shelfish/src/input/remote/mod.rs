@@ -18,11 +18,12 @@ use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{TokioClock, innermost, pause_of};
+use shelfish::source::host::{Deadline, TokioClock, innermost, pause_of};
 use shelfish::source::retry::{RetryPolicy, Retryable};
 use tokio::runtime::Runtime;
 
-pub use checksum::{Checksum, listed, sums_url};
+use checksum::listed;
+pub use checksum::{Checksum, checksums, sums_url};
 pub use error::RemoteError;
 
 use super::file_name;
@@ -31,27 +32,39 @@ use crate::terminal::shown::{beginning, hexadecimal, shown};
 
 /// Maximum size of a list of checksums, in bytes.
 const MAX_SUMS: usize = 4 << 20;
+/// Minimum number of bytes that a host sends in a second, on average over the timeout.
+const MIN_RATE: u64 = 1 << 10;
 /// Maximum delay that a host may request.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
 /// Timeout and retries of downloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownloadPolicy {
-    /// Maximum time without a byte.
+    /// Maximum time without progress. [`MIN_RATE`] defines progress.
     pub timeout: Duration,
+    /// Maximum time of the whole download.
+    pub total: Option<Duration>,
     /// Maximum number of retries in a row without progress.
     pub retries: u32,
 }
 
 impl Default for DownloadPolicy {
     fn default() -> DownloadPolicy {
-        DownloadPolicy { timeout: Duration::from_secs(60), retries: 8 }
+        DownloadPolicy { timeout: Duration::from_secs(60), total: None, retries: 8 }
     }
 }
 
 impl DownloadPolicy {
     fn retry(&self) -> RetryPolicy {
-        RetryPolicy::default().with_max_retries(self.retries).with_max_retry_after(MAX_RETRY_AFTER)
+        RetryPolicy::default()
+            .with_max_retries(self.retries)
+            .with_max_retry_after(MAX_RETRY_AFTER)
+            .with_total_time(self.total.unwrap_or(Duration::MAX))
+    }
+
+    /// Returns the number of bytes that are progress.
+    fn progress(&self) -> u64 {
+        MIN_RATE * self.timeout.as_secs().max(1)
     }
 }
 
@@ -98,6 +111,20 @@ pub struct Remote {
     expected: Option<Checksum>,
     is_over: bool,
     download: Arc<Mutex<Download>>,
+    /// Time of the first request.
+    start: Instant,
+    pace: Pace,
+}
+
+/// Pace of a download since its last progress.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    /// Time of waiting for the host. Time for other work does not count.
+    waited: Duration,
+    /// Number of received bytes.
+    bytes: u64,
+    /// Number of times that the host was too slow.
+    stalls: u32,
 }
 
 /// The version of a file, as the host identifies it.
@@ -179,6 +206,8 @@ impl Remote {
             expected: known.cloned(),
             is_over: false,
             download: Arc::new(Mutex::new(download)),
+            start: Instant::now(),
+            pace: Pace::default(),
         };
         if remote.expected.is_none() {
             remote.expected = remote.published()?;
@@ -216,7 +245,11 @@ impl Remote {
                 _ => return Ok(Vec::new()),
             }
             let mut list = Vec::new();
-            while let Some(bytes) = self.in_time(answer.chunk()).await? {
+            let deadline = Deadline::new(self.download_policy.timeout);
+            let timeout = |kind: SourceErrorKind| AttemptError::Transient { why: kind.to_string(), delay: None };
+            while let Some(bytes) =
+                deadline.wait(list.len() as u64, self.in_time(answer.chunk())).await.map_err(timeout)??
+            {
                 list.extend_from_slice(&bytes);
                 if list.len() > MAX_SUMS {
                     return Ok(Vec::new());
@@ -287,13 +320,49 @@ impl Remote {
 
     /// Waits for a step of a response, no longer than the timeout.
     async fn in_time<T>(&self, step: impl Future<Output = reqwest::Result<T>>) -> Result<T, AttemptError> {
-        match tokio::time::timeout(self.download_policy.timeout, step).await {
+        self.within(self.download_policy.timeout, step).await
+    }
+
+    /// Waits for a step of a response, no longer than `limit` and the time of the whole download.
+    async fn within<T>(
+        &self,
+        limit: Duration,
+        step: impl Future<Output = reqwest::Result<T>>,
+    ) -> Result<T, AttemptError> {
+        let total = self.download_policy.total.unwrap_or(Duration::MAX);
+        let left = total.saturating_sub(self.start.elapsed());
+        match tokio::time::timeout(limit.min(left), step).await {
             Ok(done) => done.map_err(|error| AttemptError::Transient { why: innermost(&error), delay: None }),
+            Err(_) if left <= limit => Err(RemoteError::Slow { at: self.at, total }.into()),
             Err(_) => {
-                let why = format!("no byte arrived for {} seconds", self.download_policy.timeout.as_secs_f32());
+                let (progress, timeout) = (self.download_policy.progress(), self.download_policy.timeout);
+                let why = format!("fewer than {progress} bytes arrived within {} seconds", timeout.as_secs_f32());
                 Err(AttemptError::Transient { why, delay: None })
             }
         }
+    }
+
+    /// Waits for the next bytes of a response. Returns an error if the host makes too little progress.
+    fn next_piece(&mut self, answer: &mut Response) -> Result<Option<Bytes>, AttemptError> {
+        let timeout = self.download_policy.timeout;
+        let begin = Instant::now();
+        let limit = timeout.saturating_sub(self.pace.waited);
+        let piece = self.runtime.block_on(self.within(limit, answer.chunk()));
+        self.pace.waited += begin.elapsed();
+        match &piece {
+            Ok(bytes) => {
+                self.pace.bytes += bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                if self.pace.bytes >= self.download_policy.progress() {
+                    self.pace = Pace::default();
+                }
+            }
+            // Connections that break soon are no progress either.
+            Err(_) if self.pace.waited >= timeout => {
+                self.pace = Pace { stalls: self.pace.stalls + 1, ..Pace::default() };
+            }
+            Err(_) => {}
+        }
+        piece
     }
 
     /// Retries `attempt` until it succeeds, fails permanently or fails too often.
@@ -319,10 +388,12 @@ impl Remote {
         let (mut start, mut times) = (Instant::now(), 0);
         loop {
             let Some(mut answer) = self.response.take() else {
+                let begin = Instant::now();
                 self.connect()?;
+                self.pace.waited += begin.elapsed();
                 continue;
             };
-            let error = match self.runtime.block_on(self.in_time(answer.chunk())) {
+            let error = match self.next_piece(&mut answer) {
                 Ok(Some(bytes)) => {
                     self.response = Some(answer);
                     let known = self.skip.min(bytes.len() as u64);
@@ -338,7 +409,7 @@ impl Remote {
                 Ok(None) => AttemptError::Transient { why: "the response ended early".to_owned(), delay: None },
                 Err(error) => error,
             };
-            times += 1;
+            times = self.pace.stalls.max(times + 1);
             let Some(delay) = self.download_policy.retry().delay(times, &error, fastrand::f64()) else {
                 return Err(self.broken(error, times).into());
             };
@@ -346,7 +417,9 @@ impl Remote {
                 download.resumed += 1;
             }
             // The time without a byte counts as a part of the delay.
-            std::thread::sleep(delay.saturating_sub(start.elapsed()));
+            let delay = delay.saturating_sub(start.elapsed());
+            std::thread::sleep(delay);
+            self.pace.waited += delay;
             start = Instant::now();
         }
     }

@@ -19,6 +19,8 @@ pub struct Request {
     pub method: String,
     /// Path and query.
     pub path: String,
+    /// First requested byte.
+    pub first: u64,
     /// First and last requested byte.
     pub range: Option<(u64, u64)>,
 }
@@ -56,8 +58,10 @@ impl Request {
             let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
             Some((first.parse().ok()?, last.parse().ok()?))
         });
+        let first = header("range: bytes=").and_then(|range| range.split('-').next()?.parse().ok()).unwrap_or(0);
         let mut words = lines.first().map(String::as_str).unwrap_or_default().split(' ').map(str::to_owned);
-        Ok(Request { method: words.next().unwrap_or_default(), path: words.next().unwrap_or_default(), range })
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        Ok(Request { method, path, first, range })
     }
 }
 
