@@ -205,6 +205,7 @@ impl fmt::Display for SourceErrorKind {
                  Content-Security-Policy of the page must have it in connect-src"
             ),
             SourceErrorKind::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis() as u64),
+            SourceErrorKind::Status(403) => f.write_str("status 403: the bucket is not public, or the path is wrong"),
             SourceErrorKind::Status(status) => write!(f, "the host answered with status {status}"),
             SourceErrorKind::RangeIgnored { length, cap } => {
                 f.write_str("the host ignores range requests and sends the whole file")?;

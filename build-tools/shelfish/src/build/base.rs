@@ -76,7 +76,14 @@ impl fmt::Display for BaseError {
     }
 }
 
-impl std::error::Error for BaseError {}
+impl std::error::Error for BaseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.fault {
+            BaseFault::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// Function that reduces a record of a base and returns its new weight, or `None` if nothing remains.
 pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseFault> + Send + Sync>;

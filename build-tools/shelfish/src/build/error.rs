@@ -100,7 +100,14 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::Base(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<InputError> for BuildError {
     fn from(error: InputError) -> BuildError {

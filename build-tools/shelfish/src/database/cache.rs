@@ -13,7 +13,6 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use shelfish::reader::{Cache, Keep};
-use shelfish::source::Source as _;
 use shelfish::source::file::open;
 
 use super::DatabaseSource;
@@ -45,16 +44,16 @@ impl Args {
     /// Opens the cache of a database. Local directories are not cached.
     ///
     /// An unusable default directory only disables the cache.
-    pub fn open(&self, place: &DatabaseSource) -> io::Result<Option<DiskCache>> {
-        if self.cache_size == 0 || place.is_directory() {
+    pub fn open(&self, source: &DatabaseSource) -> io::Result<Option<DiskCache>> {
+        if self.cache_size == 0 || source.is_directory() {
             return Ok(None);
         }
-        let source = &place.locate("");
+        let origin = source.origin();
         match &self.cache_dir {
-            Some(dir) => DiskCache::open(dir, source, self.cache_size).map(Some).map_err(|error| {
+            Some(dir) => DiskCache::open(dir, origin, self.cache_size).map(Some).map_err(|error| {
                 io::Error::new(error.kind(), format!("{}: {error}; name another --cache-dir", dir.display()))
             }),
-            None => Ok(usual().and_then(|dir| DiskCache::open(&dir, source, self.cache_size).ok())),
+            None => Ok(usual().and_then(|dir| DiskCache::open(&dir, origin, self.cache_size).ok())),
         }
     }
 }
@@ -82,9 +81,9 @@ pub struct DiskCache {
 }
 
 impl DiskCache {
-    /// Opens the cache of the database at `source` in the folder `root`.
-    pub fn open(root: &Path, source: &str, room: u64) -> io::Result<DiskCache> {
-        let dir = root.join(hex(source));
+    /// Opens the cache of the database with the origin `origin` in the folder `root`.
+    pub fn open(root: &Path, origin: &str, room: u64) -> io::Result<DiskCache> {
+        let dir = root.join(hex(origin));
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         // The folder is private, because it reveals the positions that a user looked up.

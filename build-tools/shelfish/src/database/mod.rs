@@ -21,7 +21,7 @@ pub use open_error::OpenError;
 
 use crate::store::{Address, AddressError, Objects, Settings, StoreError};
 pub use crate::system::manifest::{Kind, parse_manifest};
-use crate::system::url::{is_http, scheme};
+use crate::system::url::{is_http, scheme, without_password};
 
 /// Maximum number of retries of a request to a bucket, as for a host.
 const RETRIES: usize = 2;
@@ -67,7 +67,14 @@ impl fmt::Display for DatabaseSourceError {
     }
 }
 
-impl std::error::Error for DatabaseSourceError {}
+impl std::error::Error for DatabaseSourceError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DatabaseSourceError::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// Parses the address of a database.
 pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
@@ -110,7 +117,12 @@ impl Args {
             }
             None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
         };
-        Ok(DatabaseSource { files, integrity: self.integrity })
+        let origin = match &files {
+            Files::Directory(_) => text.to_owned(),
+            Files::Host(_) => without_password(text.trim_end_matches('/')),
+            Files::Bucket(objects) => objects.origin(),
+        };
+        Ok(DatabaseSource { files, origin, integrity: self.integrity })
     }
 }
 
@@ -118,6 +130,7 @@ impl Args {
 #[derive(Clone, Debug)]
 pub struct DatabaseSource {
     files: Files,
+    origin: String,
     integrity: Option<Integrity>,
 }
 
@@ -132,6 +145,12 @@ impl DatabaseSource {
     /// Returns whether the source is a directory, whose files can be listed.
     pub fn is_directory(&self) -> bool {
         matches!(self.files, Files::Directory(_))
+    }
+
+    /// Returns a text that identifies the origin of the bytes: the server, the account and the folder. A URL alone does not
+    /// identify it, because the environment names the servers of buckets.
+    pub fn origin(&self) -> &str {
+        &self.origin
     }
 }
 

@@ -18,6 +18,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use shelfish::source::host::redacted;
+
 pub use book_file::{BookFile, is_polyglot_name};
 pub use compression::max_window_log;
 pub use dump::{Downloads, Dump, DumpKind, DumpOptions, Dumps};
@@ -88,11 +90,12 @@ impl From<&Path> for Input {
     }
 }
 
+/// Formats the input without the secrets of a URL.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Input::File(path) => path.display().fmt(f),
-            Input::Url(url) | Input::Listed { url, .. } => f.write_str(url),
+            Input::Url(url) | Input::Listed { url, .. } => f.write_str(&redacted(url)),
             Input::Stdin => f.write_str("standard input"),
         }
     }

@@ -42,6 +42,8 @@ pub enum AddressError {
     Part(String),
     /// A `file:` URL does not name a local folder.
     File(String),
+    /// The URL contains a user or a password.
+    User,
 }
 
 impl fmt::Display for AddressError {
@@ -52,6 +54,9 @@ impl fmt::Display for AddressError {
             }
             AddressError::NoBucket(url) => write!(f, "found {url}, expected the name of a bucket after ://"),
             AddressError::Part(part) => write!(f, "found {part:?} in the path, expected names of folders"),
+            AddressError::User => f.write_str(
+                "found a user or a password before @, expected them in the environment (see `shelfish publish --help`)",
+            ),
             AddressError::File(url) => write!(f, "found {url}, expected file:/// and the path of a local folder"),
         }
     }
@@ -66,6 +71,9 @@ impl Address {
             return Ok(Address::of_folder(text.to_owned()));
         };
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if host.contains('@') {
+            return Err(AddressError::User);
+        }
         let (kind, path) = match scheme.to_ascii_lowercase().as_str() {
             "s3" => (Kind::S3, rest),
             "gs" => (Kind::Google, rest),
@@ -86,7 +94,11 @@ impl Address {
         }
         let is_plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['?', '#', '%']);
         if let Some(part) = path.split('/').find(|part| !is_plain(part)) {
-            return Err(AddressError::Part(part.to_owned()));
+            // The rest may be a signature.
+            return Err(AddressError::Part(match part.find(['?', '#']) {
+                Some(end) => format!("{}…", &part[..=end]),
+                None => part.to_owned(),
+            }));
         }
         let url = text.trim_end_matches('/').to_owned();
         Ok(Address { kind, url, bucket: bucket.to_owned(), prefix: prefix.to_owned() })
@@ -143,7 +155,8 @@ mod tests {
             ("s3:///x", "bucket"),
             ("s3://b/../c", "\"..\""),
             ("s3://b//c", "\"\""),
-            ("s3://b/c?d", "c?d"),
+            ("s3://b/c?d", "\"c?…\""),
+            ("s3://key:secret@b/c", "in the environment"),
             ("file://far.example.org/db", "a local folder"),
         ] {
             let error = Address::parse(text).err().map(|error| error.to_string()).unwrap_or_default();

@@ -5,10 +5,14 @@
 
 mod address;
 mod client;
+mod credentials;
+mod environment;
 mod folder;
 mod objects;
 
 pub use address::{Address, AddressError, Kind};
+pub use credentials::NoCredentials;
+pub use environment::{VariableError, VariableErrorKind};
 
 use std::fmt;
 use std::path::Path;
@@ -17,11 +21,14 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use shelfish::source::Source;
+use shelfish::source::host::redacted;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
 use crate::system::workspace::WorkspaceError;
+use credentials::Denied;
+use environment::BuildError;
 use folder::Folder;
 pub use objects::{Objects, S3};
 
@@ -80,6 +87,10 @@ pub enum StoreErrorKind {
     Missing,
     /// The store rejects the credentials, or denies access.
     Denied(Box<object_store::Error>),
+    /// There are no credentials.
+    NoCredentials(NoCredentials),
+    /// A variable of the environment is invalid.
+    Variable(VariableError),
     /// The manifest changed since it was read.
     Conflict,
     /// The store does not support conditional writes.
@@ -142,11 +153,9 @@ impl fmt::Display for StoreError {
         let at = &self.at;
         match &self.fault {
             StoreErrorKind::Missing => write!(f, "{at}: there is no such file or bucket"),
-            StoreErrorKind::Denied(error) => write!(
-                f,
-                "{at}: the store denies access ({}); check the credentials in the environment (see `shelfish publish --help`)",
-                brief(error)
-            ),
+            StoreErrorKind::Denied(error) => write!(f, "{at}: {}", Denied(error)),
+            StoreErrorKind::NoCredentials(missing) => write!(f, "{at}: {missing}"),
+            StoreErrorKind::Variable(error) => write!(f, "{at}: {error}"),
             StoreErrorKind::Conflict => write!(
                 f,
                 "{at}: somebody else published in the meantime and was not overwritten; run the command again to replace \
@@ -170,21 +179,63 @@ impl fmt::Display for StoreError {
     }
 }
 
-impl std::error::Error for StoreError {}
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.fault {
+            StoreErrorKind::Variable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
-/// Returns the last causes of an error, which contain the details.
+impl From<BuildError> for StoreErrorKind {
+    fn from(error: BuildError) -> StoreErrorKind {
+        match error {
+            BuildError::Variable(error) => StoreErrorKind::Variable(error),
+            BuildError::Other(error) => StoreErrorKind::Other(error),
+        }
+    }
+}
+
+/// Returns the last causes of an error, which contain the details, without the secrets of URLs.
 fn brief(error: &object_store::Error) -> String {
+    let causes = causes(error);
+    if let Some(answer) = causes.iter().rev().find_map(|cause| answered(cause)) {
+        return answer;
+    }
+    // The text of a cause can contain its own causes.
+    let last = causes.iter().rev().take(2).rev().cloned().collect::<Vec<_>>();
+    let whole = causes.first().map(String::as_str).unwrap_or_default();
+    let text = if last.iter().all(|cause| whole.contains(cause.as_str())) { whole.to_owned() } else { last.join(": ") };
+    cut(redacted(&text))
+}
+
+/// Returns an error and its causes as texts.
+fn causes(error: &object_store::Error) -> Vec<String> {
     let mut causes = vec![error.to_string()];
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(error) = cause {
         causes.push(error.to_string());
         cause = error.source();
     }
-    // The text of a cause can contain its own causes, and bodies of answers are long.
-    let last = causes.iter().rev().take(2).rev().cloned().collect::<Vec<_>>();
-    let whole = causes.first().map(String::as_str).unwrap_or_default();
-    let mut text =
-        if last.iter().all(|cause| whole.contains(cause.as_str())) { whole.to_owned() } else { last.join(": ") };
+    causes
+}
+
+/// Returns the code and message of an answer in the XML of stores.
+fn answered(text: &str) -> Option<String> {
+    let element = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once('<')?.0.trim().replace("&quot;", "\"").replace("&apos;", "'"))
+    };
+    let code = element("Code")?;
+    let message = element("Message").or_else(|| element("Details")).unwrap_or_default();
+    // Azure appends the number and the time of the request on separate lines.
+    let message = message.lines().next().unwrap_or_default();
+    Some(cut(redacted(&if message.is_empty() { code } else { format!("{code}: {message}") })))
+}
+
+/// Shortens the text of a store, because bodies of answers are long.
+fn cut(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(400) {
         text.truncate(end);
         text.push('…');
@@ -350,6 +401,14 @@ fn name_of(hash: Sha256) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_in_xml_is_shown_as_its_code_and_message() {
+        let xml = "status 403: <?xml version=\"1.0\"?><Error><Code>AccessDenied</Code><Message>No &quot;x&quot;\nTime:9</Message>";
+        assert_eq!(answered(xml).as_deref(), Some("AccessDenied: No \"x\""));
+        assert_eq!(answered("<Code>A</Code>").as_deref(), Some("A"));
+        assert_eq!(answered("no XML"), None);
+    }
 
     #[test]
     fn parts_respect_the_limits_of_stores() {

@@ -12,10 +12,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::aws::{AmazonS3, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
+use object_store::azure::AzureConfigKey;
 use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
-use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
@@ -31,7 +30,10 @@ use shelfish::table::Manifest;
 use tokio::sync::watch;
 
 use super::client::{Expected, LimitedConnector};
+use super::credentials::{Connection, Denied, Discovered, is_credential_error, no_credentials};
+use super::environment::{AZURITE_URL, Environment, VariableError, VariableErrorKind, google_url};
 use super::{Address, Current, Entry, Kind, ListingError, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
+use crate::system::url::without_password;
 
 /// Timeout of a request, if the settings contain no timeout. The transferred bytes extend it.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -56,8 +58,18 @@ pub struct Objects {
     store: Arc<dyn ObjectStore>,
     pages: Pages,
     address: Address,
+    server: Server,
     settings: Settings,
     s3: Option<S3>,
+}
+
+/// Server of a store.
+#[derive(Clone, Debug)]
+struct Server {
+    /// URL, with secrets.
+    url: String,
+    /// Account, if the same bucket of another account can have other bytes.
+    account: String,
 }
 
 /// Data for requests of S3's protocol that `object_store` does not support.
@@ -96,7 +108,6 @@ impl Objects {
     pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
         // The call fails if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let fault = |error| StoreError { at: address.url.clone(), fault: StoreErrorKind::Other(Box::new(error)) };
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(15), ..Default::default() },
             max_retries: settings.retries.unwrap_or(8),
@@ -108,69 +119,112 @@ impl Objects {
             .with_timeout_disabled()
             .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
             .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
+        let at = |kind| StoreError { at: address.locate(""), fault: kind };
+        let variable = |error| at(StoreErrorKind::Variable(error));
+        let environment = Environment::read(address.kind).map_err(variable)?;
+        let bucket = &address.bucket;
         let mut s3 = None;
-        let (store, pages): (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>) = match address.kind {
+        let connection = |client: ClientOptions| Connection { client, retry: retry.clone(), connector: limited };
+        let (store, pages, server): (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>, Server) = match address.kind {
             Kind::S3 | Kind::R2 => {
-                let mut builder = AmazonS3Builder::from_env().with_retry(retry);
-                builder = match address.kind {
-                    // The endpoint of the account is fixed, even if the environment names another endpoint.
+                environment.check_pair("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY").map_err(variable)?;
+                let builder = |environment: &Environment| match address.kind {
                     Kind::R2 => {
                         let host = address.url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-                        builder.with_endpoint(host).with_region("auto")
+                        environment.s3().with_endpoint(host).with_region("auto")
                     }
-                    _ => builder,
+                    _ => environment.s3(),
                 };
-                let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+                let value = |key| builder(&environment).get_config_value(&key);
+                let endpoint = value(AmazonS3ConfigKey::S3Endpoint).or(value(AmazonS3ConfigKey::Endpoint));
                 // An explicit http:// endpoint is a private server.
                 let is_http = endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
-                let region = builder.get_config_value(&AmazonS3ConfigKey::Region);
-                let region = region.unwrap_or_else(|| "us-east-1".to_owned());
-                let bucket = &address.bucket;
-                let bucket_url = match &endpoint {
-                    Some(endpoint) => format!("{}/{bucket}", endpoint.trim_end_matches('/')),
-                    None => format!("https://s3.{region}.amazonaws.com/{bucket}"),
-                };
-                if builder.get_config_value(&AmazonS3ConfigKey::Checksum).is_none() {
-                    builder = builder.with_checksum_algorithm(Checksum::SHA256);
-                }
+                let region = value(AmazonS3ConfigKey::Region).unwrap_or_else(|| "us-east-1".to_owned());
+                let server = endpoint.clone().unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
                 let client = if is_http { client.with_allow_http(true) } else { client };
-                let http = limited.connect(&client).map_err(fault)?;
-                let store = builder
-                    .with_client_options(client)
-                    .with_http_connector(limited)
-                    .with_bucket_name(bucket)
-                    .with_region(&region)
-                    .with_conditional_put(S3ConditionalPut::ETagMatch)
-                    .build();
-                let store = Arc::new(store.map_err(fault)?);
+                let has_checksum = value(AmazonS3ConfigKey::Checksum).is_some();
+                let http = limited.connect(&client).map_err(|error| at(StoreErrorKind::Other(Box::new(error))))?;
+                let connection = connection(client);
+                let build = |environment: &Environment, connection: &Connection| {
+                    let Connection { client, retry, connector } = connection.clone();
+                    let builder = builder(environment).with_client_options(client).with_retry(retry);
+                    let builder = builder.with_http_connector(connector).with_bucket_name(bucket).with_region(&region);
+                    let builder = builder.with_conditional_put(S3ConditionalPut::ETagMatch);
+                    if has_checksum { builder } else { builder.with_checksum_algorithm(Checksum::SHA256) }
+                };
+                let store = environment.build(|environment| {
+                    let builder = build(environment, &connection);
+                    let is_discovered = environment.get("AWS_ACCESS_KEY_ID").is_none();
+                    let builder = if is_discovered {
+                        let provider = build(environment, &connection.discovery()).build()?.credentials().clone();
+                        builder.with_credentials(Discovered::new(provider, address.kind))
+                    } else {
+                        builder
+                    };
+                    builder.build()
+                });
+                let store = Arc::new(store.map_err(|error| at(error.into()))?);
+                let bucket_url = format!("{}/{bucket}", server.trim_end_matches('/'));
                 s3 = Some(S3 { store: store.clone(), http, region, bucket_url });
-                (store.clone(), store)
+                // Names of buckets are unique on Amazon. On other servers each account may have its own names.
+                let account = environment.get("AWS_ACCESS_KEY_ID").filter(|_| endpoint.is_some());
+                (store.clone(), store, Server { url: server, account: account.unwrap_or_default().to_owned() })
             }
             Kind::Google => {
                 // The key of an emulator may name an endpoint with plain HTTP.
                 let client = client.with_allow_http(true);
-                let builder = GoogleCloudStorageBuilder::from_env().with_client_options(client).with_retry(retry);
-                let builder = builder.with_http_connector(limited).with_bucket_name(&address.bucket);
-                let store = Arc::new(builder.build().map_err(fault)?);
-                (store.clone(), store)
+                let connection = connection(client);
+                let build = |environment: &Environment, connection: &Connection| {
+                    let Connection { client, retry, connector } = connection.clone();
+                    let builder = environment.google().with_client_options(client).with_retry(retry);
+                    builder.with_http_connector(connector).with_bucket_name(bucket)
+                };
+                let store = environment.build(|environment| {
+                    let provider = build(environment, &connection.discovery()).build()?.credentials().clone();
+                    let provider = Discovered::new(provider, address.kind);
+                    build(environment, &connection).with_credentials(provider).build()
+                });
+                let store = Arc::new(store.map_err(|error| at(error.into()))?);
+                (store.clone(), store, Server { url: google_url(&environment), account: String::new() })
             }
             Kind::Azure => {
-                let mut builder = MicrosoftAzureBuilder::from_env();
-                if let Some(host) = address.url.strip_prefix("https://")
-                    && let Some((account, _)) = host.split_once('.')
-                {
-                    builder = builder.with_account(account);
-                }
-                let emulator = builder.get_config_value(&AzureConfigKey::UseEmulator);
+                let account = match address.url.strip_prefix("https://").and_then(|host| host.split_once('.')) {
+                    Some((account, _)) => Some(account.to_owned()),
+                    None => environment.azure().get_config_value(&AzureConfigKey::AccountName),
+                };
+                let emulator = environment.azure().get_config_value(&AzureConfigKey::UseEmulator);
                 let is_emulator = emulator.is_some_and(|value| matches!(&*value, "true" | "1"));
+                let account =
+                    account.or_else(|| is_emulator.then(|| "devstoreaccount1".to_owned())).ok_or_else(|| {
+                        let name = "AZURE_STORAGE_ACCOUNT_NAME".to_owned();
+                        variable(VariableError { name, kind: VariableErrorKind::Unset })
+                    })?;
+                let server = match environment.azure().get_config_value(&AzureConfigKey::Endpoint) {
+                    _ if is_emulator => environment.get(AZURITE_URL).unwrap_or("http://127.0.0.1:10000").to_owned(),
+                    Some(endpoint) => endpoint,
+                    None => format!("https://{account}.blob.core.windows.net"),
+                };
                 let client = if is_emulator { client.with_allow_http(true) } else { client };
-                let builder = builder.with_client_options(client).with_retry(retry).with_http_connector(limited);
-                let store = Arc::new(builder.with_container_name(&address.bucket).build().map_err(fault)?);
-                (store.clone(), store)
+                let connection = connection(client);
+                let build = |environment: &Environment, connection: &Connection| {
+                    let Connection { client, retry, connector } = connection.clone();
+                    let builder = environment.azure().with_account(&account).with_container_name(bucket);
+                    builder.with_client_options(client).with_retry(retry).with_http_connector(connector)
+                };
+                let store = environment.build(|environment| {
+                    let builder = build(environment, &connection);
+                    if is_emulator {
+                        return builder.build();
+                    }
+                    let provider = build(environment, &connection.discovery()).build()?.credentials().clone();
+                    builder.with_credentials(Discovered::new(provider, address.kind)).build()
+                });
+                let store = Arc::new(store.map_err(|error| at(error.into()))?);
+                (store.clone(), store, Server { url: server, account })
             }
-            Kind::Folder => return Err(StoreError { at: address.url.clone(), fault: StoreErrorKind::Missing }),
+            Kind::Folder => return Err(at(StoreErrorKind::Missing)),
         };
-        Ok(Objects { store, pages: Pages(pages), address: address.clone(), settings, s3 })
+        Ok(Objects { store, pages: Pages(pages), address: address.clone(), server, settings, s3 })
     }
 
     /// Returns the data for S3's protocol, if the store uses it.
@@ -183,6 +237,12 @@ impl Objects {
         &self.address
     }
 
+    /// Returns a text that identifies the origin of the bytes: the server, the account, the bucket and the folder.
+    pub fn origin(&self) -> String {
+        let Address { bucket, prefix, .. } = &self.address;
+        [&without_password(&self.server.url), &self.server.account, bucket, prefix].map(String::as_str).join("\n")
+    }
+
     /// Converts an error to an error of readers.
     fn source_error(&self, name: &str, error: Error) -> SourceError {
         let fault = match &error {
@@ -190,8 +250,14 @@ impl Objects {
             Error::NotFound { .. } => {
                 SourceErrorKind::Io(ErrorKind::NotFound, "there is no such file or bucket".to_owned())
             }
-            Error::PermissionDenied { .. } => SourceErrorKind::Status(403),
-            Error::Unauthenticated { .. } => SourceErrorKind::Status(401),
+            // Stores that may not be listed deny access to files that do not exist.
+            Error::PermissionDenied { .. } if !is_credential_error(&error) => SourceErrorKind::Status(403),
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                SourceErrorKind::Io(ErrorKind::PermissionDenied, Denied(&error).to_string())
+            }
+            error if let Some(missing) = no_credentials(error) => {
+                SourceErrorKind::Io(ErrorKind::PermissionDenied, missing.to_string())
+            }
             error if is_unreachable(error) => SourceErrorKind::Network(brief(error)),
             error => SourceErrorKind::Io(ErrorKind::Other, brief(error)),
         };
@@ -205,7 +271,9 @@ impl Objects {
     fn fault(&self, name: &str) -> impl Fn(Error) -> StoreError + use<> {
         let at = self.locate(name);
         move |error| {
+            let missing = no_credentials(&error).cloned();
             let fault = match error {
+                _ if let Some(missing) = missing => StoreErrorKind::NoCredentials(missing),
                 Error::NotFound { .. } => StoreErrorKind::Missing,
                 Error::Generic { .. } if is_no_bucket(&error) => StoreErrorKind::Missing,
                 Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {

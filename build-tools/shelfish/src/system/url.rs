@@ -17,3 +17,14 @@ pub fn scheme(text: &str) -> Option<&str> {
 pub fn is_http(scheme: &str) -> bool {
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
+
+/// Returns a URL without its password, to distinguish the accounts of a host.
+pub fn without_password(url: &str) -> String {
+    match reqwest::Url::parse(url) {
+        Ok(mut parsed) if parsed.password().is_some() => match parsed.set_password(None) {
+            Ok(()) => parsed.to_string(),
+            Err(()) => url.to_owned(),
+        },
+        _ => url.to_owned(),
+    }
+}

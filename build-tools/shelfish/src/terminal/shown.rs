@@ -1,11 +1,14 @@
-//! Texts for a terminal. Control characters of foreign text could control the terminal, so they are escaped.
+//! Texts for a terminal and for logs.
+//!
+//! Control characters of foreign text could control the terminal, so they are escaped. URLs lose their secrets.
 
 use serde::Serialize;
+use shelfish::source::host::redacted;
 
-/// Returns a text on one line, with control characters escaped.
+/// Returns a text on one line, with control characters escaped, without the secrets of URLs.
 pub fn shown(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    text.chars().map(escape).collect()
+    redacted(text).chars().map(escape).collect()
 }
 
 /// Returns the first 256 characters of a text, enough for the longest FEN.
@@ -27,9 +30,10 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Encodes a value as JSON on one line without control characters. `serde_json` does not escape those from DEL on.
+/// Encodes a value as JSON on one line, without control characters and the secrets of URLs. `serde_json` does not escape the
+/// control characters from DEL on.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
-    let json = serde_json::to_string(value)?;
+    let json = redacted(&serde_json::to_string(value)?);
     if !json.contains(char::is_control) {
         return Ok(json);
     }
@@ -46,6 +50,13 @@ mod tests {
     fn control_characters_are_escaped_and_other_text_is_unchanged() {
         assert_eq!(shown("\x1b[31m♔\n\t\x7f\u{9b}é\\"), r"\u{1b}[31m♔\n\t\u{7f}\u{9b}é\");
         assert!(!shown(&('\0'..'\u{100}').collect::<String>()).contains(char::is_control));
+    }
+
+    #[test]
+    fn urls_lose_their_secrets() -> serde_json::Result<()> {
+        assert_eq!(shown("https://me:pw@x/a?sig=pw: no answer"), "https://…@x/a?…: no answer");
+        assert_eq!(json(&["https://me:pw@x/a", "b@c"])?, r#"["https://…@x/a","b@c"]"#);
+        Ok(())
     }
 
     #[test]

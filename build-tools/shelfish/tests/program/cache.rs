@@ -1,10 +1,15 @@
 //! Cache of databases on the disk.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 
 use crate::common::hostile::run_within;
-use crate::common::{Fixture, Host, command, sample, shelfish};
+use crate::common::stores::{Protocol, Store, run};
+use crate::common::{Fixture, Host, START, command, line, sample, shelfish};
 use serde_json::Value;
 
 /// Positions of the database.
@@ -104,4 +109,122 @@ fn pipes_in_a_folder_are_an_error() {
         let (run, _) = run_within(1 << 30, lookup.args(["lookup", "-d", db.to_str().unwrap(), FENS[0]]));
         run.fails(&[name, "expected a regular file"]);
     }
+}
+
+/// Builds `honest` with depth 24 and `other` with another depth, so that both have the same layout.
+fn databases_with_one_layout() -> Fixture {
+    let fixture = Fixture::new();
+    let build = |db: &str, depth: u16| {
+        let dump = fixture.file("dump.jsonl", line(START, 20, "e2e4 e7e5", 500, depth));
+        fixture.build_to(db, &[&dump], &["--inline-pages", "0B"]).succeeds();
+        fixture.files(db)
+    };
+    let lengths = |files: &[(String, Vec<u8>)]| files.iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>();
+    let honest = build("honest", 24);
+    assert!((9..24).any(|depth| lengths(&build("other", depth)) == lengths(&honest)));
+    fixture
+}
+
+/// Looks up the start position with a shared cache. Returns the depth.
+fn depth(command: &mut Command, url: &str, cache: &Path) -> u64 {
+    let args = ["lookup", "-d", url, "--json", "--cache-dir", cache.to_str().unwrap(), START];
+    let answer: Value = serde_json::from_str(&run(command.args(args)).succeeds()).unwrap();
+    answer["evaluations"][0]["depth"].as_u64().unwrap()
+}
+
+/// Stores the manifest of `honest` with the blocks of `content`.
+fn store_blocks_of(store: &Store, fixture: &Fixture, content: &str) {
+    for ((name, bytes), (_, other)) in fixture.files("honest").into_iter().zip(fixture.files(content)) {
+        store.put(&format!("evals/{name}"), if name == "manifest.json" { &bytes } else { &other });
+    }
+}
+
+#[test]
+fn a_shared_cache_never_answers_for_a_store_at_another_endpoint() {
+    let fixture = databases_with_one_layout();
+    for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
+        let (Some(honest), Some(other)) = (Store::start(protocol), Store::start(protocol)) else { continue };
+        store_blocks_of(&honest, &fixture, "honest");
+        store_blocks_of(&other, &fixture, "other");
+        let (url, cache) = (honest.url("evals"), fixture.path(&format!("{protocol:?}")));
+        let wrong = depth(&mut other.command(), &url, &cache);
+        assert_ne!(wrong, 24, "{protocol:?}");
+        assert_eq!(depth(&mut honest.command(), &url, &cache), 24, "{protocol:?}");
+        assert_eq!(depth(&mut other.command(), &url, &cache), wrong, "{protocol:?}");
+        let folders = fs::read_dir(&cache).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        assert_eq!(folders.count(), 2, "{protocol:?}: each store has a cache");
+    }
+}
+
+#[test]
+fn a_shared_cache_never_answers_for_another_account_of_a_server() {
+    let fixture = databases_with_one_layout();
+    // A server of S3's protocol may have a bucket of the same name in each account.
+    let (Some(honest), Some(other)) = (Store::start(Protocol::S3), Store::start(Protocol::S3)) else { return };
+    store_blocks_of(&honest, &fixture, "honest");
+    store_blocks_of(&other, &fixture, "other");
+    let (url, cache) = (honest.url("evals"), fixture.path("cache"));
+    let accounts = accounts_of_a_store(honest.at, other.at);
+    let command = |store: &Store, key: &str| {
+        let mut command = store.command_at(accounts);
+        command.env("AWS_ACCESS_KEY_ID", key);
+        command
+    };
+    assert_ne!(depth(&mut command(&other, "mallory"), &url, &cache), 24);
+    assert_eq!(depth(&mut command(&honest, "alice"), &url, &cache), 24);
+    // A user in a URL of HTTP is an account too.
+    let host = accounts_over_http(&fixture);
+    let lookup =
+        |user: &str| depth(&mut self::command(), &host.replace("//", &format!("//{user}:pw@")), &cache);
+    assert_ne!(lookup("mallory"), 24);
+    assert_eq!(lookup("alice"), 24);
+}
+
+/// Starts a server that forwards the requests of the account `mallory` to the server `other`.
+fn accounts_of_a_store(honest: SocketAddr, other: SocketAddr) -> SocketAddr {
+    by_account(move |head, mut client| {
+        let mut server = TcpStream::connect(if head.contains("mallory") { other } else { honest })?;
+        let (mut from, mut back) = (server.try_clone()?, client.try_clone()?);
+        std::thread::spawn(move || std::io::copy(&mut from, &mut back));
+        server.write_all(head.as_bytes())?;
+        std::io::copy(&mut client, &mut server).map(drop)
+    })
+}
+
+/// Serves the manifest of `honest`, and the blocks of `other` to the user `mallory`. Returns the URL.
+fn accounts_over_http(fixture: &Fixture) -> String {
+    let (honest, other) = (fixture.files("honest"), fixture.files("other"));
+    let mallory = "bWFsbG9yeTpwdw==";
+    let at = by_account(move |head, mut client| {
+        let path = head.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+        let files = if head.contains(mallory) && path != "manifest.json" { &other } else { &honest };
+        let name = honest.iter().position(|(name, _)| name == path).unwrap();
+        let bytes = &files[name].1;
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", bytes.len());
+        client.write_all(&[head.as_bytes(), bytes].concat())
+    });
+    format!("http://{at}")
+}
+
+/// Starts a server that passes each connection on with the head of its first request.
+fn by_account(serve: impl Fn(&str, TcpStream) -> std::io::Result<()> + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            let serve = serve.clone();
+            std::thread::spawn(move || {
+                let (mut head, mut buffer) = (Vec::new(), [0; 1 << 12]);
+                while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+                    match client.read(&mut buffer) {
+                        Ok(length) if length > 0 => head.extend_from_slice(&buffer[..length]),
+                        _ => return,
+                    }
+                }
+                let _ = serve(&String::from_utf8_lossy(&head), client);
+            });
+        }
+    });
+    at
 }

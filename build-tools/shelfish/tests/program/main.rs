@@ -14,6 +14,7 @@ mod data;
 mod details;
 mod download;
 mod engine;
+mod environment;
 mod extract;
 mod fit;
 mod games;
@@ -27,6 +28,7 @@ mod publish;
 mod read;
 mod refresh;
 mod rooms;
+mod secrets;
 mod serve;
 #[cfg(unix)]
 mod spark;

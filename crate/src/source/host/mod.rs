@@ -2,9 +2,11 @@
 
 mod coding;
 mod options;
+mod redaction;
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
 use core::future::Future;
 use core::ops::Range;
 use std::io::ErrorKind;
@@ -14,6 +16,7 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE
 use reqwest::{Response, Url};
 
 pub use self::options::{HostError, Options};
+pub use self::redaction::redacted;
 
 use self::coding::{Coding, CodingError};
 use super::http::{Ask, Head, time_limit};
@@ -39,12 +42,24 @@ use super::{Source, SourceError, SourceErrorKind};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Host {
+    /// URL of the folder, with its secrets.
     base: String,
+    /// URL of the folder for messages.
+    redacted_base: String,
     timeout: Duration,
     retry: RetryPolicy,
     client: reqwest::Client,
+}
+
+/// The folder and the policy. The client contains headers, which may be secrets.
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Host");
+        fields.field("base", &self.redacted_base).field("timeout", &self.timeout).field("retry", &self.retry);
+        fields.finish_non_exhaustive()
+    }
 }
 
 impl Host {
@@ -56,7 +71,7 @@ impl Host {
     pub fn new(base: &str, options: Options) -> Result<Host, HostError> {
         let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
         if !is_http {
-            return Err(HostError::Address { found: base.to_string() });
+            return Err(HostError::Address { found: redacted(base) });
         }
         let mut headers = HeaderMap::new();
         for (name, value) in options.headers {
@@ -80,14 +95,15 @@ impl Host {
         let slash = if base.ends_with('/') { "" } else { "/" };
         let total_time = options.retry.total_time.min(options.timeout);
         let retry = RetryPolicy { total_time, ..options.retry };
-        Ok(Host { base: format!("{base}{slash}"), timeout: options.timeout, retry, client })
+        let base = format!("{base}{slash}");
+        Ok(Host { redacted_base: redacted(&base), base, timeout: options.timeout, retry, client })
     }
 
     async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
-        let at = self.locate(file);
+        let url = format!("{}{file}", self.base);
         let deadline = Deadline::new(self.timeout);
-        let answer = self.retry.run(&TokioClock(deadline.start), || self.try_get(&at, &ask, deadline)).await;
-        answer.map_err(|AttemptError { kind, retry_after }| SourceError { at, kind, retry_after })
+        let answer = self.retry.run(&TokioClock(deadline.start), || self.try_get(&url, &ask, deadline)).await;
+        answer.map_err(|AttemptError { kind, retry_after }| SourceError { at: self.locate(file), kind, retry_after })
     }
 
     fn kind(&self, error: reqwest::Error) -> SourceErrorKind {
@@ -228,6 +244,6 @@ impl Source for Host {
     }
 
     fn locate(&self, file: &str) -> String {
-        format!("{}{file}", self.base)
+        format!("{}{file}", self.redacted_base)
     }
 }

@@ -18,6 +18,7 @@ use shelfish::position::Position;
 use shelfish::reader::Reader;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
 use shelfish_analysis::{KnownEval, annotate, report};
+use tokio::runtime::Runtime;
 
 use self::games::{Entry, Games};
 use crate::database::cache::{self, DiskCache};
@@ -107,35 +108,40 @@ struct Totals {
 
 /// Analyses games and prints the reports.
 pub fn run(args: Args) -> Outcome {
-    let place = args.database.source()?;
-    let totals = match &args.out {
+    // Downloads of games have their own runtime, so only the lookups run in this one.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let totals = write(&runtime, &args);
+    // An abandoned request may still resolve the name of a host, which must not block.
+    runtime.shutdown_background();
+    let totals = totals?;
+    Ok(if totals.refused + totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Writes the reports to the file of `--out`, or to standard output.
+fn write(runtime: &Runtime, args: &Args) -> Result<Totals, BoxError> {
+    match &args.out {
         Some(path) => {
             output::check(path, args.games.iter().map(PathBuf::as_path))?;
             let mut totals = Totals::default();
             output::whole(path, |out| -> Result<(), BoxError> {
-                totals = database::wait(analyse(&args, place, out, false))??;
+                totals = analyse(runtime, args, out, false)?;
                 Ok(())
             })?;
-            totals
+            Ok(totals)
         }
         None => {
             let stdout = io::stdout().lock();
             let is_terminal = stdout.is_terminal();
-            database::wait(analyse(&args, place, &mut io::BufWriter::new(stdout), is_terminal))??
+            analyse(runtime, args, &mut io::BufWriter::new(stdout), is_terminal)
         }
-    };
-    Ok(if totals.refused + totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
 }
 
-async fn analyse(
-    args: &Args,
-    place: DatabaseSource,
-    out: &mut impl Write,
-    is_terminal: bool,
-) -> Result<Totals, BoxError> {
+fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bool) -> Result<Totals, BoxError> {
     let started = Instant::now();
-    let cache = args.cache.open(&place)?;
-    let reader = Reader::builder(place).cache(cache).open().await.map_err(OpenError::from)?;
+    let database = args.database.source()?;
+    let cache = args.cache.open(&database)?;
+    let reader = runtime.block_on(Reader::builder(database).cache(cache).open()).map_err(OpenError::from)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Input> = args.games.iter().map(|path| Input::from(path.as_path())).collect();
     let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));
@@ -158,7 +164,7 @@ async fn analyse(
             if batch.is_empty() {
                 break;
             }
-            analyse_batch(args, &reader, source, batch, &mut totals, out).await?;
+            runtime.block_on(analyse_batch(args, &reader, source, batch, &mut totals, out))?;
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;

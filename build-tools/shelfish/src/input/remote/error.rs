@@ -68,6 +68,7 @@ impl fmt::Display for RemoteError {
                 write!(f, "found {found}://, expected http://, https://, a file, or - for standard input")
             }
             RemoteError::Client(why) => write!(f, "no HTTP client: {why}"),
+            RemoteError::Status(403) => f.write_str("status 403: the file is not public, or the path is wrong"),
             RemoteError::Status(status) => write!(f, "the host answered with status {status}, expected 200"),
             RemoteError::Broken { why, at, times } => {
                 write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {why}")

@@ -125,16 +125,24 @@ impl Store {
     }
 
     fn make_container(&self) {
+        let (status, _, body) = self.azure("?restype=container", &[], b"");
+        assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
+    }
+
+    /// Sends a signed request with the method PUT to the container of Azure.
+    fn azure(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> (u16, String, Vec<u8>) {
         use object_store::azure::{AzureAccessKey, AzureAuthorizer, AzureCredential};
 
         let credential = AzureCredential::AccessKey(AzureAccessKey::try_new(KEY).unwrap());
-        let path = format!("/{ACCOUNT}/shelf?restype=container");
+        let path = format!("/{ACCOUNT}/shelf{path}");
         let mut request = axum::http::Request::builder()
             .method("PUT")
             .uri(format!("http://{}{path}", self.at))
-            .header("content-length", "0")
-            .body(object_store::client::HttpRequestBody::empty())
-            .unwrap();
+            .header("content-length", body.len().to_string());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(object_store::client::HttpRequestBody::empty()).unwrap();
         AzureAuthorizer::new(&credential, ACCOUNT).try_authorize(&mut request).unwrap();
         let headers: Vec<(String, String)> = request
             .headers()
@@ -142,8 +150,18 @@ impl Store {
             .filter(|(name, _)| *name != "content-length")
             .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
             .collect();
-        let (status, _, body) = http(self.at, "PUT", &path, &headers, b"");
-        assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
+        http(self.at, "PUT", &path, &headers, body)
+    }
+
+    /// Writes a file to the bucket, without the checks of `shelfish publish`.
+    pub fn put(&self, file: &str, bytes: &[u8]) {
+        let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
+        let sign = [(sign.0.to_owned(), sign.1.to_owned())];
+        let (status, head, _) = match self.protocol {
+            Protocol::Azure => self.azure(&format!("/{file}"), &[("x-ms-blob-type", "BlockBlob")], bytes),
+            Protocol::S3 | Protocol::Google => http(self.at, "PUT", &format!("/shelf/{file}"), &sign, bytes),
+        };
+        assert!([200, 201].contains(&status), "{file}: {head}");
     }
 
     /// Returns the URL of a folder in the bucket.
@@ -236,12 +254,22 @@ fn read_request(client: &mut TcpStream, mut request: Vec<u8>) -> std::io::Result
     }
 }
 
+/// Answers a request whose first bytes are `request`.
+fn answer(mut client: TcpStream, request: Vec<u8>, status: &str, body: &str) -> std::io::Result<()> {
+    // The whole request is read first. Otherwise the client might lose the answer.
+    read_request(&mut client, request)?;
+    let length = body.len();
+    write!(client, "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+}
+
 /// Action of a [`Line`] for a connection.
 pub enum Do {
     /// Forwards all bytes.
     Pass,
     /// Answers with this status instead of the server.
     Answer(&'static str),
+    /// Answers with this status and body instead of the server.
+    AnswerWith(&'static str, String),
     /// Forwards this number of bytes of the request, then closes the connection.
     Cut(u64),
 }
@@ -300,12 +328,8 @@ impl Rules {
         let mut left = match (self.judge)(&first, n) {
             Do::Pass => u64::MAX,
             Do::Cut(bytes) => bytes,
-            Do::Answer(status) => {
-                // The whole request is read first. Otherwise the client might lose the answer.
-                read_request(&mut client, buffer[..length].to_vec())?;
-                let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
-                return client.write_all(answer.as_bytes());
-            }
+            Do::Answer(status) => return answer(client, buffer[..length].to_vec(), status, ""),
+            Do::AnswerWith(status, body) => return answer(client, buffer[..length].to_vec(), status, &body),
         };
         let mut server = TcpStream::connect(to)?;
         let (mut from, mut back) = (server.try_clone()?, client.try_clone()?);
