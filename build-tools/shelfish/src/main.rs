@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use shelfish::source::host::redacted;
+use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
     analyse, bench, book, build, dumps, encode, engine, explore, export, extract, lookup, man, partition, plan,
@@ -12,6 +14,7 @@ use shelfish_cli::commands::{
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;
+use shelfish_cli::store::VariableError;
 use shelfish_cli::terminal::shown::shown;
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
@@ -80,8 +83,8 @@ enum Command {
 fn parse() -> Cli {
     let args: Vec<OsString> = std::env::args_os().collect();
     Cli::try_parse_from(&args).unwrap_or_else(|error| match error.kind() {
-        ErrorKind::UnknownArgument => misplaced(&args).unwrap_or(error).exit(),
-        _ => error.exit(),
+        ErrorKind::UnknownArgument => wrong_usage(&misplaced(&args).unwrap_or(error)),
+        _ => wrong_usage(&error),
     })
 }
 
@@ -102,6 +105,24 @@ fn misplaced(args: &[OsString]) -> Option<clap::Error> {
         name += &format!(" {text}");
     }
     None
+}
+
+/// Prints wrong usage, or a help text, without the secrets of URLs, and ends the process.
+fn wrong_usage(error: &clap::Error) -> ! {
+    let text = error.to_string();
+    let redacted = redacted(&text);
+    if redacted == text {
+        // With colors.
+        error.exit()
+    }
+    eprint!("{redacted}");
+    std::process::exit(error.exit_code())
+}
+
+/// Returns whether an error concerns a configuration file or the environment, which a repetition cannot mend.
+fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source())
+        .any(|error| error.is::<ConfigError>() || error.is::<VariableError>())
 }
 
 fn main() -> ExitCode {
@@ -140,6 +161,7 @@ fn main() -> ExitCode {
         let kept = error.downcast_ref().map(|NotPublished { error, .. }| error);
         match kept.or(error.downcast_ref()) {
             Some(PublishError::Interrupted(signal)) => ExitCode::from(128 + signal),
+            _ if is_wrong_usage(&*error) => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }
     })

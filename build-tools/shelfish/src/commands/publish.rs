@@ -38,7 +38,7 @@ Credentials come from the environment:
   R2      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY
   Google  GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_SERVICE_ACCOUNT, the path of a key
   Azure   AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY
-Files of profiles (~/.aws) are not read. Parts of an interrupted upload stay until the life-cycle rules of the bucket remove
+An empty variable counts as unset. Files of profiles (~/.aws) are not read. Parts of an interrupted upload stay until the life-cycle rules of the bucket remove
 them.
 
 Exit codes: 0 if the database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
@@ -69,6 +69,9 @@ pub struct Args {
     /// Fail if the database exceeds the limits of GitHub Pages: 1 GB per site, 100 MB per file
     #[arg(long)]
     pages: bool,
+    /// Fail if the published database has more positions and the new database lacks more than this share of them
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    max_loss: Option<f64>,
     /// Replace the manifest without a condition, for stores without conditional writes
     #[arg(long)]
     unconditional: bool,
@@ -103,6 +106,23 @@ fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(number.checked_mul(unit).ok_or("too long")?))
 }
 
+/// Error of a share in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PercentError;
+
+impl std::fmt::Display for PercentError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("expected a number from 0 to 100")
+    }
+}
+
+impl std::error::Error for PercentError {}
+
+/// Parses a share in percent.
+pub fn percent(text: &str) -> Result<f64, PercentError> {
+    text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent)).ok_or(PercentError)
+}
+
 impl Args {
     /// Returns whether the destination is this directory.
     pub fn is_to(&self, directory: &Path) -> bool {
@@ -112,6 +132,11 @@ impl Args {
     /// Returns whether only the plan is printed.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
+    }
+
+    /// Returns whether the option `--max-loss` was given.
+    pub fn has_max_loss(&self) -> bool {
+        self.max_loss.is_some()
     }
 
     /// Returns the options of the publication.
@@ -131,6 +156,7 @@ impl Args {
             pages: self.pages,
             cors: self.cors,
             replaces: Replaces::Any,
+            max_loss: self.max_loss,
             quiet: self.quiet,
         }
     }

@@ -18,6 +18,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
+use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
@@ -55,6 +56,8 @@ pub struct Options {
     pub cors: bool,
     /// Condition on the published manifest.
     pub replaces: Replaces,
+    /// Maximum share of the published positions that may be missing from the new database, in percent.
+    pub max_loss: Option<f64>,
     /// Whether to hide progress.
     pub quiet: bool,
 }
@@ -72,6 +75,7 @@ impl Options {
             pages: false,
             cors: false,
             replaces: Replaces::Any,
+            max_loss: None,
             quiet: false,
         }
     }
@@ -157,6 +161,17 @@ pub enum PublishError {
     },
     /// The database exceeds the limits of GitHub Pages.
     Pages(String),
+    /// The database has too few positions compared with the published database.
+    Loss {
+        /// URL or path of the published manifest.
+        at: String,
+        /// Number of positions of the published database.
+        published: u64,
+        /// Number of positions of the new database.
+        new: u64,
+        /// Maximum share that may be lost, in percent.
+        max_loss: f64,
+    },
     /// Source and destination are the same directory.
     Itself(PathBuf),
     /// Shards are missing after they were sent.
@@ -186,6 +201,14 @@ impl fmt::Display for PublishError {
                 "GitHub Pages does not take it: {why}; leave something out (`shelfish build --min-depth`, `--best-only`, \
                  `--max-pvs`), or publish to a store"
             ),
+            PublishError::Loss { at, published, new, max_loss } => write!(
+                f,
+                "{at} was not replaced: it has {} positions, the new database has {}, a loss of {:.1} %, expected at most \
+                 {max_loss} %. Check the sources; `--max-loss 100` allows it once",
+                HumanCount(*published),
+                HumanCount(*new),
+                loss(*published, *new)
+            ),
             PublishError::Itself(path) => write!(f, "{} is the database itself; name another folder", path.display()),
             PublishError::Vanished { at, shards } => write!(
                 f,
@@ -200,7 +223,14 @@ impl fmt::Display for PublishError {
     }
 }
 
-impl std::error::Error for PublishError {}
+impl std::error::Error for PublishError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            PublishError::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<StoreError> for PublishError {
     fn from(error: StoreError) -> PublishError {
@@ -266,6 +296,12 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     if options.pages {
         plan.check_pages(&local)?;
     }
+    if let (Some(max_loss), Some(old)) = (options.max_loss, &old) {
+        let (published, new) = (old.positions, local.manifest.positions);
+        if loss(published, new) > max_loss {
+            return Err(PublishError::Loss { at: store.locate(Manifest::FILE), published, new, max_loss });
+        }
+    }
     let changed = before.as_ref().is_none_or(|before| before.bytes != local.bytes);
     if let Replaces::Only(expected) = &options.replaces
         && changed
@@ -323,6 +359,11 @@ pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), Publish
         store.write(&superseded(&before.bytes), &before.bytes).await?;
     }
     Ok(store.replace(before.as_ref(), bytes).await?)
+}
+
+/// Returns the share of positions that a replacement loses, in percent.
+fn loss(published: u64, new: u64) -> f64 {
+    100.0 * published.saturating_sub(new) as f64 / published.max(1) as f64
 }
 
 /// Returns the hash of the published manifest.

@@ -174,8 +174,7 @@ fn a_shared_cache_never_answers_for_another_account_of_a_server() {
     assert_eq!(depth(&mut command(&honest, "alice"), &url, &cache), 24);
     // A user in a URL of HTTP is an account too.
     let host = accounts_over_http(&fixture);
-    let lookup =
-        |user: &str| depth(&mut self::command(), &host.replace("//", &format!("//{user}:pw@")), &cache);
+    let lookup = |user: &str| depth(&mut self::command(), &host.replace("//", &format!("//{user}:pw@")), &cache);
     assert_ne!(lookup("mallory"), 24);
     assert_eq!(lookup("alice"), 24);
 }

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use super::{How, Report, refresh};
 use crate::Outcome;
+use crate::commands::publish::percent;
 use crate::terminal::report;
+use crate::terminal::shown::shown;
 
 /// Build, verify, publish and prune a database if its sources changed.
 #[derive(clap::Args, Debug)]
@@ -23,6 +25,7 @@ The file has these keys; the first two are required:
   build = [\"--max-memory\", \"4GiB\"]     # options of `shelfish build`
   book-build = [\"--min-games\", \"2\"]   # instead of `build`: the sources are games, options of `shelfish book build`
   publish = [\"--prune\", \"--keep\", \"3\"] # options of `shelfish publish`
+  max-loss = 5                         # publish nothing if more than this share of the positions is lost, in percent
   state = \"refresh.json\"               # file that records the last build
 
 Paths are relative to the configuration file, except for paths in options of `build` and `publish`. The command can be run
@@ -30,10 +33,14 @@ and repeated at any time. It does nothing if the sources and the files of --whol
 built from them is published. It detects changes by the published checksum, the ETag, or the modification time. It continues
 an interrupted run. Keep the file of the state; without it, everything is built again.
 
+A source that is cut off must not replace a complete database. If the new database has fewer positions than the published
+database, and the loss exceeds `max-loss`, the new database is kept in `directory` and not published. `--max-loss 100` publishes
+it. A change of options such as --min-depth may need this once.
+
 Credentials are the same as for `shelfish publish`. Files for GitHub Actions, systemd and containers are in deploy/.
 
-Exit codes: 0 if the newest database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
-interrupted.")]
+Exit codes: 0 if the newest database is published, changed or not; 1 otherwise; 2 if the usage, the configuration or a variable
+of the environment is wrong; 130 and 143 if interrupted.")]
 pub struct Args {
     /// Configuration file
     #[arg(value_name = "CONFIG")]
@@ -41,7 +48,10 @@ pub struct Args {
     /// Build even if nothing changed
     #[arg(long)]
     force: bool,
-    /// Print what would be done
+    /// Maximum share of the published positions that the new database may lack, instead of the key `max-loss`
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    max_loss: Option<f64>,
+    /// Print what would be done, and the reason
     #[arg(long)]
     dry_run: bool,
     /// Print the report as JSON
@@ -54,7 +64,7 @@ pub struct Args {
 
 /// Refreshes a database and prints a report.
 pub fn run(args: &Args) -> Outcome {
-    let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet };
+    let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet, max_loss: args.max_loss };
     let report = refresh(&args.config, how)?;
     report::print(&report, args.json)?;
     Ok(ExitCode::SUCCESS)
@@ -63,7 +73,10 @@ pub fn run(args: &Args) -> Outcome {
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(would) = self.would {
-            return writeln!(f, "would {would}");
+            return match &self.reason {
+                Some(reason) => writeln!(f, "would {would}: {}", shown(reason)),
+                None => writeln!(f, "would {would}"),
+            };
         }
         if let Some(built) = &self.built {
             write!(f, "{built}")?;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::BoxError;
 use crate::commands::table_args::{BuildCommand as _, Built};
 use crate::commands::{book, build, publish};
+use crate::input::remote::DownloadPolicy;
 
 /// Keys of `refresh.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,7 +25,13 @@ struct Keys {
     book_build: Option<Vec<String>>,
     #[serde(default)]
     publish: Vec<String>,
+    #[serde(default = "max_loss")]
+    max_loss: f64,
     state: Option<PathBuf>,
+}
+
+fn max_loss() -> f64 {
+    5.0
 }
 
 fn directory() -> PathBuf {
@@ -52,6 +59,8 @@ pub struct Config {
     pub directory: PathBuf,
     /// File that records the last build.
     pub state: PathBuf,
+    /// Maximum share of the published positions that a new database may lose, in percent.
+    pub max_loss: f64,
     /// Options of the publication.
     pub publish: publish::Args,
 }
@@ -74,6 +83,8 @@ pub enum ConfigError {
     NoSources(PathBuf),
     /// Standard input cannot be read again.
     Stdin(PathBuf),
+    /// The share of positions that may be lost is not a share in percent.
+    MaxLoss(PathBuf, f64),
     /// The directory of the build is the destination, or not local.
     Directory(PathBuf, PathBuf),
     /// An option conflicts with a key, or has no meaning for a refresh.
@@ -111,6 +122,9 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::Stdin(path) => {
                 write!(f, "{}: `sources` has \"-\", expected files or URLs, which can be read again", path.display())
+            }
+            ConfigError::MaxLoss(path, found) => {
+                write!(f, "{}: `max-loss` is {found}, expected a number from 0 to 100", path.display())
             }
             ConfigError::Directory(path, directory) => write!(
                 f,
@@ -164,6 +178,9 @@ impl Config {
         if keys.sources.iter().any(|source| source == "-") {
             return Err(ConfigError::Stdin(path.to_owned()));
         }
+        if !(0.0..=100.0).contains(&keys.max_loss) {
+            return Err(ConfigError::MaxLoss(path.to_owned(), keys.max_loss));
+        }
         let directory = folder.join(&keys.directory);
         let to = [directory.display().to_string(), place(&keys.to)];
         let publish = options("publish", path, to.iter().chain(&keys.publish))?;
@@ -178,6 +195,7 @@ impl Config {
             on_published: keys.base == Some(Base::Published),
             state: folder
                 .join(keys.state.unwrap_or_else(|| path.with_extension("json").file_name().unwrap_or_default().into())),
+            max_loss: keys.max_loss,
             directory,
             publish,
         };
@@ -195,6 +213,7 @@ impl Config {
             ),
             (build.has_base(), "--base", "`base = \"published\"` sets the base"),
             (publish.is_dry_run(), "--dry-run", "use the option of `shelfish refresh`"),
+            (publish.has_max_loss(), "--max-loss", "use the key `max-loss`"),
         ];
         match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
             Some((_, option, instead)) => Err(ConfigError::Key { path: path.to_owned(), option, instead }),
@@ -230,6 +249,14 @@ impl BuildArgs {
         match self {
             BuildArgs::Evaluations(args) => args.reads().collect(),
             BuildArgs::Games(args) => args.reads().collect(),
+        }
+    }
+
+    /// Returns the timeout and retries of downloads.
+    pub fn download_policy(&self) -> DownloadPolicy {
+        match self {
+            BuildArgs::Evaluations(args) => args.table().download_policy(),
+            BuildArgs::Games(args) => args.table().download_policy(),
         }
     }
 
@@ -319,6 +346,8 @@ mod tests {
             ("to = 'x'\nsources = ['a']\nbook-build = ['--dump', '2013-01']", "name it in `sources`"),
             ("to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']", "published"),
             ("to = 'x'\nsources = ['a']\npublish = ['--dry-run']", "--dry-run"),
+            ("to = 'x'\nsources = ['a']\npublish = ['--max-loss', '9']", "use the key `max-loss`"),
+            ("to = 'x'\nsources = ['a']\nmax-loss = 101", "from 0 to 100"),
             ("to = ", "refresh.toml"),
         ] {
             let error = read(text)?.err().map(|error| error.to_string()).unwrap_or_default();

@@ -15,15 +15,18 @@ use std::time::{Instant, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use shelfish::source::Source;
 use shelfish::source::file::Directory;
+use shelfish::source::host::redacted;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::Manifest;
 
 use super::table_args::Built;
 use super::verify;
 use crate::input::Input;
-use crate::input::remote::{DownloadPolicy, Remote};
+use crate::input::remote::Remote;
 use crate::publish::{self, Replaces, publish};
+use crate::terminal::shown::shown;
 use crate::{BoxError, database};
+pub use config::ConfigError;
 use config::{BuildArgs, Config};
 
 /// Record of the last build.
@@ -38,6 +41,53 @@ struct State {
     base: Option<String>,
 }
 
+/// Reasons for a build or a publication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reason {
+    /// `--force` was given.
+    Forced,
+    /// The file of the state is missing.
+    NoState(PathBuf),
+    /// Another version of the program made the last build; its version.
+    Program(String),
+    /// The options of the build changed.
+    Options,
+    /// The list of sources changed.
+    Sources,
+    /// A source changed.
+    Source(String),
+    /// A host does not identify the content of a source.
+    Unversioned(String),
+    /// The folder of the build does not contain the last build.
+    NotBuilt(PathBuf),
+    /// The base of the last build is no longer published.
+    Base,
+    /// Nothing is published.
+    Nothing,
+    /// Another database is published; its hash.
+    Other(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Forced => f.write_str("--force was given"),
+            Reason::NoState(path) => write!(f, "there is no record of a build ({} is missing)", path.display()),
+            Reason::Program(version) => write!(f, "the last build was made by version {version}"),
+            Reason::Options => f.write_str("the options of the build changed"),
+            Reason::Sources => f.write_str("the list of sources changed"),
+            Reason::Source(name) => write!(f, "{name} changed"),
+            Reason::Unversioned(name) => {
+                write!(f, "the host of {name} sends no checksum, ETag or time, so changes cannot be noticed")
+            }
+            Reason::NotBuilt(path) => write!(f, "{} does not contain the last build", path.display()),
+            Reason::Base => f.write_str("the published database, which is the base, changed"),
+            Reason::Nothing => f.write_str("nothing is published"),
+            Reason::Other(integrity) => write!(f, "another database is published, {integrity}"),
+        }
+    }
+}
+
 /// Everything that determines the result of a build, except for its base.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Recipe {
@@ -50,9 +100,22 @@ struct Recipe {
 }
 
 impl Recipe {
-    /// Returns whether both recipes give the same database.
-    fn is(&self, other: &Recipe) -> bool {
-        self == other && self.sources.iter().all(|(_, version)| version.is_some())
+    /// Returns the first difference from the recipe of the last build. `None` means that both give the same database.
+    fn change(&self, last: &Recipe) -> Option<Reason> {
+        let names = |recipe: &Recipe| recipe.sources.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        if self.program != last.program {
+            return Some(Reason::Program(last.program.clone()));
+        }
+        if self.options != last.options {
+            return Some(Reason::Options);
+        }
+        if names(self) != names(last) {
+            return Some(Reason::Sources);
+        }
+        self.sources.iter().zip(&last.sources).find_map(|((name, version), (_, last))| match version {
+            None => Some(Reason::Unversioned(name.clone())),
+            version => (version != last).then(|| Reason::Source(name.clone())),
+        })
     }
 }
 
@@ -75,6 +138,9 @@ pub struct Report {
     /// Action that would be taken, with `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would: Option<&'static str>,
+    /// Reason for the action, with `--dry-run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Duration in seconds.
     pub seconds: f64,
 }
@@ -105,7 +171,8 @@ impl fmt::Display for RefreshError {
             RefreshError::Unwritten(path, error) => {
                 write!(
                     f,
-                    "{}: {error}; expected a path at which `shelfish refresh` can write a small file",
+                    "cannot write {}: {error}; expected a path at which `shelfish refresh` can write a small file. In a container, \
+                     its user must own the mounted folder (deploy/Containerfile has the options)",
                     path.display()
                 )
             }
@@ -132,6 +199,8 @@ pub struct How {
     pub dry_run: bool,
     /// Whether to hide progress.
     pub quiet: bool,
+    /// Maximum share of positions that may be lost, in percent, instead of that of the configuration.
+    pub max_loss: Option<f64>,
 }
 
 /// Refreshes a database by the configuration at `path`.
@@ -141,14 +210,20 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     let start = Instant::now();
     let say = |what: &str| {
         if !how.quiet {
-            let _ = writeln!(io::stderr(), "shelfish: {what}");
+            let _ = writeln!(io::stderr(), "shelfish: {}", shown(what));
         }
     };
     let config = Config::read(path)?;
-    let mut publishing = publish::Options { quiet: how.quiet, ..config.publish.clone().options() };
+    let max_loss = Some(how.max_loss.unwrap_or(config.max_loss));
+    let mut publishing = publish::Options { quiet: how.quiet, max_loss, ..config.publish.clone().options() };
     let recipe = recipe(&config, &config.build(path, None)?)?;
     let state = State::read(&config.state)?;
-    let known = state.filter(|state| state.recipe.is(&recipe) && !how.force);
+    let change = match &state {
+        _ if how.force => Some(Reason::Forced),
+        Some(state) => recipe.change(&state.recipe),
+        None => Some(Reason::NoState(config.state.clone())),
+    };
+    let known = state.filter(|_| change.is_none());
     let there = publish::current(&publishing.to, publishing.settings)?;
     let mut report = Report {
         changed: false,
@@ -157,6 +232,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         verified: None,
         published: None,
         would: None,
+        reason: None,
         seconds: 0.0,
     };
     let directory = Directory::new(&config.directory);
@@ -166,12 +242,20 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     // A build on an older manifest would lose later publications.
     let is_current = |known: &State| !config.on_published || known.base == there;
     let is_built = known.as_ref().is_some_and(|known| here.as_ref() == Some(&known.integrity) && is_current(known));
+    let reason = match (&known, &there) {
+        _ if is_published => None,
+        (_, None) if is_built => Some(Reason::Nothing),
+        (_, Some(there)) if is_built => Some(Reason::Other(there.clone())),
+        (Some(known), _) if !is_current(known) => Some(Reason::Base),
+        _ => change.or_else(|| Some(Reason::NotBuilt(config.directory.clone()))),
+    };
     if how.dry_run {
         report.would = Some(match (is_published, is_built) {
             (true, _) => "do nothing: the newest is published",
             (false, true) => "publish what is built",
             (false, false) => "build, verify and publish",
         });
+        report.reason = reason.map(|reason| reason.to_string());
     } else if is_published {
         say("the sources of the published database did not change: nothing to do");
     } else {
@@ -186,7 +270,10 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
             };
             // An unwritable file should be reported before the build, not hours later.
             State::file(&config.state)?;
-            say("building");
+            match &reason {
+                Some(reason) => say(&format!("building: {reason}")),
+                None => say("building"),
+            }
             let args = config.build(path, base.as_deref().filter(|_| config.on_published))?;
             let built = args.build_in(config.directory.clone(), how.quiet)?;
             say("verifying");
@@ -217,20 +304,26 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     let version = |path: &Path| {
         let source = Input::from(path);
         let version = match &source {
-            Input::Url(url) => Remote::open(url, None, DownloadPolicy::default()).map(|remote| remote.version()),
+            Input::Url(url) => Remote::open(url, None, build.download_policy()).map(|remote| remote.version()),
             _ => fs::metadata(path).map(|metadata| {
                 let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
                 Some(format!("{} bytes of {}", metadata.len(), modified.as_nanos()))
             }),
         };
         version
-            .map(|version| (path.display().to_string(), version))
+            // The file of the state may be public, and a new signature of a URL is no new source.
+            .map(|version| (redacted(&path.display().to_string()), version))
             .map_err(|error| RefreshError::Source(source, error))
     };
     Ok(Recipe {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         sources: build.reads().into_iter().map(version).collect::<Result<_, _>>()?,
-        options: config.is_book.then(|| "book".to_owned()).into_iter().chain(config.options.clone()).collect(),
+        options: config
+            .is_book
+            .then(|| "book".to_owned())
+            .into_iter()
+            .chain(config.options.iter().map(|option| redacted(option)))
+            .collect(),
     })
 }
 
