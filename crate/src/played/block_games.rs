@@ -17,7 +17,8 @@ mod write {
     use super::super::block_columns::{BlockColumns, is_step};
     use super::super::columns::{ARRIVALS, LAYOUT, RANK};
     use super::super::layout::Layout;
-    use super::super::results::{Bucket, Details, Played, PlayedMove, Ratings, Results};
+    use super::super::played_moves::{Details, Played, PlayedMove};
+    use super::super::results::{Bucket, Ratings, Results};
     use super::BlockGames;
     use crate::moves::Ranking;
 

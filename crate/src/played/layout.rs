@@ -1,6 +1,7 @@
 //! The layout of a block: which details of games it contains besides their results.
 
-use super::results::{Bucket, Details};
+use super::played_moves::Details;
+use super::results::Bucket;
 use crate::table::{ColumnError, Columns};
 
 /// The details of games in a block.

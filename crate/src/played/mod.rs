@@ -12,6 +12,7 @@ mod explored;
 mod game_ref;
 mod layout;
 mod move_games;
+mod played_moves;
 mod record;
 mod results;
 #[cfg(all(test, feature = "write"))]
@@ -20,4 +21,5 @@ mod traversal;
 
 pub use bucketing::{Bucketing, BucketingError, SPEEDS};
 pub use game_ref::{GameId, GameRef};
-pub use results::{Bucket, Details, Played, PlayedMove, Ratings, Results};
+pub use played_moves::{Details, Played, PlayedMove};
+pub use results::{Bucket, Ratings, Results};

@@ -4,7 +4,8 @@ use core::ops::Range;
 
 use super::game_ref::GameRef;
 use super::layout::Layout;
-use super::results::{Bucket, Details, Results};
+use super::played_moves::Details;
+use super::results::{Bucket, Results};
 
 /// The games of moves, by index.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use super::block_games::BlockGames;
 use super::columns::ColumnWriter;
 use super::columns::{ColumnReader, LAYOUT, NAMES};
 use super::layout::Layout;
-use super::results::{Played, PlayedMove};
+use super::played_moves::{Played, PlayedMove};
 use super::traversal::Traversal;
 use crate::moves::Ranking;
 use crate::position::Position;
