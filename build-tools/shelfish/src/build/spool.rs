@@ -1,6 +1,6 @@
 //! The compact form of records in temporary files.
 //!
-//! A record is a key and a payload, each after its length. A [kind](super::kind::Kind) of record defines its payload. A move
+//! A record is a key and a payload, each after its length. A kind of record (`Kind`) defines its payload. A move
 //! takes two bytes, its origin and its target (the rook's square when castling), whose upper bits encode the promotion. This
 //! form compresses better than 15 bits.
 

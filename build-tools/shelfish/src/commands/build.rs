@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::table_args::{BuildCommand, TableArgs};
+use super::table_args::{BuildCommand, Built, TableArgs};
 use crate::BoxError;
 use crate::evaluations::parts::Plan;
-use crate::evaluations::{self, Selection, Summary};
+use crate::evaluations::{self, Selection};
 use crate::input::Input;
 use crate::system::size;
 
@@ -115,7 +115,6 @@ impl Args {
 }
 
 impl BuildCommand for Args {
-    type Summary = Summary;
     const NAME: &str = "shelfish build";
 
     fn table(&self) -> &TableArgs {
@@ -126,7 +125,7 @@ impl BuildCommand for Args {
         &self.sources
     }
 
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, BoxError> {
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
         let inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
         let mut table = self.table.options(inputs, out, quiet);
         table.replace = self.replace;
@@ -137,6 +136,6 @@ impl BuildCommand for Args {
             (table.shard_bytes, table.inline_page_bytes) = (plan.shard_bytes, plan.inline_page_bytes);
             selection = plan.selection;
         }
-        Ok(evaluations::build(&evaluations::Options { table, selection })?)
+        Ok(Built::Evaluations(Box::new(evaluations::build(&evaluations::Options { table, selection })?)))
     }
 }

@@ -14,6 +14,7 @@ use shelfish::eval::PositionEval;
 use shelfish::table::TableWriter;
 use tokio::sync::watch;
 
+use super::table_args::Workers;
 use crate::build::BuildError;
 use crate::build::join::{Join, JoinError};
 use crate::build::kind::Total;
@@ -61,9 +62,8 @@ pub struct Args {
     /// their writer was killed
     #[arg(long)]
     ended: bool,
-    /// Number of worker threads [default: number of cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    workers: Workers,
 }
 
 /// Summary of an encoded part.
@@ -120,7 +120,7 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
     let progress = Progress::start(work, args.verb.quiet);
 
     let kind = Evaluations::new(plan.selection.clone());
-    let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
+    let threads = args.workers.count();
     let keys = plan.keys_of(part);
     let lines_read = Arc::new(AtomicU64::new(0));
     let reader = BufReader::with_capacity(1 << 18, reader);

@@ -9,7 +9,9 @@ use std::str::FromStr;
 use indicatif::HumanCount;
 
 use super::plan::open;
+use super::table_args::{Rejects, Workers};
 use crate::Outcome;
+use crate::build::BuildError;
 use crate::build::kind::Total as _;
 use crate::build::rejects::RejectFile;
 use crate::evaluations::Counts;
@@ -49,12 +51,10 @@ pub struct Args {
     /// Process one of N shares of each source
     #[arg(long, value_name = "I/N", default_value = "0/1")]
     share: Share,
-    /// Number of worker threads [default: number of cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Write rejected lines to FILE, as `shelfish build` does
-    #[arg(long, value_name = "FILE")]
-    rejects: Option<PathBuf>,
+    #[command(flatten)]
+    workers: Workers,
+    #[command(flatten)]
+    rejects: Rejects,
     /// Print the summary on standard error as JSON
     #[arg(long)]
     json: bool,
@@ -71,14 +71,34 @@ pub struct Share {
 }
 
 impl FromStr for Share {
-    type Err = String;
+    type Err = ShareError;
 
-    fn from_str(text: &str) -> Result<Share, String> {
+    fn from_str(text: &str) -> Result<Share, ShareError> {
         let share = text.split_once('/').and_then(|(n, of)| Some(Share { n: n.parse().ok()?, of: of.parse().ok()? }));
-        let share = share.ok_or_else(|| format!("expected I/N such as 0/8, found {text:?}"))?;
-        if share.n < share.of { Ok(share) } else { Err(format!("expected I below N, from 0 on, found {text:?}")) }
+        let share = share.ok_or_else(|| ShareError::Form(text.to_owned()))?;
+        if share.n < share.of { Ok(share) } else { Err(ShareError::Number(share)) }
     }
 }
+
+/// An error of a text that is not a share.
+#[derive(Debug)]
+pub enum ShareError {
+    /// The text does not consist of two numbers.
+    Form(String),
+    /// The number of the share is not below the number of shares.
+    Number(Share),
+}
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShareError::Form(found) => write!(f, "expected I/N such as 0/8, found {found:?}"),
+            ShareError::Number(found) => write!(f, "expected I below N, from 0 on, found {found}"),
+        }
+    }
+}
+
+impl std::error::Error for ShareError {}
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,9 +117,9 @@ impl Share {
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.plan)?;
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
-    let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
+    let threads = args.workers.count();
     let kind = Evaluations::new(plan.selection.clone());
-    let rejects = args.rejects.as_deref().map(|path| RejectFile::create(path, &sources)).transpose()?;
+    let rejects = args.rejects.file.as_deref().map(|path| RejectFile::create(path, &sources)).transpose()?;
     let mut sum = Counts::default();
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
     let mut number = 0;
@@ -125,6 +145,9 @@ pub fn run(args: Args) -> Outcome {
         }
     }
     out.flush()?;
+    if sum.are_foreign() {
+        return Err(BuildError::NoEvaluations { inputs: sources, lines: sum.lines }.into());
+    }
     rejects.as_ref().map_or(Ok(()), RejectFile::flush)?;
     if args.json {
         eprintln!("{}", json(&sum)?);

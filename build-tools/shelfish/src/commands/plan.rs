@@ -12,8 +12,9 @@ use shelfish::table::{WriterOptions, separator};
 use twox_hash::XxHash64;
 
 use super::build::SelectionArgs;
-use super::table_args::FileArgs;
-use crate::build::kind::Kind as _;
+use super::table_args::{FileArgs, Workers};
+use crate::build::BuildError;
+use crate::build::kind::{Kind as _, Total as _};
 use crate::evaluations::Counts;
 use crate::evaluations::Selection;
 use crate::evaluations::kind::Evaluations;
@@ -63,9 +64,8 @@ pub struct Args {
     selection: SelectionArgs,
     #[command(flatten)]
     files: FileArgs,
-    /// Number of worker threads [default: number of cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    workers: Workers,
     /// Print nothing
     #[arg(short, long)]
     quiet: bool,
@@ -75,8 +75,11 @@ pub struct Args {
 pub fn run(args: Args) -> Outcome {
     let selection = args.selection.selection();
     let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
-    let threads = args.threads.map_or_else(crate::system::ordered::cores, usize::from);
+    let threads = args.workers.count();
     let sample = sample(&sources, &selection, args.sample as usize, threads, args.quiet)?;
+    if sample.counts.are_foreign() {
+        return Err(BuildError::NoEvaluations { inputs: sources, lines: sample.counts.lines }.into());
+    }
     let boundaries = boundaries(&sample.weights(), args.parts as usize).ok_or_else(|| {
         let (parts, found) = (args.parts, sample.known.len());
         format!("{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts, or --sample more")
@@ -112,6 +115,8 @@ pub(super) fn open(inputs: &[Input], threads: usize) -> Result<Dumps, BoxError> 
 struct Sample {
     most: usize,
     hashes: BTreeSet<(u64, Vec<u8>)>,
+    /// Counts of the lines of the sources.
+    counts: Counts,
     /// Weight of each position by its hash and key.
     known: BTreeMap<Vec<u8>, usize>,
     /// Upper bound of the hashes of the sample, once the sample is full.
@@ -155,7 +160,7 @@ fn sample(
     quiet: bool,
 ) -> Result<Sample, BoxError> {
     let below = Arc::new(AtomicU64::new(u64::MAX));
-    let mut sample = Sample { most, hashes: BTreeSet::new(), known: BTreeMap::new(), below };
+    let mut sample = Sample { most, hashes: BTreeSet::new(), counts: Counts::default(), known: BTreeMap::new(), below };
     let dumps = open(sources, threads)?;
     let total = dumps.dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
     let work = Work { phase: "sampling", done: dumps.read, total, is_bytes: true, positions: None };
@@ -175,11 +180,14 @@ fn sample(
                 }
                 Ok(())
             };
-            kind.parse_lines((&named, &chunk), |_| true, &mut Counts::default(), push, &mut String::new())?;
-            Ok(found)
+            let mut counts = Counts::default();
+            kind.parse_lines((&named, &chunk), |_| true, &mut counts, push, &mut String::new())?;
+            Ok((found, counts))
         };
         for found in ordered(dump.chunks(), threads, parse) {
-            let found = found.map_err(|error| InputError::Read { input: source.clone(), error })?;
+            let found = found.map_err(|error| InputError::Read { input: source.clone(), error });
+            let (found, counts) = found?;
+            sample.counts.add(&counts);
             found.into_iter().for_each(|(hash, key, weight)| sample.add(hash, key, weight));
         }
     }

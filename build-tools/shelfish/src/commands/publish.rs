@@ -1,9 +1,11 @@
 //! `shelfish publish`: options and output.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use indicatif::{HumanBytes, HumanCount};
 
 use crate::Outcome;
@@ -21,7 +23,7 @@ use crate::terminal::shown::shown;
   shelfish publish db https://ACCOUNT.r2.cloudflarestorage.com/my-bucket/evals --prune --keep 3 --grace 14d
   shelfish publish db gs://my-bucket/evals
   shelfish publish db az://my-container/evals
-  shelfish publish db ../site/evals --pages
+  shelfish publish -d db ../site/evals --pages
 
 Files that the store already has are not sent again; the command compares name, length and hash. The manifest is sent last,
 and only if the published manifest did not change in the meantime. Readers therefore see the old or the new database, even
@@ -44,13 +46,16 @@ them.
 Exit codes: 0 if the database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
 interrupted.")]
 pub struct Args {
-    /// Directory of the database
+    /// Directory of the database; with -d, the URL is the first argument
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, az://CONTAINER/FOLDER, the https:// URL of an R2 or
     /// Azure bucket, or a local directory
-    #[arg(value_name = "URL", value_parser = Address::parse)]
-    to: Address,
+    #[arg(value_name = "URL", value_parser = Address::parse, required_unless_present = "database", conflicts_with = "database")]
+    to: Option<Address>,
+    /// Directory of the database, instead of the first argument
+    #[arg(short, long, value_name = "DIR")]
+    database: Option<PathBuf>,
     /// Print the files that would be sent and removed, the number of requests and the cost
     #[arg(long)]
     dry_run: bool,
@@ -93,25 +98,48 @@ pub struct Args {
 }
 
 /// Parses a duration such as `7d`.
-fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, DurationError> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].trim() {
         "d" => 24 * 60 * 60,
         "h" => 60 * 60,
         "m" => 60,
         "s" => 1,
-        unit => return Err(format!("unknown unit {unit:?}, expected d, h, m or s")),
+        unit => return Err(DurationError::Unit(unit.to_owned())),
     };
-    let number: u64 = digits.parse().map_err(|_| "expected a number such as 7d or 12h".to_owned())?;
-    Ok(Duration::from_secs(number.checked_mul(unit).ok_or("too long")?))
+    let number: u64 = digits.parse().map_err(|_| DurationError::Number)?;
+    Ok(Duration::from_secs(number.checked_mul(unit).ok_or(DurationError::TooLong)?))
 }
+
+/// An error of a text that is not a duration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DurationError {
+    /// The text does not begin with a whole number.
+    Number,
+    /// The unit is unknown.
+    Unit(String),
+    /// The number of seconds exceeds 64 bits.
+    TooLong,
+}
+
+impl fmt::Display for DurationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DurationError::Number => f.write_str("expected a number such as 7d or 12h"),
+            DurationError::Unit(found) => write!(f, "unknown unit {found:?}, expected d, h, m or s"),
+            DurationError::TooLong => f.write_str("the duration is too long, expected at most 64 bits of seconds"),
+        }
+    }
+}
+
+impl std::error::Error for DurationError {}
 
 /// Error of a share in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PercentError;
 
-impl std::fmt::Display for PercentError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for PercentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("expected a number from 0 to 100")
     }
 }
@@ -126,7 +154,21 @@ pub fn percent(text: &str) -> Result<f64, PercentError> {
 impl Args {
     /// Returns whether the destination is this directory.
     pub fn is_to(&self, directory: &Path) -> bool {
-        self.to.folder().is_some_and(|to| to == directory)
+        self.ends().1.folder().is_some_and(|to| to == directory)
+    }
+
+    /// Returns the directory of the database and the destination. With -d, the first argument is the destination.
+    fn ends(&self) -> (PathBuf, Address) {
+        match (&self.database, &self.to) {
+            (None, Some(to)) => (self.dir.clone(), to.clone()),
+            (database, _) => {
+                let to = Address::parse(&self.dir.to_string_lossy()).unwrap_or_else(|error| {
+                    let why = format!("invalid value {:?} for URL: {error}\n", self.dir.to_string_lossy());
+                    clap::Command::new("shelfish publish").error(ErrorKind::ValueValidation, why).exit()
+                });
+                (database.clone().unwrap_or_default(), to)
+            }
+        }
     }
 
     /// Returns whether only the plan is printed.
@@ -141,9 +183,10 @@ impl Args {
 
     /// Returns the options of the publication.
     pub fn options(self) -> Options {
+        let (dir, to) = self.ends();
         Options {
-            dir: self.dir,
-            to: self.to,
+            dir,
+            to,
             settings: Settings {
                 unconditional: self.unconditional,
                 retries: self.retries.map(usize::from),
@@ -170,8 +213,8 @@ pub fn run(args: Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-impl std::fmt::Display for Report {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = |bytes| HumanBytes(bytes).to_string();
         let would = if self.dry_run { "would be " } else { "" };
         let share = 100.0 * self.sent_bytes as f64 / self.bytes.max(1) as f64;

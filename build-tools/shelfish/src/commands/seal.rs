@@ -28,6 +28,7 @@ const NAMED: usize = 20;
 
 /// Merge the parts of a database.
 #[derive(clap::Args, Debug)]
+#[group(id = "sealed", required = true, multiple = false, args = ["folder", "database"])]
 #[command(after_help = "Examples:
   shelfish seal --plan plan.json db
   shelfish seal --plan plan.json s3://my-bucket/evals
@@ -41,7 +42,10 @@ Exit codes: 0 if the database was sealed; 1 otherwise; 2 if the usage is wrong."
 pub struct Args {
     /// Database: the directory or folder of a bucket that contains the parts
     #[arg(value_name = "DIR_OR_URL", value_parser = Address::parse)]
-    database: Address,
+    folder: Option<Address>,
+    /// The same as DIR_OR_URL
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = Address::parse)]
+    database: Option<Address>,
     #[command(flatten)]
     verb: Verb,
     /// Replace the manifest without a condition, for stores without conditional writes
@@ -78,9 +82,10 @@ impl fmt::Display for Report {
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.verb.plan)?;
     let settings = Settings { unconditional: args.unconditional, ..Settings::default() };
-    let store = Store::open(&args.database, settings)?;
+    let database = args.database.or(args.folder).ok_or("no database is named")?;
+    let store = Store::open(&database, settings)?;
     let report = database::wait(seal(&store, &plan))??;
-    if let Some(dir) = args.database.folder() {
+    if let Some(dir) = database.folder() {
         remove_leftovers(&dir.join(plan.folder()));
     }
     args.verb.print_report(&report)?;

@@ -46,18 +46,16 @@ pub struct TableArgs {
     /// Options of the files.
     #[command(flatten)]
     pub files: FileArgs,
-    /// Number of worker threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
+    #[command(flatten)]
+    workers: Workers,
     /// Seconds after which a download is resumed if the host sends less than 1 KiB a second
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// Maximum number of retries of a download in a row without progress; each waits longer
     #[arg(long, value_name = "N", default_value_t = 8)]
     retries: u8,
-    /// Write rejected lines and games to FILE, tab-separated: input, line number, reason, fact, beginning
-    #[arg(long, value_name = "FILE")]
-    rejects: Option<PathBuf>,
+    #[command(flatten)]
+    rejects: Rejects,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -67,6 +65,29 @@ pub struct TableArgs {
     /// Print all counts, and the size of each column, instead of a short summary
     #[arg(short, long)]
     verbose: bool,
+}
+
+/// Option of commands with worker threads.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Workers {
+    /// Number of worker threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Workers {
+    /// Returns the number of threads.
+    pub fn count(&self) -> usize {
+        self.threads.map_or_else(cores, usize::from)
+    }
+}
+
+/// Option of commands that parse inputs.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Rejects {
+    /// Write rejected lines and games to FILE, tab-separated: input, line number, reason, fact, beginning
+    #[arg(long = "rejects", value_name = "FILE")]
+    pub file: Option<PathBuf>,
 }
 
 /// Options of the files of a table.
@@ -117,10 +138,10 @@ impl TableArgs {
             max_memory: self.max_memory as usize,
             shard_bytes: self.files.shard_size,
             inline_page_bytes: self.files.inline_pages as usize,
-            threads: self.threads.map_or_else(cores, usize::from),
+            threads: self.workers.count(),
             download_policy: self.download_policy(),
             max_disk: self.max_disk,
-            rejects: self.rejects.clone(),
+            rejects: self.rejects.file.clone(),
             quiet,
             is_interruptible: true,
             ..Options::new(inputs, &out)
@@ -130,9 +151,6 @@ impl TableArgs {
 
 /// A command that builds a table.
 pub trait BuildCommand: Sized {
-    /// The summary of the build.
-    type Summary: Serialize + fmt::Display + Detailed;
-
     /// The name of the command, for errors.
     const NAME: &str;
 
@@ -143,7 +161,7 @@ pub trait BuildCommand: Sized {
     fn sources(&self) -> &[PathBuf];
 
     /// Builds in the directory `out`, regardless of `--out`.
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Self::Summary, BoxError>;
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError>;
 
     /// Builds the database, publishes it if requested, and prints a summary.
     fn run(self) -> Outcome {
@@ -177,21 +195,21 @@ pub trait BuildCommand: Sized {
 
 /// The summaries of a build and of its publication.
 #[derive(Serialize)]
-struct Done<S> {
+struct Done {
     #[serde(flatten)]
-    built: S,
+    built: Built,
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<publish::Report>,
 }
 
-impl<S: fmt::Display> fmt::Display for Done<S> {
+impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.built.fmt(f)?;
         self.published.as_ref().map_or(Ok(()), |published| write!(f, "{published}"))
     }
 }
 
-impl<S: Detailed> Detailed for Done<S> {
+impl Detailed for Done {
     fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.built.write_table(f)?;
         self.published.as_ref().map_or(Ok(()), |published| write!(f, "{published}"))
@@ -223,6 +241,15 @@ impl fmt::Display for Built {
         match self {
             Built::Evaluations(summary) => summary.fmt(f),
             Built::Games(summary) => summary.fmt(f),
+        }
+    }
+}
+
+impl Detailed for Built {
+    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Built::Evaluations(summary) => summary.write_table(f),
+            Built::Games(summary) => summary.write_table(f),
         }
     }
 }

@@ -8,8 +8,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use shelfish::eval::PositionEval;
 
-use super::record::Reject;
-
 #[derive(Deserialize)]
 pub(super) struct RawRecord<'a> {
     #[serde(borrow)]
@@ -42,12 +40,9 @@ pub(super) struct AtMost<T, const N: usize> {
 }
 
 impl<T, const N: usize> AtMost<T, N> {
-    /// Returns the items if all of them were kept.
-    pub fn all(&self, what: &str) -> Result<&[T], Reject> {
-        match self.found > N {
-            true => Err(Reject::TooMuch(format!("{} {what}, expected at most {N}", self.found))),
-            false => Ok(&self.items),
-        }
+    /// Returns the items if all of them were kept, otherwise the number of items found and the maximum.
+    pub fn all(&self) -> Result<&[T], (usize, usize)> {
+        if self.found > N { Err((self.found, N)) } else { Ok(&self.items) }
     }
 }
 

@@ -74,6 +74,11 @@ impl Reject {
         "too many evaluations, PVs or moves",
     ];
 
+    /// Creates the reason of a number of items that exceeds a maximum.
+    fn count((found, most): (usize, usize), what: &str) -> Reject {
+        Reject::TooMuch(format!("{found} {what}, expected at most {most}"))
+    }
+
     /// Returns the index of this reason in [`Reject::REASONS`].
     pub fn reason(&self) -> usize {
         match self {
@@ -128,8 +133,8 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     let mut record =
         Record { position, evaluations: Vec::new(), surplus: Surplus::default(), cut: 0, dropped: 0, shortened: 0 };
     let mut ranked = Vec::with_capacity(raw.evals.items.len());
-    for raw in raw.evals.all("evaluations")? {
-        let pvs = raw.pvs.all("PVs of an evaluation")?;
+    for raw in raw.evals.all().map_err(|found| Reject::count(found, "evaluations"))? {
+        let pvs = raw.pvs.all().map_err(|found| Reject::count(found, "PVs of an evaluation"))?;
         for pv in pvs {
             score(pv)?;
             if pv.line.len() > MAX_PV_BYTES {

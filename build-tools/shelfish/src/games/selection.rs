@@ -117,21 +117,36 @@ impl Date {
 }
 
 impl FromStr for Date {
-    type Err = String;
+    type Err = DateError;
 
-    fn from_str(text: &str) -> Result<Date, String> {
-        let fault = || "expected a date such as 2013, 2013-01 or 2013-01-31".to_owned();
-        let parts = text.split('-').map(|part| part.parse::<u16>().map_err(|_| fault()));
-        let parts = parts.collect::<Result<Vec<u16>, String>>()?;
+    fn from_str(text: &str) -> Result<Date, DateError> {
+        let wrong = || DateError { found: text.to_owned() };
+        let parts = text.split('-').map(|part| part.parse::<u16>().map_err(|_| wrong()));
+        let parts = parts.collect::<Result<Vec<u16>, DateError>>()?;
         let (year, month, day) = match parts[..] {
             [year] => (year, 0, 0),
             [year, month @ 1..=12] => (year, month, 0),
             [year, month @ 1..=12, day @ 1..=31] => (year, month, day),
-            _ => return Err(fault()),
+            _ => return Err(wrong()),
         };
         Ok(Date { year, month: month as u8, day: day as u8 })
     }
 }
+
+/// An error of a text that is not a date.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DateError {
+    /// The text.
+    found: String,
+}
+
+impl fmt::Display for DateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected a date such as 2013, 2013-01 or 2013-01-31, found {:?}", self.found)
+    }
+}
+
+impl std::error::Error for DateError {}
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -318,12 +333,12 @@ mod tests {
     }
 
     #[test]
-    fn games_are_left_out_for_a_reason() -> Result<(), String> {
+    fn games_are_left_out_for_a_reason() -> Result<(), Box<dyn std::error::Error>> {
         let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[Date \"2013.02.??\"]\n\n";
         let game = read_main_line(&format!("{tags}1. f3 e5 2. g4 Qh4# 0-1"), 1);
         let last = game.game.positions().last().ok_or("no position")?;
         let all = Selection::default();
-        let dates = |least: &str, most: &str| -> Result<Option<Range<Date>>, String> {
+        let dates = |least: &str, most: &str| -> Result<Option<Range<Date>>, DateError> {
             Ok(Some(Range { least: Some(least.parse()?), most: Some(most.parse::<Date>()?.last()) }))
         };
         for (selection, expected) in [

@@ -10,6 +10,7 @@ use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::remote::{Download, DownloadPolicy, Remote};
+use super::rows::PARQUET_MARK;
 use super::zstd_stream::MAX_WINDOW_LOG;
 use super::{BookFile, Input, InputError, is_polyglot_name};
 
@@ -18,9 +19,6 @@ const HEAD: usize = 8;
 
 /// Bytes of a text that decide whether it contains games.
 const SNIFFED: u64 = 4 << 10;
-
-/// The first and the last bytes of a Parquet file.
-pub(super) const PARQUET: &[u8] = b"PAR1";
 
 /// The error for Parquet that is not in a file.
 const PARQUET_FROM_FILES_ONLY: &str = if cfg!(feature = "parquet") {
@@ -193,7 +191,7 @@ impl Dump {
     ) -> io::Result<Dump> {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
-        if head.starts_with(PARQUET) {
+        if head.starts_with(PARQUET_MARK) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, PARQUET_FROM_FILES_ONLY));
         }
         if head.starts_with(b"SQLite f") {
@@ -276,10 +274,10 @@ fn kind_of(text: &[u8]) -> Option<DumpKind> {
 /// Returns whether a file begins like Parquet, and rewinds the file.
 #[cfg(feature = "parquet")]
 fn is_parquet(mut file: &File) -> io::Result<bool> {
-    let mut head = Vec::with_capacity(PARQUET.len());
-    file.by_ref().take(PARQUET.len() as u64).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(PARQUET_MARK.len());
+    file.by_ref().take(PARQUET_MARK.len() as u64).read_to_end(&mut head)?;
     io::Seek::rewind(&mut file)?;
-    Ok(head == PARQUET)
+    Ok(head == PARQUET_MARK)
 }
 
 /// A reader that counts the bytes read.

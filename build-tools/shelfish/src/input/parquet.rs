@@ -18,9 +18,8 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use super::CutOff;
-use super::dump::PARQUET;
 use super::lines::{Chunk, Text};
-use super::rows::{COLUMNS, Cell, Row, Rows};
+use super::rows::{COLUMNS, Cell, PARQUET_MARK, Row, Rows};
 
 /// Number of rows that are read at a time, similar to a chunk of a dump.
 const BATCH: usize = 4096;
@@ -105,10 +104,10 @@ impl Table {
 /// Returns whether a file ends like Parquet.
 fn ends_with_mark(mut file: &File) -> io::Result<bool> {
     let mut end = Vec::new();
-    file.seek(SeekFrom::End(-(PARQUET.len() as i64)))?;
+    file.seek(SeekFrom::End(-(PARQUET_MARK.len() as i64)))?;
     file.read_to_end(&mut end)?;
     file.rewind()?;
-    Ok(end == PARQUET)
+    Ok(end == PARQUET_MARK)
 }
 
 /// Checks that a column has the expected type.

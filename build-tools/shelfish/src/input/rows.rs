@@ -7,6 +7,9 @@
 
 use std::fmt;
 
+/// The first and the last bytes of a Parquet file.
+pub const PARQUET_MARK: &[u8] = b"PAR1";
+
 /// Columns in the order of the schema.
 pub const COLUMNS: [&str; 6] = ["fen", "line", "depth", "knodes", "cp", "mate"];
 

@@ -83,6 +83,11 @@ impl Drop for Takeover {
     }
 }
 
+/// Ignores signals while the returned value exists. A process that is started meanwhile does not ignore them.
+pub fn ignored() -> io::Result<(Takeover, Cleanup)> {
+    Ok((Takeover::new(), on_interruption(|| {})?))
+}
+
 /// Returns a future that resolves to the number of the next signal. Signals count from this call on.
 #[cfg(unix)]
 pub fn interruption() -> io::Result<impl Future<Output = u8>> {

@@ -182,8 +182,12 @@ fn a_file_that_is_no_dump_is_recognised() {
     let passwd = fixture.file("passwd", "root:x:0:0:root:/root:/bin/bash\nbin:x:1:1:bin:/bin:/usr/sbin/nologin\n");
     let words = [text(&passwd), "not a Lichess dump and not PGN: none of 2 lines is an evaluation"];
     fixture.build(&[&passwd], &[]).fails(&words);
-    fixture.book_build(&[&passwd], &[]).fails(&[text(&passwd), "neither games in PGN"]);
+    shelfish(["plan", "--parts", "2", text(&passwd)]).fails(&words);
+    let plan = fixture.path("plan.json");
     let dump = fixture.file("dump", sample());
+    shelfish(["plan", "--parts", "2", "-q", "-o", text(&plan), text(&dump)]).succeeds();
+    shelfish(["partition", "--plan", text(&plan), text(&passwd)]).fails(&words);
+    fixture.book_build(&[&passwd], &[]).fails(&[text(&passwd), "neither games in PGN"]);
     fixture.book_build(&[&dump], &[]).fails(&["contains evaluations, expected games"]);
 }
 
@@ -198,4 +202,38 @@ fn an_option_before_its_command_is_explained() {
     usage(&["book", "-o", "db", "build"], "options follow the command: `shelfish book build -o …`");
     usage(&["-x"], "options follow the command: `shelfish COMMAND -x …`");
     usage(&["lookup", "-x", "-d", "db", START], "unexpected argument '-x'");
+}
+
+#[test]
+fn publish_seal_and_serve_also_take_the_database_after_an_option() {
+    let fixture = Fixture::of_sample();
+    let (db, to) = (fixture.path("db"), fixture.path("to"));
+    for args in [&["publish", text(&db), text(&to)][..], &["publish", "-d", text(&db), text(&to)]] {
+        let _ = fs::remove_dir_all(&to);
+        shelfish(args).succeeds();
+        assert_eq!(fixture.files_beside_folders("to"), fixture.files("db"));
+    }
+    let wrong = |args: &[&str], words: &str| {
+        let run = shelfish(args);
+        assert!(run.code == 2 && run.err.contains(words), "{args:?}: {}", run.err);
+    };
+    wrong(&["publish", text(&db)], "<URL");
+    wrong(&["publish", "-d", text(&db)], "DIR");
+    wrong(&["publish", "-d", text(&db), text(&db), text(&to)], "cannot be used with");
+    wrong(&["publish", "-d", text(&db), "ftp://x"], "found ftp://");
+    wrong(&["serve"], "<DIR");
+    wrong(&["serve", text(&db), "-d", text(&db)], "cannot be used with");
+    wrong(&["seal", "--plan", "plan.json"], "DIR_OR_URL");
+    let dump = fixture.file("dump", sample());
+    let (plan, sorted) = (fixture.path("plan.json"), fixture.path("parts"));
+    shelfish(["plan", "--parts", "1", "-q", "-o", text(&plan), text(&dump)]).succeeds();
+    let lines = shelfish(["partition", "-q", "--plan", text(&plan), text(&dump)]).succeeds();
+    let lines = crate::common::sorted(&lines).join("\n") + "\n";
+    shelfish_with(["encode", "-q", "--plan", text(&plan), "--part", "0", "-o", text(&sorted)], lines.as_bytes())
+        .succeeds();
+    shelfish(["seal", "--plan", text(&plan), "-d", text(&sorted)]).succeeds();
+    shelfish(["seal", "--plan", text(&plan), text(&sorted)]).succeeds();
+    let host = Host::serve(["--api", "-d", text(&db)]);
+    let run = shelfish(["stats", "-d", &host.url(""), "-q"]);
+    assert_eq!(run.succeeds(), shelfish(["stats", "-d", text(&db), "-q"]).succeeds());
 }

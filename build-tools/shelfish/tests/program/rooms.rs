@@ -78,3 +78,54 @@ fn no_folder_depends_on_itself_through_others() {
         assert!(circle.is_empty(), "{}: these depend on each other in circles: {circle:?}", src.display());
     }
 }
+
+/// Returns the dependencies between the files of a folder, by paths that begin with `super::`.
+fn files(folder: &Path) -> Rooms {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rs")).collect();
+    let modules = paths.iter().filter(|path| !["lib", "main", "mod", "tests"].contains(&name(path).as_str()));
+    let mut files: Rooms = modules.clone().map(|path| (name(path), BTreeSet::new())).collect();
+    let all: BTreeSet<String> = files.keys().cloned().collect();
+    for path in modules {
+        let mut text = String::new();
+        read(path, &mut text);
+        // Paths from the root and from the folder above name other modules.
+        let text = text.replace("crate::", "").replace("super::super::", "").replace("super::", "crate::");
+        let used = names(&text);
+        files
+            .get_mut(&name(path))
+            .unwrap()
+            .extend(used.into_iter().filter(|other| all.contains(other) && *other != name(path)));
+    }
+    files
+}
+
+/// Returns a folder and its subfolders.
+fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = entries.filter(|path| path.is_dir()).flat_map(|path| folders(&path));
+    [folder.to_owned()].into_iter().chain(below).collect()
+}
+
+#[test]
+fn no_file_depends_on_itself_through_others_of_its_folder() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in [here.join("src"), here.join("../../crate/src")].iter().flat_map(|src| folders(src)) {
+        let files = files(&folder);
+        let circle: Vec<&String> = files.keys().filter(|file| reached(&files, file).contains(*file)).collect();
+        assert!(circle.is_empty(), "{}: these depend on each other in circles: {circle:?}", folder.display());
+    }
+}
+
+#[test]
+fn signals_are_handled_in_one_place() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for path in folders(&src).iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path())
+    {
+        if path.is_file() && !path.ends_with("system/signals.rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(!text.contains("signal_hook") && !text.contains("tokio::signal"), "{}", path.display());
+        }
+    }
+}

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::{Finding, Report, Style, Table, figure};
 use crate::Outcome;
+use crate::system::signals;
 
 /// Interval between two measurements of the directory.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
@@ -96,10 +97,7 @@ pub fn run(args: Args) -> Outcome {
         None => tempfile::tempdir(),
     }?;
     // The build receives SIGINT too and ends. Then this process removes the directory.
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, std::sync::Arc::<std::sync::atomic::AtomicBool>::default())?;
-    }
+    let _ignored = signals::ignored()?;
     let database = dir.path().join("db");
     let mut build = Command::new(std::env::current_exe()?);
     build

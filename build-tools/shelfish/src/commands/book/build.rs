@@ -7,8 +7,8 @@ use shelfish::position::Position;
 
 use crate::BoxError;
 use crate::commands::dumps;
-use crate::commands::table_args::{BuildCommand, TableArgs};
-use crate::games::{self, Date, Ending, Range, Selection, Speed, Summary, Wanted};
+use crate::commands::table_args::{BuildCommand, Built, TableArgs};
+use crate::games::{self, Date, Ending, Range, Selection, Speed, Wanted};
 use crate::input::Input;
 
 /// Build a database of played moves from games or books of engines.
@@ -140,7 +140,6 @@ impl Args {
 }
 
 impl BuildCommand for Args {
-    type Summary = Summary;
     const NAME: &str = "shelfish book build";
 
     fn table(&self) -> &TableArgs {
@@ -151,13 +150,14 @@ impl BuildCommand for Args {
         &self.sources
     }
 
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Summary, BoxError> {
+    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
         let mut inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
         for month in &self.dump {
             inputs.push(dumps::find(month, &self.dump_list, self.table.download_policy())?);
         }
         let selection = self.selection();
         inputs.extend(selection.whole.iter().cloned());
-        Ok(games::build(&self.table.options(inputs, out, quiet), &selection, self.again)?)
+        let summary = games::build(&self.table.options(inputs, out, quiet), &selection, self.again)?;
+        Ok(Built::Games(Box::new(summary)))
     }
 }

@@ -277,10 +277,10 @@ impl BuildArgs {
 
     /// Builds in the directory `out`.
     pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
-        Ok(match self {
-            BuildArgs::Evaluations(args) => Built::Evaluations(Box::new(args.build_in(out, quiet)?)),
-            BuildArgs::Games(args) => Built::Games(Box::new(args.build_in(out, quiet)?)),
-        })
+        match self {
+            BuildArgs::Evaluations(args) => args.build_in(out, quiet),
+            BuildArgs::Games(args) => args.build_in(out, quiet),
+        }
     }
 }
 

@@ -51,7 +51,16 @@ Ctrl-C and SIGTERM stop the server. Pending answers have two seconds to finish.
 Exit codes: 0 after a stop; 1 if the server cannot start; 2 if the usage is wrong.")]
 pub struct Args {
     /// Directory to serve; with --api also the URL of a database
+    #[arg(
+        required_unless_present = "database",
+        conflicts_with = "database",
+        default_value = ".",
+        hide_default_value = true
+    )]
     dir: PathBuf,
+    /// The same as DIR
+    #[arg(short, long, value_name = "DIR_OR_URL")]
+    database: Option<PathBuf>,
     /// Port; 0 chooses a free port
     #[arg(short, long, default_value_t = 8000)]
     port: u16,
@@ -120,7 +129,10 @@ impl fmt::Display for ServeError {
 impl std::error::Error for ServeError {}
 
 /// Prints the URL on a separate line and serves until interrupted.
-pub fn run(args: Args) -> Outcome {
+pub fn run(mut args: Args) -> Outcome {
+    if let Some(database) = args.database.take() {
+        args.dir = database;
+    }
     Runtime::new()?.block_on(async {
         let app = app(&args).await?;
         let listener = TcpListener::bind((args.host.as_str(), args.port)).await.map_err(|source| {

@@ -62,6 +62,7 @@ fn site(options: &[&str]) -> Result<Site, Box<dyn std::error::Error>> {
 fn args() -> Args {
     Args {
         dir: "no/such/shelf".into(),
+        database: None,
         port: 0,
         host: "127.0.0.1".into(),
         base_path: "/".into(),
