@@ -54,6 +54,8 @@ export async function openStore(limits = LIMITS): Promise<GameStore> {
       list.createIndex("source", "source");
       database.createObjectStore("texts");
     });
+    // A database that opens but answers no request counts as unavailable.
+    await requestResult(database.transaction("list").objectStore("list").count());
     return new DatabaseStore(database, limits);
   } catch {
     return new MemoryStore(limits);
