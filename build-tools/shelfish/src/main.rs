@@ -158,7 +158,7 @@ fn main() -> ExitCode {
         if !error.downcast_ref().is_some_and(is_pipe) {
             eprintln!("shelfish: {}", shown(&error.to_string()));
         }
-        let kept = error.downcast_ref().map(|NotPublished { error, .. }| error);
+        let kept = error.downcast_ref().map(|NotPublished { error, .. }| &**error);
         match kept.or(error.downcast_ref()) {
             Some(PublishError::Interrupted(signal)) => ExitCode::from(128 + signal),
             _ if is_wrong_usage(&*error) => ExitCode::from(2),

@@ -169,14 +169,14 @@ enum Target {
     /// Directory. Files are written to a temporary subdirectory and then moved.
     Folder { dir: PathBuf, scratch: tempfile::TempDir },
     /// Bucket. Files are written to a temporary directory and then sent.
-    Bucket { store: Store, scratch: tempfile::TempDir },
+    Bucket { store: Box<Store>, scratch: tempfile::TempDir },
 }
 
 impl Target {
     fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
         let Some(dir) = address.folder() else {
             let store = Store::open(address, Settings::default())?;
-            return Ok(Target::Bucket { store, scratch: tempfile::tempdir()? });
+            return Ok(Target::Bucket { store: Box::new(store), scratch: tempfile::tempdir()? });
         };
         let fault = |error: io::Error| format!("{}: {error}", dir.display());
         let folder = dir.join(plan.folder());

@@ -149,7 +149,7 @@ pub enum PublishError {
         why: String,
     },
     /// The local directory has no database.
-    Open(OpenError),
+    Open(Box<OpenError>),
     /// The store failed.
     Store(StoreError),
     /// The store contains a manifest that is not a manifest of Shelfish.

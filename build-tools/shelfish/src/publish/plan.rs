@@ -39,7 +39,7 @@ impl Local {
         read.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
                 let folder = dir.display().to_string();
-                PublishError::Open(OpenError::Missing { folder, status: None })
+                PublishError::Open(Box::new(OpenError::Missing { folder, status: None }))
             }
             _ => fault(error.to_string()),
         })?;

@@ -65,14 +65,14 @@ pub struct NotPublished {
     dir: PathBuf,
     to: String,
     /// Reason for the failure.
-    pub error: PublishError,
+    pub error: Box<PublishError>,
 }
 
 impl fmt::Display for NotPublished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NotPublished { dir, to, error } = self;
         let dir = dir.display();
-        match error {
+        match &**error {
             PublishError::Store(StoreError { at, fault: StoreErrorKind::Conflict }) => {
                 return write!(
                     f,
@@ -123,7 +123,7 @@ impl Staging {
             ..publish::Options::new(dir.clone(), to.clone())
         };
         match publish(&options) {
-            Err(error) => Err(NotPublished { dir, to: to.url, error }),
+            Err(error) => Err(NotPublished { dir, to: to.url, error: Box::new(error) }),
             Ok(report) => {
                 if let Err(error) = fs::remove_dir_all(&dir) {
                     eprintln!("shelfish: cannot remove {}, which is no longer needed: {error}", dir.display());
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn the_error_of_a_conflict_advises_to_build_again() {
         let message = |fault| {
-            let error = PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), fault });
+            let error = Box::new(PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), fault }));
             NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
         };
         let conflict = message(StoreErrorKind::Conflict);
