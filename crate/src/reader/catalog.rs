@@ -81,9 +81,12 @@ impl<R: Record> Catalog<R> {
         &self.manifest
     }
 
-    /// Replaces the manifest by that of a new build. Chunks that both builds contain stay in memory.
-    pub(super) fn renew(&mut self, manifest: Manifest) {
+    /// Replaces the manifest by that of a new build. Chunks that both builds contain stay in memory. Returns whether the
+    /// new manifest is different.
+    pub(super) fn renew(&mut self, manifest: Manifest) -> bool {
+        let is_different = *self.manifest != manifest;
         self.manifest = Arc::new(manifest);
+        is_different
     }
 
     /// Forgets all pages and blocks.

@@ -1,6 +1,6 @@
 //! Gets the chunks of lookups from the cache, or from the source in as few requests as possible.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use futures_util::FutureExt as _;
@@ -17,7 +17,7 @@ use super::lookup::Lookup;
 use super::requests::{Boxed, Joined, Parts, Sent, UnderWay};
 use crate::position::Position;
 use crate::source::integrity::Pin;
-use crate::source::{Source, SourceError};
+use crate::source::{Source, SourceError, Whole};
 use crate::sync::{OnceCell, Semaphore, held};
 use crate::table::{Manifest, Record};
 
@@ -38,9 +38,23 @@ pub(super) struct Driver<S, R: Record, C> {
     permits: Semaphore,
     catalog: Mutex<Catalog<R>>,
     pub(super) under_way: Mutex<UnderWay<R>>,
-    /// Whether the manifest could be read again, for those who wait for it.
-    renewal: Mutex<Weak<OnceCell<bool>>>,
+    /// Result of the current request for the manifest, for all lookups that wait for it.
+    renewal: Mutex<Weak<OnceCell<Result<bool, ReadError>>>>,
+    checked: Mutex<Checked>,
+    /// Number of times that a different manifest replaced the manifest.
+    replacements: AtomicU64,
     stats: Mutex<Stats>,
+}
+
+/// The last requests for the manifest.
+#[derive(Default)]
+struct Checked {
+    /// Entity tag of the manifest in use.
+    etag: Option<String>,
+    /// Time when the source last sent or confirmed the manifest in use; `None` if the manifest is the cache's.
+    confirmed: Option<Instant>,
+    /// Time of the last request.
+    requested: Option<Instant>,
 }
 
 /// The result of an asynchronous step of a lookup.
@@ -60,6 +74,16 @@ impl<S, R: Record, C> Driver<S, R, C> {
     /// Returns the counters. The catalog counts the blocks found in memory.
     pub(super) fn stats(&self) -> Stats {
         Stats { memory_hits: self.catalog().hits, ..*held(&self.stats) }
+    }
+
+    /// Returns the number of times that a different manifest replaced the manifest.
+    pub(super) fn replacements(&self) -> u64 {
+        self.replacements.load(Ordering::Acquire)
+    }
+
+    /// Returns the time since the source last sent or confirmed the manifest.
+    pub(super) fn manifest_age(&self) -> Option<Duration> {
+        Some(held(&self.checked).confirmed?.elapsed())
     }
 
     fn count(&self, change: impl FnOnce(&mut Stats)) {
@@ -89,18 +113,22 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             let bytes = cache.get(vec![Manifest::FILE.to_string()]).await.pop()??;
             parse::<R>(&source, pin.as_ref(), &bytes).ok()
         };
-        let mut stats = Stats::default();
+        let (mut stats, mut checked) = (Stats::default(), Checked::default());
         let offline = if source.is_offline() { cached().await } else { None };
         let manifest = match offline {
             Some(manifest) => manifest,
             None => {
                 stats.requests += 1;
-                match fetch_manifest::<R>(&source, pin.as_ref(), observer.as_ref()).await {
-                    Ok((manifest, bytes)) => {
-                        stats.bytes += bytes.len() as u64;
-                        cache.put(Manifest::FILE, &bytes, Keep::Longest);
+                match fetch_manifest::<R>(&source, pin.as_ref(), observer.as_ref(), None).await {
+                    Ok(Some((manifest, whole))) => {
+                        stats.bytes += whole.bytes.len() as u64;
+                        cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+                        let now = Some(Instant::now());
+                        checked = Checked { etag: whole.etag, confirmed: now, requested: now };
                         manifest
                     }
+                    // Without an entity tag, a source returns the manifest or an error.
+                    Ok(None) => return Err(ReadError::Unanswered),
                     Err(error) if error.is_unreachable() => cached().await.ok_or(error)?,
                     Err(error) => return Err(error),
                 }
@@ -117,6 +145,8 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             catalog: Mutex::new(catalog),
             under_way: Mutex::new(UnderWay::new()),
             renewal: Mutex::new(Weak::new()),
+            checked: Mutex::new(checked),
+            replacements: AtomicU64::new(0),
             stats: Mutex::new(stats),
         })
     }
@@ -129,7 +159,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         self.finish(&mut lookup, found).await;
         if lookup.is_stale() {
             let is_outdated = lookup.is_outdated(&self.catalog());
-            if is_outdated || self.renew().await {
+            if is_outdated || self.renew(false).await.is_ok() {
                 lookup.retry(&self.catalog());
                 self.finish(&mut lookup, found).await;
             }
@@ -282,25 +312,47 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         })
     }
 
-    /// Reads the manifest again, once for all who ask at a time; whether it could be had.
-    async fn renew(&self) -> bool {
+    /// Reads the manifest again, once for all lookups that wait for it; `is_conditional` unless it is unchanged. Returns
+    /// whether a different manifest replaced it.
+    pub(super) async fn renew(&self, is_conditional: bool) -> Result<bool, ReadError> {
         let renewal = {
             let mut current = held(&self.renewal);
             let renewal = current.upgrade().unwrap_or_default();
             *current = Arc::downgrade(&renewal);
             renewal
         };
-        *renewal.get_or_init(self.fetch_manifest()).await
+        renewal.get_or_init(self.request_manifest(is_conditional)).await.clone()
     }
 
-    async fn fetch_manifest(&self) -> bool {
+    async fn request_manifest(&self, is_conditional: bool) -> Result<bool, ReadError> {
+        let requested = Some(Instant::now());
+        let etag = {
+            let mut checked = held(&self.checked);
+            checked.requested = requested;
+            checked.etag.clone().filter(|_| is_conditional)
+        };
         self.count(|stats| stats.requests += 1);
-        let fetched = fetch_manifest::<R>(&self.source, self.pin.as_ref(), self.observer.as_ref()).await;
-        let Ok((manifest, bytes)) = fetched else { return false };
-        self.count(|stats| stats.bytes += bytes.len() as u64);
-        self.catalog().renew(manifest);
-        self.cache.put(Manifest::FILE, &bytes, Keep::Longest);
-        true
+        let (pin, observer) = (self.pin.as_ref(), self.observer.as_ref());
+        let fetched = fetch_manifest::<R>(&self.source, pin, observer, etag.as_deref()).await?;
+        let mut is_new = false;
+        if let Some((manifest, whole)) = fetched {
+            self.count(|stats| stats.bytes += whole.bytes.len() as u64);
+            is_new = self.catalog().renew(manifest);
+            if is_new {
+                // Later than the manifest: data of the old manifest never counts as data of the new manifest.
+                self.replacements.fetch_add(1, Ordering::Release);
+                self.cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+            }
+            held(&self.checked).etag = whole.etag;
+        }
+        held(&self.checked).confirmed = requested;
+        Ok(is_new)
+    }
+
+    /// Whether the last request for the manifest was `interval` ago, and a request could find a different manifest.
+    pub(super) fn is_due(&self, interval: Duration) -> bool {
+        let is_over = held(&self.checked).requested.is_none_or(|time| time.elapsed() >= interval);
+        is_over && self.pin.is_none() && !self.source.is_offline()
     }
 }
 
@@ -319,19 +371,20 @@ fn parse<R: Record>(source: &impl Source, pin: Option<&Pin>, bytes: &[u8]) -> Re
     }
 }
 
-/// A manifest and its bytes.
+/// Reads the manifest, unless it has the entity tag `etag`.
 async fn fetch_manifest<R: Record>(
     source: &impl Source,
     pin: Option<&Pin>,
     observer: Option<&Observer>,
-) -> Result<(Manifest, Vec<u8>), ReadError> {
+    etag: Option<&str>,
+) -> Result<Option<(Manifest, Whole)>, ReadError> {
     let started = Instant::now();
-    let bytes = source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await;
+    let whole = source.whole_unless(Manifest::FILE, Manifest::MAX_BYTES as u64, etag).await;
     if let Some(observer) = observer {
-        let range = 0..bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-        let (at, elapsed, is_good) = (source.locate(Manifest::FILE), started.elapsed(), bytes.is_ok());
+        let range = 0..whole.iter().flatten().map(|whole| whole.bytes.len() as u64).sum();
+        let (at, elapsed, is_good) = (source.locate(Manifest::FILE), started.elapsed(), whole.is_ok());
         observer(&Fetched { file: Manifest::FILE, at, range, parts: 0, origin: Origin::Source, elapsed, is_good });
     }
-    let bytes = bytes?;
-    Ok((parse::<R>(source, pin, &bytes)?, bytes))
+    let Some(whole) = whole? else { return Ok(None) };
+    Ok(Some((parse::<R>(source, pin, &whole.bytes)?, whole)))
 }

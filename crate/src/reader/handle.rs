@@ -7,7 +7,7 @@ use core::future::ready;
 
 use futures_channel::mpsc;
 use futures_util::stream::{self, Stream, StreamExt as _};
-use web_time::Instant;
+use web_time::{Duration, Instant};
 
 use super::builder::{Options, ReaderBuilder};
 use super::cache::{Cache, NoCache};
@@ -82,6 +82,36 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// The cache beyond its memory.
     pub fn cache(&self) -> &C {
         &self.0.cache
+    }
+
+    /// Requests the manifest again, unless it is unchanged. Returns whether a different manifest replaced it. After an
+    /// error, the reader keeps the old manifest.
+    ///
+    /// A lookup reads the manifest again only if a file is missing or contradicts the manifest. Hosts keep the files of
+    /// an old build for some time. A reader that is open for long must therefore call this from time to time.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the manifest cannot be read or is invalid.
+    pub async fn revalidate(&self) -> Result<bool, ReadError> {
+        self.0.renew(true).await
+    }
+
+    /// Whether [`revalidate`](Reader::revalidate) should be called: the last request for the manifest was at least
+    /// `interval` ago, the device is not offline, and the manifest is not pinned.
+    pub fn is_due(&self, interval: Duration) -> bool {
+        self.0.is_due(interval)
+    }
+
+    /// Returns the time since the source last sent or confirmed the manifest; `None` if the manifest comes from the cache.
+    pub fn manifest_age(&self) -> Option<Duration> {
+        self.0.manifest_age()
+    }
+
+    /// Returns the number of times that a different manifest has replaced the manifest. Answers of a lookup are valid
+    /// while this number is the same as before the lookup.
+    pub fn replacements(&self) -> u64 {
+        self.0.replacements()
     }
 
     /// Returns the counters since the reader was opened.

@@ -557,3 +557,63 @@ fn a_pinned_manifest_is_the_only_one_that_is_taken_and_another_build_is_not_gone
     assert!(block_on(reader.lookup(&former[0].position)).is_err());
     assert_eq!(reader.manifest().positions, former.len() as u64);
 }
+
+#[test]
+fn a_new_build_is_found_by_revalidation_although_the_old_files_stay() {
+    let (former, new) = (records(4), records(9));
+    let host = Host::new(&Database::new("kept", &former));
+    let reader = open(&host);
+    block_on(reader.lookup(&former[0].position)).unwrap();
+    let last = new.iter().find(|record| !former.iter().any(|other| other.position == record.position)).unwrap();
+
+    host.files().extend(Database::new("kept-new", &new).files());
+    assert_eq!(block_on(reader.lookup(&last.position)), Ok(None), "nothing is missing");
+    assert_eq!((block_on(reader.revalidate()), reader.replacements()), (Ok(true), 1));
+    assert_eq!(block_on(reader.lookup(&last.position)), Ok(Some(last.clone())));
+    assert_eq!((block_on(reader.revalidate()), reader.replacements()), (Ok(false), 1));
+    // Requests at the same time are one request.
+    let before = host.requests();
+    let (one, other) = block_on(futures_util::future::join(reader.revalidate(), reader.revalidate()));
+    assert_eq!((one, other, host.requests()), (Ok(false), Ok(false), before + 1));
+}
+
+#[test]
+fn a_failed_revalidation_keeps_the_old_database() {
+    let records = records(4);
+    let host = Host::new(&Database::new("failing", &records));
+    let reader = open(&host);
+    let age = reader.manifest_age().unwrap();
+    host.fail(Some(SourceErrorKind::Status(503)));
+    assert!(block_on(reader.revalidate()).is_err());
+    host.fail(None);
+    let manifest = host.files().insert(Manifest::FILE.to_string(), b"{}".to_vec()).unwrap();
+    assert!(matches!(block_on(reader.revalidate()), Err(ReadError::Table { .. })));
+    assert!(reader.manifest_age().unwrap() > age);
+    assert_eq!(block_on(reader.lookup(&records[0].position)), Ok(Some(records[0].clone())));
+    let age = reader.manifest_age().unwrap();
+    host.files().insert(Manifest::FILE.to_string(), manifest);
+    assert_eq!(block_on(reader.revalidate()), Ok(false));
+    assert!(reader.manifest_age().unwrap() < age, "confirmed again");
+}
+
+#[test]
+fn a_revalidation_is_due_after_the_interval_and_at_once_if_the_manifest_is_from_the_cache() {
+    use web_time::Duration;
+
+    let host = Host::new(&Database::new("due", &records(4)));
+    let reader = open(&host);
+    assert!(reader.is_due(Duration::ZERO) && !reader.is_due(REVALIDATION_INTERVAL));
+    let cache = Kept::default();
+    block_on(async {
+        open_with(&host, &cache).await.unwrap();
+        host.fail(Some(SourceErrorKind::Network("offline".to_string())));
+        let reader = open_with(&host, &cache).await.unwrap();
+        assert!(reader.is_due(REVALIDATION_INTERVAL) && reader.manifest_age().is_none());
+        assert!(reader.revalidate().await.is_err());
+        assert!(!reader.is_due(REVALIDATION_INTERVAL) && reader.manifest_age().is_none());
+        let pin = Integrity::of(&host.files()[Manifest::FILE]).to_string().parse::<Pin>().unwrap();
+        host.fail(None);
+        let pinned = Reader::builder(host.clone()).pin(pin).open::<PositionEval>().await.unwrap();
+        assert!(!pinned.is_due(Duration::ZERO));
+    });
+}

@@ -18,6 +18,8 @@ use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
 
+use futures_util::FutureExt as _;
+
 use crate::quoted::Quoted;
 
 /// `Send` on targets with threads. In WebAssembly all types satisfy it, because values of a browser cannot be sent.
@@ -51,6 +53,15 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
+/// A whole file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// The content.
+    pub bytes: Vec<u8>,
+    /// The entity tag of the content, if the source has entity tags.
+    pub etag: Option<String>,
+}
+
 /// Files of one database, by name.
 ///
 /// Dropping a future gives the request up. An implementation may be written with `async fn`.
@@ -68,6 +79,23 @@ pub trait Source: MaybeSync + 'static {
     ///
     /// The file is missing, longer than `cap`, or could not be read.
     fn whole(&self, file: &str, cap: u64) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
+
+    /// Reads all of `file` like [`whole`](Source::whole), but returns `None` if the file still has the entity tag `etag`.
+    ///
+    /// By default, a source has no entity tags and reads the file in any case.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, longer than `cap`, or could not be read.
+    fn whole_unless(
+        &self,
+        file: &str,
+        cap: u64,
+        etag: Option<&str>,
+    ) -> impl Future<Output = Result<Option<Whole>, SourceError>> + MaybeSend {
+        let _ = etag;
+        self.whole(file, cap).map(|whole| whole.map(|bytes| Some(Whole { bytes, etag: None })))
+    }
 
     /// Returns the URL or path of `file`, for messages. An empty name stands for the folder, with a trailing slash.
     fn locate(&self, file: &str) -> String;

@@ -9,7 +9,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Evaluation, PositionEval, Pv};
 use shelfish::position::{FenError, Position};
-use shelfish::reader::{Reader, Stats};
+use shelfish::reader::{REVALIDATION_INTERVAL, Reader, Stats};
 
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
@@ -207,6 +207,10 @@ impl<W: Write> Session<'_, W> {
         let parsed: Vec<Result<Position, FenError>> = questions.iter().map(parse).collect();
         let positions: Vec<Position> = parsed.iter().filter_map(|position| position.as_ref().ok()).cloned().collect();
         let started = Instant::now();
+        if self.reader.is_due(REVALIDATION_INTERVAL) {
+            // After an error, the old database stays in use.
+            drop(self.reader.revalidate().await);
+        }
         let mut answers = self.reader.lookup_many(&positions).await.into_iter();
         let timing = self.timing(started);
         let timing = self.args.timing.then_some(&timing);

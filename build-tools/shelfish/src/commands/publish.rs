@@ -11,7 +11,7 @@ use indicatif::{HumanBytes, HumanCount};
 use crate::Outcome;
 use crate::publish::{Options, Prune, Replaces, Report, publish};
 use crate::store::{Address, Settings};
-use crate::system::size;
+use crate::system::{duration, size};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), requires = "prune")]
     keep: u32,
     /// Time that --prune keeps a database after its replacement and a file after its upload: a number with d, h, m or s
-    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = duration, requires = "prune")]
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = duration::parse, requires = "prune")]
     grace: Duration,
     /// Allow pages of other sites to read the bucket, or print the necessary steps
     #[arg(long)]
@@ -96,43 +96,6 @@ pub struct Args {
     #[arg(short, long)]
     quiet: bool,
 }
-
-/// Parses a duration such as `7d`.
-fn duration(text: &str) -> Result<Duration, DurationError> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let unit = match text[digits.len()..].trim() {
-        "d" => 24 * 60 * 60,
-        "h" => 60 * 60,
-        "m" => 60,
-        "s" => 1,
-        unit => return Err(DurationError::Unit(unit.to_owned())),
-    };
-    let number: u64 = digits.parse().map_err(|_| DurationError::Number)?;
-    Ok(Duration::from_secs(number.checked_mul(unit).ok_or(DurationError::TooLong)?))
-}
-
-/// An error of a text that is not a duration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum DurationError {
-    /// The text does not begin with a whole number.
-    Number,
-    /// The unit is unknown.
-    Unit(String),
-    /// The number of seconds exceeds 64 bits.
-    TooLong,
-}
-
-impl fmt::Display for DurationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DurationError::Number => f.write_str("expected a number such as 7d or 12h"),
-            DurationError::Unit(found) => write!(f, "unknown unit {found:?}, expected d, h, m or s"),
-            DurationError::TooLong => f.write_str("the duration is too long, expected at most 64 bits of seconds"),
-        }
-    }
-}
-
-impl std::error::Error for DurationError {}
 
 /// Error of a share in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,20 +210,5 @@ impl fmt::Display for Report {
             (false, false) => "was this one already",
         };
         writeln!(f, "{}: {verdict}, {}, {:.1} s", shown(&self.manifest), self.integrity, self.seconds)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units() {
-        for (text, seconds) in [("7d", 604_800), ("12h", 43_200), ("0s", 0), ("90m", 5_400)] {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in ["", "7", "d", "1y", "99999999999999999999d", "-1d"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use shakmaty::Chess;
 use shelfish::position::Position;
-use shelfish::reader::{Options, Reader};
+use shelfish::reader::{Options, REVALIDATION_INTERVAL, Reader};
 use shelfish::table::Record;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -61,6 +61,8 @@ type Opening<R> = Shared<BoxFuture<'static, Result<Arc<Reader<DatabaseSource, R>
 pub struct Database<R: Record> {
     runtime: Runtime,
     reader: Opening<R>,
+    /// Time after which the manifest is requested again, because an engine may run for days.
+    interval: Duration,
 }
 
 impl<R: Record> Database<R> {
@@ -92,7 +94,7 @@ impl<R: Record> Database<R> {
         } else {
             drop(runtime.spawn(reader.clone()));
         }
-        Ok(Database { runtime, reader })
+        Ok(Database { runtime, reader, interval: REVALIDATION_INTERVAL })
     }
 
     /// Looks up a position. Returns `None` if the database lacks the position, or after the signal of the deadline.
@@ -100,6 +102,11 @@ impl<R: Record> Database<R> {
         let position = Position::from_chess(chess);
         let lookup = async {
             let reader = self.reader.clone().await?;
+            if reader.is_due(self.interval) {
+                let reader = reader.clone();
+                // The lookup does not wait for the manifest. After an error, the old database stays in use.
+                drop(self.runtime.spawn(async move { reader.revalidate().await }));
+            }
             reader.lookup(&position).await.map_err(|error| error.to_string())
         };
         self.runtime.block_on(deadline.wait(lookup))
@@ -112,5 +119,50 @@ impl<R: Record> Drop for Database<R> {
         if let Ok(runtime) = Builder::new_current_thread().build() {
             std::mem::replace(&mut self.runtime, runtime).shutdown_background();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
+    use shelfish::table::{TableWriter, WriterOptions, encode_block};
+
+    use super::*;
+    use crate::BoxError;
+
+    /// Writes a database whose only record has this depth. Keeps the files of an earlier database.
+    fn write(dir: &Path, depth: u16) -> Result<(), BoxError> {
+        let scratch = tempfile::tempdir()?;
+        let pvs = vec![Pv { score: Score::Cp(1), line: Vec::new() }];
+        let evaluations = vec![Evaluation { depth, knodes: 1, pvs }];
+        let record = PositionEval { position: Position::from_chess(&Chess::default()), evaluations };
+        let mut writer = TableWriter::<PositionEval>::create(dir, scratch.path(), WriterOptions::default());
+        writer.append(&encode_block(&[record])?)?;
+        writer.finish()?;
+        Ok(())
+    }
+
+    #[test]
+    fn an_open_database_finds_a_new_build_although_the_old_files_stay() -> Result<(), BoxError> {
+        let dir = tempfile::tempdir()?;
+        write(dir.path(), 20)?;
+        let name = dir.path().to_str().ok_or("no UTF-8")?;
+        let (mut database, long) = (Database::open(name)?, Database::open(name)?);
+        database.interval = Duration::ZERO;
+        let depth = |database: &Database<PositionEval>| {
+            let found = database.lookup(&Chess::default(), &Deadline::new(Duration::from_secs(120)))?;
+            Ok::<_, String>(found.map(|record| record.evaluations[0].depth))
+        };
+        assert_eq!(depth(&database)?, Some(20));
+        write(dir.path(), 30)?;
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while depth(&database)? != Some(30) {
+            assert!(Instant::now() < deadline, "the old database is still in use");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert_eq!(depth(&long)?, Some(20), "not before the interval is over");
+        Ok(())
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::Integrity;
-use shelfish::source::{Source, SourceError, SourceErrorKind};
+use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::{Manifest, Record};
 
 pub use open_error::OpenError;
@@ -164,17 +164,24 @@ impl Source for DatabaseSource {
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        let bytes = match &self.files {
-            Files::Directory(directory) => directory.whole(file, cap).await,
-            Files::Host(host) => host.whole(file, cap).await,
-            Files::Bucket(bucket) => bucket.whole(file, cap).await,
+        // Without an entity tag, no file is unchanged.
+        Ok(self.whole_unless(file, cap, None).await?.unwrap_or_default().bytes)
+    }
+
+    async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
+        let whole = match &self.files {
+            Files::Directory(directory) => directory.whole_unless(file, cap, etag).await,
+            Files::Host(host) => host.whole_unless(file, cap, etag).await,
+            Files::Bucket(bucket) => bucket.whole_unless(file, cap, etag).await,
         }?;
-        match self.integrity {
-            Some(expected) if file == Manifest::FILE && Integrity::of(&bytes) != expected => {
-                let (expected, found) = (expected.to_string(), Integrity::of(&bytes).to_string());
+        match (self.integrity, &whole) {
+            (Some(expected), Some(Whole { bytes, .. }))
+                if file == Manifest::FILE && Integrity::of(bytes) != expected =>
+            {
+                let (expected, found) = (expected.to_string(), Integrity::of(bytes).to_string());
                 Err(SourceError::new(self.locate(file), SourceErrorKind::Integrity { expected, found }))
             }
-            _ => Ok(bytes),
+            _ => Ok(whole),
         }
     }
 

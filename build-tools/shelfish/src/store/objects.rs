@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use shelfish::source::file::open;
 use shelfish::source::host::Deadline;
 use shelfish::source::http::Ask;
-use shelfish::source::{Source, SourceError, SourceErrorKind};
+use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
@@ -289,15 +289,18 @@ impl Objects {
         }
     }
 
-    /// Requests a file or a part of a file. The response is complete and has at most the expected size.
-    async fn request(&self, name: &str, ask: Ask) -> Result<GetResult, Error> {
+    /// Requests a file or a part of a file, unless the file has the entity tag `etag`. The response is complete and has at
+    /// most the expected size.
+    async fn request(&self, name: &str, ask: Ask, etag: Option<&str>) -> Result<GetResult, Error> {
         let range = match &ask {
             Ask::Range(range) => Some(GetRange::Bounded(range.clone())),
             Ask::Whole { .. } => None,
         };
         let deadline = Deadline::new(self.settings.timeout.unwrap_or(TIMEOUT));
         let extensions = extension(Expected::File(ask, deadline));
-        self.store.get_opts(&self.path(name), GetOptions { range, extensions, ..GetOptions::default() }).await
+        let if_none_match = etag.map(str::to_owned);
+        let options = GetOptions { range, if_none_match, extensions, ..GetOptions::default() };
+        self.store.get_opts(&self.path(name), options).await
     }
 
     pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
@@ -344,7 +347,7 @@ impl Objects {
     pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         let fault = self.fault(name);
         let whole = async {
-            let found = self.request(name, Ask::Whole { cap: Manifest::MAX_BYTES as u64 }).await?;
+            let found = self.request(name, Ask::Whole { cap: Manifest::MAX_BYTES as u64 }, None).await?;
             let version =
                 object_store::UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
             Ok(Current { bytes: found.bytes().await?.into(), version })
@@ -471,21 +474,29 @@ impl Objects {
 
 impl Source for Objects {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        let bytes = async { self.request(file, Ask::Range(range)).await?.bytes().await };
+        let bytes = async { self.request(file, Ask::Range(range), None).await?.bytes().await };
         bytes.await.map(Vec::from).map_err(|error| self.source_error(file, error))
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        // Without an entity tag, no file is unchanged.
+        Ok(self.whole_unless(file, cap, None).await?.unwrap_or_default().bytes)
+    }
+
+    async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
         let fault = |error| self.source_error(file, error);
-        let found = self.request(file, Ask::Whole { cap }).await.map_err(fault)?;
-        let expected = found.meta.size;
+        let found = match self.request(file, Ask::Whole { cap }, etag).await {
+            Err(Error::NotModified { .. }) if etag.is_some() => return Ok(None),
+            found => found.map_err(fault)?,
+        };
+        let (expected, etag) = (found.meta.size, found.meta.e_tag.clone());
         let bytes: Vec<u8> = found.bytes().await.map_err(fault)?.into();
         match bytes.len() as u64 {
             found if found < expected => {
                 Err(SourceError::new(self.locate(file), SourceErrorKind::Short { expected, found }))
             }
             found if found > expected => Err(SourceError::new(self.locate(file), SourceErrorKind::Long { expected })),
-            _ => Ok(bytes),
+            _ => Ok(Some(Whole { bytes, etag })),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Files, sizes, signals and threads of this machine.
 
+pub mod duration;
 pub mod manifest;
 pub mod ordered;
 pub mod output;

@@ -27,6 +27,15 @@ impl Api {
     }
 }
 
+impl Api {
+    /// Returns the value of a metric.
+    fn metric(&self, name: &str) -> String {
+        let (_, _, text) = self.get("/metrics");
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.unwrap_or_else(|| panic!("no {name}: {text}")).to_owned()
+    }
+}
+
 /// Builds a database of the sample and a line with castling and several PVs.
 fn fixture() -> Fixture {
     Fixture::shared("api", build)
@@ -98,6 +107,102 @@ fn the_api_reads_from_a_host_reports_to_prometheus_and_allows_all_origins() {
     assert!(text.contains("shelfish_questions_total{outcome=\"hit\"} 1\n"), "{text}");
     assert!(!text.contains("shelfish_source_requests_total 0\n"), "{text}");
     assert_eq!(api.get("/manifest.json").0, 404, "a host's files are the host's to serve");
+}
+
+/// Returns the FEN of a line of the sample.
+fn fen(line: &str) -> String {
+    serde_json::from_str::<Value>(line).unwrap()["fen"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn after_a_build_in_place_all_spellings_of_a_question_get_the_new_answer() {
+    let fixture = Fixture::new();
+    let before = sample();
+    let lines: Vec<&str> = before.lines().collect();
+    let after = before.replace("\"depth\":", "\"depth\":1");
+    let depth = |text: &str, n: usize| {
+        let line: Value = serde_json::from_str(text.lines().nth(n).unwrap()).unwrap();
+        line["evals"].as_array().unwrap().iter().map(|eval| eval["depth"].as_u64().unwrap()).max().unwrap()
+    };
+    let dump = fixture.file("dump", &before);
+    fixture.build(&[&dump], &[]).succeeds();
+    // The manifest is requested again only because chunks are missing.
+    let api = Api::new(&[fixture.path("db").to_str().unwrap(), "--revalidate", "7d"]);
+    let spelling = |space: &str| {
+        let (status, _, body) = api.get(&format!("/api/cloud-eval?fen={}", fen(lines[0]).replace(' ', space)));
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str::<Value>(&body).unwrap()["depth"].as_u64().unwrap()
+    };
+    assert_eq!(spelling("%20"), depth(&before, 0));
+
+    fixture.file("dump", &after);
+    fixture.build(&[&dump], &[]).succeeds();
+    // Positions of blocks that are not in memory yet.
+    for (n, line) in lines.iter().enumerate().step_by(40) {
+        let found = api.ask(&fen(line), 1).1["depth"].as_u64().unwrap();
+        assert!(n == 0 || found == depth(&after, n), "{line}: {found}");
+    }
+    assert_eq!([spelling("%20"), spelling("+")], [depth(&after, 0); 2]);
+}
+
+#[test]
+fn after_a_publish_that_keeps_old_shards_all_positions_are_found() {
+    let fixture = Fixture::new();
+    let text = sample();
+    let lines: Vec<&str> = text.lines().collect();
+    let few: String = lines.iter().step_by(4).map(|line| format!("{line}\n")).collect();
+    for (name, dump) in [("few", &few), ("all", &text)] {
+        let dump = fixture.file("dump", dump);
+        fixture.build_to(name, &[&dump], &[]).succeeds();
+    }
+    let published = fixture.path("published");
+    let publish = |name: &str| {
+        let (from, to) = (fixture.path(name), published.to_str().unwrap());
+        shelfish(["publish", "--prune", "--grace", "7d", "--quiet", from.to_str().unwrap(), to]).succeeds();
+    };
+    publish("few");
+    let api = Api::new(&[published.to_str().unwrap(), "--revalidate", "1s"]);
+    let wanted: Vec<String> = lines[..400].iter().map(|line| fen(line)).collect();
+    let found = || wanted.iter().filter(|fen| api.ask(fen, 1).0 == 200).count();
+    assert_eq!(found(), 100);
+
+    publish("all");
+    assert!(std::fs::read_dir(&published).unwrap().count() > std::fs::read_dir(fixture.path("all")).unwrap().count());
+    until("the new manifest is in use", || api.metric("shelfish_manifest_replacements_total") == "1");
+    assert_eq!(found(), 400);
+    assert_ne!(api.metric("shelfish_revalidations_total{outcome=\"replaced\"}"), "0");
+}
+
+#[test]
+fn after_a_failed_revalidation_the_old_database_stays_in_use() {
+    let fixture = fixture();
+    let manifest = std::fs::read(fixture.path("db/manifest.json")).unwrap();
+    let mut host = Host::new(&fixture);
+    let api = Api::new(&[&host.url("db"), "--revalidate", "1s", "--timeout", "1"]);
+    let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+    let failed = || api.metric("shelfish_revalidations_total{outcome=\"failed\"}").parse::<u64>().unwrap();
+    let age = || api.metric("shelfish_manifest_age_seconds").parse::<f64>().unwrap();
+    assert_eq!(api.ask(fen, 1).0, 200);
+    // An unchanged manifest is confirmed without its bytes.
+    let unchanged = || api.metric("shelfish_revalidations_total{outcome=\"unchanged\"}").parse::<u64>().unwrap();
+    let bytes = api.metric("shelfish_source_bytes_total");
+    until("the manifest is confirmed", || unchanged() > 0);
+    assert_eq!(api.metric("shelfish_source_bytes_total"), bytes);
+
+    fixture.file("db/manifest.json", &manifest[..manifest.len() / 2]);
+    until("a damaged manifest is refused", || failed() > 0);
+    assert_eq!(api.ask(fen, 2).0, 200);
+    let before = failed();
+    until("the damaged manifest is refused again", || failed() > before);
+
+    fixture.file("db/manifest.json", &manifest);
+    let before = unchanged();
+    until("the manifest is confirmed again", || unchanged() > before);
+    host.child.kill().unwrap();
+    host.child.wait().unwrap();
+    let (before, old) = (failed(), age());
+    until("the host is missed", || failed() > before && age() > old);
+    assert_eq!(api.ask(fen, 5).0, 200);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE};
-use reqwest::{Response, Url};
+use reqwest::{Response, StatusCode, Url};
 
 pub use self::options::{HostError, Options};
 pub use self::redaction::redacted;
@@ -21,7 +21,10 @@ pub use self::redaction::redacted;
 use self::coding::{Coding, CodingError};
 use super::http::{Ask, Head, time_limit};
 use super::retry::{AttemptError, Clock, RetryPolicy};
-use super::{Source, SourceError, SourceErrorKind};
+use super::{Source, SourceError, SourceErrorKind, Whole};
+
+/// Maximum length of an entity tag that is sent back to its host, in bytes.
+const MAX_ETAG: usize = 256;
 
 /// The files of a directory of a host.
 ///
@@ -99,10 +102,11 @@ impl Host {
         Ok(Host { redacted_base: redacted(&base), base, timeout: options.timeout, retry, client })
     }
 
-    async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
+    /// Requests a part of a file, unless the file has the entity tag `etag`. Without `etag`, returns a part in any case.
+    async fn get(&self, file: &str, ask: Ask, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
         let url = format!("{}{file}", self.base);
         let deadline = Deadline::new(self.timeout);
-        let answer = self.retry.run(&TokioClock(deadline.start), || self.try_get(&url, &ask, deadline)).await;
+        let answer = self.retry.run(&TokioClock(deadline.start), || self.try_get(&url, &ask, etag, deadline)).await;
         answer.map_err(|AttemptError { kind, retry_after }| SourceError { at: self.locate(file), kind, retry_after })
     }
 
@@ -124,15 +128,32 @@ impl Host {
     }
 
     /// Sends a request once.
-    async fn try_get(&self, url: &str, ask: &Ask, deadline: Deadline) -> Result<Vec<u8>, AttemptError> {
+    async fn try_get(
+        &self,
+        url: &str,
+        ask: &Ask,
+        etag: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<Option<Whole>, AttemptError> {
         // A range of compressed bytes would not be a range of the file.
         let request = match ask.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
+        let request = match etag {
+            Some(etag) => request.header("if-none-match", etag),
+            None => request,
+        };
         let response = self.in_time(deadline, 0, request.send()).await?;
+        if etag.is_some() && response.status() == StatusCode::NOT_MODIFIED {
+            return Ok(None);
+        }
+        let found = header(&response, "etag").filter(|etag| etag.len() <= MAX_ETAG);
         let retry_after = header(&response, "retry-after").and_then(|value| pause_of(&value));
-        self.read(response, ask, deadline).await.map_err(|kind| AttemptError { kind, retry_after })
+        match self.read(response, ask, deadline).await {
+            Ok(bytes) => Ok(Some(Whole { bytes, etag: found })),
+            Err(kind) => Err(AttemptError { kind, retry_after }),
+        }
     }
 
     /// Reads the body of an acceptable response.
@@ -236,11 +257,15 @@ pub fn pause_of(retry_after: &str) -> Option<Duration> {
 
 impl Source for Host {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        self.get(file, Ask::Range(range)).await
+        Ok(self.get(file, Ask::Range(range), None).await?.unwrap_or_default().bytes)
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        self.get(file, Ask::Whole { cap }).await
+        Ok(self.get(file, Ask::Whole { cap }, None).await?.unwrap_or_default().bytes)
+    }
+
+    async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
+        self.get(file, Ask::Whole { cap }, etag).await
     }
 
     fn locate(&self, file: &str) -> String {

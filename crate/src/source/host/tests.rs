@@ -82,6 +82,32 @@ fn answering(status: &str, header: &str, body: &[u8]) -> std::io::Result<Host> {
     host(move |_, stream| stream.write_all(&answer))
 }
 
+#[test]
+fn a_file_with_the_known_entity_tag_is_not_sent_again() -> Test {
+    let host = host(|head, stream| match head.contains("if-none-match: \"new\"") {
+        true => stream.write_all(b"HTTP/1.1 304 Not Modified\r\nconnection: close\r\n\r\n"),
+        false => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\netag: \"new\"\r\ncontent-length: 1\r\nconnection: close\r\n\r\nx")
+        }
+    })?;
+    let whole = Whole { bytes: b"x".to_vec(), etag: Some("\"new\"".to_owned()) };
+    assert_eq!(wait(host.whole_unless("f", 9, None))??, Some(whole.clone()));
+    assert_eq!(wait(host.whole_unless("f", 9, Some("\"old\"")))??, Some(whole));
+    assert_eq!(wait(host.whole_unless("f", 9, Some("\"new\"")))??, None);
+    assert_eq!(wait(host.whole("f", 9))??, b"x");
+    Ok(())
+}
+
+#[test]
+fn an_answer_without_content_is_refused_if_no_entity_tag_was_sent_and_long_tags_are_not_sent() -> Test {
+    let unasked = answering("304 Not Modified", "etag: \"x\"", b"")?;
+    assert_eq!(kind_of(wait(unasked.whole("f", 9))?)?, SourceErrorKind::Status(304));
+    assert_eq!(kind_of(wait(unasked.range("f", 0..1))?)?, SourceErrorKind::Status(304));
+    let long = answering("200 OK", &format!("etag: \"{}\"", "x".repeat(MAX_ETAG)), b"x")?;
+    assert_eq!(wait(long.whole_unless("f", 9, None))??, Some(Whole { bytes: b"x".to_vec(), etag: None }));
+    Ok(())
+}
+
 fn kind_of<T: std::fmt::Debug>(result: Result<T, SourceError>) -> Result<SourceErrorKind, Box<dyn std::error::Error>> {
     Ok(result.err().ok_or("an answer")?.kind)
 }

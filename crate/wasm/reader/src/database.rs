@@ -9,7 +9,7 @@ use futures_util::future::{Either, LocalBoxFuture, select};
 use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Promise};
 use shelfish::position::Position;
-use shelfish::reader::{Fetched, Observer, ReadError, Reader};
+use shelfish::reader::{Fetched, Observer, REVALIDATION_INTERVAL, ReadError, Reader};
 use shelfish::source::Source as _;
 use shelfish::web::{Early, Fetch, IndexedDb};
 use shelfish_wasm_shared::WasmError;
@@ -174,8 +174,17 @@ type Pending<'a> = LocalBoxFuture<'a, Result<JsValue, WasmError>>;
 type Work = Pending<'static>;
 
 impl<K: Kind> Database<K> {
+    /// Returns the reader. A page may be open for days, so this also requests the manifest again from time to time.
+    /// Lookups do not wait for the manifest, and an error leaves the old database in use.
     fn reader(&self) -> Result<DatabaseReader<K>, WasmError> {
-        self.state.borrow().as_ref().map(|state| state.reader.clone()).ok_or_else(closed)
+        let state = self.state.borrow();
+        let State { reader, closing, .. } = state.as_ref().ok_or_else(closed)?;
+        if reader.is_due(REVALIDATION_INTERVAL) {
+            let reader = reader.clone();
+            let work = async move { reader.revalidate().await.map(JsValue::from).map_err(read_error) };
+            spawn_local(unless_closed(closing.signal(), work.boxed_local()).map(drop));
+        }
+        Ok(reader.clone())
     }
 
     fn promise(&self, work: Result<Work, WasmError>) -> Promise {

@@ -46,6 +46,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
   shelfish serve s3://my-bucket/evals --api --cache-size 8GiB --memory 1GiB
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
 
+With --api, a new database is in use after at most --revalidate. If the manifest cannot be read again, the old database stays
+in use: /metrics shows shelfish_manifest_age_seconds and shelfish_revalidations_total. Clients may keep an answer for an hour.
+
 Ctrl-C and SIGTERM stop the server. Pending answers have two seconds to finish.
 
 Exit codes: 0 after a stop; 1 if the server cannot start; 2 if the usage is wrong.")]

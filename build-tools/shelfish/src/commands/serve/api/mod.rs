@@ -6,7 +6,7 @@
 mod answers;
 mod metrics;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -26,12 +26,12 @@ use tokio::sync::Semaphore;
 use tower_http::cors::{Any, CorsLayer};
 
 use self::answers::Answers;
-use self::metrics::{Metrics, Outcome};
+use self::metrics::{DatabaseState, Metrics, Outcome, Revalidation};
 use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::uci;
-use crate::system::size;
+use crate::system::{duration, size};
 use crate::terminal::shown::{beginning, shown};
 
 /// Maximum number of PVs of a question.
@@ -59,6 +59,9 @@ pub struct Args {
     /// API: seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
+    /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
+    revalidate: Duration,
     #[command(flatten)]
     cache: cache::Args,
 }
@@ -83,6 +86,7 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
         permits: Semaphore::new(args.at_once.into()),
         metrics: Metrics::default(),
     });
+    tokio::spawn(revalidate(Arc::downgrade(&api), args.revalidate));
     let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).max_age(Duration::from_secs(86_400));
     Ok(Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
@@ -90,6 +94,28 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
         .route("/healthz", get(|| async { "ok\n" }))
         .layer(cors)
         .with_state(api))
+}
+
+/// Requests the manifest again after each interval, while the API exists.
+async fn revalidate(api: Weak<Api>, interval: Duration) {
+    let mut has_failed = false;
+    loop {
+        tokio::time::sleep(interval).await;
+        let Some(api) = api.upgrade() else { return };
+        let result = api.reader.revalidate().await;
+        api.metrics.count_revalidation(match &result {
+            Ok(true) => Revalidation::Replaced,
+            Ok(false) => Revalidation::Unchanged,
+            Err(_) => Revalidation::Failed,
+        });
+        // A host that is down for long fills no log.
+        if let Err(error) = &result
+            && !has_failed
+        {
+            eprintln!("shelfish: the old manifest stays in use: {}", shown(&error.to_string()));
+        }
+        has_failed = result.is_err();
+    }
 }
 
 /// Question of a client.
@@ -136,13 +162,19 @@ async fn cloud_eval(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> R
 }
 
 async fn prometheus(State(api): State<Arc<Api>>) -> Response {
-    let text = api.metrics.text(&api.reader.stats(), api.reader.manifest().positions);
+    let text = api.metrics.text(&DatabaseState {
+        stats: api.reader.stats(),
+        positions: api.reader.manifest().positions,
+        manifest_age: api.reader.manifest_age(),
+        replacements: api.reader.replacements(),
+    });
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 impl Api {
     async fn answer(&self, query: &str) -> (Outcome, Response) {
-        if let Some(body) = self.answers.get(query) {
+        let replacements = self.reader.replacements();
+        if let Some(body) = self.answers.get(query, replacements) {
             return (Outcome::Hit, response(StatusCode::OK, body));
         }
         let question = match question(query) {
@@ -168,7 +200,7 @@ impl Api {
                     let Some(body) = body(&answer(&question, evaluation)) else {
                         return (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response());
                     };
-                    self.answers.keep(query, body.clone());
+                    self.answers.keep(query, replacements, body.clone());
                     (Outcome::Hit, response(StatusCode::OK, body))
                 }
                 None => {
