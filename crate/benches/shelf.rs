@@ -4,16 +4,16 @@
 //! have the usual size.
 #![allow(missing_docs, clippy::unwrap_used, reason = "the macros of criterion; a bench may panic")]
 
+mod sample;
+
 use std::collections::HashMap;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use serde_json::Value;
 use shakmaty::fen::Fen;
-use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
-use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
+use shelfish::eval::PositionEval;
 use shelfish::position::{Key, Position};
 use shelfish::table::{Block, Chunk, Cutter, KeyRange, encode_block};
 
@@ -37,55 +37,18 @@ impl Sample {
 
 /// Returns the middle block of the first positions of the sample.
 fn sample() -> Sample {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/../static-shards/sample.jsonl.zst");
-    let text = zstd::decode_all(std::fs::File::open(dump).unwrap()).unwrap();
-    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(POSITIONS);
-    let mut records: Vec<(Key, &[u8], PositionEval)> = lines
-        .map(|line| {
-            let eval = record(&serde_json::from_slice(line).unwrap());
-            (eval.position.key(), line, eval)
-        })
-        .collect();
-    records.sort_by_key(|(key, _, _)| *key);
-    records.dedup_by_key(|(key, _, _)| *key);
+    let records = sample::records(POSITIONS);
     let mut cutter = Cutter::new(PositionEval::BLOCK_WEIGHT);
     let mut blocks = Vec::new();
-    for (key, line, eval) in records {
-        let pvs = || eval.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
-        let plies = pvs().map(|pv| pv.line.len()).sum();
-        let weight = PositionEval::weight(eval.evaluations.len(), pvs().count(), plies);
-        blocks.extend(cutter.push(key.as_bytes(), weight, (line, eval)));
+    for (line, eval) in records {
+        blocks.extend(cutter.push(eval.position.key().as_bytes(), sample::weight(&eval), (line, eval)));
     }
     let block = blocks.swap_remove(blocks.len() / 2);
-    let lines = block.iter().flat_map(|(line, _)| [*line, b"\n"].concat()).collect();
+    let lines = block.iter().flat_map(|(line, _)| [line, &b"\n"[..]].concat()).collect();
     let records: Vec<PositionEval> = block.into_iter().map(|(_, eval)| eval).collect();
     let bytes = encode_block(&records).unwrap().bytes;
     let at = Chunk { file: "".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() };
     Sample { records, lines, bytes, at }
-}
-
-/// A line of the dump.
-fn record(line: &Value) -> PositionEval {
-    let position: Position = line["fen"].as_str().unwrap().parse().unwrap();
-    let int = |value: &Value| value.as_i64().and_then(|n| i32::try_from(n).ok());
-    let pv = |pv: &Value| {
-        let mut chess = position.chess().clone();
-        let line = pv["line"].as_str().unwrap().split_ascii_whitespace().map(|uci| {
-            let m = uci.parse::<UciMove>().unwrap().to_move(&chess).unwrap();
-            chess.play_unchecked(m);
-            m
-        });
-        let line = line.collect();
-        Pv { score: int(&pv["cp"]).map_or_else(|| Score::Mate(int(&pv["mate"]).unwrap()), Score::Cp), line }
-    };
-    let evaluations = line["evals"].as_array().unwrap().iter().map(|evaluation| Evaluation {
-        depth: evaluation["depth"].as_u64().unwrap().try_into().unwrap(),
-        knodes: evaluation["knodes"].as_u64().unwrap(),
-        pvs: evaluation["pvs"].as_array().unwrap().iter().map(pv).collect(),
-    });
-    let mut evaluations = evaluations.collect();
-    PositionEval::normalise(&mut evaluations);
-    PositionEval { position, evaluations }
 }
 
 /// Does `work` for each item, unseen by the optimiser.

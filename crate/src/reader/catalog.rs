@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use super::error::ReadError;
 use super::lru::Lru;
 use crate::eval::PositionEval;
-use crate::position::Position;
 use crate::table::{Block, Chunk, Manifest, Page, Record, TableError};
 
 /// A manifest, and pages and blocks in memory, bounded in bytes.
 #[derive(Debug)]
 pub(super) struct Catalog<R: Record = PositionEval> {
     manifest: Arc<Manifest>,
-    folder: String,
     memory: Lru<Chunk, Part<R>>,
-    /// Times that a block was in memory when a lookup wanted it.
-    pub(super) hits: u64,
 }
 
 /// A page or a block, decoded.
@@ -62,7 +57,8 @@ impl Want {
         matches!(self, Want::Block(_))
     }
 
-    fn decode<R: Record>(&self, bytes: &[u8]) -> Result<Part<R>, TableError> {
+    /// Decodes the chunk from bytes of a cache or a source.
+    pub(super) fn decode<R: Record>(&self, bytes: &[u8]) -> Result<Part<R>, TableError> {
         match self {
             Want::Page(at) => Page::parse(bytes, at).map(|page| Part::Page(Arc::new(page))),
             Want::Block(at) => Block::open(bytes, at).map(|block| Part::Block(Arc::new(block))),
@@ -71,10 +67,9 @@ impl Want {
 }
 
 impl<R: Record> Catalog<R> {
-    /// Creates a catalog of a manifest and at most `memory` bytes of pages and blocks. `folder` is the path or URL of
-    /// the files, with a trailing slash, for error messages.
-    pub(super) fn new(manifest: Manifest, folder: String, memory: usize) -> Catalog<R> {
-        Catalog { manifest: Arc::new(manifest), folder, memory: Lru::new(memory), hits: 0 }
+    /// Creates a catalog of a manifest and at most `memory` bytes of pages and blocks.
+    pub(super) fn new(manifest: Manifest, memory: usize) -> Catalog<R> {
+        Catalog { manifest: Arc::new(manifest), memory: Lru::new(memory, Chunk::hash) }
     }
 
     pub(super) fn manifest(&self) -> &Arc<Manifest> {
@@ -94,39 +89,14 @@ impl<R: Record> Catalog<R> {
         self.memory.clear();
     }
 
-    /// The block that `position` is in if it is in any, and if what that takes is in memory; `None` if it is not.
-    pub(super) fn peek(&mut self, position: &Position) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
-        let key = position.key();
-        let Some(page) = self.manifest.page_of(&key) else { return Some(None) };
-        let Some(Part::Page(page)) = self.held(&Want::Page(page)) else { return None };
-        let Some(at) = page.block_of(&key) else { return Some(None) };
-        let Some(Part::Block(block)) = self.memory.get(&at) else { return None };
-        self.hits += 1;
-        let block = block.clone();
-        Some(Some((at, block)))
+    /// Returns a page or block from memory.
+    pub(super) fn part(&mut self, chunk: &Chunk) -> Option<Part<R>> {
+        self.memory.get(chunk).cloned()
     }
 
-    /// Adds the location of a chunk to its error.
-    pub(super) fn error(&self, chunk: &Chunk, error: TableError) -> ReadError {
-        ReadError::Table { at: format!("{}{}", self.folder, chunk.file), error }
-    }
-
-    /// Returns a page or block if it is in memory, or is an inline page of the manifest.
-    pub(super) fn held(&mut self, want: &Want) -> Option<Part<R>> {
-        if let Some(part) = self.memory.get(want.chunk()) {
-            return Some(part.clone());
-        }
-        let manifest = self.manifest.clone();
-        self.take(want, manifest.inline_page(want.chunk())?).ok()
-    }
-
-    /// Returns a page or block from memory, or decodes it from bytes of a cache or a source.
-    pub(super) fn take(&mut self, want: &Want, bytes: &[u8]) -> Result<Part<R>, ReadError> {
-        if let Some(part) = self.memory.get(want.chunk()) {
-            return Ok(part.clone());
-        }
-        let part = want.decode(bytes).map_err(|error| self.error(want.chunk(), error))?;
-        self.memory.put(want.chunk().clone(), part.clone(), part.bytes());
-        Ok(part)
+    /// Adds a page or block to the memory.
+    pub(super) fn keep(&mut self, chunk: &Chunk, part: Part<R>) {
+        let bytes = part.bytes();
+        self.memory.put(chunk.clone(), part, bytes);
     }
 }

@@ -9,8 +9,8 @@ use web_time::{Duration, Instant};
 
 use super::builder::ReaderBuilder;
 use super::cache::{Cache, Keep};
-use super::catalog::{Catalog, Want};
-use super::error::ReadError;
+use super::catalog::{Catalog, Part, Want};
+use super::error::{ReadError, table_error};
 use super::fetched::{Fetched, Observer, Origin, Stats};
 use super::limits::RequestLimits;
 use super::lookup::Lookup;
@@ -19,7 +19,7 @@ use crate::position::Position;
 use crate::source::integrity::Pin;
 use crate::source::{Source, SourceError, Whole};
 use crate::sync::{OnceCell, Semaphore, held};
-use crate::table::{Manifest, Record};
+use crate::table::{Block, Chunk, Manifest, Record, TableError};
 
 /// Takes the answers of a lookup, each with the number of its position. Natively it may move between threads.
 #[cfg(not(target_arch = "wasm32"))]
@@ -27,6 +27,9 @@ pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + Send + 
 /// Takes the answers of a lookup, each with the number of its position.
 #[cfg(target_arch = "wasm32")]
 pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>) + 'a;
+
+/// Number of groups of chunks. Two threads seldom decode chunks of the same group. WebAssembly has one thread.
+const GROUPS: usize = if cfg!(target_arch = "wasm32") { 1 } else { 64 };
 
 /// The shared state of all clones of a reader.
 pub(super) struct Driver<S, R: Record, C> {
@@ -36,7 +39,12 @@ pub(super) struct Driver<S, R: Record, C> {
     pin: Option<Pin>,
     observer: Option<Observer>,
     permits: Semaphore,
+    /// Path or URL of the files, with a trailing slash, for error messages.
+    folder: Arc<str>,
+    /// Manifest, pages and blocks in memory. Nothing is decoded, read or written while the catalog is locked.
     catalog: Mutex<Catalog<R>>,
+    /// A lock for each group of chunks, so that threads decode a chunk once.
+    decoding: [Mutex<()>; GROUPS],
     pub(super) under_way: Mutex<UnderWay<R>>,
     /// Result of the current request for the manifest, for all lookups that wait for it.
     renewal: Mutex<Weak<OnceCell<Result<bool, ReadError>>>>,
@@ -66,14 +74,19 @@ enum Step<R: Record> {
 }
 
 impl<S, R: Record, C> Driver<S, R, C> {
-    /// The catalog, for as long as nothing is waited for.
+    /// Locks the catalog.
     pub(super) fn catalog(&self) -> MutexGuard<'_, Catalog<R>> {
         held(&self.catalog)
     }
 
-    /// Returns the counters. The catalog counts the blocks found in memory.
+    /// Returns the manifest in use.
+    pub(super) fn manifest(&self) -> Arc<Manifest> {
+        self.catalog().manifest().clone()
+    }
+
+    /// Returns the counters.
     pub(super) fn stats(&self) -> Stats {
-        Stats { memory_hits: self.catalog().hits, ..*held(&self.stats) }
+        *held(&self.stats)
     }
 
     /// Returns the number of times that a different manifest replaced the manifest.
@@ -90,12 +103,54 @@ impl<S, R: Record, C> Driver<S, R, C> {
         change(&mut held(&self.stats));
     }
 
-    /// Counts positions that were looked up.
-    pub(super) fn answered(&self, positions: u64, started: Instant) {
+    /// Counts positions that were looked up, and blocks that were in memory.
+    pub(super) fn answered(&self, positions: u64, hits: u64, started: Instant) {
         self.count(|stats| {
             stats.lookups += positions;
+            stats.memory_hits += hits;
             stats.milliseconds += started.elapsed().as_secs_f64() * 1e3;
         });
+    }
+
+    /// Adds the location of a chunk to its error.
+    pub(super) fn table_error(&self, chunk: &Chunk, error: TableError) -> ReadError {
+        table_error(&self.folder, chunk, error)
+    }
+
+    /// Returns a page or block if it is in memory, or is an inline page of the manifest.
+    fn in_memory(&self, want: &Want) -> Option<Part<R>> {
+        let manifest = {
+            let mut catalog = self.catalog();
+            if let Some(part) = catalog.part(want.chunk()) {
+                return Some(part);
+            }
+            catalog.manifest().clone()
+        };
+        self.take(want, manifest.inline_page(want.chunk())?).ok()
+    }
+
+    /// Returns a page or block from memory, or decodes it from bytes of a cache or a source.
+    fn take(&self, want: &Want, bytes: &[u8]) -> Result<Part<R>, ReadError> {
+        let chunk = want.chunk();
+        let _turn = held(&self.decoding[chunk.hash() as usize % GROUPS]);
+        let in_memory = self.catalog().part(chunk);
+        if let Some(part) = in_memory {
+            return Ok(part);
+        }
+        let part = want.decode(bytes).map_err(|error| self.table_error(chunk, error))?;
+        self.catalog().keep(chunk, part.clone());
+        Ok(part)
+    }
+
+    /// Returns the only block that may contain `position`, with its location, or `None` if no block may. Returns `None`
+    /// outside if the page or the block is not in memory.
+    pub(super) fn block_in_memory(&self, position: &Position) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
+        let key = position.key();
+        let Some(page) = self.manifest().page_of(&key) else { return Some(None) };
+        let Some(Part::Page(page)) = self.in_memory(&Want::Page(page)) else { return None };
+        let Some(at) = page.block_of(&key) else { return Some(None) };
+        let Some(Part::Block(block)) = self.catalog().part(&at) else { return None };
+        Some(Some((at, block)))
     }
 
     fn observe(&self, fetched: &Fetched<'_>) {
@@ -134,15 +189,16 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 }
             }
         };
-        let catalog = Catalog::new(manifest, source.locate(""), options.memory);
         Ok(Driver {
+            folder: source.locate("").into(),
             source,
             cache,
             limits: RequestLimits { max_gap: options.gap, ..RequestLimits::default() },
             pin,
             observer,
             permits: Semaphore::new(options.concurrency.max(1)),
-            catalog: Mutex::new(catalog),
+            catalog: Mutex::new(Catalog::new(manifest, options.memory)),
+            decoding: [const { Mutex::new(()) }; GROUPS],
             under_way: Mutex::new(UnderWay::new()),
             renewal: Mutex::new(Weak::new()),
             checked: Mutex::new(checked),
@@ -155,25 +211,25 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     pub(super) async fn look_up(self: &Arc<Self>, positions: Vec<Position>, found: &mut Found<'_, R>) {
         let started = Instant::now();
         let count = positions.len() as u64;
-        let mut lookup = Lookup::new(&self.catalog(), positions);
+        let mut lookup = Lookup::new(self.manifest(), self.folder.clone(), positions);
         self.finish(&mut lookup, found).await;
         if lookup.is_stale() {
-            let is_outdated = lookup.is_outdated(&self.catalog());
+            let is_outdated = lookup.is_outdated(&self.manifest());
             if is_outdated || self.renew(false).await.is_ok() {
-                lookup.retry(&self.catalog());
+                lookup.retry(self.manifest());
                 self.finish(&mut lookup, found).await;
             }
         }
         lookup.answer_rest();
         lookup.answers().for_each(|(place, answer)| found(place, answer));
-        self.answered(count, started);
+        self.answered(count, lookup.hits, started);
     }
 
     /// Gets the chunks of a lookup until it needs no further chunk.
     async fn finish(self: &Arc<Self>, lookup: &mut Lookup<R>, found: &mut Found<'_, R>) {
         let mut steps: FuturesUnordered<Boxed<Step<R>>> = FuturesUnordered::new();
         loop {
-            let wants: Vec<usize> = lookup.wants(&mut self.catalog(), &self.limits).collect();
+            let wants: Vec<usize> = lookup.wants(&|want| self.in_memory(want), &self.limits).collect();
             lookup.answers().for_each(|(place, answer)| found(place, answer));
             if !wants.is_empty() {
                 steps.push(self.read_cache(lookup, wants));
@@ -185,10 +241,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                     steps.extend(self.requests(lookup, &missing));
                 }
                 Some(Step::Fetched(wants, parts)) => {
-                    let catalog = self.catalog();
                     for (n, at) in wants {
                         if let Some(part) = parts.get(at) {
-                            lookup.deliver(&catalog, n, part.as_ref());
+                            lookup.deliver(n, part.as_ref());
                         }
                     }
                 }
@@ -221,13 +276,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         kept: Vec<Option<Vec<u8>>>,
         elapsed: Duration,
     ) -> Vec<usize> {
-        let mut catalog = self.catalog();
         let (mut missing, mut came) = (Vec::new(), Vec::new());
         for (n, kept) in wants.into_iter().zip(kept) {
             let want = lookup.wanted(n).clone();
-            let mut part = catalog.held(&want);
+            let mut part = self.in_memory(&want);
             if let (None, Some(bytes)) = (&part, kept) {
-                part = catalog.take(&want, &bytes).ok();
+                part = self.take(&want, &bytes).ok();
                 if part.is_none() {
                     self.cache.remove(&name(&want));
                 } else {
@@ -236,12 +290,10 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 came.push((want, part.is_some()));
             }
             match part {
-                Some(part) => lookup.deliver(&catalog, n, Ok(&part)),
+                Some(part) => lookup.deliver(n, Ok(&part)),
                 None => missing.push(n),
             }
         }
-        // An observer may look something up.
-        drop(catalog);
         for (want, is_good) in came {
             let (file, range) = (&*want.chunk().file, want.chunk().range.clone());
             let at = self.source.locate(file);
@@ -251,10 +303,18 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     }
 
     /// Joins the requests that are under way for some wants, and sends others for the rest.
-    fn requests(self: &Arc<Self>, lookup: &Lookup<R>, missing: &[usize]) -> Vec<Boxed<Step<R>>> {
+    fn requests(self: &Arc<Self>, lookup: &mut Lookup<R>, missing: &[usize]) -> Vec<Boxed<Step<R>>> {
         let mut under_way = held(&self.under_way);
-        let joined: Vec<(usize, Option<Joined<R>>)> =
-            missing.iter().map(|&n| (n, under_way.find(lookup.wanted(n)))).collect();
+        let (mut joined, mut arrived) = (Vec::new(), Vec::new());
+        for &n in missing {
+            let request = under_way.find(lookup.wanted(n));
+            // A part is removed from the requests after it was added to the memory. It may have arrived in the meantime.
+            let part = if request.is_none() { self.catalog().part(lookup.wanted(n).chunk()) } else { None };
+            match part {
+                Some(part) => arrived.push((n, part)),
+                None => joined.push((n, request)),
+            }
+        }
         let id = |joined: &Option<Joined<R>>| joined.as_ref().map(|joined| joined.id);
         let runs = joined.chunk_by(|(a, joined), (b, other)| {
             a + 1 == *b && lookup.request(*a) == lookup.request(*b) && id(joined) == id(other)
@@ -275,7 +335,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             let step: Boxed<Step<R>> = Box::pin(request.map(|parts| Step::Fetched(wants, parts)));
             Some(step)
         });
-        steps.collect()
+        let steps = steps.collect();
+        drop(under_way);
+        for (n, part) in arrived {
+            lookup.deliver(n, Ok(&part));
+        }
+        steps
     }
 
     /// Fetches the range from the first of some parts to the last, and decodes them.
@@ -298,17 +363,21 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 elapsed: started.elapsed(),
                 is_good: answer.is_ok(),
             });
-            let mut catalog = self.catalog();
-            let mut take = |want: &Want| {
-                held(&self.under_way).remove(want);
+            let take = |want: &Want| {
                 let bytes = answer.as_ref().map_err(|error| ReadError::from(error.clone()))?;
                 let bytes = want.chunk().within(bytes, range.start);
-                let part = catalog.take(want, bytes)?;
+                let part = self.take(want, bytes)?;
                 self.cache.put(&name(want), bytes, Keep::Recent);
                 self.count(|stats| stats.network_blocks += u64::from(want.is_block()));
                 Ok(part)
             };
-            Arc::new(wants.iter().map(&mut take).collect())
+            let parts = wants.iter().map(|want| {
+                let part = take(want);
+                // Later than the part is in memory, so that no other lookup requests the part again.
+                held(&self.under_way).remove(want);
+                part
+            });
+            Arc::new(parts.collect())
         })
     }
 

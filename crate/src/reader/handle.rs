@@ -71,7 +71,7 @@ impl<S: Source, R: Record> Reader<S, R> {
 impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// The manifest; another one once the database was seen to be replaced.
     pub fn manifest(&self) -> Arc<Manifest> {
-        self.0.catalog().manifest().clone()
+        self.0.manifest()
     }
 
     /// The source that it reads from.
@@ -130,13 +130,11 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// Looks `position` up if what that takes is in memory; `None` if it is not.
     pub fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
         let started = Instant::now();
-        let held = self.0.catalog().peek(position)?;
-        // The catalog is free again: other threads need not wait for the record.
-        let answer = match held {
-            Some((at, block)) => block.find(position).map_err(|error| self.0.catalog().error(&at, error)),
-            None => Ok(None),
+        let (answer, hits) = match self.0.block_in_memory(position)? {
+            Some((at, block)) => (block.find(position).map_err(|error| self.0.table_error(&at, error)), 1),
+            None => (Ok(None), 0),
         };
-        self.0.answered(1, started);
+        self.0.answered(1, hits, started);
         Some(answer)
     }
 

@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::catalog::{Catalog, Part, Want};
-use super::error::ReadError;
+use super::catalog::{Part, Want};
+use super::error::{ReadError, table_error};
 use super::limits::RequestLimits;
 use crate::position::{Key, Position};
 use crate::table::{Manifest, Record};
@@ -21,6 +21,8 @@ pub(super) type Answer<R> = Result<Option<R>, ReadError>;
 #[derive(Debug)]
 pub(super) struct Lookup<R: Record> {
     manifest: Arc<Manifest>,
+    /// Path or URL of the files, with a trailing slash, for error messages.
+    folder: Arc<str>,
     /// In the order of keys, so that equal and neighbouring positions follow each other, in the order of the files.
     seeks: Vec<Seek>,
     /// Seeks whose next want the caller may not know yet.
@@ -28,6 +30,8 @@ pub(super) struct Lookup<R: Record> {
     wants: Wants,
     /// Answers that have not been returned yet, each with the index of its position.
     answers: Vec<(usize, Answer<R>)>,
+    /// Number of times that a block was in memory.
+    pub(super) hits: u64,
     is_second: bool,
     is_replaced: bool,
 }
@@ -65,7 +69,7 @@ enum State {
 
 impl<R: Record> Lookup<R> {
     /// Starts to look positions up.
-    pub(super) fn new(catalog: &Catalog<R>, positions: Vec<Position>) -> Lookup<R> {
+    pub(super) fn new(manifest: Arc<Manifest>, folder: Arc<str>, positions: Vec<Position>) -> Lookup<R> {
         // A heap sorts in a tenth of the code.
         let keys: BinaryHeap<_> = positions.iter().map(Position::key).zip(0..).collect();
         let seeks = keys.into_sorted_vec().into_iter().map(|(key, place): (_, usize)| Seek {
@@ -75,11 +79,13 @@ impl<R: Record> Lookup<R> {
             state: State::Answered,
         });
         let mut lookup = Lookup {
-            manifest: catalog.manifest().clone(),
+            manifest,
+            folder,
             seeks: seeks.collect(),
             awake: Vec::new(),
             wants: Wants::default(),
             answers: Vec::new(),
+            hits: 0,
             is_second: false,
             is_replaced: false,
         };
@@ -114,7 +120,7 @@ impl<R: Record> Lookup<R> {
     }
 
     /// Continues a seek with the page or block that it needed.
-    fn proceed(&mut self, catalog: &Catalog<R>, at: usize, want: &Want, part: &Part<R>) {
+    fn proceed(&mut self, at: usize, want: &Want, part: &Part<R>) {
         let seek = &self.seeks[at];
         match part {
             Part::Page(page) => match page.block_of(&seek.key) {
@@ -122,15 +128,20 @@ impl<R: Record> Lookup<R> {
                 None => self.answer(at, Ok(None)),
             },
             Part::Block(block) => {
-                let answer = block.find(&seek.position).map_err(|error| catalog.error(want.chunk(), error));
+                let answer = block.find(&seek.position).map_err(|error| table_error(&self.folder, want.chunk(), error));
                 self.answer(at, answer);
             }
         }
     }
 
     /// Returns the indices of the chunks that became necessary since the last call, in the order of the files. If there
-    /// are none, and all earlier chunks were delivered, all answers are known.
-    pub(super) fn wants(&mut self, catalog: &mut Catalog<R>, limits: &RequestLimits) -> Range<usize> {
+    /// are none, and all earlier chunks were delivered, all answers are known. `in_memory` returns a page or block from
+    /// memory.
+    pub(super) fn wants(
+        &mut self,
+        in_memory: &dyn Fn(&Want) -> Option<Part<R>>,
+        limits: &RequestLimits,
+    ) -> Range<usize> {
         let first = self.wants.all.len();
         let mut hit: Option<Want> = None;
         // Seeks woken by one page are in order, those woken by several are not.
@@ -138,14 +149,14 @@ impl<R: Record> Lookup<R> {
         for at in awake {
             while let State::Wants(want) = &self.seeks[at].state {
                 let want = want.clone();
-                let Some(part) = catalog.held(&want) else {
+                let Some(part) = in_memory(&want) else {
                     self.wants.push(first, &want, limits);
                     self.seeks[at].state = State::Waits(want);
                     break;
                 };
-                self.proceed(catalog, at, &want, &part);
+                self.proceed(at, &want, &part);
                 if want.is_block() && hit.as_ref() != Some(&want) {
-                    catalog.hits += 1;
+                    self.hits += 1;
                     hit = Some(want);
                 }
             }
@@ -167,7 +178,7 @@ impl<R: Record> Lookup<R> {
     }
 
     /// Delivers a page or block, or the error, to all seeks that wait for it.
-    pub(super) fn deliver(&mut self, catalog: &Catalog<R>, n: usize, part: Result<&Part<R>, &ReadError>) {
+    pub(super) fn deliver(&mut self, n: usize, part: Result<&Part<R>, &ReadError>) {
         let want = self.wants.all[n].0.clone();
         // Those who wait have keys of its stretch, and so stand side by side.
         let keys = &want.chunk().keys;
@@ -176,7 +187,7 @@ impl<R: Record> Lookup<R> {
         for at in start..start + length {
             if matches!(&self.seeks[at].state, State::Waits(other) if *other == want) {
                 match part {
-                    Ok(part) => self.proceed(catalog, at, &want, part),
+                    Ok(part) => self.proceed(at, &want, part),
                     Err(error) => self.answer(at, Err(error.clone())),
                 }
             }
@@ -188,16 +199,16 @@ impl<R: Record> Lookup<R> {
         self.seeks.iter().any(|seek| matches!(seek.state, State::Stale(_)))
     }
 
-    /// Whether the catalog has had a new manifest since the lookup began.
-    pub(super) fn is_outdated(&self, catalog: &Catalog<R>) -> bool {
-        !Arc::ptr_eq(&self.manifest, catalog.manifest())
+    /// Whether the manifest was read again since the lookup began. `current` is the manifest in use.
+    pub(super) fn is_outdated(&self, current: &Arc<Manifest>) -> bool {
+        !Arc::ptr_eq(&self.manifest, current)
     }
 
-    /// Repeats the stale seeks with the manifest of the catalog. A second failure becomes the answer.
-    pub(super) fn retry(&mut self, catalog: &Catalog<R>) {
+    /// Repeats the stale seeks with a manifest. A second failure becomes the answer.
+    pub(super) fn retry(&mut self, manifest: Arc<Manifest>) {
         self.is_second = true;
-        self.is_replaced = *self.manifest != **catalog.manifest();
-        self.manifest = catalog.manifest().clone();
+        self.is_replaced = *self.manifest != *manifest;
+        self.manifest = manifest;
         for at in 0..self.seeks.len() {
             if matches!(self.seeks[at].state, State::Stale(_)) {
                 self.start(at);

@@ -68,6 +68,11 @@ impl Chunk {
         self.len() == 0
     }
 
+    /// Returns a hash for caches in memory. Chunks of the same bytes have the same hash.
+    pub(crate) fn hash(&self) -> u64 {
+        XxHash64::oneshot(self.range.start, self.file.as_bytes())
+    }
+
     /// About how many bytes of memory it takes, with the cache entry around it.
     pub(super) fn memory(&self) -> usize {
         const CACHE_ENTRY: usize = 256;

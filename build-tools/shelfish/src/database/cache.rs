@@ -8,7 +8,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
@@ -23,6 +26,8 @@ use crate::terminal::shown::hexadecimal;
 const MAX_ENTRY: u64 = 9 << 20;
 /// Approximate disk space of a file in addition to its content, in bytes.
 const BLOCK: u64 = 4096;
+/// Maximum size of the entries that wait for the disk, in bytes.
+const MAX_PENDING: u64 = 32 << 20;
 /// File with the number of bytes written since the last cleanup.
 const NOTES: &str = "written";
 /// Prefix of the names of manifests, which are removed last.
@@ -66,9 +71,27 @@ fn usual() -> Option<PathBuf> {
     Some(dir.or_else(|| Some(named("HOME")?.join(".cache")))?.join("shelfish"))
 }
 
-/// Cache of one database.
+/// Cache of one database. A separate thread writes the entries, because a slow disk must not delay lookups.
 #[derive(Debug)]
 pub struct DiskCache {
+    folder: Arc<Folder>,
+    /// Entries for the thread; `None` while the cache is dropped.
+    changes: Option<Sender<Change>>,
+    /// Size of the entries that are not written yet, in bytes.
+    pending: Arc<AtomicU64>,
+    writer: Option<JoinHandle<()>>,
+}
+
+/// Change of an entry.
+#[derive(Debug)]
+enum Change {
+    Write(String, Vec<u8>),
+    Remove(String),
+}
+
+/// Folder of the entries of one database.
+#[derive(Debug)]
+struct Folder {
     /// Folder of the caches of all databases.
     root: PathBuf,
     /// Folder of the cache of this database.
@@ -91,9 +114,34 @@ impl DiskCache {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&dir)?;
         let (written, next) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(DiskCache { root: root.to_owned(), dir, room, written, next })
+        let folder = Arc::new(Folder { root: root.to_owned(), dir, room, written, next });
+        let (changes, received) = channel();
+        let pending = Arc::<AtomicU64>::default();
+        let (to, left) = (folder.clone(), pending.clone());
+        let writer = thread::Builder::new().name("cache".to_owned()).spawn(move || {
+            for change in received {
+                match change {
+                    Change::Write(name, bytes) => {
+                        // A full disk only disables the cache.
+                        let _ = to.write(&name, &bytes);
+                        left.fetch_sub(bytes.len() as u64, Relaxed);
+                    }
+                    Change::Remove(name) => drop(fs::remove_file(to.path(&name))),
+                }
+            }
+        })?;
+        Ok(DiskCache { folder, changes: Some(changes), pending, writer: Some(writer) })
     }
 
+    fn send(&self, change: Change) {
+        if let Some(changes) = &self.changes {
+            // The thread ends only when the cache is dropped.
+            let _ = changes.send(change);
+        }
+    }
+}
+
+impl Folder {
     fn path(&self, name: &str) -> PathBuf {
         let kind = if name == shelfish::table::Manifest::FILE { MANIFEST } else { "" };
         self.dir.join(format!("{kind}{}", hex(name)))
@@ -146,22 +194,31 @@ impl DiskCache {
 
 impl Drop for DiskCache {
     fn drop(&mut self) {
-        let _ = self.note();
+        self.changes = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+        let _ = self.folder.note();
     }
 }
 
 impl Cache for DiskCache {
     async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
-        names.iter().map(|name| self.read(name).ok()).collect()
+        names.iter().map(|name| self.folder.read(name).ok()).collect()
     }
 
     fn put(&self, name: &str, bytes: &[u8], _: Keep) {
-        // A full disk only disables the cache.
-        let _ = self.write(name, bytes);
+        let size = bytes.len() as u64;
+        if self.pending.fetch_add(size, Relaxed) + size > MAX_PENDING {
+            // The disk is slower than the network. An entry that is not cached is only read again.
+            self.pending.fetch_sub(size, Relaxed);
+            return;
+        }
+        self.send(Change::Write(name.to_owned(), bytes.to_vec()));
     }
 
     fn remove(&self, name: &str) {
-        let _ = fs::remove_file(self.path(name));
+        self.send(Change::Remove(name.to_owned()));
     }
 }
 
@@ -240,7 +297,31 @@ mod tests {
         assert_eq!(get(&open("https://b/")?, "x.silo:0-3")?, None);
         let cache = open("https://a/")?;
         cache.remove("x.silo:0-3");
-        assert_eq!(get(&cache, "x.silo:0-3")?, None);
+        drop(cache);
+        assert_eq!(get(&open("https://a/")?, "x.silo:0-3")?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn entries_are_written_by_another_thread_in_order_and_before_the_cache_is_dropped() -> Test {
+        let root = tempfile::tempdir()?;
+        let cache = DiskCache::open(root.path(), "https://a/", 1 << 30)?;
+        // More than may wait for the disk.
+        for n in 0..2 * MAX_PENDING / (1 << 20) {
+            cache.put("large", &vec![n as u8; 1 << 20], Keep::Recent);
+            assert!(cache.pending.load(Relaxed) <= MAX_PENDING);
+        }
+        while cache.pending.load(Relaxed) > 0 {
+            thread::yield_now();
+        }
+        cache.put("x", b"1", Keep::Recent);
+        cache.remove("x");
+        cache.put("y", b"1", Keep::Recent);
+        cache.put("y", b"2", Keep::Recent);
+        drop(cache);
+        let cache = DiskCache::open(root.path(), "https://a/", 1 << 30)?;
+        assert!(get(&cache, "large")?.is_some_and(|bytes| bytes.len() == 1 << 20));
+        assert_eq!([get(&cache, "x")?, get(&cache, "y")?], [None, Some(b"2".to_vec())]);
         Ok(())
     }
 
@@ -270,7 +351,7 @@ mod tests {
         std::thread::scope(|scope| {
             for (n, cache) in caches.iter().enumerate() {
                 // Each process has its own counter.
-                cache.next.store(n as u64 * 1_000_000, Relaxed);
+                cache.folder.next.store(n as u64 * 1_000_000, Relaxed);
                 scope.spawn(move || {
                     for round in 0..200u64 {
                         let byte = (round % 7) as u8;
