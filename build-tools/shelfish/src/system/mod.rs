@@ -7,5 +7,6 @@ pub mod output;
 pub mod signals;
 pub mod size;
 pub mod url;
+pub mod utc;
 pub mod workspace;
 pub mod write_failure;

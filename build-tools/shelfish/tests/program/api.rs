@@ -224,12 +224,28 @@ fn the_simulated_network_and_the_log_include_the_api() {
     let url = BufReader::new(out).lines().next().unwrap().unwrap();
     let at = url.trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
     let mut log = BufReader::new(err).lines().map_while(Result::ok).filter(|line| !line.starts_with("Serving"));
-    for path in ["/healthz", "/manifest.json", "/api/cloud-eval"] {
+    let mut ask = |path: &str, range: Option<&str>| {
         let start = Instant::now();
-        let status = http(at, "GET", path, &[], b"").0;
+        let headers: Vec<_> = range.iter().map(|range| ("range".to_owned(), (*range).to_owned())).collect();
+        let status = http(at, "GET", path, &headers, b"").0;
         assert!(start.elapsed() >= Duration::from_millis(60), "{path}: {:?}", start.elapsed());
-        assert_eq!(log.next().unwrap(), format!("{status} GET {path} -"));
-    }
+        let line = log.next().unwrap();
+        let mut fields = line.splitn(8, ' ');
+        let time = fields.next().unwrap();
+        assert!(time.len() == 24 && time.starts_with("20") && time.ends_with('Z'), "{line}");
+        assert_eq!(fields.next(), Some("127.0.0.1"), "{line}");
+        let found: Vec<&str> = fields.by_ref().take(4).collect();
+        let name = path.split('?').next().unwrap();
+        assert_eq!(found, [&status.to_string(), "GET", name, range.unwrap_or("-")], "{line}");
+        let milliseconds: f64 = fields.next().unwrap().strip_suffix("ms").unwrap().parse().unwrap();
+        assert!(milliseconds >= 60.0, "{line}");
+        fields.next().unwrap().to_owned()
+    };
+    assert_eq!(ask("/healthz", None), "-");
+    assert_eq!(ask("/manifest.json?token=secret", Some("bytes=0-9")), "-");
+    assert_eq!(ask("/api/cloud-eval?token=secret", None), "-");
+    let query = "/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R%20w+K%20-%0A127.0.0.1%20200&token=secret";
+    assert_eq!(ask(query, None), r#""4k3/8/8/8/8/8/8/4K2R w K -\n127.0.0.1 200""#);
     child.kill().unwrap();
     child.wait().unwrap();
 }

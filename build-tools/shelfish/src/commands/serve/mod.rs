@@ -17,11 +17,11 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
-    time::Duration,
+    time::{Duration, Instant, SystemTime},
 };
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::RANGE;
 use axum::middleware::{self, Next};
 use axum::response::Response;
@@ -30,8 +30,8 @@ use tokio::{net::TcpListener, runtime::Runtime};
 
 use self::network::Network;
 use self::site::{base_path, router};
-use crate::system::signals;
-use crate::terminal::shown::shown;
+use crate::system::{signals, utc};
+use crate::terminal::shown::{beginning, json, shown};
 use crate::{BoxError, Outcome};
 
 /// Time for pending answers after the server was stopped.
@@ -73,7 +73,7 @@ pub struct Args {
     /// Serve under this path instead of `/`, as project pages do
     #[arg(long, default_value = "/", value_name = "PATH")]
     base_path: String,
-    /// Print every request to standard error
+    /// Print a line per request to standard error: time, client, status, method, path, range, duration, FEN
     #[arg(long)]
     log: bool,
     /// Delay every answer to simulate the latency of a network
@@ -156,6 +156,7 @@ pub fn run(mut args: Args) -> Outcome {
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
 
         let (stopped, mut stop) = tokio::sync::watch::channel(());
+        let app = app.into_make_service_with_connect_info::<SocketAddr>();
         let server = axum::serve(listener, app).with_graceful_shutdown(async move {
             interrupted.await;
             drop(stopped);
@@ -198,13 +199,32 @@ fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
     Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
 }
 
-/// Prints a line per request: status, method, path, range.
+/// Prints a line per request: time, client, status, method, path, range, duration until the answer began, FEN.
+///
+/// Of the query, a line contains the FEN only. Other parameters and headers may be secrets.
 async fn log(request: Request, next: Next) -> Response {
-    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or("-").to_owned();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (start, time) = (Instant::now(), utc::rfc3339(SystemTime::now()));
+    let client = request.extensions().get().map(|ConnectInfo::<SocketAddr>(address)| address.ip().to_string());
+    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).map(field);
+    let (method, path) = (request.method().to_string(), field(request.uri().path()));
+    let fen = request.uri().query().filter(|_| path.ends_with("/api/cloud-eval")).and_then(api::fen_of);
     let response = next.run(request).await;
-    eprintln!("{} {method} {} {}", response.status().as_u16(), shown(&path), shown(&range));
+    let [client, range, fen] = [client, range, fen.as_deref().map(field)].map(|text| text.unwrap_or("-".to_owned()));
+    let (status, milliseconds) = (response.status().as_u16(), start.elapsed().as_secs_f64() * 1e3);
+    eprintln!("{time} {client} {status} {} {path} {range} {milliseconds:.3}ms {fen}", field(&method));
     response
+}
+
+/// Returns a text of a client as a field of the log, shortened. A text with spaces, quotes or other characters that could
+/// look like several fields is a JSON string.
+fn field(text: &str) -> String {
+    let text = beginning(text);
+    let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    // A text is always valid JSON.
+    json(&text).unwrap_or_default()
 }
 
 fn url(address: SocketAddr, base: &str) -> String {

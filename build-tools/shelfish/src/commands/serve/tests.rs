@@ -545,3 +545,18 @@ fn a_slow_network_is_at_least_as_slow_as_it_was_told() -> Test {
     assert!(time >= 150, "{time} ms");
     Ok(())
 }
+
+#[test]
+fn a_field_of_the_log_is_one_line_and_cannot_look_like_several_fields() {
+    for (text, expected) in [
+        ("bytes=0-9", "bytes=0-9"),
+        ("/a%20b", "/a%20b"),
+        ("", r#""""#),
+        ("-1 200", r#""-1 200""#),
+        ("a\"b", r#""a\"b""#),
+        ("8/8 w\r\n127.0.0.1 200\u{1b}[2J\u{9b}", r#""8/8 w\r\n127.0.0.1 200\u001b[2J\u009b""#),
+    ] {
+        assert_eq!(field(text), expected);
+    }
+    assert_eq!(field(&"x".repeat(100_000)).chars().count(), 259);
+}

@@ -215,12 +215,25 @@ impl Api {
     }
 }
 
+/// Returns the names and encoded values of a query.
+fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    query.split('&').filter_map(|part| part.split_once('='))
+}
+
+/// Returns the text of an encoded value, or `None` if the text is not UTF-8.
+fn decoded(value: &str) -> Option<String> {
+    Some(percent_decode_str(&value.replace('+', " ")).decode_utf8().ok()?.into_owned())
+}
+
+/// Returns the FEN of a query as the client wrote it, for the log.
+pub(super) fn fen_of(query: &str) -> Option<String> {
+    parameters(query).filter(|(name, _)| *name == "fen").last().and_then(|(_, value)| decoded(value))
+}
+
 fn question(query: &str) -> Result<Question, String> {
     let (mut fen, mut pvs) = (None, 1);
-    for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
-        let value = value.replace('+', " ");
-        let value =
-            percent_decode_str(&value).decode_utf8().map_err(|_| format!("{name}: expected UTF-8"))?.into_owned();
+    for (name, value) in parameters(query) {
+        let value = decoded(value).ok_or_else(|| format!("{name}: expected UTF-8"))?;
         match name {
             "fen" => fen = Some(value),
             "multiPv" => {
