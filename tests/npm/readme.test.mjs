@@ -35,7 +35,7 @@ before(async () => {
   for (const name of ["@types", "csstype"]) symlinkSync(join(ROOT, "tests/node_modules", name), join(root, "node_modules", name), "junction");
   cpSync(DATABASE, join(root, "evals"), { recursive: true });
   [shelf, book] = [await host(DATABASE), await host(BOOK)];
-  const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--manifest", "--json"], { encoding: "utf8" });
+  const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--json"], { encoding: "utf8" });
   writeFileSync(join(root, "package.json"), '{ "type": "module" }');
   for (const { name, code } of snippets) {
     const local = code

@@ -26,19 +26,22 @@ use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-/// Print what a database contains, from its manifest and from a scan of all blocks.
+/// Print what a database contains: the facts of its manifest, and with --scan those of all blocks.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish stats -d db
-  shelfish stats -d https://example.org/evals --manifest --json
+  shelfish stats -d https://example.org/evals --json
+  shelfish stats -d db --scan
+
+A scan decodes all blocks on all cores, and takes about as long as a build. It adds depths, numbers of pieces, sizes of blocks,
+and bytes by column.
 
 Exit codes: 0 if the database could be read; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Read only the manifest
+    /// Decode all blocks, and print what they contain
     #[arg(long)]
-    manifest: bool,
+    scan: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -118,7 +121,7 @@ struct Stats {
     seconds: Option<f64>,
 }
 
-/// Scans a database and prints the results.
+/// Prints the facts of the manifest, then scans the database if necessary.
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let source = args.database.source()?;
@@ -137,14 +140,16 @@ pub fn run(args: Args) -> Outcome {
         pages: manifest.pages().len(),
         page_bytes: manifest.pages().map(|page| page.len() as u64).sum(),
     };
+    if !args.json {
+        report::print(&known, false)?;
+    }
     let scan = match kind {
-        _ if args.manifest => None,
+        _ if !args.scan => None,
         Kind::Moves => Some(scan::<Played>(source, manifest, args.quiet)?),
         Kind::Evaluations => Some(scan::<PositionEval>(source, manifest, args.quiet)?),
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
-    let stats = Stats { manifest: known, scan, seconds };
-    report::print(&stats, args.json)?;
+    report::print(&Stats { manifest: known, scan, seconds }, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -249,10 +254,9 @@ fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn 
     Ok(part)
 }
 
-impl fmt::Display for Stats {
+impl fmt::Display for ManifestFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ManifestFacts { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } =
-            &self.manifest;
+        let ManifestFacts { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } = self;
         let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
         writeln!(f, "manifest, format {format}")?;
         writeln!(f, "  {integrity}")?;
@@ -263,9 +267,13 @@ impl fmt::Display for Stats {
         writeln!(f, "  bytes       {:>15}   {:.3} a position", HumanCount(*bytes).to_string(), each(*bytes))?;
         writeln!(f, "  of it pages {:>15}   {:.3} a position", HumanCount(*page_bytes).to_string(), each(*page_bytes))?;
         writeln!(f, "  {shards} shards, {pages} pages")?;
-        for (name, value) in info {
-            writeln!(f, "  {}: {}", shown(name), shown(value))?;
-        }
+        info.iter().try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
+    }
+}
+
+/// The results after the facts of the manifest, which are printed before the scan.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(scan) = &self.scan {
             scan.fmt(f)?;
         }

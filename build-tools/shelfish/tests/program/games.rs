@@ -357,7 +357,7 @@ fn a_selection_excludes_games() {
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
         assert_eq!(start.keys().cloned().collect::<Vec<_>>().join(" "), expected, "{options:?}");
     }
-    let stats = shelfish(["stats", "--manifest", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let stats = shelfish(["stats", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
     let stats: Value = serde_json::from_str(&stats).unwrap();
     let info = &stats["manifest"]["info"];
     assert_eq!((&info["bots"], &info["games"], &info["max_plies"]), (&json!("none"), &json!("3"), &json!("50")));
@@ -384,7 +384,7 @@ fn evaluations_and_games_are_distinguished() {
     for run in [fixture.build(&[&dump], &["--min-games", "2"]), fixture.book_build(&[&pgn], &["--min-depth", "2"])] {
         assert_eq!(run.code, 2, "{}", run.err);
     }
-    assert!(shelfish(["stats", "-d", &book]).succeeds().contains("moves"));
+    assert!(shelfish(["stats", "--scan", "-d", &book]).succeeds().contains("moves"));
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn stats_report_the_same_columns_of_a_book_as_its_build() {
     let fixture = Fixture::new();
     let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn");
     let built: Value = serde_json::from_str(&fixture.book_build(&[&pgn], &["--json"]).succeeds()).unwrap();
-    let stats = shelfish(["stats", "-q", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let stats = shelfish(["stats", "--scan", "-q", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
     let reported = &serde_json::from_str::<Value>(&stats).unwrap()["scan"]["columns"];
     let columns = built["columns"].as_object().unwrap().iter().filter(|(name, _)| !name.is_empty());
     assert!(columns.clone().any(|(_, bytes)| *bytes != 0));

@@ -90,7 +90,7 @@ fn a_host_gives_the_same_answers_as_a_directory() {
     }
     let url = host.url("db/");
     assert_eq!(on("export", &url, &[]).succeeds(), on("export", &db, &[]).succeeds());
-    assert_eq!(on("stats", &url, &["-q"]).succeeds(), on("stats", &db, &["-q"]).succeeds());
+    assert_eq!(on("stats", &url, &["-q", "--scan"]).succeeds(), on("stats", &db, &["-q", "--scan"]).succeeds());
     assert!(on("verify", &url, &["-q"]).succeeds().contains("all is well"));
     on("lookup", host.url("elsewhere"), &[START]).fails(&["elsewhere", "404", "manifest.json"]);
     let nobody = "http://127.0.0.1:9/db";
@@ -105,7 +105,7 @@ fn only_the_pinned_manifest_is_accepted() {
     let integrity = serde_json::from_str::<Value>(&summary).unwrap()["integrity"].as_str().unwrap().to_owned();
     let host = Host::new(&fixture);
     for place in [fixture.path("db").to_str().unwrap().to_owned(), host.url("db")] {
-        let pinned = |hash: &str| on("stats", &place, &["--manifest", "--integrity", hash]);
+        let pinned = |hash: &str| on("stats", &place, &["--integrity", hash]);
         assert!(pinned(&integrity).succeeds().contains(&integrity));
         let wrong = format!("sha256-{}=", "A".repeat(43));
         pinned(&wrong).fails(&["manifest.json", "another manifest than the one asked for", &wrong, &integrity]);
@@ -117,7 +117,8 @@ fn only_the_pinned_manifest_is_accepted() {
 #[test]
 fn stats_add_up() {
     let fixture = Fixture::of_sample();
-    let stats: Value = serde_json::from_str(&on("stats", fixture.path("db"), &["--json", "-q"]).succeeds()).unwrap();
+    let stats: Value =
+        serde_json::from_str(&on("stats", fixture.path("db"), &["--json", "-q", "--scan"]).succeeds()).unwrap();
     let (manifest, scan) = (&stats["manifest"], &stats["scan"]);
     let sum = |object: &Value| object.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
     assert_eq!(manifest["positions"], sample().lines().count());
@@ -130,9 +131,20 @@ fn stats_add_up() {
     assert_eq!(sum(&scan["columns"]), blocks);
     assert_eq!(blocks + manifest["page_bytes"].as_u64().unwrap(), manifest["bytes"].as_u64().unwrap());
     assert_eq!(scan["block_positions"]["sum"].as_f64(), scan["positions"].as_f64());
-    let brief: Value =
-        serde_json::from_str(&on("stats", fixture.path("db"), &["--json", "--manifest"]).succeeds()).unwrap();
+    let brief: Value = serde_json::from_str(&on("stats", fixture.path("db"), &["--json"]).succeeds()).unwrap();
     assert_eq!((&brief["manifest"], &brief["scan"]), (manifest, &Value::Null));
+}
+
+#[test]
+fn stats_print_the_facts_of_the_manifest_although_no_block_can_be_read() {
+    let fixture = Fixture::of_sample();
+    let url = bad_host(&fixture, b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n");
+    let facts = on("stats", &url, &[]).succeeds();
+    assert!(facts.contains("positions") && !facts.contains("by depth"), "{facts}");
+    let scan = on("stats", &url, &["-q", "--scan"]);
+    assert_eq!((scan.code, &scan.out), (1, &facts));
+    let whole = on("stats", fixture.path("db"), &["-q", "--scan"]).succeeds();
+    assert!(whole.starts_with(&facts) && whole.contains("by depth"), "{whole}");
 }
 
 /// Starts a host that answers requests for shards with `answer`, and other requests with files.
@@ -381,7 +393,7 @@ fn foreign_text_cannot_control_the_terminal() {
     let comma = if after.starts_with('}') { "" } else { "," };
     let manifest = format!("{before}\"info\":{{\"a\\u001b[2J\":\"b\\u009b2J\\n\\u007f\"{comma}{after}");
     fs::write(fixture.path("db/manifest.json"), sealed(&manifest)).unwrap();
-    for args in [&["--manifest"][..], &["--manifest", "--json"]] {
+    for args in [&[][..], &["--json"]] {
         let out = on("stats", &db, args).succeeds();
         assert!(is_plain(&out) && out.contains("[2J"), "{out}");
     }
@@ -427,8 +439,8 @@ fn a_compressed_manifest_is_read_and_a_slow_manifest_times_out() {
             }
         }
     });
-    let stats = |args: &[&str]| on("stats", &url, &[&["--manifest"], args].concat());
-    assert_eq!(stats(&[]).succeeds(), on("stats", fixture.path("db"), &["--manifest"]).succeeds());
+    let stats = |args: &[&str]| on("stats", &url, args);
+    assert_eq!(stats(&[]).succeeds(), on("stats", fixture.path("db"), &[]).succeeds());
     is_dripping.store(true, Relaxed);
     stats(&["--timeout", "1"]).fails(&["manifest.json", "no complete answer within 1000 ms"]);
 }
