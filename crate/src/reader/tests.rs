@@ -344,6 +344,7 @@ fn a_reader_is_shared_by_threads() {
         }
     });
     assert!(reader.stats().lookups > records.len() as u64);
+    assert_eq!(reader.stats().network_blocks as usize, records.len().div_ceil(4), "each block is read once");
 }
 
 #[test]
