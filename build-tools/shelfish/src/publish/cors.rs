@@ -1,9 +1,11 @@
 //! Permission for pages of other sites to read a bucket.
 
+use std::fmt;
+
 use axum::http::Request;
 use base64ct::{Base64, Encoding};
 use object_store::aws::AwsAuthorizer;
-use object_store::client::HttpRequestBody;
+use object_store::client::{HttpError, HttpRequestBody};
 use sha2::{Digest, Sha256};
 
 use crate::store::{Address, Kind, S3, Store};
@@ -24,39 +26,62 @@ pub(super) async fn allow(store: &Store, to: &Address) -> String {
             "the bucket {} has other rules, which were not changed; if pages cannot read it, {by_hand}",
             to.bucket
         ),
-        Err(why) => format!("the rules of the bucket {} were not set ({why}); {by_hand}", to.bucket),
+        Err(error) => format!("the rules of the bucket {} were not set ({error}); {by_hand}", to.bucket),
+    }
+}
+
+/// Reasons why the rules of a bucket were not set.
+#[derive(Debug)]
+enum RulesError {
+    /// The store answers with this status.
+    Status(u16),
+    /// The credentials cannot be read, or cannot sign the request.
+    Signature(object_store::Error),
+    /// The request is invalid.
+    Request(axum::http::Error),
+    /// The store does not answer, or its answer exceeds a limit.
+    Answer(HttpError),
+}
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RulesError::Status(status) => write!(f, "the store answered with status {status}"),
+            RulesError::Signature(error) => error.fmt(f),
+            RulesError::Request(error) => error.fmt(f),
+            RulesError::Answer(error) => error.fmt(f),
+        }
     }
 }
 
 /// Sets the rules unless the bucket has other rules. Returns whether the rules are set.
-async fn set(s3: &S3) -> Result<bool, String> {
+async fn set(s3: &S3) -> Result<bool, RulesError> {
     let (status, body) = call(s3, "GET", "").await?;
     if status == 200 {
         return Ok(body.contains("<ID>shelfish</ID>"));
     }
     if status != 404 {
-        return Err(format!("the store answered with status {status}"));
+        return Err(RulesError::Status(status));
     }
     match call(s3, "PUT", S3_RULES).await? {
         (200..=299, _) => Ok(true),
-        (status, _) => Err(format!("the store answered with status {status}")),
+        (status, _) => Err(RulesError::Status(status)),
     }
 }
 
-async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String), String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
+async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String), RulesError> {
     let url = format!("{}?cors=", s3.bucket_url);
     let mut request = Request::builder().method(method).uri(&url);
     if !body.is_empty() {
         request = request.header("x-amz-checksum-sha256", Base64::encode_string(&Sha256::digest(body)));
     }
-    let mut request = request.body(HttpRequestBody::from(body.to_owned())).map_err(|error| text(&error))?;
-    let credential = s3.store.credentials().get_credential().await.map_err(|error| text(&error))?;
+    let mut request = request.body(HttpRequestBody::from(body.to_owned())).map_err(RulesError::Request)?;
+    let credential = s3.store.credentials().get_credential().await.map_err(RulesError::Signature)?;
     let signed = AwsAuthorizer::new(&credential, "s3", &s3.region).try_authorize(&mut request, None);
-    signed.map_err(|error| text(&error))?;
-    let answer = s3.execute(request).await.map_err(|error| text(&error))?;
+    signed.map_err(RulesError::Signature)?;
+    let answer = s3.execute(request).await.map_err(RulesError::Answer)?;
     let status = answer.status().as_u16();
-    let body = answer.into_body().bytes().await.map_err(|error| text(&error))?;
+    let body = answer.into_body().bytes().await.map_err(RulesError::Answer)?;
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
