@@ -31,14 +31,6 @@ pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
     write(format_args!("]}}\n"));
 }
 
-/// Returns the score as centipawns or as moves to mate.
-pub(crate) fn score(score: Score) -> (Option<i32>, Option<i32>) {
-    match score {
-        Score::Cp(cp) => (Some(cp), None),
-        Score::Mate(moves) => (None, Some(moves)),
-    }
-}
-
 /// Formats a line in UCI notation.
 pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
     line.iter().map(|m| position::uci(*m, mode).to_string()).collect::<Vec<_>>().join(" ")

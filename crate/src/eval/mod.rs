@@ -35,6 +35,14 @@ impl Score {
             Score::Mate(moves) => moves != 0 && moves.unsigned_abs() <= Score::MAX_MATE.unsigned_abs(),
         }
     }
+
+    /// Returns the score as centipawns or as moves to mate. The other number is `None`.
+    pub fn cp_and_mate(self) -> (Option<i32>, Option<i32>) {
+        match self {
+            Score::Cp(cp) => (Some(cp), None),
+            Score::Mate(moves) => (None, Some(moves)),
+        }
+    }
 }
 
 /// `+0.20`, `-1.25`, `0.00`, `#3`, `#-5`.

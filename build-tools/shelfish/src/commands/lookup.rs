@@ -14,7 +14,7 @@ use shelfish::reader::{REVALIDATION_INTERVAL, Reader, Stats};
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
 use crate::database::{self, DatabaseSource, OpenError};
-use crate::lichess::{score, uci};
+use crate::lichess::uci;
 use crate::terminal::shown::{self, beginning, shown};
 
 /// Maximum number of positions from standard input that are looked up together.
@@ -272,7 +272,7 @@ impl<W: Write> Session<'_, W> {
         let mode = if self.args.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
         let evaluations = |eval: &PositionEval| {
             let pv = |pv: &Pv| {
-                let (cp, mate) = score(pv.score);
+                let (cp, mate) = pv.score.cp_and_mate();
                 AnswerPv { cp, mate, uci: uci(&pv.line, mode), san: san(&eval.position, &pv.line) }
             };
             let evaluation = |evaluation: &Evaluation| AnswerEvaluation {

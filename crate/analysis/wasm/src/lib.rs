@@ -112,10 +112,7 @@ fn fen(position: &Chess) -> String {
 fn given(notes: &[Note]) -> Option<Given> {
     let comment = |note: &Note| if let Note::Comment(text) = note { pgn::evaluation(text) } else { None };
     let (score, depth) = notes.iter().find_map(comment)?;
-    let (cp, mate) = match score {
-        Score::Cp(cp) => (Some(cp), None),
-        Score::Mate(moves) => (None, Some(moves)),
-    };
+    let (cp, mate) = score.cp_and_mate();
     Some(Given { cp, mate, depth, from: "pgn" })
 }
 

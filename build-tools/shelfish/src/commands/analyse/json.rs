@@ -8,7 +8,6 @@ use shakmaty::CastlingMode;
 use shelfish_analysis::{KnownEval, MoveReport, Phases, Report, SideReport};
 
 use super::{Analysed, Origin};
-use crate::lichess::score;
 use crate::terminal::shown::json;
 
 #[derive(Serialize)]
@@ -46,7 +45,7 @@ struct Evaluation {
 
 impl Evaluation {
     fn new(known: &KnownEval, source: Origin) -> Evaluation {
-        let (cp, mate) = score(known.score);
+        let (cp, mate) = known.score.cp_and_mate();
         let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         Evaluation { cp, mate, depth: known.depth, line, source }
     }

@@ -9,7 +9,6 @@ use shelfish::position::{self, Position};
 
 use super::after;
 use super::openings::{Opening, Openings};
-use crate::lichess;
 
 /// Maximum number of games in `topGames`.
 const TOP_GAMES: usize = 15;
@@ -157,7 +156,7 @@ impl Evaluation {
     pub fn of(eval: &PositionEval) -> Option<Evaluation> {
         let best = eval.best()?;
         let score = best.pvs.first()?.score;
-        let (cp, mate) = lichess::score(score);
+        let (cp, mate) = score.cp_and_mate();
         Some(Evaluation { cp, mate, depth: best.depth, score })
     }
 }

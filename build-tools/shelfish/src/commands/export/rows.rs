@@ -11,7 +11,7 @@ use super::{Args, BoxError, blocks};
 #[cfg(feature = "parquet")]
 use crate::input::parquet::Writer;
 use crate::input::rows::{COLUMNS, Cell, Row, Rows};
-use crate::lichess::{score, uci};
+use crate::lichess::uci;
 
 /// A record that is exported as rows.
 pub trait InRows: Record {
@@ -32,7 +32,7 @@ impl InRows for PositionEval {
 
     fn rows(&self) -> (Vec<Vec<Cell>>, bool) {
         let row = |evaluation: &Evaluation, pv: &Pv| {
-            let (cp, mate) = score(pv.score);
+            let (cp, mate) = pv.score.cp_and_mate();
             let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
             let line = uci(&pv.line, CastlingMode::Chess960);
             Row { line, depth, knodes, cp: cp.map(Into::into), mate: mate.map(Into::into) }
