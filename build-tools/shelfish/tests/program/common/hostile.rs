@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::Run;
 
 /// Content of an endless body.
-const NOISE: [u8; 1 << 16] = [b'x'; 1 << 16];
+static NOISE: [u8; 1 << 16] = [b'x'; 1 << 16];
 
 /// Request to the host.
 #[derive(Clone, Debug)]
