@@ -88,9 +88,9 @@ pub enum StoreErrorKind {
     /// The store rejects the credentials, or denies access.
     Denied(Box<object_store::Error>),
     /// There are no credentials.
-    NoCredentials(NoCredentials),
+    NoCredentials(Box<NoCredentials>),
     /// A variable of the environment is invalid.
-    Variable(VariableError),
+    Variable(Box<VariableError>),
     /// The manifest changed since it was read.
     Conflict,
     /// The store does not support conditional writes.
@@ -182,7 +182,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.fault {
-            StoreErrorKind::Variable(error) => Some(error),
+            StoreErrorKind::Variable(error) => Some(&**error),
             _ => None,
         }
     }
@@ -191,7 +191,7 @@ impl std::error::Error for StoreError {
 impl From<BuildError> for StoreErrorKind {
     fn from(error: BuildError) -> StoreErrorKind {
         match error {
-            BuildError::Variable(error) => StoreErrorKind::Variable(error),
+            BuildError::Variable(error) => StoreErrorKind::Variable(Box::new(error)),
             BuildError::Other(error) => StoreErrorKind::Other(error),
         }
     }

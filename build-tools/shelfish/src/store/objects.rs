@@ -120,7 +120,7 @@ impl Objects {
             .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
             .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
         let at = |kind| StoreError { at: address.locate(""), fault: kind };
-        let variable = |error| at(StoreErrorKind::Variable(error));
+        let variable = |error| at(StoreErrorKind::Variable(Box::new(error)));
         let environment = Environment::read(address.kind).map_err(variable)?;
         let bucket = &address.bucket;
         let mut s3 = None;
@@ -273,7 +273,7 @@ impl Objects {
         move |error| {
             let missing = no_credentials(&error).cloned();
             let fault = match error {
-                _ if let Some(missing) = missing => StoreErrorKind::NoCredentials(missing),
+                _ if let Some(missing) = missing => StoreErrorKind::NoCredentials(Box::new(missing)),
                 Error::NotFound { .. } => StoreErrorKind::Missing,
                 Error::Generic { .. } if is_no_bucket(&error) => StoreErrorKind::Missing,
                 Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {

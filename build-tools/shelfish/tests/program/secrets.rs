@@ -12,6 +12,9 @@ use crate::common::*;
 /// Text of every secret.
 const MARK: &str = "MARKofSecret";
 
+/// Creates a command with the environment of a store.
+type Make = Box<dyn Fn() -> Command>;
+
 /// Runs commands and searches everything that they write for the secret.
 struct Search<'a> {
     fixture: &'a Fixture,
@@ -160,7 +163,7 @@ fn secrets_of_stores_are_not_printed_and_not_stored() {
         command.env("GOOGLE_SERVICE_ACCOUNT_KEY", key);
         command
     };
-    let mut commands: Vec<(&str, Box<dyn Fn() -> Command>)> =
+    let mut commands: Vec<(&str, Make)> =
         vec![("s3", Box::new(move || s3("127.0.0.1:1"))), ("az", Box::new(azure)), ("gs", Box::new(google))];
     if let Some(at) = running {
         commands.push(("s3", Box::new(move || s3(&at))));
