@@ -1,7 +1,7 @@
 // The package in Node: answers, typed errors on every kind of bad host, cancelling.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,6 +11,7 @@ import { parseFen } from "chessops/fen";
 import { faults, host, instead } from "../browser/support/host.mjs";
 import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
+import { until } from "../browser/support/until.mjs";
 
 /** @type {typeof import("shelfish")} */
 const { openDatabase, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
@@ -279,6 +280,30 @@ test("aborting ends the wait before a repetition", async (t) => {
   assert.equal(at.length, 1);
   shelf.fault = undefined;
   assert.ok(await database.lookup(START), "and the next lookup asks anew");
+});
+
+test("a database that is open for an hour finds a new build although the old files stay", async (t) => {
+  const folder = join(root, "long");
+  const [first = "", ...rest] = execFileSync(SHELFISH, ["export", "-d", join(root, "db")], { encoding: "utf8" }).split("\n");
+  writeFileSync(join(root, "one.jsonl"), `${first}\n`);
+  execFileSync(SHELFISH, ["build", join(root, "one.jsonl"), "-o", folder, "--quiet"]);
+  const server = await host(folder);
+  t.after(() => server.close());
+  const database = await openDatabase(`${server.url}manifest.json`, { indexedDB: false });
+  t.after(() => database.close());
+  const { fen } = JSON.parse(rest[0] ?? "");
+  assert.equal(await database.lookup(fen), null);
+
+  cpSync(join(root, "db"), folder, { recursive: true });
+  assert.equal(await database.lookup(fen), null, "nothing is missing");
+  const { requests } = database.stats();
+  const now = performance.now.bind(performance);
+  t.after(() => void (performance.now = now));
+  performance.now = () => now() + 3_600_000;
+  await until(async () => await database.lookup(fen), "the new build is in use");
+  assert.equal(database.manifest.positions, known.size);
+  for (let n = 0; n < 5; n += 1) await database.lookup(fen);
+  assert.ok(database.stats().requests - requests <= 3, "the manifest once, a page and a block");
 });
 
 test("only a pinned manifest is accepted", async (t) => {

@@ -178,13 +178,13 @@ impl<K: Kind> Database<K> {
     /// Lookups do not wait for the manifest, and an error leaves the old database in use.
     fn reader(&self) -> Result<DatabaseReader<K>, WasmError> {
         let state = self.state.borrow();
-        let State { reader, closing, .. } = state.as_ref().ok_or_else(closed)?;
+        let state = state.as_ref().ok_or_else(closed)?;
+        let reader = state.reader.clone();
         if reader.is_due(REVALIDATION_INTERVAL) {
             let reader = reader.clone();
-            let work = async move { reader.revalidate().await.map(JsValue::from).map_err(read_error) };
-            spawn_local(unless_closed(closing.signal(), work.boxed_local()).map(drop));
+            continue_until(state.closing(), async move { drop(reader.revalidate().await) }.boxed_local());
         }
-        Ok(reader.clone())
+        Ok(reader)
     }
 
     fn promise(&self, work: Result<Work, WasmError>) -> Promise {
@@ -258,13 +258,17 @@ impl<K: Kind> Database<K> {
             };
             if has_memory && answer.is_err() && signal.is_some_and(|signal| signal.aborted()) {
                 // Requests in flight continue until `work` is dropped.
-                let linger = reader.linger().boxed_local();
-                spawn_local(async move { drop(select(linger, closing).await) });
+                continue_until(closing, reader.linger().boxed_local());
             }
             answer
         };
         Ok(work.boxed_local())
     }
+}
+
+/// Continues work that no lookup waits for, until the database is closed.
+fn continue_until(closing: oneshot::Receiver<()>, work: LocalBoxFuture<'static, ()>) {
+    spawn_local(select(work, closing).map(drop));
 }
 
 fn check(signal: Option<&AbortSignal>) -> Result<(), WasmError> {
