@@ -162,10 +162,10 @@ impl<K: Kind> Database<K> {
 
     /// Ends all lookups and frees the memory.
     pub fn close(&self) {
-        if let Some(state) = self.state.take() {
-            if let Some(cache) = state.reader.cache() {
-                cache.close();
-            }
+        if let Some(state) = self.state.take()
+            && let Some(cache) = state.reader.cache()
+        {
+            cache.close();
         }
     }
 }
