@@ -385,14 +385,15 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
 
     /// Reads the manifest again, once for all lookups that wait for it; `is_conditional` unless it is unchanged. Returns
     /// whether a different manifest replaced it.
-    pub(super) async fn renew(&self, is_conditional: bool) -> Result<bool, ReadError> {
+    pub(super) fn renew(self: &Arc<Self>, is_conditional: bool) -> Boxed<Result<bool, ReadError>> {
         let renewal = {
             let mut current = held(&self.renewal);
             let renewal = current.upgrade().unwrap_or_default();
             *current = Arc::downgrade(&renewal);
             renewal
         };
-        renewal.get_or_init(self.request_manifest(is_conditional)).await.clone()
+        let this = self.clone();
+        Box::pin(async move { renewal.get_or_init(this.request_manifest(is_conditional)).await.clone() })
     }
 
     async fn request_manifest(&self, is_conditional: bool) -> Result<bool, ReadError> {

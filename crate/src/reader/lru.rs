@@ -2,88 +2,57 @@
 
 use core::fmt;
 
+/// Number of buckets. A bucket of thousands of blocks has some hundred entries.
+const BUCKETS: usize = 64;
+
 /// A least-recently-used cache with a maximum total size.
 ///
-/// Slots are linked twice: in the order of their use, and with the other slots of their bucket. Slot 0 has no value. It is
-/// the end of all lists. The crates for this are a larger part of a reader in WebAssembly.
+/// The hash of a key chooses a bucket, which is a list in the order of use. The crates for this are a larger part of a reader
+/// in WebAssembly.
 pub struct Lru<K, V> {
-    slots: Vec<Slot<K, V>>,
-    /// First slot of each bucket; 0 if the bucket is empty. The number of buckets is a power of two.
-    buckets: Vec<usize>,
-    /// First slot without a value.
-    free: usize,
-    /// Number of values.
-    count: usize,
+    buckets: [Vec<Entry<K, V>>; BUCKETS],
+    /// Number of uses.
+    uses: u64,
     bytes: usize,
     capacity: usize,
     hash: fn(&K) -> u64,
 }
 
-struct Slot<K, V> {
-    entry: Option<(K, V)>,
+struct Entry<K, V> {
+    key: K,
+    value: V,
     bytes: usize,
-    hash: u64,
-    /// Next slot of the bucket, or next free slot.
-    next: usize,
-    newer: usize,
-    older: usize,
-}
-
-impl<K, V> Slot<K, V> {
-    fn empty() -> Slot<K, V> {
-        Slot { entry: None, bytes: 0, hash: 0, next: 0, newer: 0, older: 0 }
-    }
+    /// Number of uses before the last use of the entry.
+    used: u64,
 }
 
 impl<K: Eq, V> Lru<K, V> {
-    /// Creates an empty cache of at most `capacity` bytes. Keys of the same `hash` are searched one by one.
+    /// Creates an empty cache of at most `capacity` bytes. Keys of the same bucket are searched one by one.
     pub fn new(capacity: usize, hash: fn(&K) -> u64) -> Lru<K, V> {
-        Lru { slots: vec![Slot::empty()], buckets: vec![0], free: 0, count: 0, bytes: 0, capacity, hash }
+        Lru { buckets: [const { Vec::new() }; BUCKETS], uses: 0, bytes: 0, capacity, hash }
     }
 
     /// Returns the value of `key`, which becomes the most recently used value.
     pub fn get(&mut self, key: &K) -> Option<&V> {
-        let at = self.find(key, (self.hash)(key));
-        if at == 0 {
-            return None;
-        }
-        self.unlink(at);
-        self.link(at);
-        self.slots[at].entry.as_ref().map(|(_, value)| value)
+        let entry = self.remove(key)?;
+        Some(&self.add(entry).value)
     }
 
     /// Adds `value` with its size, and removes the least recently used values that no longer fit. A value larger than
     /// the capacity is not added.
     pub fn put(&mut self, key: K, value: V, bytes: usize) {
-        let hash = (self.hash)(&key);
-        self.remove_at(self.find(&key, hash));
+        self.remove(&key);
         if bytes > self.capacity {
             return;
         }
         while self.bytes > self.capacity - bytes {
-            // The value that was used longest ago.
-            self.remove_at(self.slots[0].newer);
-        }
-        if self.count >= self.buckets.len() {
-            self.grow();
-        }
-        let at = match self.free {
-            0 => {
-                self.slots.push(Slot::empty());
-                self.slots.len() - 1
+            let used = |bucket: &&mut Vec<Entry<K, V>>| bucket.first().map_or(u64::MAX, |entry| entry.used);
+            match self.buckets.iter_mut().min_by_key(used) {
+                Some(bucket) if !bucket.is_empty() => self.bytes -= bucket.remove(0).bytes,
+                _ => break,
             }
-            at => {
-                self.free = self.slots[at].next;
-                at
-            }
-        };
-        let bucket = self.bucket(hash);
-        self.slots[at] =
-            Slot { entry: Some((key, value)), bytes, hash, next: self.buckets[bucket], newer: 0, older: 0 };
-        self.buckets[bucket] = at;
-        self.link(at);
-        self.count += 1;
-        self.bytes += bytes;
+        }
+        self.add(Entry { key, value, bytes, used: 0 });
     }
 
     /// Removes all values.
@@ -91,72 +60,33 @@ impl<K: Eq, V> Lru<K, V> {
         *self = Lru::new(self.capacity, self.hash);
     }
 
-    fn bucket(&self, hash: u64) -> usize {
-        hash as usize & (self.buckets.len() - 1)
+    fn bucket(&mut self, key: &K) -> &mut Vec<Entry<K, V>> {
+        &mut self.buckets[(self.hash)(key) as usize % BUCKETS]
     }
 
-    /// Returns the slot of a key, or 0.
-    fn find(&self, key: &K, hash: u64) -> usize {
-        let mut at = self.buckets[self.bucket(hash)];
-        while at != 0 && self.slots[at].entry.as_ref().is_none_or(|(other, _)| other != key) {
-            at = self.slots[at].next;
-        }
-        at
+    fn remove(&mut self, key: &K) -> Option<Entry<K, V>> {
+        let bucket = self.bucket(key);
+        let at = bucket.iter().rposition(|entry| entry.key == *key)?;
+        let entry = bucket.remove(at);
+        self.bytes -= entry.bytes;
+        Some(entry)
     }
 
-    /// Makes a slot the most recently used slot.
-    fn link(&mut self, at: usize) {
-        let newest = self.slots[0].older;
-        (self.slots[at].newer, self.slots[at].older) = (0, newest);
-        self.slots[newest].newer = at;
-        self.slots[0].older = at;
-    }
-
-    fn unlink(&mut self, at: usize) {
-        let Slot { newer, older, .. } = self.slots[at];
-        self.slots[newer].older = older;
-        self.slots[older].newer = newer;
-    }
-
-    /// Removes the value of a slot, unless the slot is 0.
-    fn remove_at(&mut self, at: usize) {
-        if at == 0 {
-            return;
-        }
-        self.unlink(at);
-        let bucket = self.bucket(self.slots[at].hash);
-        let after = self.slots[at].next;
-        let mut before = self.buckets[bucket];
-        if before == at {
-            self.buckets[bucket] = after;
-        } else {
-            while self.slots[before].next != at {
-                before = self.slots[before].next;
-            }
-            self.slots[before].next = after;
-        }
-        self.count -= 1;
-        self.bytes -= self.slots[at].bytes;
-        self.slots[at] = Slot { next: self.free, ..Slot::empty() };
-        self.free = at;
-    }
-
-    /// Doubles the number of buckets.
-    fn grow(&mut self) {
-        self.buckets = vec![0; 2 * self.buckets.len()];
-        for at in 1..self.slots.len() {
-            if self.slots[at].entry.is_some() {
-                let bucket = self.bucket(self.slots[at].hash);
-                self.slots[at].next = self.buckets[bucket];
-                self.buckets[bucket] = at;
-            }
-        }
+    /// Adds an entry as the most recently used entry.
+    fn add(&mut self, entry: Entry<K, V>) -> &Entry<K, V> {
+        let used = self.uses;
+        self.uses += 1;
+        self.bytes += entry.bytes;
+        let bucket = self.bucket(&entry.key);
+        bucket.push(Entry { used, ..entry });
+        &bucket[bucket.len() - 1]
     }
 }
 
 impl<K, V> fmt::Debug for Lru<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Lru({} values, {} of {} bytes)", self.count, self.bytes, self.capacity)
+        let count: usize = self.buckets.iter().map(Vec::len).sum();
+        write!(f, "Lru({count} values, {} of {} bytes)", self.bytes, self.capacity)
     }
 }
 
@@ -229,8 +159,8 @@ mod tests {
                 list.remove(0);
             }
             lru.put(key, step, bytes);
-            assert_eq!((lru.count, lru.bytes), (list.len(), list.iter().map(|(_, _, bytes)| bytes).sum()));
+            let count: usize = lru.buckets.iter().map(Vec::len).sum();
+            assert_eq!((count, lru.bytes), (list.len(), list.iter().map(|(_, _, bytes)| bytes).sum()));
         }
-        assert!(lru.slots.len() < 60, "free slots are used again: {}", lru.slots.len());
     }
 }

@@ -68,9 +68,10 @@ impl Chunk {
         self.len() == 0
     }
 
-    /// Returns a hash for caches in memory. Chunks of the same bytes have the same hash.
+    /// Returns a hash of the offset for caches in memory, by the multiplicative method of Fibonacci hashing. Few chunks of
+    /// different files have the same offset.
     pub(crate) fn hash(&self) -> u64 {
-        XxHash64::oneshot(self.range.start, self.file.as_bytes())
+        self.range.start.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
     }
 
     /// About how many bytes of memory it takes, with the cache entry around it.
