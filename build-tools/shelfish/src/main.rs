@@ -107,12 +107,12 @@ fn misplaced(args: &[OsString]) -> Option<clap::Error> {
     None
 }
 
-/// Prints wrong usage, or a help text, without the secrets of URLs, and ends the process.
+/// Prints a help text, or wrong usage without the secrets of URLs, and ends the process.
 fn wrong_usage(error: &clap::Error) -> ! {
     let text = error.to_string();
     let redacted = redacted(&text);
-    if redacted == text {
-        // With colors.
+    if redacted == text || !error.use_stderr() {
+        // With colors. Help and the version contain no input.
         error.exit()
     }
     eprint!("{redacted}");

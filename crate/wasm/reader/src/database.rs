@@ -176,6 +176,8 @@ type Work = Pending<'static>;
 impl<K: Kind> Database<K> {
     /// Returns the reader. A page may be open for days, so this also requests the manifest again from time to time.
     /// Lookups do not wait for the manifest, and an error leaves the old database in use.
+    // Five copies would add a kilobyte to the module.
+    #[inline(never)]
     fn reader(&self) -> Result<DatabaseReader<K>, WasmError> {
         let state = self.state.borrow();
         let state = state.as_ref().ok_or_else(closed)?;
