@@ -197,7 +197,7 @@ test("every entry exports only what it documents", async () => {
     "worker.js": ["ShelfishError", "connect", "serve"],
     "openings.js": ["openingOf", "openingPlies"],
     "storage.js": ["eachEntry", "openStorage", "requestResult", "transactionEnd"],
-    "score.js": ["bestScore", "compareScores", "isShallow", "ownScore", "scoreAfter", "scoreText", "winningChances"],
+    "score.js": ["bestScore", "compareScores", "deeperResult", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
     "game.js": ["ShelfishGame"],
   };
   for (const [file, list] of Object.entries(expected)) assert.deepEqual(await names(file), list, file);
