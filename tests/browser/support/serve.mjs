@@ -18,7 +18,8 @@ export async function serve(directory, ...options) {
   /** @type {Served[]} */
   let log = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
-    const [, status, method, path, range] = /^(\d{3}) (\w+) (\S+) (.+)$/.exec(line) ?? [];
+    // Time, client, status, method, path, range, duration, FEN.
+    const [, , status, method, path, range] = line.split(" ");
     if (status && method && path && range) log.push({ status: Number(status), method, path, range: range === "-" ? null : range });
   });
   const lines = createInterface({ input: child.stdout });
