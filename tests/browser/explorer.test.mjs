@@ -122,7 +122,7 @@ test("a position that no game of the book reached and a finished game are report
 test("the fault of an unreadable book names a remedy, and a button tries again", async (t) => {
   const page = await shelf.page(t, { path: "site/explorer.html?book=db/manifest.json", allow: /./ });
   await page.getByTestId("retry").waitFor();
-  assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*"evaluations"[^]*shelfish book build GAMES\.pgn/);
+  assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*database of evaluations[^]*shelfish book build GAMES\.pgn/);
   const other = await shelf.page(t, { path: "site/explorer.html?db=book/manifest.json", allow: /./ });
   await until(() => other.evaluate(() => document.querySelector("#status")?.textContent === "The evaluations cannot be looked up now."));
   assert.ok((await rows(other)).length > 10, "the counts are there");
