@@ -8,6 +8,7 @@ mod client;
 mod credentials;
 mod environment;
 mod folder;
+mod listing;
 mod objects;
 
 pub use address::{Address, AddressError, Kind};

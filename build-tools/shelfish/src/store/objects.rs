@@ -1,6 +1,5 @@
 //! S3, Google Cloud Storage and Azure, through the crate `object_store`.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
@@ -15,7 +14,7 @@ use futures_util::stream::FuturesUnordered;
 use object_store::aws::{AmazonS3, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
 use object_store::azure::AzureConfigKey;
 use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
-use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, BackoffConfig, ClientOptions, Error, Extensions, GetOptions, GetRange, GetResult,
@@ -32,21 +31,12 @@ use tokio::sync::watch;
 use super::client::{Expected, LimitedConnector};
 use super::credentials::{Connection, Denied, Discovered, is_credential_error, no_credentials};
 use super::environment::{AZURITE_URL, Environment, VariableError, VariableErrorKind, google_url};
-use super::{Address, Current, Entry, Kind, ListingError, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
+use super::listing::{PageError, Pages};
+use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
 use crate::system::url::without_password;
 
 /// Timeout of a request, if the settings contain no timeout. The transferred bytes extend it.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum time of a listing.
-const LISTING_TIME: Duration = Duration::from_secs(600);
-/// Number of files of a page of a listing.
-const PAGE_FILES: usize = 1_000;
-/// Maximum number of pages of a listing.
-const MAX_PAGES: usize = 1_000;
-/// Maximum memory of a listing in bytes. A manifest of the maximum size names half as many files.
-const MAX_LISTING: usize = 32 << 20;
-/// Maximum length of the token of the next page, which becomes a part of the URL.
-const MAX_TOKEN: usize = 4 << 10;
 /// Maximum number of parts of a file that are sent in parallel.
 const PARTS_AT_ONCE: usize = 2;
 /// Name of the metadata field that contains the hash of a shard.
@@ -90,16 +80,6 @@ impl S3 {
     pub async fn execute(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         request.extensions_mut().insert(Expected::Rules);
         self.http.execute(request).await
-    }
-}
-
-/// Access to the listings of a store page by page.
-#[derive(Clone)]
-struct Pages(Arc<dyn PaginatedListStore>);
-
-impl fmt::Debug for Pages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pages")
     }
 }
 
@@ -304,44 +284,10 @@ impl Objects {
     }
 
     pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        let listed = |fault| StoreError { at: self.locate(folder), fault: StoreErrorKind::Listing(fault) };
-        let pages = self.list_pages(folder);
-        tokio::time::timeout(LISTING_TIME, pages).await.map_err(|_| listed(ListingError::Slow(LISTING_TIME)))?
-    }
-
-    async fn list_pages(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        let listed = |fault| StoreError { at: self.locate(folder), fault: StoreErrorKind::Listing(fault) };
-        let path = self.path(folder);
-        let prefix = (path != Path::default()).then(|| format!("{path}/"));
-        let (mut entries, mut bytes) = (Vec::new(), 0);
-        let mut page_token: Option<String> = None;
-        for _ in 0..MAX_PAGES {
-            let options = PaginatedListOptions {
-                delimiter: Some("/".into()),
-                max_keys: Some(PAGE_FILES),
-                page_token: page_token.clone(),
-                extensions: extension(Expected::Page),
-                ..PaginatedListOptions::default()
-            };
-            let page = self.pages.0.list_paginated(prefix.as_deref(), options).await.map_err(self.fault(folder))?;
-            for meta in page.result.objects {
-                let Some(name) = meta.location.filename() else { continue };
-                bytes += name.len() + size_of::<Entry>();
-                if bytes > MAX_LISTING {
-                    return Err(listed(ListingError::Long { bytes: MAX_LISTING }));
-                }
-                entries.push(Entry { name: name.to_owned(), bytes: meta.size, modified: meta.last_modified.into() });
-            }
-            match page.page_token {
-                None => return Ok(entries),
-                Some(next) if next.is_empty() => return Ok(entries),
-                Some(next) if next.len() > MAX_TOKEN || page_token.as_ref() == Some(&next) => {
-                    return Err(listed(ListingError::Token));
-                }
-                next => page_token = next,
-            }
-        }
-        Err(listed(ListingError::Pages { pages: MAX_PAGES }))
+        self.pages.list(&self.path(folder)).await.map_err(|error| match error {
+            PageError::Store(error) => self.fault(folder)(error),
+            PageError::Listing(error) => StoreError { at: self.locate(folder), fault: StoreErrorKind::Listing(error) },
+        })
     }
 
     pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
@@ -535,7 +481,7 @@ fn is_unreachable(error: &Error) -> bool {
     })
 }
 
-fn extension(expected: Expected) -> Extensions {
+pub(super) fn extension(expected: Expected) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(expected);
     extensions

@@ -40,7 +40,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 /// Timeout and retries of downloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownloadPolicy {
-    /// Maximum time without progress. [`MIN_RATE`] defines progress.
+    /// Maximum time without progress. A host makes progress if it sends at least 1 KiB a second.
     pub timeout: Duration,
     /// Maximum time of the whole download.
     pub total: Option<Duration>,
