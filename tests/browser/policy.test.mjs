@@ -38,7 +38,7 @@ const USES = {
   "shelfish/engine/inline": async (_, __, fen) => (await (await import(/** @type {any} */ ("/pkg/engine-inline.js"))).openEngine()).analyse(fen, { depth: 2 }),
   "shelfish/evaluator": async (_, __, fen) => {
     const { openEvaluator } = await import(/** @type {any} */ ("/pkg/evaluator.js"));
-    return openEvaluator({ database: { lookup: async () => ({ fen, best: { depth: 1, knodes: 1, pvs: [] } }) }, indexedDB: true }).evaluate(fen);
+    return openEvaluator({ database: { lookup: async () => ({ fen, best: { depth: 20, knodes: 1000, pvs: [{ cp: 20, score: "+0.20", uci: ["e2e4"] }] } }) }, indexedDB: true }).evaluate(fen);
   },
   "shelfish/worker": async (database, _, fen) => {
     const { connect } = await import(/** @type {any} */ ("/pkg/worker.js"));
