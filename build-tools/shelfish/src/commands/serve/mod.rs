@@ -201,7 +201,7 @@ fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
 
 /// Prints a line per request: time, client, status, method, path, range, duration until the answer began, FEN.
 ///
-/// Of the query, a line contains the FEN only. Other parameters and headers may be secrets.
+/// A line contains only the FEN of the query. Other parameters and headers may be secrets.
 async fn log(request: Request, next: Next) -> Response {
     let (start, time) = (Instant::now(), utc::rfc3339(SystemTime::now()));
     let client = request.extensions().get().map(|ConnectInfo::<SocketAddr>(address)| address.ip().to_string());
