@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
+use object_store::{ClientOptions, Extensions};
 use reqwest::header::{self, HeaderMap, HeaderName};
 use shelfish::source::SourceErrorKind;
 use shelfish::source::host::Deadline;
@@ -93,6 +93,13 @@ impl HttpService for LimitedClient {
         };
         Ok(HttpResponse::from_parts(parts, bytes.into()))
     }
+}
+
+/// Returns the extensions of a request with the body that it expects.
+pub(super) fn extension(expected: Expected) -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(expected);
+    extensions
 }
 
 /// Converts an error that another attempt would repeat.

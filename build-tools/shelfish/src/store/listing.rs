@@ -8,8 +8,7 @@ use object_store::Error;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 
-use super::client::Expected;
-use super::objects::extension;
+use super::client::{Expected, extension};
 use super::{Entry, ListingError};
 
 /// Maximum time of a list.

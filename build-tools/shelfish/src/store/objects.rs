@@ -17,8 +17,8 @@ use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, 
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{
-    Attribute, Attributes, BackoffConfig, ClientOptions, Error, Extensions, GetOptions, GetRange, GetResult,
-    ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, RetryConfig,
+    Attribute, Attributes, BackoffConfig, ClientOptions, Error, GetOptions, GetRange, GetResult, ObjectStore,
+    ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, RetryConfig,
 };
 use sha2::{Digest, Sha256};
 use shelfish::source::file::open;
@@ -28,7 +28,7 @@ use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use super::client::{Expected, LimitedConnector};
+use super::client::{Expected, LimitedConnector, extension};
 use super::credentials::{Connection, Denied, Discovered, is_credential_error, no_credentials};
 use super::environment::{AZURITE_URL, Environment, VariableError, VariableErrorKind, google_url};
 use super::listing::{PageError, Pages};
@@ -479,12 +479,6 @@ fn is_unreachable(error: &Error) -> bool {
     cause::<HttpError>(error).is_some_and(|error| {
         matches!(error.kind(), HttpErrorKind::Connect | HttpErrorKind::Timeout | HttpErrorKind::Interrupted)
     })
-}
-
-pub(super) fn extension(expected: Expected) -> Extensions {
-    let mut extensions = Extensions::new();
-    extensions.insert(expected);
-    extensions
 }
 
 /// Reads at most `length` bytes of a file.
