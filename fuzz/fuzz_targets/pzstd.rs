@@ -10,7 +10,7 @@ mod input;
 #[path = "program/system.rs"]
 mod system;
 
-use input::{compression, frames};
+use input::{frames, zstd_stream};
 
 /// Maximum length of the compared texts.
 const MOST: u64 = 1 << 20;
@@ -26,9 +26,9 @@ const MARK: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
 fuzz_target!(|bytes: &[u8]| {
     let file = [&MARK, bytes].concat();
-    let (found, is_found_whole) = read(frames::Text::new(Cursor::new(file.clone()), 2));
+    let (found, is_found_whole) = read(frames::Text::new(Cursor::new(file.clone()), 2, zstd_stream::MAX_WINDOW_LOG));
     let mut decoder = zstd::Decoder::new(Cursor::new(file.clone())).expect("a decoder");
-    decoder.window_log_max(compression::MAX_WINDOW_LOG).expect("a window");
+    decoder.window_log_max(zstd_stream::MAX_WINDOW_LOG).expect("a window");
     let (text, is_whole) = read(decoder);
     if is_whole {
         // A file that ends after a header lacks a frame. zstd does not read headers and misses this.

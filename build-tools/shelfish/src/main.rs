@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use shelfish::source::host::redacted;
+use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{

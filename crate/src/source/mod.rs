@@ -12,6 +12,8 @@ pub mod http;
 pub mod integrity;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod memory;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod redaction;
 pub mod retry;
 
 use core::fmt;

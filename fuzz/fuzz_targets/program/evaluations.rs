@@ -5,6 +5,8 @@
 pub mod payload;
 #[path = "../../../build-tools/shelfish/src/evaluations/selection.rs"]
 pub mod selection;
+#[path = "../../../build-tools/shelfish/src/evaluations/share.rs"]
+pub mod share;
 
 #[path = "parts.rs"]
 pub mod parts;

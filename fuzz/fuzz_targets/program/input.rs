@@ -3,8 +3,5 @@
 
 #[path = "../../../build-tools/shelfish/src/input/frames.rs"]
 pub mod frames;
-
-pub mod compression {
-    /// Same as in the program.
-    pub const MAX_WINDOW_LOG: u32 = 27;
-}
+#[path = "../../../build-tools/shelfish/src/input/zstd_stream.rs"]
+pub mod zstd_stream;

@@ -18,7 +18,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use shelfish::source::host::redacted;
+use shelfish::source::redaction::redacted;
 
 pub use book_file::{BookFile, is_polyglot_name};
 pub use compression::max_window_log;

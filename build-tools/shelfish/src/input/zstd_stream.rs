@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
 /// The largest window of a zstd frame that is accepted, as a power of two: the default of `zstd -d`.
-pub(super) const MAX_WINDOW_LOG: u32 = 27;
+pub const MAX_WINDOW_LOG: u32 = 27;
 
 /// Returns a reader of a text in zstd whose window has at most `2^window_log` bytes.
 pub(super) fn zstd_stream<'a>(bytes: impl Read + Send + 'a, window_log: u32) -> io::Result<Box<dyn Read + Send + 'a>> {

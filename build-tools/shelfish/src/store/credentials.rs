@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::{BackoffConfig, ClientOptions, CredentialProvider, Error, RetryConfig};
-use shelfish::source::host::redacted;
+use shelfish::source::redaction::redacted;
 
 use super::client::LimitedConnector;
 use super::{Kind, answered, brief, causes, cut};

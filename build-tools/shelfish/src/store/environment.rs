@@ -10,7 +10,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use reqwest::Url;
-use shelfish::source::host::redacted;
+use shelfish::source::redaction::redacted;
 
 use super::{Kind, brief};
 

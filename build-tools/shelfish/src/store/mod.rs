@@ -22,8 +22,8 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use shelfish::source::Source;
-use shelfish::source::host::redacted;
 use shelfish::source::integrity::Integrity;
+use shelfish::source::redaction::redacted;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 

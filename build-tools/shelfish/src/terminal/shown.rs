@@ -3,7 +3,7 @@
 //! Control characters of foreign text could control the terminal, so they are escaped. URLs lose their secrets.
 
 use serde::Serialize;
-use shelfish::source::host::redacted;
+use shelfish::source::redaction::redacted;
 
 /// Returns a text on one line, with control characters escaped, without the secrets of URLs.
 pub fn shown(text: &str) -> String {

@@ -2,7 +2,6 @@
 
 mod coding;
 mod options;
-mod redaction;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +15,7 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE
 use reqwest::{Response, StatusCode, Url};
 
 pub use self::options::{HostError, Options};
-pub use self::redaction::redacted;
+use super::redaction::redacted;
 
 use self::coding::{Coding, CodingError};
 use super::http::{Ask, Head, time_limit};

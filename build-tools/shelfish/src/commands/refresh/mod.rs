@@ -15,8 +15,8 @@ use std::time::{Instant, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use shelfish::source::Source;
 use shelfish::source::file::Directory;
-use shelfish::source::host::redacted;
 use shelfish::source::integrity::Integrity;
+use shelfish::source::redaction::redacted;
 use shelfish::table::Manifest;
 
 use super::table_args::Built;

@@ -8,7 +8,7 @@ const HIDDEN: &str = "…";
 /// Queries contain signatures of stores (`X-Amz-Signature`, `sig`) and tokens under any name.
 ///
 /// ```
-/// use shelfish::source::host::redacted;
+/// use shelfish::source::redaction::redacted;
 ///
 /// assert_eq!(redacted("https://me:pw@x.org/db/: status 403"), "https://…@x.org/db/: status 403");
 /// assert_eq!(redacted("cannot read https://x.org/a.zst?sig=pw"), "cannot read https://x.org/a.zst?…");
